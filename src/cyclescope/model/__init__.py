@@ -1,0 +1,56 @@
+"""The Profile: one form for everything that measures and everything that shows.
+
+Three research systems record the same thing. Petal has one call tree for every cycle; Nymble
+writes down the states of all threads whenever one changes; cprof counts what is active at each
+time. So a profile is
+
+- a *catalog* of frames: the static things that can be active;
+- *call paths*: who called whom, as a trie over frames;
+- a *forest*: the distinct sets of simultaneously active call paths;
+- a *schedule*: which tree held for how many cycles, from 0 to the end without a gap;
+- *series*: counters over time;
+- *meta*: everything else worth knowing.
+
+Spans, flame weights and totals follow from these, each in one function of this package.
+"""
+
+from cyclescope.model._builder import ProfileBuilder
+from cyclescope.model._derive import (
+    Spans,
+    active_cycles,
+    flat_weights,
+    scaled_weights,
+    spans,
+    tree_cycles,
+)
+from cyclescope.model._file import FORMAT_VERSION, load, save
+from cyclescope.model._frame import Frame, Kind, Position
+from cyclescope.model._laws import check_laws
+from cyclescope.model._meta import Anomaly, Meta, Severity
+from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Series, Trees
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Anomaly",
+    "CallPaths",
+    "Frame",
+    "Ints",
+    "Kind",
+    "Meta",
+    "Position",
+    "Profile",
+    "ProfileBuilder",
+    "Runs",
+    "Series",
+    "Severity",
+    "Spans",
+    "Trees",
+    "active_cycles",
+    "check_laws",
+    "flat_weights",
+    "load",
+    "save",
+    "scaled_weights",
+    "spans",
+    "tree_cycles",
+]

@@ -1,0 +1,93 @@
+"""How a source makes a Profile: intern frames, paths and trees, then say what ran when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from cyclescope.model._frame import Frame
+from cyclescope.model._meta import Meta
+from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Series, Trees
+
+__all__ = ["ProfileBuilder"]
+
+
+class ProfileBuilder:
+    """Collects the distinct frames, call paths and trees of a run.
+
+    Every method returns a small integer that stands for what was given; the same input gives
+    the same integer. Order of first mention is the order in the profile, so a source that
+    mentions things in a fixed order makes the same bytes each time.
+    """
+
+    def __init__(self) -> None:
+        self._frames: dict[Frame, int] = {}
+        self._paths: dict[tuple[int, int], int] = {}
+        self._parents: list[int] = []
+        self._trees: dict[tuple[int, ...], int] = {}
+        self._series: list[Series] = []
+
+    def frame(self, frame: Frame) -> int:
+        """Intern a frame."""
+        return self._frames.setdefault(frame, len(self._frames))
+
+    def path(self, parent: int, frame: Frame | int) -> int:
+        """Intern the call path that ends in `frame`, called by path `parent` (−1: a root)."""
+        index = frame if isinstance(frame, int) else self.frame(frame)
+        key = (parent, index)
+        found = self._paths.get(key)
+        if found is None:
+            found = self._paths[key] = len(self._paths)
+            self._parents.append(parent)
+        return found
+
+    def tree(self, active: Iterable[int]) -> int:
+        """Intern a set of active paths; their parents are added."""
+        closed: set[int] = set()
+        for path in active:
+            while path >= 0 and path not in closed:
+                closed.add(path)
+                path = self._parents[path]  # noqa: PLW2901 - climbing is the loop's point
+        return self._trees.setdefault(tuple(sorted(closed)), len(self._trees))
+
+    def counter(self, series: Series) -> None:
+        """Add a counter; one without intervals is kept too (it says that nothing happened)."""
+        self._series.append(series)
+
+    def build(self, meta: Meta, cycles: Ints | Sequence[int], tree: Ints | Sequence[int]) -> Profile:
+        """The profile in which run i shows tree `tree[i]` for `cycles[i]` cycles.
+
+        Runs of zero cycles are dropped and neighbours with equal trees are joined; trees that
+        no run shows are dropped, the others numbered by first appearance.
+        """
+        lengths = np.asarray(cycles, dtype=np.int64)
+        shown = np.asarray(tree, dtype=np.int64)
+        keep = lengths > 0
+        lengths, shown = lengths[keep], shown[keep]
+        if len(shown):
+            first = np.flatnonzero(np.concatenate(([True], shown[1:] != shown[:-1])))
+            lengths, shown = np.add.reduceat(lengths, first), shown[first]
+
+        used, position, inverse = np.unique(shown, return_index=True, return_inverse=True)
+        order = np.argsort(position)
+        rank = np.empty(len(used), dtype=np.int64)
+        rank[order] = np.arange(len(used))
+        members = list(self._trees)
+        rows = [members[t] for t in used[order].tolist()]
+        offset = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(r) for r in rows], out=offset[1:])
+        return Profile(
+            meta=meta,
+            catalog=tuple(self._frames),
+            call_paths=CallPaths(
+                parent=np.array(self._parents, dtype=np.int64),
+                frame=np.array([f for _, f in self._paths], dtype=np.int64),
+            ),
+            forest=Trees(
+                offset=offset,
+                path=np.array([p for row in rows for p in row], dtype=np.int64),
+            ),
+            schedule=Runs(cycles=lengths, tree=rank[inverse.reshape(-1)]),
+            series=tuple(self._series),
+        )

@@ -1,0 +1,72 @@
+"""Frames: the static things of a design that can be active."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Frame", "Kind", "Position"]
+
+
+class Kind(StrEnum):
+    """What a frame is, in the field's own words."""
+
+    CELL = "cell"
+    CONTROL = "control"
+    GROUP = "group"
+    PRIMITIVE = "primitive"
+    PROCESS = "process"
+    THREAD = "thread"
+    STATE = "state"
+    LOOP = "loop"
+    STAGE = "stage"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a source text: one language level of possibly several.
+
+    `level` names the language ("calyx", "calyx-py", "dahlia", "c"); `line` and `column`
+    count from 1, column 0 means unknown.
+    """
+
+    level: str
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        """Render as `file:line`, as compilers print it."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A static thing that can be active.
+
+    Attributes:
+        kind: what it is.
+        name: its name for people, unique among its siblings, e.g. `read`, `par L31`, `s1`.
+        component: the component (module, function) whose text declares it.
+        detail: what kind of that kind: a control block's operator (`seq`, `static repeat`), the
+            component or primitive of which a cell is an instance (`sub_one`, `std_mult_pipe`),
+            a thread state's name; empty if there is nothing to add.
+        positions: where it comes from, innermost language first.
+        latency: cycles of one activation where the compiler fixed it (static), else None.
+        generated: made by a compiler, not written by the user; views may hide it.
+    """
+
+    kind: Kind
+    name: str
+    component: str
+    detail: str = ""
+    positions: tuple[Position, ...] = ()
+    latency: int | None = None
+    generated: bool = False
+
+    @property
+    def label(self) -> str:
+        """Text to show in a picture: the name, and what a cell or primitive is an instance of."""
+        if self.kind in (Kind.CELL, Kind.PRIMITIVE) and self.detail and self.detail != self.name:
+            return f"{self.name} [{self.detail}]"
+        return self.name

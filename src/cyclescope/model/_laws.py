@@ -1,0 +1,128 @@
+"""The laws of the model (DESIGN.md, laws 1, 2 and 6), checked on a finished profile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cyclescope.errors import LawError
+from cyclescope.model._frame import Kind
+from cyclescope.model._profile import Profile
+
+__all__ = ["check_laws"]
+
+# Who may call whom: Petal, section 4, for Calyx; the other sources' own rules beside it.
+# An empty set says that the kind is a root.
+_CALLERS: dict[str, dict[Kind, frozenset[Kind]]] = {
+    "calyx": {
+        Kind.CELL: frozenset({Kind.GROUP}),
+        Kind.CONTROL: frozenset({Kind.CELL, Kind.CONTROL}),
+        Kind.GROUP: frozenset({Kind.CELL, Kind.CONTROL, Kind.GROUP}),
+        Kind.PRIMITIVE: frozenset({Kind.GROUP}),
+    },
+    "bounds": {Kind.PROCESS: frozenset({Kind.PROCESS, Kind.CELL}), Kind.CELL: frozenset()},
+}
+
+
+def check_laws(profile: Profile) -> None:
+    """Raise `LawError` if the profile breaks a law.
+
+    Checked: runs cover every cycle once (law 1); trees are closed, ascending sets of known
+    paths that obey their source's rules (law 2); threads are in exactly one state (law 6);
+    counters' intervals are in order, inside the run and do not overlap.
+    """
+    _runs(profile)
+    _trees(profile)
+    _callers(profile)
+    _threads(profile)
+    _counters(profile)
+
+
+def _require(holds: bool | np.bool, law: str) -> None:
+    if not holds:
+        raise LawError(f"profile breaks a law: {law}; please report this")
+
+
+def _runs(profile: Profile) -> None:
+    runs = profile.schedule
+    _require(len(runs.cycles) == len(runs.tree), "a run has one length and one tree")
+    _require((runs.cycles > 0).all(), "a run lasts at least one cycle")
+    _require((runs.tree[1:] != runs.tree[:-1]).all(), "neighbouring runs differ")
+    _require(
+        ((runs.tree >= 0) & (runs.tree < len(profile.forest))).all(), "a run shows a known tree"
+    )
+
+
+def _trees(profile: Profile) -> None:
+    paths, forest = profile.call_paths, profile.forest
+    index = np.arange(len(paths))
+    _require(((paths.parent >= -1) & (paths.parent < index)).all(), "parents precede children")
+    _require(
+        ((paths.frame >= 0) & (paths.frame < len(profile.catalog))).all(),
+        "a path ends in a known frame",
+    )
+    sizes = np.diff(forest.offset)
+    _require((sizes >= 0).all() and int(forest.offset[0]) == 0, "tree offsets ascend from 0")
+    _require(int(forest.offset[-1]) == len(forest.path), "tree offsets end with the paths")
+    _require(
+        ((forest.path >= 0) & (forest.path < len(paths))).all(), "a tree has known paths"
+    )
+    owner = np.repeat(np.arange(len(forest)), sizes)
+    key = owner * (len(paths) + 1) + forest.path
+    _require((np.diff(key) > 0).all(), "a tree's paths ascend")
+    parent = paths.parent[forest.path]
+    inner = parent >= 0
+    wanted = (owner * (len(paths) + 1) + parent)[inner]
+    _require(np.isin(wanted, key).all(), "with a path its parent is active")
+
+
+def _callers(profile: Profile) -> None:
+    rules = _CALLERS.get(profile.meta.source)
+    if rules is None:
+        return
+    roots = 0
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        frame = profile.frame_of(path)
+        if parent < 0:
+            roots += 1
+            continue
+        above = profile.frame_of(parent)
+        _require(
+            above.kind in rules.get(frame.kind, frozenset()),
+            f"a {frame.kind} ({frame.name}) may not be called by a {above.kind} ({above.name})",
+        )
+    if profile.meta.source == "calyx":
+        _require(roots <= 1, "the main cell is the only root")
+        root_is_cell = roots == 0 or profile.frame_of(0).kind is Kind.CELL
+        _require(root_is_cell, "the root is a cell")
+        sizes = np.diff(profile.forest.offset)
+        _require((sizes > 0).all(), "the main cell is active in every cycle")
+
+
+def _threads(profile: Profile) -> None:
+    catalog = profile.catalog
+    kind = np.array([f.kind for f in catalog], dtype=object)[profile.call_paths.frame]
+    is_thread = kind == Kind.THREAD
+    if not is_thread.any():
+        return
+    parent = profile.call_paths.parent
+    is_state = (kind == Kind.STATE) & (parent >= 0)
+    threads = np.flatnonzero(is_thread)
+    for tree in range(len(profile.forest)):
+        active = profile.forest[tree]
+        states = parent[active[is_state[active]]]
+        _require(
+            sorted(states.tolist()) == threads.tolist(),
+            "each thread is in exactly one state in every cycle",
+        )
+
+
+def _counters(profile: Profile) -> None:
+    for series in profile.series:
+        name = f"counter {series.track} {series.name}"
+        _require((series.start < series.end).all(), f"{name}: an interval is not empty")
+        _require((series.start[1:] >= series.end[:-1]).all(), f"{name}: intervals do not overlap")
+        inside = len(series) == 0 or (
+            int(series.start[0]) >= 0 and int(series.end[-1]) <= profile.cycles
+        )
+        _require(inside, f"{name}: intervals lie inside the run")
+        _require(-1 <= series.path < len(profile.call_paths), f"{name}: its path is known")

@@ -1,0 +1,53 @@
+"""What is known of a profile besides its cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+__all__ = ["Anomaly", "Meta", "Severity"]
+
+
+class Severity(StrEnum):
+    """How much an anomaly matters to someone who relies on the numbers."""
+
+    INFO = "info"
+    DATA_LOSS = "data loss"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """Something unexpected that was met on the way, counted under a name."""
+
+    name: str
+    severity: Severity
+    count: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """The head of a profile. Nothing in it varies between two equal runs (no dates, no paths).
+
+    Attributes:
+        source: what measured: `calyx`, `bounds`, `hls` or `traces`.
+        title: what was measured, for headings (usually the program's file name).
+        complete: False if the run was stopped before its end.
+        stop_reason: why, when it is not complete (`cycle limit`, `interrupted`, …).
+        period_ps: clock period in picoseconds, None if unknown.
+        tools: name → version of each tool that took part.
+        inputs: name → SHA-256 (hex) of each input.
+        options: name → value of each option that shaped the result (`passes`, `disable`, …).
+        anomalies: in the order in which they were met.
+    """
+
+    source: str
+    title: str
+    complete: bool = True
+    stop_reason: str = ""
+    period_ps: int | None = None
+    tools: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
+    anomalies: tuple[Anomaly, ...] = ()

@@ -1,0 +1,240 @@
+"""The Profile: where every cycle went. See `cyclescope.model` for the idea."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclescope.model._frame import Frame, Kind
+from cyclescope.model._meta import Meta
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["CallPaths", "Ints", "Profile", "Runs", "Series", "Trees"]
+
+Ints = NDArray[np.int64]
+
+
+def _same(a: Ints, b: Ints) -> bool:
+    return a.shape == b.shape and bool((a == b).all())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CallPaths:
+    """Every call path that was ever active, as a trie.
+
+    `parent[i]` is the path that called path i, −1 for a root; `frame[i]` is what is active at
+    its end, an index into `Profile.catalog`. A parent stands before its children.
+    """
+
+    parent: Ints
+    frame: Ints
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal contents."""
+        if not isinstance(other, CallPaths):
+            return NotImplemented
+        return _same(self.parent, other.parent) and _same(self.frame, other.frame)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def children(self) -> list[list[int]]:
+        """For each path the paths that it called, in ascending order."""
+        result: list[list[int]] = [[] for _ in range(len(self))]
+        for path, parent in enumerate(self.parent.tolist()):
+            if parent >= 0:
+                result[parent].append(path)
+        return result
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Trees:
+    """The distinct sets of simultaneously active call paths (compressed sparse rows).
+
+    Tree t is the ascending paths `path[offset[t]:offset[t+1]]`; with a path its parent is in too.
+    """
+
+    offset: Ints
+    path: Ints
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def __getitem__(self, tree: int) -> Ints:
+        """The ascending paths active in that tree."""
+        return self.path[self.offset[tree] : self.offset[tree + 1]]
+
+    def __eq__(self, other: object) -> bool:
+        """Equal contents."""
+        if not isinstance(other, Trees):
+            return NotImplemented
+        return _same(self.offset, other.offset) and _same(self.path, other.path)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Runs:
+    """Which tree holds when: run i lasts `cycles[i]` ≥ 1 cycles; runs follow each other from 0."""
+
+    cycles: Ints
+    tree: Ints
+
+    def __len__(self) -> int:
+        return len(self.cycles)
+
+    @property
+    def start(self) -> Ints:
+        """First cycle of each run (shape: runs)."""
+        return np.cumsum(self.cycles) - self.cycles
+
+    def __eq__(self, other: object) -> bool:
+        """Equal contents."""
+        if not isinstance(other, Runs):
+            return NotImplemented
+        return _same(self.cycles, other.cycles) and _same(self.tree, other.tree)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Series:
+    """A counter: integer values over half-open cycle intervals, in time order, not overlapping.
+
+    Attributes:
+        track: to whom it belongs, dotted from the root (`main.queue`, `thread 3`).
+        name: what counts (`fsm0`, `bytes read`).
+        metric: what sort of thing it is, for analyses: `fsm`, `par done`, `stall`, `bytes`,
+            `operations`, `parallelism` …
+        unit: of the values (`state`, `B`, `cycles`), empty for plain numbers.
+        path: the call path to which the track belongs, −1 for none.
+        start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end.
+    """
+
+    track: str
+    name: str
+    metric: str
+    unit: str
+    path: int
+    start: Ints
+    end: Ints
+    value: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal contents."""
+        if not isinstance(other, Series):
+            return NotImplemented
+        return (
+            (self.track, self.name, self.metric, self.unit, self.path)
+            == (other.track, other.name, other.metric, other.unit, other.path)
+            and _same(self.start, other.start)
+            and _same(self.end, other.end)
+            and _same(self.value, other.value)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where every cycle of one run went.
+
+    The parts are plain (tuples and integer arrays); the same facts as Polars frames are
+    `frames`, `paths`, `trees`, `runs` and `counters`.
+    """
+
+    meta: Meta
+    catalog: tuple[Frame, ...]
+    call_paths: CallPaths
+    forest: Trees
+    schedule: Runs
+    series: tuple[Series, ...] = ()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def cycles(self) -> int:
+        """Total cycles: the runs' sum."""
+        return int(self.schedule.cycles.sum())
+
+    def frame_of(self, path: int) -> Frame:
+        """The frame at the end of a call path."""
+        return self.catalog[int(self.call_paths.frame[path])]
+
+    def lineage(self, path: int) -> list[int]:
+        """The paths from the root down to this one."""
+        chain = []
+        while path >= 0:
+            chain.append(path)
+            path = int(self.call_paths.parent[path])
+        return chain[::-1]
+
+    def stack(self, path: int) -> tuple[str, ...]:
+        """The labels from the root down to this path."""
+        return tuple(self.frame_of(p).label for p in self.lineage(path))
+
+    @cached_property
+    def instances(self) -> tuple[str, ...]:
+        """For each path the instance it lies in: the names of the cells above it, dotted.
+
+        A cell's own path lies in the cell itself: `main.queue` for the cell `queue` of `main`.
+        """
+        result: list[str] = []
+        for path, parent in enumerate(self.call_paths.parent.tolist()):
+            above = result[parent] if parent >= 0 else ""
+            frame = self.frame_of(path)
+            if frame.kind in (Kind.CELL, Kind.THREAD):
+                above = f"{above}.{frame.name}" if above else frame.name
+            result.append(above)
+        return tuple(result)
+
+    def with_meta(self, **changes: Any) -> Profile:
+        """A copy whose head differs in the given fields of `Meta`."""
+        return replace(self, meta=replace(self.meta, **changes))
+
+    @cached_property
+    def frames(self) -> pl.DataFrame:
+        """One row a frame; columns as in `docs/profile-file.md`."""
+        from cyclescope.model._tables import frames
+
+        return frames(self)
+
+    @cached_property
+    def paths(self) -> pl.DataFrame:
+        """One row a call path: path, parent, frame."""
+        from cyclescope.model._tables import paths
+
+        return paths(self)
+
+    @cached_property
+    def trees(self) -> pl.DataFrame:
+        """One row a (tree, active path)."""
+        from cyclescope.model._tables import trees
+
+        return trees(self)
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """One row a run: start, cycles, tree."""
+        from cyclescope.model._tables import runs
+
+        return runs(self)
+
+    @cached_property
+    def counters(self) -> pl.DataFrame:
+        """One row an interval: track, name, metric, unit, path, start, end, value."""
+        from cyclescope.model._tables import counters
+
+        return counters(self)
