@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model._profile import Ints, Profile
+if TYPE_CHECKING:
+    from cyclescope.model._profile import Ints, Profile
 
 __all__ = ["Spans", "active_cycles", "flat_weights", "scaled_weights", "spans", "tree_cycles"]
 
@@ -85,64 +87,85 @@ def spans(profile: Profile, *, split_static: bool = True) -> Spans:
     if not len(runs):
         nothing = np.empty(0, dtype=np.int64)
         return Spans(nothing, nothing, nothing)
-    begins, ends = _transitions(profile)
     boundary = np.concatenate((runs.start, [profile.cycles]))
-    # Sorting both lists by (path, time) pairs each beginning with its end.
-    begin_path, begin_run = begins
-    end_path, end_run = ends
-    by_begin = np.lexsort((begin_run, begin_path))
-    by_end = np.lexsort((end_run, end_path))
-    path = begin_path[by_begin]
-    start = boundary[begin_run[by_begin]]
-    end = boundary[end_run[by_end]]
+    width = len(boundary)
+    # Beginnings and ends, each sorted by (path, run): the n-th of both belong together.
+    begin, end = _transitions(profile)
+    path = begin // width
+    begin %= width
+    start = boundary[begin]
+    del begin
+    end %= width
+    end = boundary[end]
     return _split(profile, Spans(path, start, end)) if split_static else Spans(path, start, end)
 
 
-def _transitions(profile: Profile) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """(paths, runs) at which paths become active, and (paths, runs) at which they cease."""
+def _transitions(profile: Profile) -> tuple[Ints, Ints]:
+    """When paths become active and when they cease, as sorted path · (runs + 1) + run."""
     forest, runs = profile.forest, profile.schedule
-    trees = len(forest)
+    nowhere = len(forest)
     # Runs change between few distinct pairs of trees: work out each pair once.
-    nowhere = trees
-    before = np.concatenate(([nowhere], runs.tree))
-    after = np.concatenate((runs.tree, [nowhere]))
-    _, first, inverse = np.unique(
-        before * (trees + 1) + after, return_index=True, return_inverse=True
-    )
+    change = np.concatenate(([nowhere], runs.tree)) * (nowhere + 1)
+    change += np.concatenate((runs.tree, [nowhere]))
+    pairs, inverse = np.unique(change, return_inverse=True)
+    del change
     started: list[Ints] = []
     ended: list[Ints] = []
     empty = np.empty(0, dtype=np.int64)
-    for index in first.tolist():
-        old = forest[int(before[index])] if before[index] != nowhere else empty
-        new = forest[int(after[index])] if after[index] != nowhere else empty
+    for pair in pairs.tolist():
+        before, after = divmod(pair, nowhere + 1)
+        old = forest[before] if before != nowhere else empty
+        new = forest[after] if after != nowhere else empty
         started.append(np.setdiff1d(new, old, assume_unique=True))
         ended.append(np.setdiff1d(old, new, assume_unique=True))
     inverse = inverse.reshape(-1)
     return _spread(started, inverse), _spread(ended, inverse)
 
 
-def _spread(lists: list[Ints], inverse: Ints) -> tuple[Ints, Ints]:
-    """For each position i the entries of `lists[inverse[i]]`, with i beside each."""
+def _spread(lists: list[Ints], inverse: Ints, chunk: int = 1 << 16) -> Ints:
+    """Sorted entry · n + i for each of the n positions i and each entry of `lists[inverse[i]]`.
+
+    One integer holds both, since numpy sorts plain integers several times faster than it finds
+    an order; in chunks, since the intermediate arrays would be larger than the result.
+    """
     sizes = np.array([len(entry) for entry in lists], dtype=np.int64)
-    flat = np.concatenate(lists)
+    flat = np.concatenate(lists) * len(inverse)
     offset = np.cumsum(sizes) - sizes
-    count = sizes[inverse]
-    where = np.repeat(np.arange(len(inverse)), count)
-    within = np.arange(len(where)) - np.repeat(np.cumsum(count) - count, count)
-    return flat[np.repeat(offset[inverse], count) + within], where
+    result = np.empty(int(sizes[inverse].sum()), dtype=np.int64)
+    done = 0
+    for first in range(0, len(inverse), chunk):
+        part = inverse[first : first + chunk]
+        count = sizes[part]
+        where = np.repeat(np.arange(len(part)), count)
+        within = np.arange(len(where)) - np.repeat(np.cumsum(count) - count, count)
+        out = result[done : done + len(where)]
+        np.add(flat[offset[part][where] + within], where + first, out=out)
+        done += len(where)
+    result.sort()
+    return result
 
 
 def _split(profile: Profile, whole: Spans) -> Spans:
     """Cut intervals of fixed-latency frames into single activations."""
-    fixed = np.array([f.latency or 0 for f in profile.catalog], dtype=np.int64)
-    latency = fixed[profile.call_paths.frame][whole.path] if len(whole) else whole.path
-    length = whole.end - whole.start
-    divisible = (latency > 0) & (length % np.maximum(latency, 1) == 0)
-    count = np.where(divisible, length // np.maximum(latency, 1), 1)
-    if not (count > 1).any():
+    latency = [profile.catalog[f].latency or 0 for f in profile.call_paths.frame.tolist()]
+    bounds = np.searchsorted(whole.path, np.arange(len(latency) + 1)).tolist()
+    starts: list[Ints] = []
+    ends: list[Ints] = []
+    counts: list[int] = []
+    for path, fixed in enumerate(latency):
+        own = slice(bounds[path], bounds[path + 1])
+        start, end = whole.start[own], whole.end[own]
+        if fixed:
+            length = end - start
+            count = np.where(length % fixed == 0, length // fixed, 1)
+            step = np.repeat(np.where(length % fixed == 0, fixed, length), count)
+            nth = np.arange(len(step)) - np.repeat(np.cumsum(count) - count, count)
+            start = np.repeat(start, count) + nth * step
+            end = start + step
+        starts.append(start)
+        ends.append(end)
+        counts.append(len(start))
+    if sum(counts) == len(whole):
         return whole
-    step = np.where(divisible, latency, length)
-    index = np.repeat(np.arange(len(whole)), count)
-    nth = np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
-    start = whole.start[index] + nth * step[index]
-    return Spans(whole.path[index], start, start + step[index])
+    path_of = np.repeat(np.arange(len(latency)), counts)
+    return Spans(path_of, np.concatenate(starts), np.concatenate(ends))
