@@ -1,0 +1,30 @@
+"""What a profile means: overheads, tables of activations, the summary. One place for each."""
+
+from cyclescope.analyse._activations import Activations, Key, activations
+from cyclescope.analyse._overheads import (
+    OVERHEADS,
+    WORK,
+    Overhead,
+    design_overhead,
+    instance_overheads,
+    updates,
+)
+from cyclescope.analyse._summary import HotPath, Summary, summarise
+from cyclescope.analyse._tables import Row, table
+
+__all__ = [
+    "OVERHEADS",
+    "WORK",
+    "Activations",
+    "HotPath",
+    "Key",
+    "Overhead",
+    "Row",
+    "Summary",
+    "activations",
+    "design_overhead",
+    "instance_overheads",
+    "summarise",
+    "table",
+    "updates",
+]

@@ -1,0 +1,104 @@
+"""Activations of a frame in an instance: how often it ran, and how long each time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cyclescope.model import Ints, Profile, spans
+
+__all__ = ["Activations", "Key", "activations"]
+
+Key = tuple[int, str]
+"""A frame (index into the catalog) in an instance (dotted name)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """What is known of the activations of one frame in one instance.
+
+    `total` is the number of cycles in which it was active; `shortest` and `longest` are the
+    cycles of single activations, 0 if there were none.
+    """
+
+    times: int
+    total: int
+    shortest: int
+    longest: int
+
+
+def activations(profile: Profile) -> dict[Key, Activations]:
+    """Count the activations of every frame that was ever on a call path, by instance.
+
+    A frame that is called over several paths counts once where those calls overlap (a
+    combinational group that serves two arms of a `par`); calls that follow each other are
+    activations of their own.
+    """
+    keys: dict[Key, int] = {}
+    key_of_path = np.array(
+        [
+            keys.setdefault((frame, instance), len(keys))
+            for frame, instance in zip(
+                profile.call_paths.frame.tolist(), profile.instances, strict=True
+            )
+        ],
+        dtype=np.int64,
+    )
+    times, total, shortest, longest = _measure(profile, key_of_path, len(keys))
+    return {
+        key: Activations(
+            times=int(times[i]),
+            total=int(total[i]),
+            shortest=int(shortest[i]),
+            longest=int(longest[i]),
+        )
+        for key, i in keys.items()
+    }
+
+
+def _measure(profile: Profile, key_of_path: Ints, keys: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """(times, total, shortest, longest), each of shape (keys,)."""
+    nothing = np.zeros(keys, dtype=np.int64)
+    every = spans(profile)
+    if not len(every):
+        return nothing, nothing, nothing, nothing
+    key = key_of_path[every.path]
+    start, end = every.start, every.end
+    shared = np.bincount(key_of_path, minlength=keys)[key] > 1
+    if shared.any():
+        key, start, end = _join(profile, key, start, end, shared)
+    length = end - start
+    times = np.bincount(key, minlength=keys)
+    total = np.zeros(keys, dtype=np.int64)
+    np.add.at(total, key, length)
+    shortest = np.full(keys, profile.cycles + 1, dtype=np.int64)
+    np.minimum.at(shortest, key, length)
+    longest = nothing.copy()
+    np.maximum.at(longest, key, length)
+    return times, total, np.where(times > 0, shortest, 0), longest
+
+
+def _join(
+    profile: Profile,
+    key: Ints,
+    start: Ints,
+    end: Ints,
+    shared: np.ndarray[tuple[int], np.dtype[np.bool]],
+) -> tuple[Ints, Ints, Ints]:
+    """Join overlapping intervals of the keys that have several paths."""
+    width = profile.cycles + 1
+    # One axis for all keys: each has a stretch of its own, so that one sweep does for all.
+    from_ = key[shared] * width + start[shared]
+    order = np.argsort(from_, kind="stable")
+    from_ = from_[order]
+    to = (key[shared] * width + end[shared])[order]
+    reach = np.maximum.accumulate(to)
+    first = np.flatnonzero(np.concatenate(([True], from_[1:] >= reach[:-1])))
+    last = np.concatenate((first[1:], [len(from_)])) - 1
+    joined = from_[first] // width
+    return (
+        np.concatenate((key[~shared], joined)),
+        np.concatenate((start[~shared], from_[first] - joined * width)),
+        np.concatenate((end[~shared], reach[last] - joined * width)),
+    )
