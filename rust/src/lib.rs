@@ -1,0 +1,202 @@
+//! The Calyx compiler, in process, with cyclescope's two passes.
+//!
+//! `compile` takes a program and a list of passes and gives Verilog; with `instrument` also the
+//! record of what the probes in it mean, as JSON. Everything that follows from the record is
+//! worked out in Python.
+
+mod blocks;
+mod encode;
+mod inline;
+mod instrument;
+mod plan;
+mod record;
+mod share;
+mod source;
+
+use calyx_backend::{Backend, VerilogBackend};
+use calyx_ir as ir;
+use calyx_utils::{CalyxResult, Error, OutputFile};
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use std::collections::HashSet;
+use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+include!(concat!(env!("OUT_DIR"), "/stdlib.rs"));
+
+create_exception!(_native, CompileError, PyException, "message, file, start offset");
+
+/// What a compilation is asked to do.
+struct Request {
+    file: PathBuf,
+    library: PathBuf,
+    /// Folder for intermediate files.
+    work: PathBuf,
+    replacements: source::Replacements,
+    passes: Vec<String>,
+    disable: Vec<String>,
+    options: Vec<String>,
+    instrument: bool,
+}
+
+/// (Verilog, record as JSON).
+fn run(request: &Request) -> CalyxResult<(String, String)> {
+    record::begin();
+    let mut workspace = source::workspace(&request.file, &request.library, &request.replacements)?;
+    if request.instrument {
+        workspace.lib.add_inline_primitive(instrument::probe_primitive());
+    }
+    let mut ctx = ir::from_ast::ast_to_ir(workspace)?;
+    ctx.bc = ir::BackendConf {
+        // Calyx's own checks at run time; Verilator would stop on their false alarms.
+        enable_verification: false,
+        flat_assign: true,
+        ..Default::default()
+    };
+    ctx.extra_opts.clone_from(&request.options);
+
+    let manager = plan::pass_manager()?;
+    let disabled: HashSet<String> =
+        plan::flatten(&manager, &request.disable)?.into_iter().collect();
+    let mut passes = plan::flatten(&manager, &request.passes)?;
+    passes.retain(|pass| !disabled.contains(pass));
+    if request.instrument {
+        passes = plan::instrumented(&passes);
+    }
+    manager.execute_plan(&mut ctx, &passes, &[], false)?;
+
+    VerilogBackend::validate(&ctx)?;
+    let externs = request.work.join("externs.sv");
+    let components = request.work.join("components.sv");
+    VerilogBackend::link_externs(&ctx, &mut OutputFile::File(externs.clone()))?;
+    VerilogBackend::emit(&ctx, &mut OutputFile::File(components.clone()))?;
+    let verilog = fs::read_to_string(externs)? + &fs::read_to_string(components)?;
+
+    let mut record = record::finish();
+    for comp in &ctx.components {
+        let driven = driven_probes(comp);
+        record.component(comp.name).live = driven;
+    }
+    let json = serde_json::json!({
+        "entrypoint": ctx.entrypoint.to_string(),
+        "record": record,
+        "memories": memories(&ctx),
+        "passes": passes,
+    });
+    Ok((verilog, json.to_string()))
+}
+
+/// The probes of a component that something other than 0 drives in the final design.
+fn driven_probes(comp: &ir::Component) -> Vec<String> {
+    let mut driven: Vec<String> = Vec::new();
+    for assignment in &comp.continuous_assignments {
+        let port = assignment.dst.borrow();
+        if port.is_hole() || assignment.src.borrow().is_constant(0, 1) {
+            continue;
+        }
+        if port.cell_parent().borrow().is_primitive(Some(record::PROBE)) {
+            driven.push(port.get_parent_name().to_string());
+        }
+    }
+    driven.sort();
+    driven.dedup();
+    driven
+}
+
+/// External memories of the entry point in its final form: name, primitive, parameters.
+fn memories(ctx: &ir::Context) -> Vec<(String, String, Vec<u64>)> {
+    let memory = |cell: &ir::RRC<ir::Cell>| {
+        let cell = cell.borrow();
+        let ir::CellType::Primitive { name, param_binding, .. } = &cell.prototype else {
+            return None;
+        };
+        let external = cell.get_attribute(ir::BoolAttr::External).is_some();
+        let params = param_binding.iter().map(|(_, v)| *v).collect();
+        (external && name.id.as_str().contains("mem"))
+            .then(|| (cell.name().to_string(), name.to_string(), params))
+    };
+    ctx.components
+        .iter()
+        .flat_map(|c| c.cells.iter().filter_map(memory).collect::<Vec<_>>())
+        .collect()
+}
+
+/// The compiler's position table is one per process, and so is the panic hook.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Run the compiler; its panics become errors.
+fn guarded<T>(work: impl FnOnce() -> CalyxResult<T>) -> Result<T, (String, String, usize)> {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+    panic::set_hook(hook);
+    match outcome {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(describe(&error)),
+        Err(panic) => {
+            let text = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
+                .unwrap_or_default();
+            Err((format!("the Calyx compiler stopped: {text}"), String::new(), 0))
+        }
+    }
+}
+
+fn describe(error: &Error) -> (String, String, usize) {
+    let (file, start, _) = error.location();
+    let file = if file == "unknown" { "" } else { file };
+    (error.message(), file.to_string(), start)
+}
+
+fn raise(py: Python<'_>, error: (String, String, usize)) -> PyErr {
+    let _ = py;
+    CompileError::new_err(error)
+}
+
+/// Compile a Calyx program to Verilog; gives (Verilog, record as JSON).
+#[pyfunction]
+#[pyo3(signature = (file, library, work, replacements, passes, disable, options, instrument))]
+#[allow(clippy::too_many_arguments)]
+fn compile(
+    py: Python<'_>,
+    file: PathBuf,
+    library: PathBuf,
+    work: PathBuf,
+    replacements: source::Replacements,
+    passes: Vec<String>,
+    disable: Vec<String>,
+    options: Vec<String>,
+    instrument: bool,
+) -> PyResult<(String, String)> {
+    let request =
+        Request { file, library, work, replacements, passes, disable, options, instrument };
+    py.detach(|| guarded(|| run(&request))).map_err(|e| raise(py, e))
+}
+
+/// Write Calyx's standard library below `folder`.
+#[pyfunction]
+fn write_library(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    guarded(|| source::write_library(Path::new(&folder), STDLIB)).map_err(|e| raise(py, e))
+}
+
+/// All passes and aliases, as the `calyx` command prints them.
+#[pyfunction]
+fn pass_help(py: Python<'_>) -> PyResult<String> {
+    guarded(|| Ok(plan::pass_manager()?.complete_help())).map_err(|e| raise(py, e))
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("CALYX_VERSION", "0.7.1")?;
+    module.add("CompileError", module.py().get_type::<CompileError>())?;
+    module.add_function(wrap_pyfunction!(compile, module)?)?;
+    module.add_function(wrap_pyfunction!(write_library, module)?)?;
+    module.add_function(wrap_pyfunction!(pass_help, module)?)?;
+    Ok(())
+}

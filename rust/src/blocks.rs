@@ -1,0 +1,477 @@
+//! Which original control block a promoted or compiled block implements, as data.
+//!
+//! Passes between the source and the FSM drop most ids of control blocks, but each enable's
+//! probe survives. So a block is described by the probes inside it; the least common ancestor of
+//! their nodes in the original tree then says which block it is (worked out in Python).
+
+use crate::instrument::new_probe;
+use crate::record::{self, CompiledRecord, Record, Register, StaticRecord, PROBE};
+use calyx_ir::{self as ir, RRC};
+use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+type Leaves = BTreeSet<String>;
+
+/// The probes that each group of a component writes, through the groups that it starts.
+struct LeafSets(BTreeMap<ir::Id, Leaves>);
+
+impl LeafSets {
+    fn of(comp: &ir::Component) -> Self {
+        let mut own: BTreeMap<ir::Id, (Leaves, Vec<ir::Id>)> = BTreeMap::new();
+        for group in comp.get_groups().iter() {
+            let group = group.borrow();
+            own.insert(group.name(), written_probes(&group.assignments));
+        }
+        for group in comp.get_static_groups().iter() {
+            let group = group.borrow();
+            own.insert(group.name(), written_probes(&group.assignments));
+        }
+        let closed = own.keys().map(|&name| {
+            let mut seen = BTreeSet::from([name]);
+            let mut open = vec![name];
+            let mut leaves = Leaves::new();
+            while let Some(name) = open.pop() {
+                let Some((probes, starts)) = own.get(&name) else {
+                    continue;
+                };
+                leaves.extend(probes.iter().cloned());
+                open.extend(starts.iter().filter(|s| seen.insert(**s)));
+            }
+            (name, leaves)
+        });
+        LeafSets(closed.collect())
+    }
+
+    fn get(&self, group: ir::Id) -> Leaves {
+        self.0.get(&group).cloned().unwrap_or_default()
+    }
+
+    fn forget(&mut self, group: ir::Id) {
+        self.0.remove(&group);
+    }
+
+    fn control(&self, control: &ir::Control) -> Leaves {
+        match control {
+            ir::Control::Enable(e) => self.get(e.group.borrow().name()),
+            ir::Control::Seq(s) => s.stmts.iter().flat_map(|c| self.control(c)).collect(),
+            ir::Control::Par(s) => s.stmts.iter().flat_map(|c| self.control(c)).collect(),
+            ir::Control::If(s) => {
+                let mut leaves = self.control(&s.tbranch);
+                leaves.extend(self.control(&s.fbranch));
+                leaves
+            }
+            ir::Control::While(s) => self.control(&s.body),
+            ir::Control::Repeat(s) => self.control(&s.body),
+            ir::Control::Static(s) => self.static_control(s),
+            ir::Control::Invoke(_) | ir::Control::Empty(_) => Leaves::new(),
+        }
+    }
+
+    fn static_control(&self, control: &ir::StaticControl) -> Leaves {
+        match control {
+            ir::StaticControl::Enable(e) => self.get(e.group.borrow().name()),
+            ir::StaticControl::Seq(s) => {
+                s.stmts.iter().flat_map(|c| self.static_control(c)).collect()
+            }
+            ir::StaticControl::Par(s) => {
+                s.stmts.iter().flat_map(|c| self.static_control(c)).collect()
+            }
+            ir::StaticControl::If(s) => {
+                let mut leaves = self.static_control(&s.tbranch);
+                leaves.extend(self.static_control(&s.fbranch));
+                leaves
+            }
+            ir::StaticControl::Repeat(s) => self.static_control(&s.body),
+            ir::StaticControl::Invoke(_) | ir::StaticControl::Empty(_) => Leaves::new(),
+        }
+    }
+}
+
+fn written_probes<T>(assignments: &[ir::Assignment<T>]) -> (Leaves, Vec<ir::Id>) {
+    let mut leaves = Leaves::new();
+    let mut starts = Vec::new();
+    for assignment in assignments {
+        let port = assignment.dst.borrow();
+        if port.is_hole() {
+            if port.name == "go" {
+                starts.push(port.get_parent_name());
+            }
+        } else if port.cell_parent().borrow().is_primitive(Some(PROBE)) {
+            leaves.insert(port.get_parent_name().to_string());
+        }
+    }
+    (leaves, starts)
+}
+
+/// Keep the "group active" probes of a set, in order.
+fn active_only(record: &Record, component: &str, leaves: Leaves) -> Vec<String> {
+    let known =
+        |probe: &String| record.probe_nodes.contains_key(&(component.to_string(), probe.clone()));
+    leaves.into_iter().filter(known).collect()
+}
+
+/// Before static-inline: every static block runs beside a probe of the same length.
+#[derive(Default)]
+pub struct ProbeStatic;
+
+impl Named for ProbeStatic {
+    fn name() -> &'static str {
+        "probe-static"
+    }
+
+    fn description() -> &'static str {
+        "add a probe to every static control block"
+    }
+}
+
+impl Visitor for ProbeStatic {
+    fn start(
+        &mut self,
+        comp: &mut ir::Component,
+        sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        let leaves = LeafSets::of(comp);
+        let control = Rc::clone(&comp.control);
+        let component = comp.name;
+        let mut wrapper =
+            Wrapper { builder: ir::Builder::new(comp, sigs), leaves, found: Vec::new() };
+        wrapper.control(&mut control.borrow_mut());
+        let found = wrapper.found;
+        record::with(|record| {
+            for (kind, probe, latency, leaves) in found {
+                let leaves = active_only(record, component.id.as_str(), leaves);
+                let entry = StaticRecord { kind, probe, latency, leaves };
+                record.component(component).statics.push(entry);
+            }
+        });
+        Ok(Action::Stop)
+    }
+}
+
+struct Wrapper<'b> {
+    builder: ir::Builder<'b>,
+    leaves: LeafSets,
+    found: Vec<(&'static str, String, u64, Leaves)>,
+}
+
+impl Wrapper<'_> {
+    fn control(&mut self, control: &mut ir::Control) {
+        match control {
+            ir::Control::Seq(s) => s.stmts.iter_mut().for_each(|c| self.control(c)),
+            ir::Control::Par(s) => s.stmts.iter_mut().for_each(|c| self.control(c)),
+            ir::Control::If(s) => {
+                self.control(&mut s.tbranch);
+                self.control(&mut s.fbranch);
+            }
+            ir::Control::While(s) => self.control(&mut s.body),
+            ir::Control::Repeat(s) => self.control(&mut s.body),
+            ir::Control::Static(s) => self.static_control(s),
+            ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => {}
+        }
+    }
+
+    fn static_control(&mut self, control: &mut ir::StaticControl) {
+        let leaves = self.leaves.static_control(control);
+        let kind = match control {
+            ir::StaticControl::Seq(s) => {
+                s.stmts.iter_mut().for_each(|c| self.static_control(c));
+                "seq"
+            }
+            ir::StaticControl::Par(s) => {
+                s.stmts.iter_mut().for_each(|c| self.static_control(c));
+                "par"
+            }
+            ir::StaticControl::If(s) => {
+                self.static_control(&mut s.tbranch);
+                self.static_control(&mut s.fbranch);
+                "if"
+            }
+            ir::StaticControl::Repeat(s) => {
+                self.static_control(&mut s.body);
+                "repeat"
+            }
+            ir::StaticControl::Enable(e) => {
+                // Not a block; its length is worth knowing.
+                let latency = e.group.borrow().latency;
+                self.found.push(("enable", String::new(), latency, leaves));
+                return;
+            }
+            ir::StaticControl::Invoke(_) | ir::StaticControl::Empty(_) => return,
+        };
+        let latency = control.get_latency();
+        if latency == 0 {
+            return;
+        }
+        let probe = new_probe(&mut self.builder);
+        let group = self.builder.add_static_group("cyclescope_static", latency);
+        let one = self.builder.add_constant(1, 1);
+        let (to, from) = (probe.borrow().get("in"), one.borrow().get("out"));
+        let assignment = self.builder.build_assignment(to, from, ir::Guard::True);
+        group.borrow_mut().assignments.push(assignment);
+        self.found.push((kind, probe.borrow().name().to_string(), latency, leaves));
+        let block = control.take_static_control();
+        let probe = ir::StaticControl::Enable(ir::StaticEnable {
+            group,
+            attributes: ir::Attributes::default(),
+        });
+        *control = ir::StaticControl::par(vec![block, probe], latency);
+    }
+}
+
+/// A group that tdcc is about to make: its operator and the probes inside.
+pub struct Expected {
+    kind: &'static str,
+    leaves: Leaves,
+}
+
+/// Before tdcc: list the groups that it will make, in the order in which it makes them.
+#[derive(Default)]
+pub struct NoteBlocks;
+
+impl Named for NoteBlocks {
+    fn name() -> &'static str {
+        "note-blocks"
+    }
+
+    fn description() -> &'static str {
+        "remember which control blocks are about to be compiled"
+    }
+}
+
+impl Visitor for NoteBlocks {
+    fn start(
+        &mut self,
+        comp: &mut ir::Component,
+        _sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        let control = comp.control.borrow();
+        let mut expected = Vec::new();
+        if !matches!(*control, ir::Control::Enable(_) | ir::Control::Empty(_)) {
+            let leaves = LeafSets::of(comp);
+            if !upcoming(&control, &leaves, &mut expected) {
+                expected
+                    .push(Expected { kind: operator(&control), leaves: leaves.control(&control) });
+            } else {
+                // The root became a single group, which tdcc wraps in one more.
+                expected.push(Expected { kind: "root", leaves: leaves.control(&control) });
+            }
+        }
+        drop(control);
+        let existing = comp.get_groups().iter().map(|g| g.borrow().name().to_string()).collect();
+        record::with(|r| {
+            r.expected.insert(comp.name.to_string(), (expected, existing));
+        });
+        Ok(Action::Stop)
+    }
+}
+
+fn operator(control: &ir::Control) -> &'static str {
+    match control {
+        ir::Control::Seq(_) => "seq",
+        ir::Control::Par(_) => "par",
+        ir::Control::If(_) => "if",
+        ir::Control::While(_) => "while",
+        ir::Control::Repeat(_) => "repeat",
+        ir::Control::Enable(_) | ir::Control::Invoke(_) => "enable",
+        ir::Control::Empty(_) => "empty",
+        ir::Control::Static(_) => "static",
+    }
+}
+
+/// Append the groups made for what lies in `control`; true if it becomes one group itself.
+fn upcoming(control: &ir::Control, leaves: &LeafSets, expected: &mut Vec<Expected>) -> bool {
+    let entry = |control: &ir::Control| Expected {
+        kind: operator(control),
+        leaves: leaves.control(control),
+    };
+    let own_fsm = match control {
+        ir::Control::Enable(_) => return true,
+        ir::Control::Par(s) => {
+            let single: Vec<bool> =
+                s.stmts.iter().map(|arm| upcoming(arm, leaves, expected)).collect();
+            expected.push(entry(control));
+            let arms = s.stmts.iter().zip(single);
+            expected.extend(arms.filter(|(_, single)| !single).map(|(arm, _)| entry(arm)));
+            return true;
+        }
+        ir::Control::Seq(s) => {
+            s.stmts.iter().for_each(|c| {
+                upcoming(c, leaves, expected);
+            });
+            s.attributes.has(ir::BoolAttr::NewFSM)
+        }
+        ir::Control::If(s) => {
+            upcoming(&s.tbranch, leaves, expected);
+            upcoming(&s.fbranch, leaves, expected);
+            s.attributes.has(ir::BoolAttr::NewFSM)
+        }
+        ir::Control::While(s) => {
+            upcoming(&s.body, leaves, expected);
+            s.attributes.has(ir::BoolAttr::NewFSM)
+        }
+        _ => false,
+    };
+    if own_fsm {
+        expected.push(entry(control));
+    }
+    own_fsm
+}
+
+/// After tdcc: probe the groups that it made, and list their registers.
+#[derive(Default)]
+pub struct ProbeBlocks;
+
+impl Named for ProbeBlocks {
+    fn name() -> &'static str {
+        "probe-blocks"
+    }
+
+    fn description() -> &'static str {
+        "add a probe to every group that control was compiled to"
+    }
+}
+
+impl Visitor for ProbeBlocks {
+    fn start(
+        &mut self,
+        comp: &mut ir::Component,
+        sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        record::with(|record| {
+            probe_compiled(record, comp, sigs);
+            probe_continuous(record, comp, sigs);
+        });
+        Ok(Action::Stop)
+    }
+}
+
+fn probe_compiled(record: &mut Record, comp: &mut ir::Component, sigs: &ir::LibrarySignatures) {
+    let component = comp.name.to_string();
+    let Some((expected, existing)) = record.expected.remove(&component) else {
+        return;
+    };
+    let is_new = |g: &&RRC<ir::Group>| !existing.contains(g.borrow().name().id.as_str());
+    let made: Vec<RRC<ir::Group>> = comp.get_groups().iter().filter(is_new).cloned().collect();
+    assert_eq!(made.len(), expected.len(), "tdcc made other groups than foreseen in {component}");
+    let mut leaves = LeafSets::of(comp);
+    // A compiled group answers for its own children: look no further down than them.
+    made.iter().for_each(|g| leaves.forget(g.borrow().name()));
+    let mut builder = ir::Builder::new(comp, sigs);
+    for (group, expected) in made.iter().zip(expected) {
+        let registers = registers(&group.borrow().assignments, expected.kind == "par");
+        let children = written_probes(&group.borrow().assignments).1;
+        let children = children.iter().map(ToString::to_string).collect();
+        let calls_shared = calls_shared(record, &component, &mut builder, group, &leaves);
+        let probe = probe_group(&mut builder, group);
+        let name = group.borrow().name().to_string();
+        let leaves = active_only(record, &component, expected.leaves);
+        let entry = CompiledRecord {
+            name,
+            kind: expected.kind,
+            probe,
+            leaves,
+            registers,
+            children,
+            calls_shared,
+        };
+        record.component(builder.component.name).compiled.push(entry);
+    }
+}
+
+fn probe_group(builder: &mut ir::Builder, group: &RRC<ir::Group>) -> String {
+    let cell = new_probe(builder);
+    let one = builder.add_constant(1, 1);
+    let (to, from) = (cell.borrow().get("in"), one.borrow().get("out"));
+    let assignment = builder.build_assignment(to, from, ir::Guard::True);
+    group.borrow_mut().assignments.push(assignment);
+    let name = cell.borrow().name().to_string();
+    name
+}
+
+/// The registers that hold a compiled group's state.
+fn registers(assignments: &[ir::Assignment<ir::Nothing>], of_par: bool) -> Vec<Register> {
+    let mut found: Vec<Register> = Vec::new();
+    for assignment in assignments {
+        let port = assignment.dst.borrow();
+        if port.is_hole() || port.name != "in" {
+            continue;
+        }
+        let cell = port.cell_parent();
+        if !cell.borrow().is_primitive(Some("std_reg")) {
+            continue;
+        }
+        let name = cell.borrow().name().to_string();
+        let kind = if of_par { "par done" } else { "fsm" };
+        if !found.iter().any(|r| r.name == name) {
+            found.push(Register { name, kind, width: port.width });
+        }
+    }
+    found
+}
+
+/// A group that stands for several nodes: probe who calls it, to tell them apart.
+fn calls_shared(
+    record: &Record,
+    component: &str,
+    builder: &mut ir::Builder,
+    caller: &RRC<ir::Group>,
+    leaves: &LeafSets,
+) -> Vec<(String, String)> {
+    let ambiguous = |probe: &String| {
+        let nodes = record.probe_nodes.get(&(component.to_string(), probe.clone()));
+        nodes.is_some_and(|nodes| {
+            nodes.len() > 1 || nodes.iter().any(|&n| record.nodes[n].kind == "shared")
+        })
+    };
+    let starts: Vec<(ir::Id, ir::Guard<ir::Nothing>)> = caller
+        .borrow()
+        .assignments
+        .iter()
+        .filter(|a| a.dst.borrow().is_hole() && a.dst.borrow().name == "go")
+        .map(|a| (a.dst.borrow().get_parent_name(), (*a.guard).clone()))
+        .collect();
+    let mut found = Vec::new();
+    for (child, guard) in starts {
+        for leaf in leaves.get(child).into_iter().filter(ambiguous) {
+            let cell = new_probe(builder);
+            let one = builder.add_constant(1, 1);
+            let (to, from) = (cell.borrow().get("in"), one.borrow().get("out"));
+            let assignment = builder.build_assignment(to, from, guard.clone());
+            caller.borrow_mut().assignments.push(assignment);
+            found.push((leaf, cell.borrow().name().to_string()));
+        }
+    }
+    found
+}
+
+/// Cells that a continuous assignment starts.
+fn probe_continuous(record: &mut Record, comp: &mut ir::Component, sigs: &ir::LibrarySignatures) {
+    let starts: Vec<(String, ir::Guard<ir::Nothing>, RRC<ir::Port>)> = comp
+        .continuous_assignments
+        .iter()
+        .filter(|a| {
+            let port = a.dst.borrow();
+            !port.is_hole()
+                && port.has_attribute(ir::NumAttr::Go)
+                && port.cell_parent().borrow().is_component()
+        })
+        .map(|a| {
+            let cell = a.dst.borrow().get_parent_name().to_string();
+            (cell, (*a.guard).clone(), Rc::clone(&a.src))
+        })
+        .collect();
+    let component = comp.name;
+    let mut builder = ir::Builder::new(comp, sigs);
+    for (cell, guard, source) in starts {
+        let probe = new_probe(&mut builder);
+        let to = probe.borrow().get("in");
+        let assignment = builder.build_assignment(to, source, guard);
+        builder.component.continuous_assignments.push(assignment);
+        let name = probe.borrow().name().to_string();
+        record.component(component).continuous.push((cell, name));
+    }
+}

@@ -1,0 +1,546 @@
+//! *encode-control* (Petal, section 5.1): a unique group for every enable, an id for every
+//! control block, and the control tree as data.
+//!
+//! A combinational group (`if`/`while … with`) is made unique too, unless it serves two arms of
+//! one `par`: there the compiler gives both arms one condition register, and separate groups
+//! would change the cycles.
+
+use crate::record::{self, id_attribute, place, CellRecord, Node, Record};
+use calyx_ir::{self as ir, RRC};
+use calyx_opt::traversal::{Action, ConstructVisitor, Named, VisResult, Visitor};
+use calyx_utils::CalyxResult;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+pub struct EncodeControl;
+
+impl Named for EncodeControl {
+    fn name() -> &'static str {
+        "encode-control"
+    }
+
+    fn description() -> &'static str {
+        "give every enable its own group and every control block an id"
+    }
+}
+
+impl ConstructVisitor for EncodeControl {
+    fn from(ctx: &ir::Context) -> CalyxResult<Self> {
+        // No name of the program may look like a unique group's.
+        let mut marker = "__cs".to_string();
+        let taken = |marker: &str| {
+            ctx.components.iter().any(|comp| {
+                let dynamic = comp.get_groups().iter().map(|g| g.borrow().name());
+                let fixed = comp.get_static_groups().iter().map(|g| g.borrow().name());
+                let comb = comp.comb_groups.iter().map(|g| g.borrow().name());
+                let mut names = dynamic.chain(fixed).chain(comb);
+                names.any(|name| name.id.as_str().contains(marker))
+            })
+        };
+        while taken(&marker) {
+            marker.push('x');
+        }
+        record::with(|record| record.marker = marker);
+        Ok(EncodeControl)
+    }
+
+    fn clear_data(&mut self) {}
+}
+
+impl Visitor for EncodeControl {
+    fn start(
+        &mut self,
+        comp: &mut ir::Component,
+        sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        record::with(|record| {
+            describe(record, comp);
+            encode(record, comp, sigs);
+        });
+        Ok(Action::Stop)
+    }
+}
+
+/// Write down a component's cells and groups as its author wrote them.
+fn describe(record: &mut Record, comp: &ir::Component) {
+    let cells = comp.cells.iter().filter_map(|cell| {
+        let cell = cell.borrow();
+        let (kind, params) = match &cell.prototype {
+            ir::CellType::Primitive { param_binding, .. } => {
+                ("primitive", param_binding.iter().map(|(_, v)| *v).collect())
+            }
+            ir::CellType::Component { .. } => ("component", Vec::new()),
+            ir::CellType::ThisComponent | ir::CellType::Constant { .. } => return None,
+        };
+        Some(CellRecord {
+            name: cell.name().to_string(),
+            prototype: cell.type_name().map(|t| t.to_string()).unwrap_or_default(),
+            kind,
+            params,
+            reference: cell.is_reference(),
+            external: cell.get_attribute(ir::BoolAttr::External).is_some(),
+        })
+    });
+    let cells = cells.collect();
+    let dynamic = comp.get_groups().iter().map(|g| {
+        let g = g.borrow();
+        (g.name().to_string(), place(&g.attributes))
+    });
+    let fixed = comp.get_static_groups().iter().map(|g| {
+        let g = g.borrow();
+        (g.name().to_string(), place(&g.attributes))
+    });
+    let comb = comp.comb_groups.iter().map(|g| {
+        let g = g.borrow();
+        (g.name().to_string(), place(&g.attributes))
+    });
+    let positions = dynamic.chain(fixed).chain(comb);
+    let positions = positions.map(|(name, (file, offset))| (name, file, offset)).collect();
+    let (file, offset) = place(&comp.attributes);
+    let entry = record.component(comp.name);
+    entry.cells = cells;
+    entry.group_positions = positions;
+    entry.is_comb = comp.is_comb;
+    entry.latency = comp.latency.map(u64::from);
+    entry.file = file;
+    entry.offset = offset;
+}
+
+/// One use of a combinational group: its `with` node and the par arms above it.
+struct Site {
+    node: usize,
+    arms: Vec<(usize, usize)>,
+}
+
+#[derive(Default)]
+struct Uses {
+    /// Dynamic and static groups that were replaced by unique ones.
+    replaced: HashSet<ir::Id>,
+    conditions: BTreeMap<ir::Id, Vec<Site>>,
+    /// Combinational groups that an invoke uses.
+    by_invoke: HashSet<ir::Id>,
+}
+
+struct Encoder<'a, 'b> {
+    record: &'a mut Record,
+    builder: ir::Builder<'b>,
+    component: ir::Id,
+    /// Groups that must keep their name: their holes are read elsewhere.
+    keep: HashSet<ir::Id>,
+    uses: Uses,
+}
+
+fn encode(record: &mut Record, comp: &mut ir::Component, sigs: &ir::LibrarySignatures) {
+    let (driven, keep) = structural(comp);
+    let control = Rc::clone(&comp.control);
+    let component = comp.name;
+    let mut encoder = Encoder {
+        record,
+        builder: ir::Builder::new(comp, sigs),
+        component,
+        keep,
+        uses: Uses::default(),
+    };
+    encoder.control(&mut control.borrow_mut(), None, &mut Vec::new());
+    let unique = encoder.unique_conditions();
+    rename_conditions(encoder.record, &mut control.borrow_mut(), &unique);
+    let Encoder { uses, keep, .. } = encoder;
+
+    let gone = |name: ir::Id, used: &HashSet<ir::Id>| {
+        used.contains(&name) && !driven.contains(&name) && !keep.contains(&name)
+    };
+    comp.get_groups_mut().retain(|g| !gone(g.borrow().name(), &uses.replaced));
+    comp.get_static_groups_mut().retain(|g| !gone(g.borrow().name(), &uses.replaced));
+    comp.comb_groups.retain(|g| !unique.originals.contains(&g.borrow().name()));
+}
+
+/// Groups that other groups start, and groups whose holes are read where nobody starts them.
+fn structural(comp: &ir::Component) -> (HashSet<ir::Id>, HashSet<ir::Id>) {
+    let mut driven = HashSet::new();
+    let mut keep = HashSet::new();
+    let mut look = |own: Option<ir::Id>, holes: Vec<(ir::Id, ir::Id, bool)>| {
+        let starts: HashSet<ir::Id> = holes
+            .iter()
+            .filter(|(_, port, written)| *written && port == "go")
+            .map(|(group, _, _)| *group)
+            .collect();
+        for (group, _, _) in holes {
+            if Some(group) == own {
+                continue;
+            }
+            if starts.contains(&group) {
+                driven.insert(group);
+            } else {
+                keep.insert(group);
+            }
+        }
+    };
+    for group in comp.get_groups().iter() {
+        let group = group.borrow();
+        look(Some(group.name()), holes(&group.assignments));
+    }
+    for group in comp.get_static_groups().iter() {
+        let group = group.borrow();
+        look(Some(group.name()), holes(&group.assignments));
+    }
+    look(None, holes(&comp.continuous_assignments));
+    (driven, keep)
+}
+
+/// (group, hole, written?) for every hole that the assignments mention.
+fn holes<T>(assignments: &[ir::Assignment<T>]) -> Vec<(ir::Id, ir::Id, bool)> {
+    let mut found = Vec::new();
+    for assignment in assignments {
+        let mut note = |port: &RRC<ir::Port>, written: bool| {
+            let port = port.borrow();
+            if port.is_hole() {
+                found.push((port.get_parent_name(), port.name, written));
+            }
+        };
+        note(&assignment.dst, true);
+        note(&assignment.src, false);
+        for port in assignment.guard.all_ports() {
+            note(&port, false);
+        }
+    }
+    found
+}
+
+impl Encoder<'_, '_> {
+    /// A node for a statement, whose attributes take its id.
+    fn block(
+        &mut self,
+        kind: &'static str,
+        parent: Option<usize>,
+        attributes: &mut ir::Attributes,
+    ) -> usize {
+        let node = self.node(kind, parent, attributes);
+        attributes.insert(id_attribute(), node as u64);
+        node
+    }
+
+    fn node(
+        &mut self,
+        kind: &'static str,
+        parent: Option<usize>,
+        attributes: &ir::Attributes,
+    ) -> usize {
+        let (file, offset) = place(attributes);
+        self.record.nodes.push(Node {
+            component: self.component.to_string(),
+            parent,
+            kind,
+            file,
+            offset,
+            group: None,
+            cell: None,
+            latency: None,
+            origin: None,
+            sites: Vec::new(),
+        });
+        self.record.nodes.len() - 1
+    }
+
+    fn unique_name(&self, name: ir::Id, node: usize) -> String {
+        format!("{}{}{}_", name, self.record.marker, node)
+    }
+
+    fn alias(&mut self, group: ir::Id, node: usize) {
+        let key = (self.component.to_string(), group.to_string());
+        self.record.aliases.entry(key).or_default().push(node);
+    }
+
+    fn control(
+        &mut self,
+        control: &mut ir::Control,
+        parent: Option<usize>,
+        arms: &mut Vec<(usize, usize)>,
+    ) {
+        match control {
+            ir::Control::Empty(_) => {}
+            ir::Control::Enable(enable) => {
+                let node = self.block("enable", parent, &mut enable.attributes);
+                let name = enable.group.borrow().name();
+                self.record.nodes[node].group = Some(name.to_string());
+                if self.keep.contains(&name) {
+                    self.alias(name, node);
+                } else {
+                    enable.group = self.unique_group(&Rc::clone(&enable.group), node);
+                    self.uses.replaced.insert(name);
+                }
+            }
+            ir::Control::Invoke(invoke) => {
+                let node = self.block("invoke", parent, &mut invoke.attributes);
+                let cell = invoke.comp.borrow().name().to_string();
+                self.record.nodes[node].cell = Some(cell);
+                if let Some(group) = &invoke.comb_group {
+                    self.uses.by_invoke.insert(group.borrow().name());
+                }
+            }
+            ir::Control::Seq(seq) => {
+                let node = self.block("seq", parent, &mut seq.attributes);
+                for stmt in &mut seq.stmts {
+                    self.control(stmt, Some(node), arms);
+                }
+            }
+            ir::Control::Par(par) => {
+                let node = self.block("par", parent, &mut par.attributes);
+                for (arm, stmt) in par.stmts.iter_mut().enumerate() {
+                    arms.push((node, arm));
+                    self.control(stmt, Some(node), arms);
+                    arms.pop();
+                }
+            }
+            ir::Control::If(branch) => {
+                let node = self.block("if", parent, &mut branch.attributes);
+                self.condition(&branch.cond, node, &branch.attributes, arms);
+                self.control(&mut branch.tbranch, Some(node), arms);
+                self.control(&mut branch.fbranch, Some(node), arms);
+            }
+            ir::Control::While(repeat) => {
+                let node = self.block("while", parent, &mut repeat.attributes);
+                self.condition(&repeat.cond, node, &repeat.attributes, arms);
+                self.control(&mut repeat.body, Some(node), arms);
+            }
+            ir::Control::Repeat(repeat) => {
+                let node = self.block("repeat", parent, &mut repeat.attributes);
+                self.control(&mut repeat.body, Some(node), arms);
+            }
+            ir::Control::Static(inner) => self.static_control(inner, parent),
+        }
+    }
+
+    fn static_control(&mut self, control: &mut ir::StaticControl, parent: Option<usize>) {
+        match control {
+            ir::StaticControl::Empty(_) => {}
+            ir::StaticControl::Enable(enable) => {
+                let node = self.block("enable", parent, &mut enable.attributes);
+                let name = enable.group.borrow().name();
+                let entry = &mut self.record.nodes[node];
+                entry.group = Some(name.to_string());
+                entry.latency = Some(enable.group.borrow().latency);
+                if self.keep.contains(&name) {
+                    self.alias(name, node);
+                } else {
+                    enable.group = self.unique_static_group(&Rc::clone(&enable.group), node);
+                    self.uses.replaced.insert(name);
+                }
+            }
+            ir::StaticControl::Invoke(invoke) => {
+                let node = self.block("static invoke", parent, &mut invoke.attributes);
+                let cell = invoke.comp.borrow().name().to_string();
+                let entry = &mut self.record.nodes[node];
+                entry.cell = Some(cell);
+                entry.latency = Some(invoke.latency);
+                if let Some(group) = &invoke.comb_group {
+                    self.uses.by_invoke.insert(group.borrow().name());
+                }
+            }
+            ir::StaticControl::Seq(seq) => {
+                let node = self.block("static seq", parent, &mut seq.attributes);
+                self.record.nodes[node].latency = Some(seq.latency);
+                for stmt in &mut seq.stmts {
+                    self.static_control(stmt, Some(node));
+                }
+            }
+            ir::StaticControl::Par(par) => {
+                let node = self.block("static par", parent, &mut par.attributes);
+                self.record.nodes[node].latency = Some(par.latency);
+                for stmt in &mut par.stmts {
+                    self.static_control(stmt, Some(node));
+                }
+            }
+            ir::StaticControl::If(branch) => {
+                let node = self.block("static if", parent, &mut branch.attributes);
+                self.record.nodes[node].latency = Some(branch.latency);
+                self.static_control(&mut branch.tbranch, Some(node));
+                self.static_control(&mut branch.fbranch, Some(node));
+            }
+            ir::StaticControl::Repeat(repeat) => {
+                let node = self.block("static repeat", parent, &mut repeat.attributes);
+                self.record.nodes[node].latency = Some(repeat.latency);
+                self.static_control(&mut repeat.body, Some(node));
+            }
+        }
+    }
+
+    fn condition(
+        &mut self,
+        group: &Option<RRC<ir::CombGroup>>,
+        block: usize,
+        attributes: &ir::Attributes,
+        arms: &[(usize, usize)],
+    ) {
+        let Some(group) = group else { return };
+        let name = group.borrow().name();
+        let node = self.node("with", Some(block), attributes);
+        self.record.nodes[node].group = Some(name.to_string());
+        let arms = arms.to_vec();
+        self.uses.conditions.entry(name).or_default().push(Site { node, arms });
+    }
+
+    fn unique_group(&mut self, group: &RRC<ir::Group>, node: usize) -> RRC<ir::Group> {
+        let name = self.unique_name(group.borrow().name(), node);
+        let copy = self.builder.add_group(name);
+        let original = group.borrow();
+        let mut assignments = original.assignments.clone();
+        for assignment in &mut assignments {
+            assignment
+                .for_each_port(|port| own_hole(port, original.name(), |n| copy.borrow().get(n)));
+        }
+        copy.borrow_mut().attributes = original.attributes.clone();
+        copy.borrow_mut().assignments = assignments;
+        Rc::clone(&copy)
+    }
+
+    fn unique_static_group(
+        &mut self,
+        group: &RRC<ir::StaticGroup>,
+        node: usize,
+    ) -> RRC<ir::StaticGroup> {
+        let name = self.unique_name(group.borrow().name(), node);
+        let copy = self.builder.add_static_group(name, group.borrow().latency);
+        let original = group.borrow();
+        let mut assignments = original.assignments.clone();
+        for assignment in &mut assignments {
+            assignment
+                .for_each_port(|port| own_hole(port, original.name(), |n| copy.borrow().get(n)));
+        }
+        copy.borrow_mut().attributes = original.attributes.clone();
+        copy.borrow_mut().assignments = assignments;
+        Rc::clone(&copy)
+    }
+
+    /// Make the copies of the combinational groups.
+    fn unique_conditions(&mut self) -> Conditions {
+        let mut result = Conditions::default();
+        for (name, sites) in std::mem::take(&mut self.uses.conditions) {
+            let original = self
+                .builder
+                .component
+                .find_comb_group(name)
+                .expect("a combinational group that is used exists");
+            let in_invoke = self.uses.by_invoke.contains(&name);
+            if in_invoke || meet_in_par(&sites) {
+                let nodes: Vec<usize> = sites.iter().map(|s| s.node).collect();
+                let first = self.record.nodes[nodes[0]].clone();
+                self.record.nodes.push(Node {
+                    kind: "shared",
+                    parent: None,
+                    sites: nodes.clone(),
+                    ..first
+                });
+                let copy = self.copy_comb_group(&original, self.record.nodes.len() - 1);
+                for node in nodes {
+                    result.copies.insert(node, Rc::clone(&copy));
+                }
+                if in_invoke {
+                    result.for_invokes.insert(name, copy);
+                }
+            } else {
+                for site in sites {
+                    let copy = self.copy_comb_group(&original, site.node);
+                    result.copies.insert(site.node, copy);
+                }
+            }
+            result.originals.insert(name);
+        }
+        result
+    }
+
+    fn copy_comb_group(
+        &mut self,
+        original: &RRC<ir::CombGroup>,
+        node: usize,
+    ) -> RRC<ir::CombGroup> {
+        let name = self.unique_name(original.borrow().name(), node);
+        let copy = self.builder.add_comb_group(name);
+        copy.borrow_mut().attributes = original.borrow().attributes.clone();
+        copy.borrow_mut().assignments = original.borrow().assignments.clone();
+        copy
+    }
+}
+
+fn own_hole<'a>(
+    port: &RRC<ir::Port>,
+    group: ir::Id,
+    hole: impl Fn(ir::Id) -> RRC<ir::Port> + 'a,
+) -> Option<RRC<ir::Port>> {
+    let port = port.borrow();
+    (port.is_hole() && port.get_parent_name() == group).then(|| hole(port.name))
+}
+
+/// Whether two sites lie in different arms of one par.
+fn meet_in_par(sites: &[Site]) -> bool {
+    let mut arm_of: HashMap<usize, usize> = HashMap::new();
+    let mut arms = sites.iter().flat_map(|s| &s.arms);
+    arms.any(|&(par, arm)| *arm_of.entry(par).or_insert(arm) != arm)
+}
+
+#[derive(Default)]
+struct Conditions {
+    /// `with` node to the group that it now uses.
+    copies: HashMap<usize, RRC<ir::CombGroup>>,
+    /// Original name to the copy that invokes use.
+    for_invokes: HashMap<ir::Id, RRC<ir::CombGroup>>,
+    originals: HashSet<ir::Id>,
+}
+
+/// Point ifs, whiles and invokes to the copies.
+fn rename_conditions(record: &Record, control: &mut ir::Control, unique: &Conditions) {
+    // The `with` node of a block is the node made right after it.
+    let group_of = |attributes: &ir::Attributes| {
+        let block = record::id_of(attributes).expect("every block has an id by now");
+        debug_assert_eq!(record.nodes[block + 1].kind, "with");
+        Rc::clone(&unique.copies[&(block + 1)])
+    };
+    match control {
+        ir::Control::If(branch) => {
+            if branch.cond.is_some() {
+                branch.cond = Some(group_of(&branch.attributes));
+            }
+            rename_conditions(record, &mut branch.tbranch, unique);
+            rename_conditions(record, &mut branch.fbranch, unique);
+        }
+        ir::Control::While(repeat) => {
+            if repeat.cond.is_some() {
+                repeat.cond = Some(group_of(&repeat.attributes));
+            }
+            rename_conditions(record, &mut repeat.body, unique);
+        }
+        ir::Control::Repeat(repeat) => rename_conditions(record, &mut repeat.body, unique),
+        ir::Control::Seq(seq) => {
+            seq.stmts.iter_mut().for_each(|s| rename_conditions(record, s, unique));
+        }
+        ir::Control::Par(par) => {
+            par.stmts.iter_mut().for_each(|s| rename_conditions(record, s, unique));
+        }
+        ir::Control::Invoke(invoke) => rename(&mut invoke.comb_group, unique),
+        ir::Control::Static(inner) => rename_in_static(inner, unique),
+        ir::Control::Enable(_) | ir::Control::Empty(_) => {}
+    }
+}
+
+fn rename(group: &mut Option<RRC<ir::CombGroup>>, unique: &Conditions) {
+    if let Some(old) = group {
+        let name = old.borrow().name();
+        if let Some(copy) = unique.for_invokes.get(&name) {
+            *group = Some(Rc::clone(copy));
+        }
+    }
+}
+
+fn rename_in_static(control: &mut ir::StaticControl, unique: &Conditions) {
+    match control {
+        ir::StaticControl::Invoke(invoke) => rename(&mut invoke.comb_group, unique),
+        ir::StaticControl::Seq(s) => s.stmts.iter_mut().for_each(|c| rename_in_static(c, unique)),
+        ir::StaticControl::Par(s) => s.stmts.iter_mut().for_each(|c| rename_in_static(c, unique)),
+        ir::StaticControl::If(s) => {
+            rename_in_static(&mut s.tbranch, unique);
+            rename_in_static(&mut s.fbranch, unique);
+        }
+        ir::StaticControl::Repeat(s) => rename_in_static(&mut s.body, unique),
+        ir::StaticControl::Enable(_) | ir::StaticControl::Empty(_) => {}
+    }
+}

@@ -1,0 +1,209 @@
+//! Ids through the passes that lose them: group splitting and component inlining.
+
+use crate::record::{self, id_attribute, id_of, Node, Record};
+use calyx_ir as ir;
+use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
+use std::collections::HashMap;
+
+/// As much of a control tree as is needed to find what inlining put into it.
+pub struct Shape {
+    invoke: Option<usize>,
+    children: Vec<Shape>,
+}
+
+/// After group2seq: give each half of a split group the id of the whole.
+#[derive(Default)]
+pub struct TagSplitGroups;
+
+impl Named for TagSplitGroups {
+    fn name() -> &'static str {
+        "tag-split-groups"
+    }
+
+    fn description() -> &'static str {
+        "give the halves of groups that group2seq split the id of the whole"
+    }
+}
+
+impl Visitor for TagSplitGroups {
+    fn enable(
+        &mut self,
+        enable: &mut ir::Enable,
+        comp: &mut ir::Component,
+        _sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        if id_of(&enable.attributes).is_none() {
+            let name = enable.group.borrow().name().to_string();
+            let found = record::with(|r| r.nodes_of_group(comp.name.id.as_str(), &name));
+            if let [node] = found[..] {
+                enable.attributes.insert(id_attribute(), node as u64);
+            }
+        }
+        Ok(Action::Continue)
+    }
+}
+
+/// Before inline: remember each component's control tree.
+#[derive(Default)]
+pub struct NoteInvokes;
+
+impl Named for NoteInvokes {
+    fn name() -> &'static str {
+        "note-invokes"
+    }
+
+    fn description() -> &'static str {
+        "remember where each invoke stands before components are inlined"
+    }
+}
+
+impl Visitor for NoteInvokes {
+    fn start(
+        &mut self,
+        comp: &mut ir::Component,
+        _sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        let shape = shape(&comp.control.borrow());
+        record::with(|r| r.before_inline.insert(comp.name.to_string(), shape));
+        Ok(Action::Stop)
+    }
+}
+
+/// After inline: what came from another component gets nodes of its own below the invoke.
+#[derive(Default)]
+pub struct TagInlined;
+
+impl Named for TagInlined {
+    fn name() -> &'static str {
+        "tag-inlined"
+    }
+
+    fn description() -> &'static str {
+        "give inlined control ids of its own below the invoke that it replaced"
+    }
+}
+
+impl Visitor for TagInlined {
+    // As `inline` itself: callees first, so that what they inlined is copied along.
+    fn iteration_order() -> calyx_opt::traversal::Order {
+        calyx_opt::traversal::Order::Post
+    }
+
+    fn start(
+        &mut self,
+        comp: &mut ir::Component,
+        _sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        record::with(|record| {
+            if let Some(before) = record.before_inline.remove(comp.name.id.as_str()) {
+                compare(record, &before, &mut comp.control.borrow_mut());
+            }
+        });
+        Ok(Action::Stop)
+    }
+}
+
+fn shape(control: &ir::Control) -> Shape {
+    let (invoke, children) = match control {
+        ir::Control::Invoke(i) => (id_of(&i.attributes), Vec::new()),
+        ir::Control::Seq(s) => (None, s.stmts.iter().map(shape).collect()),
+        ir::Control::Par(s) => (None, s.stmts.iter().map(shape).collect()),
+        ir::Control::If(s) => (None, vec![shape(&s.tbranch), shape(&s.fbranch)]),
+        ir::Control::While(s) => (None, vec![shape(&s.body)]),
+        ir::Control::Repeat(s) => (None, vec![shape(&s.body)]),
+        ir::Control::Enable(_) | ir::Control::Empty(_) | ir::Control::Static(_) => {
+            (None, Vec::new())
+        }
+    };
+    Shape { invoke, children }
+}
+
+fn compare(record: &mut Record, before: &Shape, after: &mut ir::Control) {
+    if let Some(invoke) = before.invoke {
+        let same = matches!(after, ir::Control::Invoke(i) if id_of(&i.attributes) == Some(invoke));
+        if !same {
+            graft(record, invoke, after);
+        }
+        return;
+    }
+    let mut children = before.children.iter();
+    each_child(after, &mut |child| {
+        if let Some(shape) = children.next() {
+            compare(record, shape, child);
+        }
+    });
+}
+
+fn each_child(control: &mut ir::Control, visit: &mut impl FnMut(&mut ir::Control)) {
+    match control {
+        ir::Control::Seq(s) => s.stmts.iter_mut().for_each(visit),
+        ir::Control::Par(s) => s.stmts.iter_mut().for_each(visit),
+        ir::Control::If(s) => {
+            visit(&mut s.tbranch);
+            visit(&mut s.fbranch);
+        }
+        ir::Control::While(s) => visit(&mut s.body),
+        ir::Control::Repeat(s) => visit(&mut s.body),
+        _ => {}
+    }
+}
+
+/// Copy the callee's control tree below `invoke` and re-tag the inlined control with it.
+fn graft(record: &mut Record, invoke: usize, control: &mut ir::Control) {
+    let host = record.nodes[invoke].component.clone();
+    let cell = record.nodes[invoke].cell.clone();
+    let callee = record
+        .components
+        .get(&host)
+        .and_then(|c| c.cells.iter().find(|x| Some(&x.name) == cell.as_ref()))
+        .map(|c| c.prototype.clone());
+    let Some(callee) = callee else { return };
+    let originals: Vec<usize> =
+        (0..record.nodes.len()).filter(|&n| record.nodes[n].component == callee).collect();
+    let first = record.nodes.len();
+    let copy_of: HashMap<usize, usize> =
+        originals.iter().enumerate().map(|(i, &node)| (node, first + i)).collect();
+    for &node in &originals {
+        let original = record.nodes[node].clone();
+        record.nodes.push(Node {
+            component: host.clone(),
+            parent: original.parent.map_or(Some(invoke), |p| copy_of.get(&p).copied()),
+            origin: Some(node),
+            sites: original.sites.iter().filter_map(|s| copy_of.get(s).copied()).collect(),
+            ..original
+        });
+    }
+    retag(control, &copy_of);
+}
+
+fn retag(control: &mut ir::Control, copy_of: &HashMap<usize, usize>) {
+    swap(control, copy_of);
+    match control {
+        ir::Control::Static(inner) => retag_static(inner, copy_of),
+        other => each_child(other, &mut |child| retag(child, copy_of)),
+    }
+}
+
+fn retag_static(control: &mut ir::StaticControl, copy_of: &HashMap<usize, usize>) {
+    swap(control, copy_of);
+    match control {
+        ir::StaticControl::Seq(s) => s.stmts.iter_mut().for_each(|c| retag_static(c, copy_of)),
+        ir::StaticControl::Par(s) => s.stmts.iter_mut().for_each(|c| retag_static(c, copy_of)),
+        ir::StaticControl::If(s) => {
+            retag_static(&mut s.tbranch, copy_of);
+            retag_static(&mut s.fbranch, copy_of);
+        }
+        ir::StaticControl::Repeat(s) => retag_static(&mut s.body, copy_of),
+        _ => {}
+    }
+}
+
+fn swap(control: &mut impl ir::GetAttributes, copy_of: &HashMap<usize, usize>) {
+    let attributes = control.get_mut_attributes();
+    if let Some(copy) = id_of(attributes).and_then(|id| copy_of.get(&id)) {
+        attributes.insert(id_attribute(), *copy as u64);
+    }
+}

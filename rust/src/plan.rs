@@ -1,0 +1,81 @@
+//! The list of passes to run: the user's, with ours at the places where they are needed.
+
+use crate::blocks::{NoteBlocks, ProbeBlocks, ProbeStatic};
+use crate::encode::EncodeControl;
+use crate::inline::{NoteInvokes, TagInlined, TagSplitGroups};
+use crate::instrument::Instrument;
+use crate::share::NoteCells;
+use calyx_opt::pass_manager::PassManager;
+use calyx_opt::traversal::Named;
+use calyx_utils::{CalyxResult, Error};
+
+/// The stock passes and ours.
+pub fn pass_manager() -> CalyxResult<PassManager> {
+    let mut manager = PassManager::default_passes()?;
+    manager.register_pass::<EncodeControl>()?;
+    manager.register_pass::<TagSplitGroups>()?;
+    manager.register_pass::<NoteInvokes>()?;
+    manager.register_pass::<TagInlined>()?;
+    manager.register_pass::<NoteCells>()?;
+    manager.register_pass::<Instrument>()?;
+    manager.register_pass::<ProbeStatic>()?;
+    manager.register_pass::<NoteBlocks>()?;
+    manager.register_pass::<ProbeBlocks>()?;
+    Ok(manager)
+}
+
+/// Resolve aliases. The manager keeps them private, but lists one in its help.
+pub fn flatten(manager: &PassManager, names: &[String]) -> CalyxResult<Vec<String>> {
+    let mut result = Vec::new();
+    for name in names {
+        let help = manager.specific_help(name).ok_or_else(|| {
+            Error::misc(format!("unknown pass or alias `{name}`; see --list-passes"))
+        })?;
+        if help.starts_with(&format!("`{name}'")) {
+            result.extend(
+                help.lines().skip(1).filter_map(|l| l.strip_prefix("- ")).map(String::from),
+            );
+        } else {
+            result.push(name.clone());
+        }
+    }
+    Ok(result)
+}
+
+/// Insert our passes into a flat list from which the excluded ones are gone.
+pub fn instrumented(passes: &[String]) -> Vec<String> {
+    let first = |names: &[&str]| passes.iter().position(|p| names.contains(&p.as_str()));
+    let validation = ["well-formed", "papercut", "canonicalize"];
+    let start =
+        passes.iter().position(|p| !validation.contains(&p.as_str())).unwrap_or(passes.len());
+    // Where a list leaves out a pass before which we would act, the next one takes its place.
+    let probes = first(&["compile-invoke"])
+        .or(first(&["static-inference", "static-promotion", "compile-repeat"]))
+        .or(first(&["static-inline", "compile-static", "tdcc"]));
+    let statics = first(&["static-inline"]);
+    let share = first(&["cell-share"]);
+    let mut result = Vec::new();
+    for (index, pass) in passes.iter().enumerate() {
+        let mut before = |wanted: bool, name: &str| {
+            if wanted {
+                result.push(name.to_string());
+            }
+        };
+        before(index == start, EncodeControl::name());
+        before(pass == "inline", NoteInvokes::name());
+        before(share == Some(index), NoteCells::name());
+        before(probes == Some(index), Instrument::name());
+        before(statics == Some(index), ProbeStatic::name());
+        before(pass == "tdcc", NoteBlocks::name());
+        result.push(pass.clone());
+        let mut after = |wanted: bool, name: &str| {
+            if wanted {
+                result.push(name.to_string());
+            }
+        };
+        after(pass == "group2seq", TagSplitGroups::name());
+        after(pass == "inline", TagInlined::name());
+        after(pass == "tdcc", ProbeBlocks::name());
+    }
+    result
+}

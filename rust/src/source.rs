@@ -1,0 +1,60 @@
+//! Reading a program: its text with the notations that release 0.7.1 does not parse blanked out.
+//!
+//! Today's Calyx and Calyx-py print positions (`@pos{…}`, `<"pos"={…}>`) and a `sourceinfo`
+//! table. Python has taken the positions out of the text by the time it comes here; what it gives
+//! is the cleaned text of every file that it found to need cleaning. Everything else is read from
+//! disk as the compiler itself reads it.
+
+use calyx_frontend::ast::NamespaceDef;
+use calyx_frontend::{parser::CalyxParser, Workspace};
+use calyx_utils::{CalyxResult, Error};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files to be read instead of others: original path to cleaned copy.
+pub type Replacements = HashMap<PathBuf, PathBuf>;
+
+/// Parse `file` and all that it imports.
+pub fn workspace(
+    file: &Path,
+    library: &Path,
+    replacements: &Replacements,
+) -> CalyxResult<Workspace> {
+    let parse = |path: &Path| -> CalyxResult<NamespaceDef> {
+        CalyxParser::parse_file(replacements.get(path).map_or(path, PathBuf::as_path))
+    };
+    let library = library.canonicalize()?;
+    let mut workspace = Workspace::default();
+    let mut open = vec![(file.to_path_buf(), true)];
+    let mut seen = HashSet::new();
+    while let Some((path, is_source)) = open.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let namespace = parse(&path)?;
+        if is_source {
+            workspace.original_imports = namespace.imports.clone();
+            workspace.metadata = namespace.metadata.clone();
+        }
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let folder = if is_source { folder.canonicalize()? } else { folder };
+        let imports = workspace.merge_namespace(namespace, is_source, &folder, false, &library)?;
+        open.extend(imports);
+    }
+    Ok(workspace)
+}
+
+/// Write the standard library below `folder`, as `primitives/…`.
+pub fn write_library(folder: &Path, files: &[(&str, &str)]) -> CalyxResult<()> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        let parent = path.parent().ok_or_else(|| Error::misc("a file without a folder"))?;
+        fs::create_dir_all(parent)?;
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
