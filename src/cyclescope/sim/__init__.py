@@ -1,0 +1,41 @@
+"""Runs RTL: Verilator and a C++ compiler found, builds cached, data in, captures out.
+
+    design = Design("main", {"main.sv": text}, capture=(CaptureModule("main", signals),),
+                    memories=(Memory("mem", 32, (4,)),))
+    built = build(design)
+    result = run(built, data=read_data(path), cycle_limit=10**6)
+    result.cycles, result.complete, result.memories, result.capture
+
+A capture holds, for every cycle, the values of chosen signals in every instance of chosen modules:
+the distinct vectors of each module, the distinct combinations of them over all instances, and the
+runs of equal combinations.
+"""
+
+from cyclescope.sim._build import Built, build
+from cyclescope.sim._cache import cache_folder
+from cyclescope.sim._capture import Capture, load_capture
+from cyclescope.sim._design import CaptureModule, Design, Memory, Signal, Testbench, go_done
+from cyclescope.sim._memory import MemoryData, read_data
+from cyclescope.sim._probe import Layout, Place
+from cyclescope.sim._run import RunResult, StopReason, run
+
+__all__ = [
+    "Built",
+    "Capture",
+    "CaptureModule",
+    "Design",
+    "Layout",
+    "Memory",
+    "MemoryData",
+    "Place",
+    "RunResult",
+    "Signal",
+    "StopReason",
+    "Testbench",
+    "build",
+    "cache_folder",
+    "go_done",
+    "load_capture",
+    "read_data",
+    "run",
+]

@@ -1,0 +1,176 @@
+"""From Verilog to a program: verilate, compile as one C++ file, link with a runtime built once."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import RunError
+from cyclescope.sim import _cache
+from cyclescope.sim._probe import lay_out, layout_text, probe_verilog
+from cyclescope.sim._runtime import (
+    CXX_FLAGS,
+    DPI_OBJECT,
+    LINK_FLAGS,
+    include_flags,
+    precompiled_header,
+    runtime_key,
+    runtime_objects,
+)
+from cyclescope.sim._toolchain import call, find_compiler, find_verilator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cyclescope.sim._design import Design
+    from cyclescope.sim._toolchain import Compiler, Verilator
+
+__all__ = ["Built", "build"]
+
+VERILATOR_FLAGS = (
+    "--cc",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "--no-timing",
+    "--converge-limit",
+    "1000",
+    "--output-split",
+    "0",
+    "-Wno-fatal",
+    "-Wno-lint",
+    "-Wno-style",
+    "-Wwarn-UNOPTFLAT",
+    "--quiet",
+    "--prefix",
+    "Vcyc",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A design as a program.
+
+    Attributes:
+        program: the executable, in the user's cache.
+        design: what it was built from.
+        loops: signals on circular combinational paths, as Verilator names them.
+    """
+
+    program: Path
+    design: Design
+    loops: tuple[str, ...]
+
+
+def build(design: Design, *, optimise: str = "-O1") -> Built:
+    """Builds a design, or finds it in the cache.
+
+    The cache knows it by its sources, capture, testbench, compiler, Verilator and flags.
+
+    Args:
+        design: what to build.
+        optimise: the C++ compiler's optimisation flag for the design's own code.
+
+    Raises:
+        ToolError: a compiler is missing or rejects the design.
+        OutputError: the cache cannot be written.
+        RunError: the capture is not possible as asked.
+    """
+    compiler, verilator = find_compiler(), find_verilator()
+    layouts = [lay_out(m) for m in design.capture]
+    bench = design.bench
+    sources = dict(design.sources)
+    ours = {"cyc_probe.sv": probe_verilog(design.capture, layouts), "cyc_top.sv": bench.verilog}
+    for name, text in ours.items():
+        if name in sources:
+            raise RunError(f"{name}: this name is taken; rename the source")
+        if text:
+            sources[name] = text
+    wrapper = f"TOP.{bench.top}." if bench.verilog else "TOP."
+    job = _Job(
+        compiler, verilator, optimise, sources, bench.top, bench.cpp, layout_text(layouts, wrapper)
+    )
+    key = _cache.content_key(
+        runtime_key(compiler, verilator),
+        optimise,
+        *VERILATOR_FLAGS,
+        *(part for item in sources.items() for part in item),
+        job.top,
+        job.main,
+        job.layout,
+    )
+    folder = _cache.entry(f"design-{key}", job.fill)
+    loops = json.loads((folder / "loops.json").read_text("utf-8"))
+    return Built(folder / "sim", design, tuple(loops))
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    compiler: Compiler
+    verilator: Verilator
+    optimise: str
+    sources: dict[str, str]
+    top: str
+    main: str
+    layout: str
+
+    def fill(self, folder: Path) -> None:
+        """Builds in `folder`; leaves the program and the names of loops."""
+        with ThreadPoolExecutor(2) as pool:
+            # On a machine's first build these take longest; nothing below waits for the second
+            # but the link.
+            header = pool.submit(precompiled_header, self.compiler, self.verilator, self.optimise)
+            objects = pool.submit(runtime_objects, self.compiler, self.verilator)
+            loops = self._verilate(folder)
+            (folder / "loops.json").write_text(json.dumps(loops), "utf-8")
+            uses_dpi = self._gather(folder)
+            call(
+                [
+                    *(*self.compiler.command, *CXX_FLAGS, self.optimise, "-Iobj"),
+                    *include_flags(self.verilator),
+                    *("-include", str(header.result()), "-c", "all.cpp", "-o", "all.o"),
+                ],
+                what="the C++ compiler",
+                cwd=folder,
+            )
+            call(
+                [
+                    *(*self.compiler.command, *LINK_FLAGS, "all.o", "-o", "sim"),
+                    *(str(o) for o in objects.result() if uses_dpi or o.name != DPI_OBJECT),
+                ],
+                what="the C++ linker",
+                cwd=folder,
+            )
+        for name in ("src", "obj"):
+            shutil.rmtree(folder / name)
+        for name in ("all.cpp", "all.o"):
+            (folder / name).unlink()
+
+    def _verilate(self, folder: Path) -> list[str]:
+        source = folder / "src"
+        source.mkdir()
+        for name, text in self.sources.items():
+            (source / name).write_text(text, "utf-8")
+        output = call(
+            [
+                *(str(self.verilator.program), *VERILATOR_FLAGS, "--Mdir", "../obj"),
+                *("--top-module", self.top, *self.sources),
+            ],
+            what="verilator",
+            cwd=source,
+            env={"VERILATOR_ROOT": str(self.verilator.root)},
+        )
+        return sorted(set(re.findall(r"UNOPTFLAT: .*?: '([^']+)'", output)))
+
+    def _gather(self, folder: Path) -> bool:
+        generated = sorted(p.name for p in (folder / "obj").glob("Vcyc*.cpp"))
+        text = "".join(f'#include "{name}"\n' for name in generated)
+        text += f'#include "Vcyc.h"\nstatic const char cyc_layout[] = R"cyc({self.layout})cyc";\n'
+        (folder / "all.cpp").write_text(text + self.main, "utf-8")
+        return "Vcyc__Dpi.cpp" in generated

@@ -1,0 +1,164 @@
+"""Memories in and out: Calyx's data JSON, checked against the design, as `$readmemh` text."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import DataError
+from cyclescope.sim._numbers import parse_format
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from cyclescope.sim._design import Memory
+    from cyclescope.sim._numbers import NumberFormat
+
+__all__ = ["MemoryData", "check_data", "decode_memory", "encode_memory", "read_data"]
+
+MemoryData = dict[str, dict[str, object]]
+"""Name of a memory → `{"data": nested lists, "format": {...}}`."""
+
+
+def read_data(path: Path) -> MemoryData:
+    """Reads a data file.
+
+    Numbers with a decimal point come as `Decimal`, as written.
+
+    Raises:
+        DataError: the file cannot be read, is not JSON, or not an object of objects.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise DataError(f"{path}: cannot read the data: {reason}") from error
+    try:
+        data = json.loads(text, parse_float=Decimal)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise DataError(f"{path}: lists are nested too deeply") from error
+    if not isinstance(data, dict):
+        raise DataError(f'{path}: the data must be an object: {{"memory": {{"data": …}}, …}}')
+    return data
+
+
+def check_data(memories: Sequence[Memory], data: Mapping[str, object]) -> None:
+    """Checks that the data is for exactly these memories.
+
+    Raises:
+        DataError: a memory has no data, or data names no memory; the text lists them all.
+    """
+    known = {m.name for m in memories}
+    if missing := [m for m in memories if m.name not in data]:
+        listed = ", ".join(f"{m.name} ({_shape(m.dims)} words of {m.width} bits)" for m in missing)
+        raise DataError(f"no data for memory {listed}; add it to the data file")
+    if unknown := [name for name in data if name not in known]:
+        have = ", ".join(m.name for m in memories) or "none"
+        raise DataError(
+            f"data for {', '.join(unknown)}, but the design has no such external memory"
+            f" (it has {have}); remove the data, or mark the memory @external"
+        )
+
+
+def encode_memory(memory: Memory, entry: object) -> str:
+    """A memory's data as text for `$readmemh`.
+
+    Raises:
+        DataError: names the memory and the index of what is wrong.
+    """
+    number_format = _format_of(memory, entry)
+    assert isinstance(entry, dict)
+    if "data" not in entry:
+        raise DataError(f"memory {memory.name}: `data` is missing")
+    words: list[str] = []
+    _encode(memory, number_format, entry["data"], (), words)
+    return "\n".join(words) + "\n"
+
+
+def decode_memory(memory: Memory, entry: object, text: str) -> dict[str, object]:
+    """A memory's data from the text that `$writememh` left, with the format of its input.
+
+    Raises:
+        DataError: the input's format is wrong, or the text has not the memory's words.
+    """
+    number_format = _format_of(memory, entry)
+    assert isinstance(entry, dict)
+    words: list[int | float | str] = []
+    cache: dict[str, int | float | str] = {}
+    for token in _words(text):
+        value = cache.get(token)
+        if value is None:
+            value = cache[token] = number_format.decode(int(token, 16))
+        words.append(value)
+    if len(words) != memory.size:
+        raise DataError(f"memory {memory.name}: {len(words)} of {memory.size} words written back")
+    return {"data": _nest(words, memory.dims), "format": entry["format"]}
+
+
+def _format_of(memory: Memory, entry: object) -> NumberFormat:
+    if not isinstance(entry, dict):
+        raise DataError(
+            f"memory {memory.name}: must be an object with `data` and `format`, not {_kind(entry)}"
+        )
+    try:
+        number_format = parse_format(entry.get("format"))
+    except DataError as error:
+        raise DataError(f"memory {memory.name}: {error}") from None
+    if number_format.width != memory.width:
+        raise DataError(
+            f"memory {memory.name}: the format has {number_format.width} bits, but the design's"
+            f" words have {memory.width}"
+        )
+    return number_format
+
+
+def _encode(
+    memory: Memory, number_format: NumberFormat, data: object, at: tuple[int, ...], to: list[str]
+) -> None:
+    place = memory.name + "".join(f"[{i}]" for i in at)
+    if not isinstance(data, list | tuple):
+        raise DataError(f"memory {place}: a list is expected here, not {_kind(data)}")
+    if len(data) != memory.dims[len(at)]:
+        raise DataError(
+            f"memory {place}: {len(data)} elements, but the design has {memory.dims[len(at)]}"
+            f" (dimensions {_shape(memory.dims)})"
+        )
+    if len(at) + 1 < len(memory.dims):
+        for i, inner in enumerate(data):
+            _encode(memory, number_format, inner, (*at, i), to)
+        return
+    for i, value in enumerate(data):
+        try:
+            if isinstance(value, list | tuple | dict):
+                raise DataError(f"a number is expected here, not {_kind(value)}")
+            to.append(f"{number_format.encode(value):x}")
+        except DataError as error:
+            raise DataError(f"memory {place}[{i}]: {error}") from None
+
+
+def _words(text: str) -> Iterable[str]:
+    for line in text.splitlines():
+        # `// comments` and `@address` lines are part of the format of IEEE 1800-2017, 21.5.
+        for token in line.partition("//")[0].split():
+            if not token.startswith("@"):
+                yield token
+
+
+def _nest(words: list[int | float | str], dims: tuple[int, ...]) -> list[object]:
+    nested: list[object] = list(words)
+    for dim in reversed(dims[1:]):
+        nested = [nested[i : i + dim] for i in range(0, len(nested), dim)]
+    return nested
+
+
+def _shape(dims: tuple[int, ...]) -> str:
+    return "x".join(map(str, dims))
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    return "null" if value is None else names.get(type(value), "a number")

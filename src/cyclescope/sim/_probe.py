@@ -1,0 +1,154 @@
+"""The Verilog that captures: one small module bound into each module whose signals are wanted.
+
+Signals are packed into 64-bit words, none split over two unless it is wider than a word. A word
+that changes is reported; nothing else happens in a cycle.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.sim._design import CaptureModule
+
+__all__ = ["Layout", "Place", "lay_out", "layout_text", "probe_verilog"]
+
+WORD = 64
+INSTANCE = "cyc_probe"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a signal is in its module's vector.
+
+    Attributes:
+        name: the signal's label.
+        width: bits.
+        word: index of the first word.
+        shift: lowest bit in that word; 0 if the signal is wider than a word.
+    """
+
+    name: str
+    width: int
+    word: int
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the signals of a module are packed."""
+
+    module: str
+    words: int
+    places: tuple[Place, ...]
+
+
+def lay_out(module: CaptureModule) -> Layout:
+    """Packs a module's signals into words, in their order.
+
+    Raises:
+        RunError: no signals, a width below 1, or two signals with one name.
+    """
+    places: list[Place] = []
+    words, free = 0, 0
+    seen: set[str] = set()
+    for signal in module.signals:
+        if signal.width < 1:
+            raise RunError(f"{module.module}: signal {signal.label} has {signal.width} bits")
+        if signal.label in seen:
+            raise RunError(f"{module.module}: signal {signal.label} is captured twice")
+        seen.add(signal.label)
+        if signal.width <= free:
+            places.append(Place(signal.label, signal.width, words - 1, WORD - free))
+            free -= signal.width
+        else:
+            places.append(Place(signal.label, signal.width, words, 0))
+            count = -(-signal.width // WORD)
+            words += count
+            free = count * WORD - signal.width if count == 1 else 0
+    if not places:
+        raise RunError(f"{module.module}: nothing to capture")
+    return Layout(module.module, words, tuple(places))
+
+
+def layout_text(layouts: Sequence[Layout], wrapper: str) -> str:
+    """The layouts as text for the recorder (first line) and the reader (the JSON after it).
+
+    Args:
+        layouts: of all captured modules, in order.
+        wrapper: what to cut from the begin of instances' names.
+    """
+    modules = [
+        {
+            "module": x.module,
+            "words": x.words,
+            "signals": [[p.name, p.width, p.word, p.shift] for p in x.places],
+        }
+        for x in layouts
+    ]
+    return (
+        " ".join(str(x.words) for x in layouts)
+        + "\n"
+        + json.dumps({"wrapper": wrapper, "modules": modules})
+    )
+
+
+def probe_verilog(modules: Sequence[CaptureModule], layouts: Sequence[Layout]) -> str:
+    """Verilog of the probe modules and their `bind` directives."""
+    return "\n".join(
+        _probe_module(i, m, x) for i, (m, x) in enumerate(zip(modules, layouts, strict=True))
+    )
+
+
+def _probe_module(index: int, module: CaptureModule, layout: Layout) -> str:
+    parts: list[list[str]] = [[] for _ in range(layout.words)]
+    used = [0] * layout.words
+    ports, compare = [], []
+    wide: dict[int, tuple[str, int]] = {}
+    for signal, place in zip(module.signals, layout.places, strict=True):
+        if place.width > WORD:
+            wide[place.word] = (signal.expression, place.width)
+            continue
+        # A sized cast would also cut an expression that is wider than announced; an unsized
+        # operand must not stand in a concatenation.
+        parts[place.word].append(f"{place.width}'({signal.expression})")
+        used[place.word] += place.width
+    connections = ["clk" + f"({module.clock})"]
+    for word in range(layout.words):
+        if word in wide:
+            expression, width = wide[word]
+            ports.append(f"input wire [{width - 1}:0] v{word}")
+            connections.append(f"v{word}({width}'({expression}))")
+            for part in range(-(-width // WORD)):
+                bits = min(WORD, width - part * WORD)
+                low = part * WORD
+                compare.append((word + part, f"v{word}[{low + bits - 1}:{low}]", bits))
+        elif parts[word]:
+            ports.append(f"input wire [{used[word] - 1}:0] v{word}")
+            connections.append(f"v{word}({{{', '.join(reversed(parts[word]))}}})")
+            compare.append((word, f"v{word}", used[word]))
+    name = f"cyc_probe_{index}"
+    lines = [f"module {name}(input wire clk, {', '.join(ports)});"]
+    lines += ["  int unsigned base;", "  string name;"]
+    lines += [f"  logic [{bits - 1}:0] last{word};" for word, _, bits in compare]
+    lines.append("  initial begin")
+    lines.append('    name = $sformatf("%m");')
+    lines.append(f'    base = $c32("cyc::instance(", name, ",{index})");')
+    lines += [f"    last{word} = '0;" for word, _, _ in compare]
+    lines.append("  end")
+    lines.append("  always @(posedge clk) begin")
+    for word, value, _ in compare:
+        lines.append(f"    if ({value} != last{word}) begin")
+        lines.append(f"      last{word} = {value};")
+        lines.append(f'      $c("cyc::word(", base, "+{word},", last{word}, ");");')
+        lines.append("    end")
+    lines += ["  end", "endmodule"]
+    binds = ", ".join(f".{c}" for c in connections)
+    lines.append(f"bind {module.module} {name} {INSTANCE}({binds});")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,270 @@
+"""Runs a built design: data in, progress, limits and interruption, memories and capture out."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import DataError, OutputError, RunError
+from cyclescope.sim._memory import check_data, decode_memory, encode_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from cyclescope.sim._build import Built
+    from cyclescope.sim._capture import Capture
+    from cyclescope.sim._memory import MemoryData
+
+__all__ = ["RunResult", "StopReason", "run"]
+
+PROGRESS_SECONDS = 0.25
+GRACE_SECONDS = 5.0
+KEPT_OUTPUT = 1 << 16
+
+
+class StopReason(StrEnum):
+    """Why a run ended."""
+
+    DONE = "done"
+    """The testbench saw the end it waits for."""
+    LIMIT = "limit"
+    """It reached the cycle limit."""
+    INTERRUPTED = "interrupted"
+    """The user (Ctrl-C) or the system stopped it."""
+    FINISH = "finish"
+    """The design called `$finish`."""
+    FAILED = "failed"
+    """The design called `$fatal`, `$error` or `$stop`, or its simulation crashed."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run left.
+
+    Attributes:
+        cycles: those that were over when it ended; for a crashed simulation those reported.
+        stop_reason: why it ended.
+        message: more about that; empty if there is nothing to add.
+        seconds: wall time of the simulation.
+        memories: the external memories after the run, in the form of the data; none if the
+            simulation crashed.
+        capture: what was captured; None if nothing was to be.
+        output: the end of what the design printed.
+    """
+
+    cycles: int
+    stop_reason: StopReason
+    message: str
+    seconds: float
+    memories: MemoryData
+    capture: Capture | None
+    output: str
+
+    @property
+    def complete(self) -> bool:
+        """Did the run come to its own end?"""
+        return self.stop_reason is StopReason.DONE
+
+
+def run(
+    built: Built,
+    *,
+    data: Mapping[str, object] | None = None,
+    cycle_limit: int | None = None,
+    progress: Callable[[int, float], object] | None = None,
+    arguments: Sequence[str] = (),
+) -> RunResult:
+    """Runs a design to its end.
+
+    A run that reaches the limit, is interrupted or fails leaves a result too, with everything up
+    to there. Ctrl-C ends the run, not the caller.
+
+    Args:
+        built: the program.
+        data: memory → its data and format; for exactly the design's memories.
+        cycle_limit: stop after so many cycles.
+        progress: called a few times a second with (cycles so far, seconds so far).
+        arguments: plusargs for the design.
+
+    Raises:
+        DataError: the data is not what the design's memories need.
+        OutputError: no room for the capture or the memories.
+        RunError: the design does not settle (a combinational loop), or the program has gone.
+    """
+    memories, data = built.design.memories, data or {}
+    if cycle_limit is not None and cycle_limit < 0:
+        raise RunError(f"cycle limit {cycle_limit}: must not be negative")
+    check_data(memories, data)
+    texts = {m.name: encode_memory(m, data[m.name]) for m in memories}
+    try:
+        with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
+            folder = Path(name)
+            for memory, text in texts.items():
+                (folder / f"{memory}.dat").write_text(text, "ascii")
+            child = _Child(progress)
+            started = time.monotonic()
+            child.run(_command(built, folder, cycle_limit, arguments))
+            seconds = time.monotonic() - started
+            return _result(built, folder, data, child, seconds)
+    except OSError as error:
+        raise OutputError(
+            f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror}); make room"
+            " or name another folder in TMPDIR"
+        ) from error
+
+
+def _command(
+    built: Built, folder: Path, cycle_limit: int | None, arguments: Sequence[str]
+) -> list[str]:
+    command = [str(built.program), f"period={PROGRESS_SECONDS}"]
+    if built.design.capture:
+        command.append(f"capture={folder / 'capture'}")
+    if cycle_limit is not None:
+        command.append(f"limit={cycle_limit}")
+    return [*command, "--", f"+DATA={folder}", *arguments]
+
+
+@dataclass
+class _Child:
+    """The simulation's process, watched until it is gone."""
+
+    progress: Callable[[int, float], object] | None
+    cycles: int = 0
+    reason: str = ""
+    message: str = ""
+    output: bytearray = field(default_factory=bytearray)
+    status: int = 0
+
+    def run(self, command: list[str]) -> None:
+        theirs, ours = os.pipe()
+        theirs, ours = ours, theirs
+        try:
+            process = subprocess.Popen(
+                [command[0], f"report={theirs}", *command[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(theirs,),
+                # Ctrl-C in a terminal is for us alone: we tell the simulation to end well.
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(ours)
+            raise RunError(
+                f"{command[0]}: the simulation cannot be started: {error.strerror}; run it again"
+            ) from error
+        finally:
+            os.close(theirs)
+        try:
+            self._watch(process, ours)
+        finally:
+            if process.poll() is None:
+                process.kill()
+            self.status = process.wait()
+            os.close(ours)
+            assert process.stdout
+            process.stdout.close()
+
+    def _watch(self, process: subprocess.Popen[bytes], report: int) -> None:
+        assert process.stdout
+        started = time.monotonic()
+        deadline: float | None = None
+        pending = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(report, selectors.EVENT_READ)
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while selector.get_map():
+                try:
+                    for key, _ in selector.select(PROGRESS_SECONDS):
+                        chunk = os.read(key.fd, 1 << 16)
+                        if not chunk:
+                            selector.unregister(key.fileobj)
+                        elif key.fd == report:
+                            *lines, pending = (pending + chunk).split(b"\n")
+                            for line in lines:
+                                self._heard(line.decode("utf-8", "replace"), started)
+                        else:
+                            self.output += chunk
+                            del self.output[:-KEPT_OUTPUT]
+                except KeyboardInterrupt:
+                    if deadline is not None:
+                        raise
+                    process.send_signal(signal.SIGINT)
+                    deadline = time.monotonic() + GRACE_SECONDS
+                if deadline is not None and time.monotonic() > deadline:
+                    # It hangs within a cycle; what it had flushed is kept.
+                    self.reason = self.reason or StopReason.INTERRUPTED
+                    process.kill()
+
+    def _heard(self, line: str, started: float) -> None:
+        word, _, rest = line.partition(" ")
+        if word == "cycles":
+            self.cycles = int(rest)
+            if self.progress:
+                self.progress(self.cycles, time.monotonic() - started)
+        else:
+            self.reason, cycles, self.message = rest.split(" ", 2)
+            self.cycles = int(cycles)
+
+
+def _result(
+    built: Built, folder: Path, data: Mapping[str, object], child: _Child, seconds: float
+) -> RunResult:
+    output = child.output.decode("utf-8", "replace")
+    if child.reason == "unwritable":
+        raise OutputError(
+            f"{folder}: cannot write the capture ({child.message}); make room or name another"
+            " folder in TMPDIR"
+        )
+    if not child.reason:
+        child.reason = StopReason.FAILED
+        child.message = f"the simulation ended with status {child.status}"
+    if "did not converge" in child.message:
+        signals = ", ".join(built.loops) or "its signals are unknown"
+        raise RunError(
+            f"combinational loop: the design does not settle in cycle {child.cycles}"
+            f" ({signals}); put a register into the loop"
+        )
+    reason = StopReason(child.reason)
+    message = child.message
+    if reason is StopReason.FAILED and (said := re.findall(r"%(?:Error|Fatal): (.*)", output)):
+        message = said[-1]
+    capture = None
+    if built.design.capture:
+        from cyclescope.sim._capture import load_capture
+
+        capture = load_capture(folder / "capture")
+    return RunResult(
+        cycles=child.cycles,
+        stop_reason=reason,
+        message=message,
+        seconds=seconds,
+        memories=_memories(built, folder, data) if child.status == 0 else {},
+        capture=capture,
+        output=output,
+    )
+
+
+def _memories(built: Built, folder: Path, data: Mapping[str, object]) -> MemoryData:
+    memories: MemoryData = {}
+    for memory in built.design.memories:
+        file = folder / f"{memory.name}.out"
+        try:
+            memories[memory.name] = decode_memory(
+                memory, data[memory.name], file.read_text("ascii")
+            )
+        except (DataError, FileNotFoundError) as error:
+            raise OutputError(
+                f"memory {memory.name}: the simulation did not write it back whole ({error}); is"
+                f" there room in {folder.parent}, and is it as large as announced?"
+            ) from error
+    return memories

