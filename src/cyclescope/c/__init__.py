@@ -1,0 +1,103 @@
+"""Read C: libclang's tree reduced to small typed nodes with source ranges and pragmas.
+
+>>> from cyclescope.c import read_c
+>>> unit = read_c("k.c", text="void k(int a[4]) { a[0] = 1; }")
+>>> unit.functions["k"].params[0].type.extent
+4
+
+Nothing is refused here but what isn't C: constructs outside the tree are `Opaque` and
+`OpaqueStmt` nodes that name themselves, and each source decides what it can use. No system
+headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the room.
+"""
+
+from cyclescope.c._read import read_c
+from cyclescope.c._tree import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Empty,
+    Evaluate,
+    Expr,
+    For,
+    Function,
+    If,
+    Index,
+    InitList,
+    Literal,
+    Member,
+    Name,
+    Opaque,
+    OpaqueStmt,
+    Pragma,
+    Range,
+    Return,
+    Stmt,
+    Unary,
+    Unit,
+    Variable,
+    While,
+    children,
+    walk,
+)
+from cyclescope.c._types import (
+    Array,
+    CType,
+    Pointer,
+    Scalar,
+    Struct,
+    Unknown,
+    Vector,
+    Void,
+)
+
+__all__ = [
+    "Array",
+    "Assign",
+    "Binary",
+    "Block",
+    "Break",
+    "CType",
+    "Call",
+    "Cast",
+    "Conditional",
+    "Continue",
+    "Declare",
+    "DoWhile",
+    "Empty",
+    "Evaluate",
+    "Expr",
+    "For",
+    "Function",
+    "If",
+    "Index",
+    "InitList",
+    "Literal",
+    "Member",
+    "Name",
+    "Opaque",
+    "OpaqueStmt",
+    "Pointer",
+    "Pragma",
+    "Range",
+    "Return",
+    "Scalar",
+    "Stmt",
+    "Struct",
+    "Unary",
+    "Unit",
+    "Unknown",
+    "Variable",
+    "Vector",
+    "Void",
+    "While",
+    "children",
+    "read_c",
+    "walk",
+]

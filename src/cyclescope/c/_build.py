@@ -1,0 +1,271 @@
+"""From libclang's cursors to the typed tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.c import _clang
+from cyclescope.c._tree import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    Index,
+    InitList,
+    Literal,
+    Member,
+    Name,
+    Opaque,
+    Range,
+    Unary,
+    Variable,
+)
+from cyclescope.c._types import (
+    Array,
+    CType,
+    Pointer,
+    Scalar,
+    Struct,
+    Unknown,
+    Vector,
+    Void,
+)
+
+if TYPE_CHECKING:
+    from cyclescope.c._clang import Cursor
+
+__all__ = ["ExprBuilder"]
+
+_SIGNED = {"CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG"}
+_UNSIGNED = {"CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG"}
+_ARRAYS = {"CONSTANTARRAY", "INCOMPLETEARRAY", "VARIABLEARRAY"}
+
+
+class ExprBuilder:
+    """Builds types and expressions, and keeps the variables that they name."""
+
+    def __init__(self) -> None:
+        self.structs: dict[str, Struct] = {}
+        self._variables: dict[int, Variable] = {}
+        self._types: dict[str, CType] = {}
+        self._cursor_kind = _clang.kinds().CursorKind
+
+    def where(self, cursor: Cursor) -> Range:
+        """The range of a cursor; of a macro's expansion, where the macro is used."""
+        start, end = cursor.extent.start, cursor.extent.end
+        file = start.file.name if start.file else ""
+        return Range(file, start.line, start.column, end.line, end.column)
+
+    def type(self, given: Any) -> CType:
+        """The reduced form of a clang type."""
+        spelling = given.spelling
+        known = self._types.get(spelling)
+        if known is None:
+            known = self._types[spelling] = self._type(given.get_canonical())
+        return known
+
+    def _type(self, given: Any) -> CType:
+        kind = given.kind.name
+        if kind in _SIGNED:
+            return Scalar("int", 8 * given.get_size())
+        if kind in _UNSIGNED:
+            return Scalar("uint", 8 * given.get_size())
+        match kind:
+            case "BOOL":
+                return Scalar("bool", 8)
+            case "FLOAT":
+                return Scalar("float", 32)
+            case "DOUBLE":
+                return Scalar("float", 64)
+            case "ENUM":
+                return Scalar("int", 32)
+            case "VOID":
+                return Void()
+            case "POINTER":
+                return Pointer(self.type(given.get_pointee()))
+            case "VECTOR":
+                element = self.type(given.element_type)
+                if isinstance(element, Scalar):
+                    return Vector(element, given.element_count)
+            case "RECORD":
+                return self._record(given)
+        if kind in _ARRAYS:
+            extent = given.element_count if kind == "CONSTANTARRAY" else None
+            return Array(self.type(given.element_type), extent)
+        return Unknown(given.spelling)
+
+    def _record(self, given: Any) -> CType:
+        declaration = given.get_declaration()
+        if declaration.kind != self._cursor_kind.STRUCT_DECL:
+            return Unknown(given.spelling)
+        name = given.spelling.removeprefix("struct ")
+        # A struct that points to itself needs a name to point to while it is being built.
+        self._types[given.spelling] = Unknown(given.spelling)
+        fields = tuple((f.spelling, self.type(f.type)) for f in given.get_fields())
+        struct = self.structs[name] = Struct(name, fields)
+        return struct
+
+    def variable(self, cursor: Cursor, scope: str) -> Variable:
+        """The variable that a declaration declares; the same object for each mention."""
+        key = cursor.canonical.hash
+        found = self._variables.get(key)
+        if found is None:
+            kind = self.type(cursor.type)
+            found = Variable(cursor.spelling, kind, self.where(cursor), scope)
+            self._variables[key] = found
+            if "VARIABLEARRAY" in (cursor.type.kind.name, cursor.type.get_canonical().kind.name):
+                found.extents = self._extents(cursor)
+        initial = _clang.initial_value(cursor) if scope != "param" else None
+        if initial is not None and found.init is None:
+            found.init = self.expr(initial)
+        return found
+
+    def _extents(self, cursor: Cursor) -> tuple[Expr, ...]:
+        # A declarator's extents are its expression children, the innermost dimension first.
+        inner = [c for c in cursor.get_children() if c.kind.is_expression()]
+        return tuple(sorted(map(self.expr, inner), key=lambda e: (e.where.line, e.where.column)))
+
+    def expr(self, cursor: Cursor) -> Expr:
+        """The expression of a cursor."""
+        kind = cursor.kind.name
+        build = getattr(self, f"_{kind.lower()}", None)
+        if build is not None:
+            result: Expr = build(cursor)
+            return result
+        return self._opaque(cursor, kind.replace("_", " ").lower().removesuffix(" expr"))
+
+    def _opaque(self, cursor: Cursor, construct: str) -> Opaque:
+        return Opaque(self.where(cursor), self.type(cursor.type), construct)
+
+    def _children(self, cursor: Cursor) -> list[Cursor]:
+        return [c for c in cursor.get_children() if c.kind.is_expression()]
+
+    def _paren_expr(self, cursor: Cursor) -> Expr:
+        return self.expr(self._children(cursor)[0])
+
+    def _unexposed_expr(self, cursor: Cursor) -> Expr:
+        inner = self._children(cursor)
+        if len(inner) != 1:
+            return self._opaque(cursor, "expression")
+        operand = self.expr(inner[0])
+        target = self.type(cursor.type)
+        converts = isinstance(target, Scalar | Vector) and isinstance(operand.type, Scalar | Vector)
+        if converts and target != operand.type:
+            return Cast(operand.where, target, operand, implicit=True)
+        return operand
+
+    def _literal(self, cursor: Cursor) -> Expr:
+        value = _clang.evaluate(cursor)
+        if value is None:
+            return self._opaque(cursor, "literal")
+        return Literal(self.where(cursor), self.type(cursor.type), value)
+
+    _integer_literal = _literal
+    _floating_literal = _literal
+    _character_literal = _literal
+    _cxx_unary_expr = _literal
+
+    def _string_literal(self, cursor: Cursor) -> Expr:
+        return self._opaque(cursor, "string literal")
+
+    def _decl_ref_expr(self, cursor: Cursor) -> Expr:
+        target = cursor.referenced
+        kinds = self._cursor_kind
+        if target.kind == kinds.ENUM_CONSTANT_DECL:
+            return Literal(self.where(cursor), Scalar("int", 32), target.enum_value)
+        if target.kind == kinds.PARM_DECL:
+            scope = "param"
+        elif target.kind == kinds.VAR_DECL:
+            is_local = target.semantic_parent.kind == kinds.FUNCTION_DECL
+            static = target.storage_class.name == "STATIC"
+            scope = ("static" if static else "local") if is_local else "global"
+        else:
+            return self._opaque(cursor, "function as a value")
+        variable = self.variable(target, scope)
+        return Name(self.where(cursor), variable.type, variable)
+
+    def _array_subscript_expr(self, cursor: Cursor) -> Expr:
+        base, index = (self.expr(c) for c in self._children(cursor))
+        if isinstance(base.type, Scalar):  # i[a] is a[i]
+            base, index = index, base
+        return Index(self.where(cursor), self.type(cursor.type), base, index)
+
+    def _member_ref_expr(self, cursor: Cursor) -> Expr:
+        inner = self._children(cursor)
+        if not inner:
+            return self._opaque(cursor, "anonymous member")
+        base = self.expr(inner[0])
+        arrow = isinstance(base.type, Pointer | Array)
+        return Member(self.where(cursor), self.type(cursor.type), base, cursor.spelling, arrow)
+
+    def _unary_operator(self, cursor: Cursor) -> Expr:
+        op = _clang.operator(cursor)
+        operand = self.expr(self._children(cursor)[0])
+        if not op:
+            return self._opaque(cursor, "unary operator")
+        if op == "+" and operand.type == self.type(cursor.type):
+            return operand
+        return Unary(self.where(cursor), self.type(cursor.type), op, operand)
+
+    def _binary_operator(self, cursor: Cursor) -> Expr:
+        op = _clang.operator(cursor)
+        left, right = (self.expr(c) for c in self._children(cursor))
+        where, kind = self.where(cursor), self.type(cursor.type)
+        if op == "=":
+            return Assign(where, kind, op, left, right, left.type)
+        return Binary(where, kind, op, left, right)
+
+    def _compound_assignment_operator(self, cursor: Cursor) -> Expr:
+        op = _clang.operator(cursor)
+        target, value = (self.expr(c) for c in self._children(cursor))
+        if op in ("<<=", ">>="):
+            common = _promoted(target.type)
+        else:
+            common = _common(target.type, value.type)
+        return Assign(self.where(cursor), self.type(cursor.type), op, target, value, common)
+
+    def _conditional_operator(self, cursor: Cursor) -> Expr:
+        condition, then, other = (self.expr(c) for c in self._children(cursor))
+        return Conditional(
+            self.where(cursor), self.type(cursor.type), condition, then, other
+        )
+
+    def _cstyle_cast_expr(self, cursor: Cursor) -> Expr:
+        operand = self.expr(self._children(cursor)[-1])
+        target = self.type(cursor.type)
+        if target == operand.type and isinstance(target, Scalar | Vector):
+            return operand
+        return Cast(self.where(cursor), target, operand, implicit=False)
+
+    def _call_expr(self, cursor: Cursor) -> Expr:
+        target = cursor.referenced
+        if target is None or target.kind != self._cursor_kind.FUNCTION_DECL:
+            return self._opaque(cursor, "call through a pointer")
+        args = tuple(self.expr(a) for a in cursor.get_arguments())
+        return Call(self.where(cursor), self.type(cursor.type), target.spelling, args)
+
+    def _init_list_expr(self, cursor: Cursor) -> Expr:
+        values = tuple(map(self.expr, self._children(cursor)))
+        return InitList(self.where(cursor), self.type(cursor.type), values)
+
+
+def _promoted(kind: CType) -> CType:
+    if isinstance(kind, Scalar) and not kind.is_float and kind.bits < 32:
+        return Scalar("int", 32)
+    return kind
+
+
+def _common(left: CType, right: CType) -> CType:
+    """The usual arithmetic conversions (C11 6.3.1.8) for the types in the tree."""
+    if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
+        return left if isinstance(left, Vector | Pointer) else right
+    if left.is_float or right.is_float:
+        return Scalar("float", max(s.bits for s in (left, right) if s.is_float))
+    a, b = _promoted(left), _promoted(right)
+    assert isinstance(a, Scalar)
+    assert isinstance(b, Scalar)
+    bits = max(a.bits, b.bits)
+    unsigned = any(s.kind == "uint" and s.bits == bits for s in (a, b))
+    return Scalar("uint" if unsigned else "int", bits)

@@ -1,0 +1,152 @@
+"""libclang, and what its Python side leaves out: operators, constants' values, initial values.
+
+Everything here is loosely typed, since the binding is; nothing outside the room sees a cursor.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from cyclescope.errors import SourceError, ToolError
+
+__all__ = ["Cursor", "evaluate", "initial_value", "kinds", "operator", "parse"]
+
+Cursor: TypeAlias = Any
+
+_STUBS = Path(__file__).parent / "include"
+
+# CXUnaryOperatorKind (clang-c/Index.h): spelling alone does not tell x++ from ++x.
+_UNARY = {
+    1: "post++",
+    2: "post--",
+    3: "pre++",
+    4: "pre--",
+    5: "&",
+    6: "*",
+    7: "+",
+    8: "-",
+    9: "~",
+    10: "!",
+    14: "+",  # __extension__ changes nothing
+}
+# CXEvalResultKind
+_EVAL_INT, _EVAL_FLOAT = 1, 2
+
+
+@cache
+def _library() -> tuple[Any, Any]:
+    try:
+        from clang import cindex
+    except ImportError:
+        raise ToolError("libclang is not installed; `pip install libclang` brings it") from None
+    try:
+        lib = cindex.conf.lib
+    except cindex.LibclangError as error:
+        reason = str(error).splitlines()[0]
+        raise ToolError(f"libclang cannot be loaded: {reason}; reinstall libclang") from None
+    for name, result, arguments in (
+        ("clang_getCursorBinaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
+        ("clang_getBinaryOperatorKindSpelling", cindex._CXString, [ctypes.c_int]),
+        ("clang_getCursorUnaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
+        ("clang_Cursor_getVarDeclInitializer", cindex.Cursor, [cindex.Cursor]),
+        ("clang_Cursor_Evaluate", ctypes.c_void_p, [cindex.Cursor]),
+        ("clang_EvalResult_getKind", ctypes.c_int, [ctypes.c_void_p]),
+        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong, [ctypes.c_void_p]),
+        ("clang_EvalResult_isUnsignedInt", ctypes.c_uint, [ctypes.c_void_p]),
+        ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, [ctypes.c_void_p]),
+        ("clang_EvalResult_getAsDouble", ctypes.c_double, [ctypes.c_void_p]),
+        ("clang_EvalResult_dispose", None, [ctypes.c_void_p]),
+    ):
+        function = getattr(lib, name, None)
+        if function is None:
+            raise ToolError(f"libclang lacks {name}; install libclang 18 or newer")
+        function.argtypes = arguments
+        function.restype = result
+        if result is cindex._CXString:
+            function.errcheck = _string
+    return cindex, lib
+
+
+def _string(result: Any, function: Any, arguments: Any) -> str:
+    del function, arguments
+    cindex, lib = _library()
+    del cindex
+    text: bytes = lib.clang_getCString(result)
+    return text.decode() if isinstance(text, bytes) else str(text)
+
+
+def kinds() -> Any:
+    """`CursorKind` and `TypeKind` of the binding, as attributes `.CursorKind` and `.TypeKind`."""
+    return _library()[0]
+
+
+def operator(cursor: Cursor) -> str:
+    """The operator of a binary, compound-assigning or unary cursor, empty if it is none.
+
+    Unary ones are told apart as in `cyclescope.c.Unary.op`.
+    """
+    cindex, lib = _library()
+    if cursor.kind == cindex.CursorKind.UNARY_OPERATOR:
+        return _UNARY.get(lib.clang_getCursorUnaryOperatorKind(cursor), "")
+    code = lib.clang_getCursorBinaryOperatorKind(cursor)
+    return str(lib.clang_getBinaryOperatorKindSpelling(code))
+
+
+def evaluate(cursor: Cursor) -> int | float | None:
+    """The value of a constant expression, through macros; None if it has none."""
+    _, lib = _library()
+    result = lib.clang_Cursor_Evaluate(cursor)
+    if not result:
+        return None
+    try:
+        kind = lib.clang_EvalResult_getKind(result)
+        if kind == _EVAL_INT:
+            unsigned = lib.clang_EvalResult_isUnsignedInt(result)
+            read = "Unsigned" if unsigned else "LongLong"
+            return int(getattr(lib, f"clang_EvalResult_getAs{read}")(result))
+        if kind == _EVAL_FLOAT:
+            return float(lib.clang_EvalResult_getAsDouble(result))
+        return None
+    finally:
+        lib.clang_EvalResult_dispose(result)
+
+
+def initial_value(cursor: Cursor) -> Cursor | None:
+    """The cursor of a variable's initialiser, None without one."""
+    _, lib = _library()
+    found = lib.clang_Cursor_getVarDeclInitializer(cursor)
+    found._tu = cursor._tu
+    return None if found.kind.is_invalid() else found
+
+
+def parse(file: Path, text: str, flags: tuple[str, ...]) -> Any:
+    """The translation unit of a text, parsed as GNU C11 against the stub headers only.
+
+    Raises:
+        SourceError: the text is not C; its first error by file and line.
+        ToolError: libclang is missing or too old.
+    """
+    cindex, _ = _library()
+    arguments = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), *flags]
+    try:
+        unit = cindex.Index.create().parse(
+            str(file), args=arguments, unsaved_files=[(str(file), text)]
+        )
+    except cindex.TranslationUnitLoadError:
+        raise SourceError(f"{file}: libclang cannot read it with {' '.join(flags)}") from None
+    for diagnostic in unit.diagnostics:
+        if diagnostic.severity >= cindex.Diagnostic.Error:
+            raise SourceError(_diagnostic(file, diagnostic))
+    return unit
+
+
+def _diagnostic(file: Path, diagnostic: Any) -> str:
+    place = diagnostic.location
+    name = place.file.name if place.file else str(file)
+    message = diagnostic.spelling
+    if "file not found" in message:
+        return f"{name}:{place.line}: {message}; name its folder with -I"
+    return f"{name}:{place.line}: {message}"

@@ -1,0 +1,232 @@
+"""Read a C file: functions, statements, pragmas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.c import _clang
+from cyclescope.c._build import ExprBuilder
+from cyclescope.c._pragmas import Pragmas, find_pragmas
+from cyclescope.c._tree import (
+    Block,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    Empty,
+    Evaluate,
+    Expr,
+    For,
+    Function,
+    If,
+    OpaqueStmt,
+    Pragma,
+    Return,
+    Stmt,
+    Unit,
+    Variable,
+    While,
+)
+from cyclescope.errors import SourceError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cyclescope.c._clang import Cursor
+
+__all__ = ["read_c"]
+
+
+def read_c(
+    file: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    defines: Mapping[str, str] | None = None,
+    include: Sequence[str | os.PathLike[str]] = (),
+) -> Unit:
+    """Read a C file into its typed tree.
+
+    Args:
+        file: its path, and the name that messages give it.
+        text: its text, if it isn't the file's own.
+        defines: macros (`-D`): name → value.
+        include: folders to look for headers in (`-I`), after the file's own.
+
+    Raises:
+        SourceError: the file cannot be read, or isn't C.
+        ToolError: libclang is missing.
+    """
+    path = Path(file)
+    if text is None:
+        try:
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        except FileNotFoundError:
+            raise SourceError(f"{path}: no such file") from None
+        except OSError as error:
+            raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if "\0" in text:
+        raise SourceError(f"{path}: holds zero bytes; give a C text")
+    flags = [f"-D{name}={value}" for name, value in (defines or {}).items()]
+    flags += [f"-I{folder}" for folder in include]
+    unit = _clang.parse(path, text.encode("utf-8", "replace").decode(), tuple(flags))
+    try:
+        return _Reader(path, text, unit).unit()
+    except RecursionError:
+        raise SourceError(f"{path}: nested too deeply; split its expressions or blocks") from None
+
+
+class _Reader:
+    def __init__(self, path: Path, text: str, unit: Cursor) -> None:
+        self._path = path
+        self._unit = unit
+        self._sources = {str(path): text}
+        headers = str(Path(_clang.__file__).parent / "include")
+        for inclusion in unit.get_includes():
+            name = inclusion.include.name
+            if name not in self._sources and not name.startswith(headers):
+                self._sources[name] = Path(name).read_text(encoding="utf-8", errors="replace")
+        self._pragmas = Pragmas(
+            [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
+        )
+        self._build = ExprBuilder()
+
+    def unit(self) -> Unit:
+        functions: dict[str, Function] = {}
+        variables: dict[str, Variable] = {}
+        last: dict[str, int] = {}
+        for cursor in self._unit.cursor.get_children():
+            file = cursor.location.file
+            if file is None or file.name not in self._sources:
+                continue
+            kind = cursor.kind.name
+            where = self._build.where(cursor)
+            if kind == "VAR_DECL":
+                variables[cursor.spelling] = self._build.variable(cursor, "global")
+            elif kind == "FUNCTION_DECL":
+                pragmas = self._pragmas.take(where.file, last.get(where.file, 1), where.line)
+                function = self._function(cursor, pragmas)
+                known = functions.get(function.name)
+                if known is None or known.body is None:
+                    functions[function.name] = function
+            last[where.file] = where.end_line
+        return Unit(
+            str(self._path), functions, variables, self._build.structs, self._sources
+        )
+
+    def _function(self, cursor: Cursor, pragmas: tuple[Pragma, ...]) -> Function:
+        params = tuple(self._build.variable(p, "param") for p in cursor.get_arguments())
+        body = next((c for c in cursor.get_children() if c.kind.name == "COMPOUND_STMT"), None)
+        return Function(
+            name=cursor.spelling,
+            params=params,
+            result=self._build.type(cursor.result_type),
+            body=self._block(body, pragmas=(), label="") if body is not None else None,
+            where=self._build.where(cursor),
+            pragmas=pragmas,
+        )
+
+    def _block(self, cursor: Cursor, *, pragmas: tuple[Pragma, ...], label: str) -> Block:
+        where = self._build.where(cursor)
+        body: list[Stmt] = []
+        line = where.line
+        for inner in cursor.get_children():
+            place = self._build.where(inner)
+            own = self._pragmas.take(where.file, line, place.line)
+            body.append(self._stmt(inner, pragmas=own))
+            line = place.end_line
+        trailing = self._pragmas.take(where.file, line, where.end_line + 1)
+        return Block(where, tuple(body), trailing, pragmas=pragmas, label=label)
+
+    def _stmt(self, cursor: Cursor, *, pragmas: tuple[Pragma, ...] = (), label: str = "") -> Stmt:
+        where = self._build.where(cursor)
+        expr = self._build.expr
+        inner = list(cursor.get_children())
+        kind = cursor.kind.name
+        match kind:
+            case "COMPOUND_STMT":
+                return self._block(cursor, pragmas=pragmas, label=label)
+            case "DECL_STMT":
+                variables = tuple(
+                    self._build.variable(
+                        c, "static" if c.storage_class.name == "STATIC" else "local"
+                    )
+                    for c in inner
+                    if c.kind.name == "VAR_DECL"
+                )
+                return Declare(where, variables, pragmas=pragmas, label=label)
+            case "IF_STMT":
+                other = self._stmt(inner[2]) if len(inner) > 2 else None
+                condition, then = expr(inner[0]), self._stmt(inner[1])
+                return If(where, condition, then, other, pragmas=pragmas, label=label)
+            case "FOR_STMT":
+                return self._for(cursor, inner, pragmas, label)
+            case "WHILE_STMT":
+                condition, then = expr(inner[0]), self._stmt(inner[1])
+                return While(where, condition, then, pragmas=pragmas, label=label)
+            case "DO_STMT":
+                then, condition = self._stmt(inner[0]), expr(inner[1])
+                return DoWhile(where, then, condition, pragmas=pragmas, label=label)
+            case "RETURN_STMT":
+                value = expr(inner[0]) if inner else None
+                return Return(where, value, pragmas=pragmas, label=label)
+            case "BREAK_STMT":
+                return Break(where, pragmas=pragmas, label=label)
+            case "CONTINUE_STMT":
+                return Continue(where, pragmas=pragmas, label=label)
+            case "NULL_STMT":
+                return Empty(where, pragmas=pragmas, label=label)
+            case "LABEL_STMT":
+                return self._stmt(inner[0], pragmas=pragmas, label=cursor.spelling)
+        if cursor.kind.is_expression():
+            return Evaluate(where, expr(cursor), pragmas=pragmas, label=label)
+        construct = kind.removesuffix("_STMT").replace("_", " ").lower()
+        return OpaqueStmt(where, construct, pragmas=pragmas, label=label)
+
+    def _for(
+        self, cursor: Cursor, inner: list[Cursor], pragmas: tuple[Pragma, ...], label: str
+    ) -> Stmt:
+        where = self._build.where(cursor)
+        parts = _for_parts(cursor, inner)
+        if parts is None:
+            return OpaqueStmt(where, "for loop made by a macro", pragmas=pragmas, label=label)
+        init, condition, step = parts
+        build = self._build.expr
+        first = self._stmt(init) if init is not None else None
+        test: Expr | None = build(condition) if condition is not None else None
+        after: Expr | None = build(step) if step is not None else None
+        body = self._stmt(inner[-1])
+        return For(where, first, test, after, body, pragmas=pragmas, label=label)
+
+
+def _for_parts(cursor: Cursor, inner: list[Cursor]) -> tuple[Cursor | None, ...] | None:
+    """The init, condition and step of a for statement.
+
+    libclang leaves empty ones out, so with fewer than four children the semicolons decide.
+    """
+    head = inner[:-1]
+    if len(head) == 3:
+        return tuple(head)
+    depth = 0
+    cuts: list[int] = []
+    for token in cursor.get_tokens():
+        match token.spelling:
+            case "(" | "[" | "{":
+                depth += 1
+            case ")" | "]" | "}":
+                depth -= 1
+                if depth == 0:
+                    break
+            case ";" if depth == 1:
+                cuts.append(token.extent.start.offset)
+    if len(cuts) != 2:
+        return None
+    parts: list[Cursor | None] = [None, None, None]
+    for part in head:
+        parts[_slot(part.extent.start.offset, cuts)] = part
+    return tuple(parts)
+
+
+def _slot(offset: int, cuts: Iterable[int]) -> int:
+    return sum(offset > cut for cut in cuts)

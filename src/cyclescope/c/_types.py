@@ -1,0 +1,122 @@
+"""C types, reduced to what a hardware source needs to know of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = [
+    "Array",
+    "CType",
+    "Pointer",
+    "Scalar",
+    "Struct",
+    "Unknown",
+    "Vector",
+    "Void",
+]
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """An arithmetic type.
+
+    Attributes:
+        kind: `int`, `uint`, `float` (binary floating point of any width) or `bool`.
+        bits: width in memory: 8 to 64 for integers, 32 or 64 for floating point.
+    """
+
+    kind: str
+    bits: int
+
+    @property
+    def is_float(self) -> bool:
+        """Whether arithmetic on it is floating point."""
+        return self.kind == "float"
+
+    def __str__(self) -> str:
+        """The type as C writes it on a 64-bit machine."""
+        if self.kind == "float":
+            return "double" if self.bits == 64 else "float"
+        if self.kind == "bool":
+            return "_Bool"
+        name = {8: "signed char", 16: "short", 32: "int", 64: "long"}[self.bits]
+        return f"unsigned {name.removeprefix('signed ')}" if self.kind == "uint" else name
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """No value."""
+
+    def __str__(self) -> str:
+        """`void`."""
+        return "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A pointer to `target`."""
+
+    target: CType
+
+    def __str__(self) -> str:
+        """The type as C would write it, roughly."""
+        return f"{self.target} *"
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of `extent` elements; None where the text gives no constant (`a[]`, `a[n]`)."""
+
+    element: CType
+    extent: int | None
+
+    def __str__(self) -> str:
+        """The type as C would write it, roughly."""
+        base: CType = self
+        extents = ""
+        while isinstance(base, Array):
+            extents += "[]" if base.extent is None else f"[{base.extent}]"
+            base = base.element
+        return f"{base}{extents}"
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A struct with its fields in order; two structs are equal if their names and fields are."""
+
+    name: str
+    fields: tuple[tuple[str, CType], ...]
+
+    def field(self, name: str) -> CType:
+        """The type of a field."""
+        return dict(self.fields)[name]
+
+    def __str__(self) -> str:
+        """`struct name`."""
+        return f"struct {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A GNU vector (`vector_size`): `lanes` elements in one register."""
+
+    element: Scalar
+    lanes: int
+
+    def __str__(self) -> str:
+        """`double vector of 4`."""
+        return f"{self.element} vector of {self.lanes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A type outside the tree (`long double`, unions, function pointers); `name` is C's."""
+
+    name: str
+
+    def __str__(self) -> str:
+        """The type as C writes it."""
+        return self.name
+
+
+CType: TypeAlias = Scalar | Void | Pointer | Array | Struct | Vector | Unknown

@@ -1,0 +1,4 @@
+#ifndef CYCLESCOPE_SCHED_H
+#define CYCLESCOPE_SCHED_H
+#include <stddef.h>
+#endif
