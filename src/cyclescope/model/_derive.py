@@ -81,8 +81,8 @@ class Spans:
         return len(self.path)
 
 
-def spans(profile: Profile, *, split_static: bool = True) -> Spans:
-    """Every path's activations, from the runs (cost: changes, not cycles)."""
+def spans(profile: Profile, *, split_static: bool = True, paths: Ints | None = None) -> Spans:
+    """Every path's activations, or those of the given paths (cost: changes, not cycles)."""
     runs = profile.schedule
     if not len(runs):
         nothing = np.empty(0, dtype=np.int64)
@@ -90,7 +90,7 @@ def spans(profile: Profile, *, split_static: bool = True) -> Spans:
     boundary = np.concatenate((runs.start, [profile.cycles]))
     width = len(boundary)
     # Beginnings and ends, each sorted by (path, run): the n-th of both belong together.
-    begin, end = _transitions(profile)
+    begin, end = _transitions(profile, paths)
     path = begin // width
     begin %= width
     start = boundary[begin]
@@ -100,9 +100,17 @@ def spans(profile: Profile, *, split_static: bool = True) -> Spans:
     return _split(profile, Spans(path, start, end)) if split_static else Spans(path, start, end)
 
 
-def _transitions(profile: Profile) -> tuple[Ints, Ints]:
+def _transitions(profile: Profile, paths: Ints | None) -> tuple[Ints, Ints]:
     """When paths become active and when they cease, as sorted path · (runs + 1) + run."""
-    forest, runs = profile.forest, profile.schedule
+    runs = profile.schedule
+    wanted = np.ones(len(profile.call_paths), dtype=np.bool_)
+    if paths is not None:
+        wanted[:] = False
+        wanted[paths] = True
+    forest = [
+        active[wanted[active]]
+        for active in map(profile.forest.__getitem__, range(len(profile.forest)))
+    ]
     nowhere = len(forest)
     # Runs change between few distinct pairs of trees: work out each pair once.
     change = np.concatenate(([nowhere], runs.tree)) * (nowhere + 1)
