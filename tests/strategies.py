@@ -8,8 +8,8 @@ for each step of a `seq`, each finished arm of a `par` and each test of a loop.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import strategies as st
@@ -25,6 +25,9 @@ from cyclescope.model import (
     Series,
     Severity,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 HOSTILE = (
     "</SCRIPT><script>alert(1)</script>",

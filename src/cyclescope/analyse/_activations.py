@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cyclescope.model import Ints, Profile, spans
+from cyclescope.model import Ints, Kind, Profile, spans
 
 __all__ = ["Activations", "Key", "activations"]
 
@@ -28,23 +28,24 @@ class Activations:
     longest: int
 
 
-def activations(profile: Profile) -> dict[Key, Activations]:
+def activations(profile: Profile, kind: Kind | None = None) -> dict[Key, Activations]:
     """Count the activations of every frame that was ever on a call path, by instance.
 
-    A frame that is called over several paths counts once where those calls overlap (a
-    combinational group that serves two arms of a `par`); calls that follow each other are
-    activations of their own.
+    Args:
+        profile: what to count in.
+        kind: only frames of this kind.
+
+    Returns:
+        What was counted, in order of first mention. A frame that is called over several paths
+        counts once where those calls overlap (a combinational group that serves two arms of a
+        `par`); calls that follow each other are activations of their own.
     """
     keys: dict[Key, int] = {}
-    key_of_path = np.array(
-        [
-            keys.setdefault((frame, instance), len(keys))
-            for frame, instance in zip(
-                profile.call_paths.frame.tolist(), profile.instances, strict=True
-            )
-        ],
-        dtype=np.int64,
-    )
+    key_of_path = np.full(len(profile.call_paths), -1, dtype=np.int64)
+    for path, frame in enumerate(profile.call_paths.frame.tolist()):
+        if kind is None or profile.catalog[frame].kind is kind:
+            key = (frame, profile.instances[path])
+            key_of_path[path] = keys.setdefault(key, len(keys))
     times, total, shortest, longest = _measure(profile, key_of_path, len(keys))
     return {
         key: Activations(
@@ -60,12 +61,13 @@ def activations(profile: Profile) -> dict[Key, Activations]:
 def _measure(profile: Profile, key_of_path: Ints, keys: int) -> tuple[Ints, Ints, Ints, Ints]:
     """(times, total, shortest, longest), each of shape (keys,)."""
     nothing = np.zeros(keys, dtype=np.int64)
-    every = spans(profile)
+    paths = np.flatnonzero(key_of_path >= 0)
+    every = spans(profile, paths=paths)
     if not len(every):
         return nothing, nothing, nothing, nothing
     key = key_of_path[every.path]
     start, end = every.start, every.end
-    shared = np.bincount(key_of_path, minlength=keys)[key] > 1
+    shared = np.bincount(key_of_path[paths], minlength=keys)[key] > 1
     if shared.any():
         key, start, end = _join(profile, key, start, end, shared)
     length = end - start

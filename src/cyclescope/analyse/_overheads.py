@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model import Ints, Kind, Profile, Series
+from cyclescope.model import Ints, Kind, Profile, Series, tree_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
 __all__ = ["OVERHEADS", "WORK", "Overhead", "design_overhead", "instance_overheads", "updates"]
@@ -61,9 +59,10 @@ class Overhead:
 
 def design_overhead(profile: Profile) -> Overhead:
     """Classify every cycle of the run."""
-    cycles = np.ones(len(profile.forest), dtype=np.bool_)
-    useful = _useful(profile, np.arange(len(profile.call_paths)))
-    return _classify(profile, cycles, useful, profile.series)
+    everywhere = np.arange(len(profile.call_paths))
+    active = np.ones(len(profile.forest), dtype=np.bool_)
+    useful = _trees_with(profile, everywhere, _work_leaves(profile))
+    return _classify(profile, active, useful, _writes(profile))
 
 
 def instance_overheads(profile: Profile) -> dict[str, Overhead]:
@@ -77,17 +76,15 @@ def instance_overheads(profile: Profile) -> dict[str, Overhead]:
         if profile.frame_of(path).kind is Kind.CELL:
             members.setdefault(instance, []).append(path)
     below = _descendants(profile, members)
+    anything = np.ones(len(profile.forest.path), dtype=np.bool_)
+    work = _work_leaves(profile)
+    writes = _writes(profile)
     result: dict[str, Overhead] = {}
     for instance, cells in members.items():
-        active = _trees_with(profile, np.array(cells, dtype=np.int64))
-        useful = _useful(profile, below[instance])
-        own = [s for s in profile.series if _within(s.track, instance)]
-        result[instance] = _classify(profile, active, useful, own)
+        active = _trees_with(profile, np.array(cells, dtype=np.int64), anything)
+        useful = _trees_with(profile, below[instance], work)
+        result[instance] = _classify(profile, active, useful, writes, instance)
     return result
-
-
-def _within(track: str, instance: str) -> bool:
-    return track == instance or track.startswith(f"{instance}.")
 
 
 def _descendants(profile: Profile, members: dict[str, list[int]]) -> dict[str, Ints]:
@@ -105,27 +102,28 @@ def _descendants(profile: Profile, members: dict[str, list[int]]) -> dict[str, I
     return {instance: np.array(paths, dtype=np.int64) for instance, paths in result.items()}
 
 
-def _trees_with(profile: Profile, paths: Ints) -> NDArray[np.bool_]:
-    """Which trees hold at least one of the given paths (shape: trees)."""
-    forest = profile.forest
-    owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
-    result = np.zeros(len(forest), dtype=np.bool_)
-    result[owner[np.isin(forest.path, paths)]] = True
+def _owners(profile: Profile) -> Ints:
+    """The tree of each entry of `forest.path`."""
+    return np.repeat(np.arange(len(profile.forest)), np.diff(profile.forest.offset))
+
+
+def _trees_with(profile: Profile, paths: Ints, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which trees hold one of the paths among the entries of `forest.path` (shape: trees)."""
+    wanted = np.zeros(len(profile.call_paths), dtype=np.bool_)
+    wanted[paths] = True
+    result = np.zeros(len(profile.forest), dtype=np.bool_)
+    result[_owners(profile)[wanted[profile.forest.path] & among]] = True
     return result
 
 
-def _useful(profile: Profile, paths: Ints) -> NDArray[np.bool_]:
-    """Which trees have a leaf that is work among the given paths (shape: trees)."""
+def _work_leaves(profile: Profile) -> NDArray[np.bool_]:
+    """Which entries of `forest.path` are leaves of their tree that do work."""
+    parent, active = profile.call_paths.parent, profile.forest.path
+    # One number for each (tree, path); a path is a leaf if it is no active path's parent.
+    tree = _owners(profile) * (len(parent) + 1)
+    leaf = ~np.isin(tree + active, tree + parent[active])
     work = np.array([frame.kind in WORK for frame in profile.catalog], dtype=np.bool_)
-    wanted = np.zeros(len(profile.call_paths), dtype=np.bool_)
-    wanted[paths] = True
-    wanted &= work[profile.call_paths.frame] if len(work) else False
-    forest = profile.forest
-    result = np.zeros(len(forest), dtype=np.bool_)
-    for tree in range(len(forest)):
-        active = forest[tree]
-        leaf = ~np.isin(active, profile.call_paths.parent[active])
-        result[tree] = bool(wanted[active[leaf]].any())
+    result: NDArray[np.bool_] = leaf & work[profile.call_paths.frame[active]]
     return result
 
 
@@ -133,41 +131,66 @@ def updates(series: Series) -> Ints:
     """The cycles in which a register is written: the value differs after them."""
     adjacent = series.end[:-1] == series.start[1:]
     changed = series.value[:-1] != series.value[1:]
-    return series.end[:-1][adjacent & changed] - 1
+    last: Ints = series.end[:-1][adjacent & changed] - 1
+    return last
 
 
-def _updates(series: Iterable[Series], metric: str) -> Ints:
-    """The distinct cycles, ascending, in which any register of that sort is written."""
-    parts = [updates(s) for s in series if s.metric == metric]
-    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+@dataclass(frozen=True, slots=True)
+class _Writes:
+    """All writes of control registers, once for all instances.
+
+    Attributes:
+        run: for each cycle with a write, ascending, the run it lies in (shape: cycles written).
+        of_series: for each series that is a control register its place in `run` of each write.
+    """
+
+    run: Ints
+    of_series: tuple[tuple[Series, Ints], ...]
+
+
+_BITS = {"fsm": 1, "par done": 2}
+
+
+def _writes(profile: Profile) -> _Writes:
+    registers = [s for s in profile.series if s.metric in _BITS]
+    written = [updates(s) for s in registers]
+    if not written:
+        return _Writes(np.empty(0, dtype=np.int64), ())
+    cycles, place = np.unique(np.concatenate(written), return_inverse=True)
+    run = np.searchsorted(np.cumsum(profile.schedule.cycles), cycles, side="right")
+    cut = np.cumsum([len(w) for w in written])[:-1]
+    return _Writes(run, tuple(zip(registers, np.split(place.reshape(-1), cut), strict=True)))
 
 
 def _classify(
     profile: Profile,
     active: NDArray[np.bool_],
     useful: NDArray[np.bool_],
-    series: Iterable[Series],
+    writes: _Writes,
+    within: str | None = None,
 ) -> Overhead:
-    """Count the cycles of active trees by class; `active` and `useful` have the shape (trees,)."""
-    runs = profile.schedule
-    series = tuple(series)
-    cycles = int(runs.cycles[active[runs.tree]].sum())
-    good = int(runs.cycles[(active & useful)[runs.tree]].sum())
-    lost = (active & ~useful)[runs.tree]
-    end = np.cumsum(runs.cycles)
+    """Count the cycles of active trees by class.
 
-    def in_lost(when: Ints) -> Ints:
-        return when[lost[np.searchsorted(end, when, side="right")]]
-
-    fsm = in_lost(_updates(series, "fsm"))
-    par_done = in_lost(_updates(series, "par done"))
-    both = len(np.intersect1d(fsm, par_done, assume_unique=True))
-    only_fsm, only_par_done = len(fsm) - both, len(par_done) - both
+    Args:
+        profile: what to count in.
+        active: which trees to count, of shape (trees,).
+        useful: which of them are useful, of the same shape.
+        writes: the writes of control registers.
+        within: count only registers of this instance and those below it; None for all.
+    """
+    held = tree_cycles(profile)
+    cycles, good = int(held[active].sum()), int(held[active & useful].sum())
+    mask = np.zeros(len(writes.run), dtype=np.uint8)
+    for series, place in writes.of_series:
+        if within is None or series.track == within or series.track.startswith(f"{within}."):
+            mask[place] |= _BITS[series.metric]
+    lost = (active & ~useful)[profile.schedule.tree][writes.run]
+    _, fsm, par_done, both = np.bincount(mask[lost], minlength=4).tolist()
     return Overhead(
         cycles=cycles,
         useful=good,
-        fsm=only_fsm,
-        par_done=only_par_done,
+        fsm=fsm,
+        par_done=par_done,
         both=both,
-        other=cycles - good - only_fsm - only_par_done - both,
+        other=cycles - good - fsm - par_done - both,
     )

@@ -15,16 +15,19 @@ __all__ = ["HotPath", "Summary", "summarise"]
 
 @dataclass(frozen=True, slots=True)
 class HotPath:
-    """A call path and the cycles that were spent at its very end.
+    """A path inside a cell instance and the cycles that were spent at its very end.
 
     Attributes:
-        stack: labels from the root down.
+        instance: the instance, dotted. Whoever called it: its callers are told apart in the
+            flame graph, here they would only split one hot spot into many lukewarm ones.
+        stack: labels from below the instance's cell down; empty for the cell itself.
         kind: of the last frame: work if it is a group, overhead if a control block or a cell.
         cycles: cycles in which it was active and called nothing but primitives.
         share: of the run's total, exact. Paths active in parallel each count the whole cycle.
         position: where the last frame comes from.
     """
 
+    instance: str
     stack: tuple[str, ...]
     kind: Kind
     cycles: int
@@ -41,23 +44,35 @@ class Summary:
     overhead: Overhead
     hottest: tuple[HotPath, ...]
 
+    def share(self, cycles: int) -> Fraction:
+        """Cycles of the run's total, exactly."""
+        return Fraction(cycles, self.cycles) if self.cycles else Fraction(0)
+
 
 def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     """Summarise a profile, with its hottest paths: at most that many, most cycles first."""
-    own = _own_cycles(profile)
+    places = _places(profile)
+    own = _own_cycles(profile, [key for key, _ in places])
+    example = dict(reversed(places))  # the first path of each place
     order = np.argsort(-own, kind="stable")[:hottest]
     paths = []
-    for path in order.tolist():
-        cycles = int(own[path])
-        if cycles == 0:
-            break
+    for place in order[own[order] > 0].tolist():
+        path = example[place]
         frame = profile.frame_of(path)
+        inside = [
+            p for p in profile.lineage(path) if profile.instances[p] == profile.instances[path]
+        ]
         paths.append(
             HotPath(
-                stack=profile.stack(path),
+                instance=profile.instances[path],
+                stack=tuple(
+                    profile.frame_of(p).label
+                    for p in inside
+                    if profile.frame_of(p).kind is not Kind.CELL
+                ),
                 kind=frame.kind,
-                cycles=cycles,
-                share=Fraction(cycles, profile.cycles),
+                cycles=int(own[place]),
+                share=Fraction(int(own[place]), profile.cycles),
                 position=frame.positions[0] if frame.positions else None,
             )
         )
@@ -69,8 +84,20 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     )
 
 
-def _own_cycles(profile: Profile) -> Ints:
-    """For each path the cycles in which nothing but primitives was active below it.
+def _places(profile: Profile) -> list[tuple[int, int]]:
+    """For each path its place, and the path: a place is an instance and a path inside it."""
+    known: dict[tuple[object, int], int] = {}
+    places: list[int] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        inherits = parent >= 0 and profile.frame_of(path).kind is not Kind.CELL
+        above = places[parent] if inherits else profile.instances[path]
+        key = (above, int(profile.call_paths.frame[path]))
+        places.append(known.setdefault(key, len(known)))
+    return [(place, path) for path, place in enumerate(places)]
+
+
+def _own_cycles(profile: Profile, place: list[int]) -> Ints:
+    """For each place the cycles in which nothing but primitives was active below it.
 
     Primitives count for the group that calls them: a group that drives three adders is one
     thing to look at, not three.
@@ -78,9 +105,10 @@ def _own_cycles(profile: Profile) -> Ints:
     parent = profile.call_paths.parent
     primitive = np.array([f.kind is Kind.PRIMITIVE for f in profile.catalog], dtype=np.bool_)
     skip = primitive[profile.call_paths.frame] if len(primitive) else primitive
-    own = np.zeros(len(profile.call_paths), dtype=np.int64)
+    place_of = np.array(place, dtype=np.int64)
+    own = np.zeros(max(place, default=-1) + 1, dtype=np.int64)
     for tree, cycles in enumerate(tree_cycles(profile).tolist()):
         active = profile.forest[tree]
         active = active[~skip[active]]
-        own[active[~np.isin(active, parent[active])]] += cycles
+        own[place_of[active[~np.isin(active, parent[active])]]] += cycles
     return own

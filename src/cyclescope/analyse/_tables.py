@@ -56,9 +56,9 @@ class Row:
 
 def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
     """Rows for every frame of that kind, most cycles first; never active ones last."""
-    measured = activations(profile)
+    measured = activations(profile, kind)
     overheads = instance_overheads(profile) if kind is Kind.CELL else {}
-    keys: list[Key] = [key for key in measured if profile.catalog[key[0]].kind is kind]
+    keys: list[Key] = list(measured)
     seen = {frame for frame, _ in keys}
     keys += [
         (index, "")

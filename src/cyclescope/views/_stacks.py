@@ -1,0 +1,83 @@
+"""The call paths as a tree to draw: order, depth, and exact weights over one denominator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from cyclescope.model import Ints, Profile, flat_weights, scaled_weights
+
+__all__ = ["Stacks", "first_cycles", "stacks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stacks:
+    """The paths that were ever active, as a flame graph or a list of stacks shows them.
+
+    Attributes:
+        order: paths, depth first; siblings by the cycle in which they first became active,
+            then by number, so never by hash.
+        own: for each path (by number) what it weighs itself, as a leaf.
+        total: for each path what it weighs with all below it.
+        unit: how many of these make one cycle. 1 where weights are whole cycles.
+    """
+
+    order: tuple[int, ...]
+    own: tuple[int, ...]
+    total: tuple[int, ...]
+    unit: int
+
+    @property
+    def sum(self) -> int:
+        """All weights together: `unit` · cycles if scaled for parallelism."""
+        return sum(self.own)
+
+    def cycles(self, weight: int) -> Fraction:
+        """A weight in cycles, exactly."""
+        return Fraction(weight, self.unit)
+
+
+def first_cycles(profile: Profile) -> Ints:
+    """The first cycle in which each path was active (shape: paths); the total if in none."""
+    forest, runs = profile.forest, profile.schedule
+    shown, run = np.unique(runs.tree, return_index=True)
+    of_tree = np.full(len(forest), profile.cycles, dtype=np.int64)
+    of_tree[shown] = runs.start[run]
+    result = np.full(len(profile.call_paths), profile.cycles, dtype=np.int64)
+    np.minimum.at(result, forest.path, np.repeat(of_tree, np.diff(forest.offset)))
+    return result
+
+
+def stacks(profile: Profile, *, scaled: bool) -> Stacks:
+    """Weigh the paths: each parallel stack whole cycles, or a cycle split among its leaves."""
+    unit = 1
+    if scaled:
+        exact = scaled_weights(profile)
+        unit = math.lcm(*(weight.denominator for weight in exact))
+        own = [int(weight * unit) for weight in exact]
+    else:
+        own = flat_weights(profile)
+    parents = profile.call_paths.parent.tolist()
+    total = own.copy()
+    for path in range(len(own) - 1, -1, -1):
+        if parents[path] >= 0:
+            total[parents[path]] += total[path]
+    return Stacks(_ordered(profile, parents), tuple(own), tuple(total), unit)
+
+
+def _ordered(profile: Profile, parents: list[int]) -> tuple[int, ...]:
+    first = first_cycles(profile).tolist()
+    children = profile.call_paths.children
+    order: list[int] = []
+    waiting = [path for path, parent in enumerate(parents) if parent < 0]
+    waiting.sort(key=lambda path: (first[path], path), reverse=True)
+    while waiting:
+        path = waiting.pop()
+        if first[path] >= profile.cycles:
+            continue
+        order.append(path)
+        waiting += sorted(children[path], key=lambda p: (first[p], p), reverse=True)
+    return tuple(order)

@@ -1,0 +1,231 @@
+"""The summary: a profile in one screen of text, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.analyse import OVERHEADS, Summary, summarise
+from cyclescope.model import Kind, Profile, Severity
+from cyclescope.views._text import clip, nanoseconds, number, percent, visible
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+__all__ = ["print_summary", "summary_json", "summary_text"]
+
+_CLASSES = {
+    "useful": ("useful", "green"),
+    "fsm": ("FSM update", "red"),
+    "par_done": ("par-done update", "magenta"),
+    "both": ("FSM and par-done update", "bright_red"),
+    "other": ("other control", "bright_black"),
+}
+_KIND_STYLE = {
+    Kind.CELL: "magenta",
+    Kind.CONTROL: "red",
+    Kind.GROUP: "yellow",
+    Kind.PRIMITIVE: "bright_yellow",
+}
+_SEVERITY_STYLE = {Severity.INFO: "", Severity.DATA_LOSS: "yellow", Severity.ERROR: "bold red"}
+
+
+def summary_json(profile: Profile, *, hottest: int = 10) -> str:
+    """The summary as one JSON object, ASCII only, keys in a fixed order.
+
+    Keys: `title`, `source`, `cycles`, `useful`, `overhead` (by kind: `fsm`, `par_done`, `both`,
+    `other`), `complete`, `stop_reason`, `period_ps`, `hottest` (each `instance`, `stack`
+    inside it, `kind`, `cycles`,
+    `file`, `line`), `anomalies` (each `name`, `severity`, `count`, `detail`).
+    """
+    summary = summarise(profile, hottest=hottest)
+    meta = summary.meta
+    head: dict[str, Any] = {
+        "title": meta.title,
+        "source": meta.source,
+        "cycles": summary.cycles,
+        "useful": summary.overhead.useful,
+        "overhead": summary.overhead.by_kind(),
+        "complete": meta.complete,
+        "stop_reason": meta.stop_reason,
+        "period_ps": meta.period_ps,
+        "hottest": [
+            {
+                "instance": path.instance,
+                "stack": list(path.stack),
+                "kind": path.kind.value,
+                "cycles": path.cycles,
+                "file": path.position.file if path.position else None,
+                "line": path.position.line if path.position else None,
+            }
+            for path in summary.hottest
+        ],
+        "anomalies": [
+            {
+                "name": anomaly.name,
+                "severity": anomaly.severity.value,
+                "count": anomaly.count,
+                "detail": anomaly.detail,
+            }
+            for anomaly in meta.anomalies
+        ],
+    }
+    return json.dumps(head, indent=2) + "\n"
+
+
+def summary_text(profile: Profile, *, hottest: int = 10, width: int = 100) -> str:
+    """The summary as plain text without colours, so many columns wide."""
+    import io
+
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    _render(Console(file=buffer, width=width, color_system=None), profile, hottest)
+    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
+
+
+def print_summary(profile: Profile, stream: TextIO, *, hottest: int = 10) -> None:
+    """Print the summary: with colours if the stream is a terminal and `NO_COLOR` is not set.
+
+    What the stream's encoding cannot show is printed as visible escapes.
+    """
+    import io
+
+    from rich.console import Console
+
+    real = Console(file=stream, highlight=False)
+    width = real.width if real.is_terminal else max(real.width, 100)
+    buffer = io.StringIO()
+    target = Console(
+        file=buffer,
+        width=width,
+        color_system=real.color_system if real.is_terminal else None,  # type: ignore[arg-type]
+        force_terminal=real.is_terminal,
+        no_color=real.no_color,
+    )
+    _render(target, profile, hottest)
+    encoding = stream.encoding or "utf-8"
+    stream.write(buffer.getvalue().encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _render(console: Console, profile: Profile, hottest: int) -> None:
+    from rich.padding import Padding
+
+    summary = summarise(profile, hottest=hottest)
+    parts: list[RenderableType] = [_head(summary), *_notices(summary)]
+    if summary.cycles:
+        parts += ["", _bar(summary, console.width - 4), "", _classes(summary)]
+    if summary.hottest:
+        parts += ["", *_hottest(summary, console.width - 4)]
+    for part in parts:
+        console.print(Padding(part, (0, 2)) if part else "", highlight=False, markup=False)
+
+
+def _head(summary: Summary) -> RenderableType:
+    from rich.text import Text
+
+    unit = "cycle" if summary.cycles == 1 else "cycles"
+    text = Text(f"{number(summary.cycles)} {unit}", style="bold")
+    text.append(f"  {clip(visible(summary.meta.title), _LABEL)}", style="not bold")
+    if summary.meta.period_ps:
+        duration = nanoseconds(summary.cycles * summary.meta.period_ps)
+        text.append(f"  {duration} at {nanoseconds(summary.meta.period_ps)}", style="not bold dim")
+    return text
+
+
+def _notices(summary: Summary) -> list[RenderableType]:
+    from rich.text import Text
+
+    meta = summary.meta
+    lines: list[RenderableType] = []
+    if not meta.complete:
+        reason = f" ({visible(meta.stop_reason)})" if meta.stop_reason else ""
+        lines.append(
+            Text(
+                f"INCOMPLETE: the run was stopped before its end{reason}; "
+                "all figures are of the cycles so far",
+                style="bold red",
+            )
+        )
+    for anomaly in meta.anomalies:
+        detail = f": {clip(visible(anomaly.detail), 5 * _LABEL)}" if anomaly.detail else ""
+        lines.append(
+            Text(
+                f"{anomaly.severity.value.upper()}: {clip(visible(anomaly.name), _LABEL)} "
+                f"× {number(anomaly.count)}{detail}",
+                style=_SEVERITY_STYLE[anomaly.severity],
+            )
+        )
+    return lines
+
+
+def _parts(summary: Summary) -> list[tuple[str, str, int]]:
+    """(name, style, cycles) of each class, useful first."""
+    counts = {"useful": summary.overhead.useful, **summary.overhead.by_kind()}
+    return [(*_CLASSES[key], counts[key]) for key in ("useful", *OVERHEADS)]
+
+
+_LABEL = 60  # columns: generated names can be as long as a page
+_SHADES = "█▓▒░·"
+
+
+def _bar(summary: Summary, width: int) -> RenderableType:
+    """A bar of the classes; shades tell them apart where there are no colours."""
+    from rich.text import Text
+
+    text = Text(no_wrap=True)
+    done = drawn = 0
+    for (_, style, cycles), shade in zip(_parts(summary), _SHADES, strict=True):
+        done += cycles
+        until = done * width // summary.cycles
+        text.append(shade * (until - drawn), style=style)
+        drawn = until
+    return text
+
+
+def _classes(summary: Summary) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    for justify in ("left", "right", "right"):
+        table.add_column(justify=justify)  # type: ignore[arg-type]
+    for (name, style, cycles), shade in zip(_parts(summary), _SHADES, strict=True):
+        if cycles or name == "useful":
+            label = Text(f"{shade} ", style=style)
+            label.append(name, style="default")
+            share = percent(summary.share(cycles))
+            table.add_row(label, number(cycles), share)
+    return table
+
+
+def _hottest(summary: Summary, width: int) -> list[RenderableType]:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", width=width)
+    table.add_column("cycles", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("line", no_wrap=True)
+    table.add_column("path", ratio=1, overflow="fold")
+    for path in summary.hottest:
+        stack = Text()
+        names = [clip(visible(label), _LABEL) for label in (path.instance, *path.stack)]
+        for name in names[:-1]:
+            stack.append(f"{name} › ", style="dim")
+        stack.append(names[-1], style="bold")
+        position = clip(visible(str(path.position)), _LABEL // 2) if path.position else ""
+        table.add_row(
+            number(path.cycles),
+            percent(path.share),
+            Text(path.kind.value, style=_KIND_STYLE.get(path.kind, "")),
+            Text(position, overflow="ellipsis"),
+            stack,
+        )
+    title = Text("Hottest paths", style="bold")
+    title.append("  (cycles at their end; paths active in parallel each count)", style="dim")
+    return [title, table]

@@ -1,0 +1,120 @@
+r"""Names are data: how any text is made safe for a line of text, a CSV cell, a Markdown cell.
+
+A name can hold whatever a program or a generator put there. Each view passes names through one
+of these functions, so that a name is shown as itself where that is harmless, and as visible
+escapes (`\\x1b`, `\\u202e`) where it is not.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from fractions import Fraction
+
+__all__ = [
+    "clip",
+    "cycles_text",
+    "markdown_cell",
+    "nanoseconds",
+    "number",
+    "percent",
+    "spreadsheet_cell",
+    "visible",
+    "width_of",
+]
+
+# Controls, surrogates, unassigned and private code points, format characters (bidirectional
+# overrides, byte order marks), and the line and paragraph separators.
+_HIDDEN = frozenset({"Cc", "Cs", "Cn", "Co", "Cf", "Zl", "Zp"})
+
+
+def visible(text: str, *, also: str = "") -> str:
+    """The text in one line of characters that can be seen; others become escapes.
+
+    Args:
+        text: any text.
+        also: further characters that mean something where the text goes.
+    """
+    if text.isascii() and text.isprintable() and not any(c in text for c in also):
+        return text
+    return "".join(
+        _escape(c) if c in also or unicodedata.category(c) in _HIDDEN else c for c in text
+    )
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula (CSV injection): such gets a leading quote."""
+    shown = visible(text)
+    return f"'{shown}" if shown.lstrip().startswith(("=", "+", "-", "@")) else shown
+
+
+def markdown_cell(text: str) -> str:
+    """Text that stands as itself in a cell of a Markdown table."""
+    shown = visible(text)
+    return "".join(f"\\{c}" if c in "\\`*_[]<>&|#~$!" else c for c in shown)
+
+
+def width_of(text: str) -> int:
+    """Columns that a text takes in a fixed-width font: East Asian characters take two."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    marks = sum(unicodedata.combining(c) != 0 for c in text)
+    return len(text) + wide - marks
+
+
+def clip(text: str, columns: int) -> str:
+    """The text cut to so many columns, with an ellipsis where something was cut."""
+    if width_of(text) <= columns:
+        return text
+    used, kept = 1, []
+    for char in text:
+        used += width_of(char)
+        if used > columns:
+            break
+        kept.append(char)
+    return "".join(kept).rstrip() + "…" if columns > 0 else ""
+
+
+def number(value: int) -> str:
+    """An integer with separators: `1,489,329`."""
+    return f"{value:,}"
+
+
+def cycles_text(value: Fraction | int) -> str:
+    """An exact number of cycles: `12`, `4 1/3`."""
+    whole, rest = divmod(Fraction(value), 1)
+    if not rest:
+        return number(int(whole))
+    return f"{number(int(whole))} {rest}" if whole else str(rest)
+
+
+def nanoseconds(picoseconds: int) -> str:
+    """A time given in picoseconds, exactly: `4,966.912 ns`."""
+    whole, rest = divmod(picoseconds, 1000)
+    return f"{whole:,}.{rest:03d}".rstrip("0").rstrip(".") + " ns"
+
+
+def percent(share: Fraction, digits: int = 1) -> str:
+    """A share in percent, rounded half up from the exact fraction: `48.5 %`.
+
+    A share that is not zero is never shown as zero, nor one below 1 as all.
+    """
+    scale = 10**digits
+    units = int(share * 100 * scale + Fraction(1, 2))
+    if units == 0 and share > 0:
+        return f"<{_decimal(1, digits)} %"
+    if units == 100 * scale and share < 1:
+        return f">{_decimal(100 * scale - 1, digits)} %"
+    return f"{_decimal(units, digits)} %"
+
+
+def _decimal(units: int, digits: int) -> str:
+    whole, rest = divmod(units, 10**digits)
+    return f"{whole}.{rest:0{digits}d}" if digits else str(whole)
