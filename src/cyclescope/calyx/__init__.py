@@ -1,0 +1,31 @@
+"""Source: Calyx programs, profiled cycle by cycle (Petal).
+
+    run = profile_program(Path("program.futil"), Path("data.json"))
+    run.profile, run.memories
+
+The real Calyx compiler runs in process with two passes of ours (`encode-control`, `instrument`;
+see `rust/`), the design runs in Verilator (`cyclescope.sim`), and what was captured becomes one
+call tree for each distinct state.
+"""
+
+from cyclescope.calyx._compile import Program, compile_program, list_passes
+from cyclescope.calyx._source import (
+    CalyxOptions,
+    CalyxRun,
+    Verdict,
+    profile_program,
+    verify_program,
+)
+from cyclescope.calyx._trees import build_profile
+
+__all__ = [
+    "CalyxOptions",
+    "CalyxRun",
+    "Program",
+    "Verdict",
+    "build_profile",
+    "compile_program",
+    "list_passes",
+    "profile_program",
+    "verify_program",
+]

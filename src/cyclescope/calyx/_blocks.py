@@ -1,0 +1,116 @@
+"""Which block of the original control program a compiled or promoted block implements.
+
+The rule (measured to hold on every program of Calyx's own test suite): take the groups that the
+block runs; the least common ancestor of their enables in the original tree, and those of its
+ancestors that hold no further live group, are the candidates; the topmost candidate with the
+block's own operator is it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cyclescope.calyx._record import ComponentRecord, Record
+
+__all__ = ["ControlTree"]
+
+
+class ControlTree:
+    """The original control program of one component.
+
+    Nodes are the numbers of `Record.nodes`.
+    """
+
+    def __init__(self, record: Record, name: str, component: ComponentRecord) -> None:
+        self._nodes = record.nodes
+        members = [
+            number
+            for number, node in enumerate(record.nodes)
+            if node.component == name and node.kind != "shared"
+        ]
+        self.members = members
+        self.parent = {number: record.nodes[number].parent for number in members}
+        self.children: dict[int, list[int]] = {number: [] for number in members}
+        for number, parent in self.parent.items():
+            if parent is not None:
+                self.children[parent].append(number)
+        self._probed = {
+            group.probe: group.nodes
+            for group in component.groups
+            if group.probe in component.live
+        }
+        self._live = {
+            node for nodes in self._probed.values() for node in nodes if node in self.parent
+        }
+        self._live_below = {number: self._count(number) for number in members}
+
+    def _count(self, root: int) -> int:
+        """Live groups at and below a node."""
+        count, waiting = 0, [root]
+        while waiting:
+            node = waiting.pop()
+            count += node in self._live
+            waiting.extend(self.children[node])
+        return count
+
+    def chain(self, node: int) -> list[int]:
+        """A node and its ancestors, upwards."""
+        result = [node]
+        while (parent := self.parent[result[-1]]) is not None:
+            result.append(parent)
+        return result
+
+    def common_ancestor(self, nodes: Iterable[int]) -> int | None:
+        """The lowest node that is or contains each of the nodes; None for no nodes."""
+        common: list[int] | None = None
+        for node in nodes:
+            chain = self.chain(node)
+            if common is None:
+                common = chain
+            else:
+                above = set(chain)
+                common = [n for n in common if n in above]
+        return common[0] if common else None
+
+    def is_block(self, node: int) -> bool:
+        """Whether a node is a control block rather than the call of a group or cell."""
+        return self._nodes[node].kind not in ("enable", "invoke", "static invoke", "with")
+
+    def block_of(self, leaves: Iterable[str], operator: str) -> int | None:
+        """The node that a block with these group probes and this operator implements.
+
+        None if nothing of the original program is in it, or all of it is compiler-made.
+        """
+        nodes: list[int] = []
+        shared: list[int] = []
+        for leaf in leaves:
+            stands_for = self._probed.get(leaf, ())
+            if len(stands_for) == 1 and stands_for[0] in self.parent:
+                nodes.append(stands_for[0])
+            else:
+                shared.extend(self.sites(stands_for))
+        lowest = self.common_ancestor(nodes or shared)
+        if lowest is None:
+            return None
+        candidates = [lowest]
+        for above in self.chain(lowest)[1:]:
+            if self._live_below[above] > max(self._live_below[lowest], 1):
+                break
+            candidates.append(above)
+        blocks = [node for node in candidates if self.is_block(node)]
+        same = [node for node in blocks if self._operator(node) == operator]
+        split = operator == "seq" and lowest not in blocks and len(nodes) == 1
+        if same:
+            return same[-1]
+        if blocks and not split:
+            return blocks[-1]
+        # The halves of one group, run in sequence: no block of the program but the one around.
+        return next((node for node in self.chain(lowest) if self.is_block(node)), None)
+
+    def sites(self, nodes: Iterable[int]) -> list[int]:
+        """The places in this component for which a group's nodes stand."""
+        sites = [s for node in nodes for s in (self._nodes[node].sites or (node,))]
+        return [site for site in sites if site in self.parent]
+
+    def _operator(self, node: int) -> str:
+        return self._nodes[node].kind.removeprefix("static ")

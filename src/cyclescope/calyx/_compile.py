@@ -1,0 +1,152 @@
+"""From a Calyx program to a design that can be run, by the real compiler."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclescope.calyx import _native
+from cyclescope.calyx._record import ComponentRecord, Record, read_record
+from cyclescope.calyx._text import ProgramText, read_program
+from cyclescope.errors import SourceError
+from cyclescope.model import Position
+from cyclescope.sim import CaptureModule, Design, Memory, Signal
+
+__all__ = ["Program", "compile_program", "list_passes"]
+
+# What a reader of the compiler's message can do about it.
+_HINTS = (
+    ("expected", "correct the syntax here"),
+    ("Undefined", "declare it or correct the name"),
+    ("already bound", "rename one of the two"),
+    ("Import path", "correct the import or add the file"),
+    ("unknown pass", ""),
+    ("stopped", "try other passes, or report it to Calyx with the program"),
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled program.
+
+    Attributes:
+        path: its main file.
+        design: Verilog, what to capture of it and its memories.
+        record: what the probes mean; without instrumentation only names and memories.
+        texts: the program's files by the path under which the compiler knows them.
+    """
+
+    path: Path
+    design: Design
+    record: Record
+    texts: dict[str, ProgramText]
+
+    def positions(self, file: str, offset: int) -> tuple[Position, ...]:
+        """Where a statement stands, at every level that is known; empty if made by a pass."""
+        text = self.texts.get(file)
+        return text.positions(offset) if text else ()
+
+
+def compile_program(
+    path: Path,
+    *,
+    passes: Sequence[str] = ("all",),
+    disable: Sequence[str] = (),
+    options: Sequence[str] = (),
+    instrument: bool = True,
+) -> Program:
+    """Compile a program to Verilog.
+
+    Args:
+        path: the program (`.futil`).
+        passes: passes and aliases to run, in order (`calyx -p`).
+        disable: passes and aliases to leave out (`calyx -d`).
+        options: options of single passes, `PASS:NAME[=VALUE]` (`calyx -x`).
+        instrument: add probes; they move no cycle.
+
+    Raises:
+        SourceError: with file and line, whatever the compiler has against the program.
+    """
+    with tempfile.TemporaryDirectory(prefix="cyclescope-") as folder:
+        work = Path(folder)
+        library = work / "library"
+        _native.write_library(library)
+        texts = read_program(path, library)
+        known = {str(file): text for file, text in texts.items()}
+        replacements: dict[Path, Path] = {}
+        for number, text in enumerate(texts.values()):
+            if text.cleaned:
+                copy = work / f"{number}.futil"
+                copy.write_bytes(text.clean)
+                replacements[text.path] = copy
+                known[str(copy)] = text
+        try:
+            verilog, record = _native.compile(
+                path, library, work, replacements, list(passes), list(disable), list(options),
+                instrument,
+            )  # fmt: skip
+        except _native.CompileError as error:
+            message, file, offset = error.args
+            raise SourceError(_explain(path, known, message, file, offset)) from None
+    facts = read_record(record)
+    design = Design(
+        top=facts.top,
+        sources={"design.sv": verilog},
+        capture=_captures(facts) if instrument else (),
+        memories=tuple(_memory(*memory) for memory in facts.memories),
+    )
+    return Program(path=path, design=design, record=facts, texts=known)
+
+
+def list_passes() -> str:
+    """All passes and aliases with their options, as text."""
+    return _native.pass_help()
+
+
+def _captures(record: Record) -> tuple[CaptureModule, ...]:
+    captures = []
+    for name, component in record.components.items():
+        signals = _signals(component)
+        if signals:
+            captures.append(CaptureModule(name, signals))
+    return tuple(captures)
+
+
+def _signals(component: ComponentRecord) -> tuple[Signal, ...]:
+    probes = [Signal(f"{probe}_in", 1, probe) for probe in sorted(component.live)]
+    registers = [
+        Signal(f"{register.name}_out", register.width, register.name)
+        for block in component.compiled
+        if block.probe in component.live
+        for register in block.registers
+    ]
+    return (*probes, *registers)
+
+
+def _memory(name: str, primitive: str, params: tuple[int, ...]) -> Memory:
+    # comb_mem_dN and seq_mem_dN: width, N sizes, N index widths.
+    dimensions = (len(params) - 1) // 2
+    return Memory(name, params[0], params[1 : 1 + dimensions])
+
+
+def _explain(
+    path: Path, known: dict[str, ProgramText], message: str, file: str, offset: int
+) -> str:
+    """The compiler's complaint as one line: where, what, what to do."""
+    for copy, text in known.items():
+        message = message.replace(copy, str(text.path))
+    where = str(path)
+    text = known.get(file)
+    if text is not None:
+        position = text.positions(offset)[0]
+        where = f"{text.path}:{position.line}:{position.column}"
+    parse = re.search(r"Failed to parse `([^`]*)`.*?-->.*?(\d+):(\d+)\n.*?= (.*)", message, re.S)
+    if parse:
+        where = f"{parse[1]}:{parse[2]}:{parse[3]}"
+        message = parse[4]
+    message = " ".join(message.split())
+    hint = next((h for word, h in _HINTS if word in message), "")
+    return f"{where}: {message}" + (f"; {hint}" if hint else "")

@@ -1,0 +1,124 @@
+"""The frames of a program: its cells, control blocks, groups and primitives, with good names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+from cyclescope.calyx._blocks import ControlTree
+from cyclescope.calyx._compile import Program
+from cyclescope.calyx._record import Cell, ComponentRecord, Group
+from cyclescope.model import Frame, Kind, Position
+
+__all__ = ["ComponentFrames"]
+
+
+class ComponentFrames:
+    """Frames of one component. The same question gives the same frame."""
+
+    def __init__(self, program: Program, name: str, component: ComponentRecord) -> None:
+        self.name = name
+        self.component = component
+        self.tree = ControlTree(program.record, name, component)
+        self._program = program
+        self._nodes = program.record.nodes
+        self._cells = {cell.name: cell for cell in component.cells}
+        self._groups = {n: (file, offset) for n, file, offset in component.group_positions}
+        self._latency = self._latencies()
+        names = [self._plain_name(node) for node in self.tree.members]
+        self._uses = Counter(names)
+        self._lines = Counter(
+            (name, self._line(node)) for name, node in zip(names, self.tree.members, strict=True)
+        )
+        self.node = cache(self._node)
+
+    def cell(self, name: str, *, kind: Kind = Kind.CELL) -> Frame:
+        """A cell or primitive that a group of this component calls."""
+        known = self._cells.get(name)
+        return Frame(
+            kind=kind,
+            name=name,
+            component=self.name,
+            detail=known.type if known else "",
+            generated=known is None,
+        )
+
+    def declared(self, name: str) -> Cell | None:
+        """A cell as the program declares it, None if a pass made it."""
+        return self._cells.get(name)
+
+    def is_static(self, name: str) -> bool:
+        """Whether a cell's component was written with a fixed length."""
+        known = self._cells.get(name)
+        component = self._program.record.components.get(known.type) if known else None
+        return component is not None and component.latency is not None
+
+    def inner_group(self, group: Group) -> Frame:
+        """A group that other groups call: no statement of the control program names it."""
+        place = self._groups.get(group.name)
+        positions = self._program.positions(*place) if place else ()
+        return Frame(Kind.GROUP, group.name, self.name, "", positions, generated=place is None)
+
+    def continuous(self) -> Frame:
+        """What calls the cells that continuous assignments start."""
+        return Frame(Kind.GROUP, "continuous assignments", self.name, generated=True)
+
+    def _node(self, node: int) -> Frame:
+        """The frame of a statement: a control block, or the group that an enable runs."""
+        entry = self._nodes[node]
+        block = self.tree.is_block(node)
+        name = self._plain_name(node)
+        line = self._line(node)
+        # An enable needs its line only where the group is enabled more than once.
+        if block or self._uses[name] > 1:
+            name = f"{name} L{line}" if line else name
+            if self._lines[self._plain_name(node), line] > 1:
+                name = f"{name}:{self._column(node)}"
+        return Frame(
+            kind=Kind.CONTROL if block else Kind.GROUP,
+            name=name,
+            component=self.name,
+            detail=entry.kind if block else "",
+            positions=self._positions(node),
+            latency=self._latency.get(node),
+        )
+
+    def _plain_name(self, node: int) -> str:
+        entry = self._nodes[node]
+        if entry.kind in ("invoke", "static invoke"):
+            return f"invoke {entry.cell}"
+        return entry.group if entry.group is not None else entry.kind
+
+    def _positions(self, node: int) -> tuple[Position, ...]:
+        entry = self._nodes[node]
+        own = self._program.positions(entry.file, entry.offset)
+        place = self._groups.get(entry.group or "")
+        if place and len(own) < 2:
+            # The statement has no position of its generator's, but perhaps its group has.
+            own = (*own, *self._program.positions(*place)[1:])
+        return own
+
+    def _line(self, node: int) -> int:
+        positions = self._program.positions(self._nodes[node].file, self._nodes[node].offset)
+        return positions[0].line if positions else 0
+
+    def _column(self, node: int) -> int:
+        positions = self._program.positions(self._nodes[node].file, self._nodes[node].offset)
+        return positions[0].column if positions else 0
+
+    def _latencies(self) -> dict[int, int]:
+        """Fixed cycles of statements, where the compiler fixed them."""
+        found: dict[int, list[int]] = {}
+        by_probe = {group.probe: group.nodes for group in self.component.groups}
+        for block in self.component.statics:
+            if block.kind == "enable":
+                # One group, or the merged halves of one.
+                nodes = {by_probe.get(leaf, ()) for leaf in block.leaves}
+                if len(nodes) == 1 and len(only := nodes.pop()) == 1:
+                    found.setdefault(only[0], []).append(block.latency)
+            else:
+                node = self.tree.block_of(block.leaves, block.kind)
+                if node is not None:
+                    found.setdefault(node, []).append(block.latency)
+        # A statement that became several pieces has no single length.
+        return {node: cycles[0] for node, cycles in found.items() if len(cycles) == 1}

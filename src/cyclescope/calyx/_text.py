@@ -1,0 +1,173 @@
+"""A Calyx program's text, and the source positions that its generator left in it.
+
+Today's Calyx prints positions that release 0.7.1 does not parse: sets on statements
+(`@pos{3}`), sets on declarations (`group g<"pos"={3}>`) and a table that resolves them
+(`sourceinfo #{ FILES … POSITIONS … }#`). They are read here and replaced by blanks, so that
+every other byte keeps its place.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cyclescope.errors import SourceError
+from cyclescope.model import Position
+
+__all__ = ["ProgramText", "read_program"]
+
+_SET = rb"\{[\s\d,]*\}"
+_AT = rb"@\w+(?:\s*\(\s*\d+\s*\)|\s*" + _SET + rb")?"
+_TOKENS = re.compile(
+    rb"(?P<skip>//[^\n]*|/\*.*?\*/)"
+    rb"|(?P<table>sourceinfo\s*\#\{(?P<body>.*?)\}\#)"
+    rb"|(?P<declaration>(?:comb\s+)?(?:static\s*<\s*\d+\s*>\s*)?(?:group|component|primitive)"
+    rb"\s+\w+)\s*(?P<list><[^>]*>)"
+    rb'|(?P<string>"[^"\n]*")'
+    rb"|(?P<run>" + _AT + rb"(?:\s+" + _AT + rb")*)",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(_AT)
+_AT_SET = re.compile(rb"@(\w+)\s*(" + _SET + rb")")
+_LIST_SET = re.compile(rb'\s*"(\w+)"\s*=\s*(' + _SET + rb")\s*,?")
+_WORD = re.compile(rb"\S")
+_IMPORT = re.compile(rb'^\s*import\s*"([^"]*)"\s*;', re.MULTILINE)
+_LEVELS = {".py": "calyx-py", ".fuse": "dahlia", ".futil": "calyx", ".c": "c", ".mlir": "mlir"}
+
+
+@dataclass
+class ProgramText:
+    """One file of a program.
+
+    Attributes:
+        path: where it is.
+        name: what to call it in a profile: independent of the folder that it lies in.
+        clean: its bytes, position sets blanked out.
+        cleaned: whether there was anything to blank out.
+    """
+
+    path: Path
+    name: str
+    clean: bytes
+    cleaned: bool
+    _sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    _table: dict[int, Position] = field(default_factory=dict)
+    _lines: list[int] = field(default_factory=list)
+
+    def positions(self, offset: int) -> tuple[Position, ...]:
+        """Every level's position of the statement or declaration that begins at a byte offset."""
+        line = bisect_right(self._lines, offset)
+        column = offset - self._lines[line - 1] + 1
+        marks = self._sets.get(offset, ())
+        above = [self._table[mark] for mark in marks if mark in self._table]
+        return (Position("calyx", self.name, line, column), *above)
+
+
+def read_program(main: Path, library: Path) -> dict[Path, ProgramText]:
+    """Read a program and every file that it imports from outside the library.
+
+    Raises:
+        SourceError: a file cannot be read or is not text.
+    """
+    texts: dict[Path, ProgramText] = {}
+    waiting = [main]
+    while waiting:
+        path = waiting.pop()
+        if path in texts:
+            continue
+        text = texts[path] = _read(path, main)
+        for match in _IMPORT.finditer(text.clean):
+            imported = match.group(1).decode()
+            # The compiler looks beside the file first, then in the library.
+            folder = path.parent.resolve() if path == main else path.parent
+            beside = folder / imported
+            if beside.exists() and not (library / imported).samefile(beside):
+                waiting.append(beside)
+    # A generator's table stands in one file and serves all.
+    table = {mark: p for text in texts.values() for mark, p in text._table.items()}
+    for text in texts.values():
+        text._table = table
+    return texts
+
+
+def _read(path: Path, main: Path) -> ProgramText:
+    try:
+        data = path.read_bytes()
+        data.decode()
+    except FileNotFoundError:
+        raise SourceError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: not a text file (byte {error.start})") from None
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
+    name = main.name
+    if path != main:
+        folder = main.parent.resolve()
+        inside = path.resolve().is_relative_to(folder)
+        name = str(path.resolve().relative_to(folder)) if inside else path.name
+    clean = bytearray(data)
+    sets: dict[int, tuple[int, ...]] = {}
+    table: dict[int, Position] = {}
+    for match in _TOKENS.finditer(data):
+        for begin, end in _blanks(match, sets, table):
+            clean[begin:end] = re.sub(rb"[^\n]", b" ", data[begin:end])
+    lines = [0, *(m.end() for m in re.finditer(b"\n", data))]
+    return ProgramText(path, name, bytes(clean), bytes(clean) != data, sets, table, lines)
+
+
+def _blanks(
+    match: re.Match[bytes], sets: dict[int, tuple[int, ...]], table: dict[int, Position]
+) -> Iterator[tuple[int, int]]:
+    """Byte ranges to blank out; what they say goes into `sets` and `table`."""
+    if match["table"] is not None:
+        table.update(_positions(match["body"].decode()))
+        yield match.span("table")
+    elif match["list"] is not None:
+        base = match.start("list")
+        entries = list(_LIST_SET.finditer(match["list"]))
+        for entry in entries:
+            if entry[1] == b"pos":
+                sets[match.start("declaration")] = _numbers(entry[2])
+            yield base + entry.start(), base + entry.end()
+        if entries and not _LIST_SET.sub(b"", match["list"]).strip(b"<> \t\n,"):
+            yield match.span("list")
+    elif match["run"] is not None:
+        base = match.start("run")
+        attributes = list(_ATTRIBUTE.finditer(match["run"]))
+        plain = [a for a in attributes if not _AT_SET.fullmatch(a[0])]
+        following = _WORD.search(match.string, match.end())
+        after = following.start() if following else match.end()
+        anchor = base + plain[0].start() if plain else after
+        for attribute in attributes:
+            marked = _AT_SET.fullmatch(attribute[0])
+            if marked:
+                if marked[1] == b"pos":
+                    sets[anchor] = _numbers(marked[2])
+                yield base + attribute.start(), base + attribute.end()
+
+
+def _numbers(text: bytes) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(rb"\d+", text))
+
+
+def _positions(body: str) -> dict[int, Position]:
+    """The `sourceinfo` table: position number to place."""
+    files: dict[int, str] = {}
+    places: dict[int, Position] = {}
+    section = ""
+    for line in body.splitlines():
+        words = line.split()
+        if len(words) == 1 and words[0].isidentifier():
+            section = words[0].upper()
+        elif section == "FILES" and (found := re.match(r"\s*(\d+)\s*:\s*(\S+)", line)):
+            files[int(found[1])] = found[2]
+        elif section == "POSITIONS" and (
+            found := re.match(r"\s*(\d+)\s*:\s*(\d+)\s+(\d+)", line)
+        ):
+            file = files.get(int(found[2]), "unknown")
+            level = _LEVELS.get(Path(file).suffix, "source")
+            places[int(found[1])] = Position(level, file, int(found[3]))
+    return places

@@ -1,0 +1,291 @@
+"""From a capture to a Profile: one call tree for each distinct state of the whole design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cyclescope.calyx._activity import Activity, ComponentProbes, GroupActivity
+from cyclescope.calyx._compile import Program
+from cyclescope.calyx._frames import ComponentFrames
+from cyclescope.calyx._record import Call
+from cyclescope.model import Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.sim import Capture
+
+__all__ = ["build_profile"]
+
+
+@dataclass(frozen=True)
+class _Instance:
+    """A cell on a call path: its component, its captured instance and its reference cells.
+
+    Attributes:
+        path: its call path.
+        component: of which it is an instance.
+        name: the captured instance that it is.
+        shown: its name along the call path; differs where cells are shared or passed along.
+        refs: for each reference cell of the component, the captured instance that was passed.
+        lingers: started earlier, by a start that lasts one cycle: active as long as it is busy.
+    """
+
+    path: int
+    component: str
+    name: str
+    shown: str
+    refs: tuple[tuple[str, str], ...] = ()
+    lingers: bool = False
+
+
+@dataclass
+class _Expansion:
+    """What an instance contributes in one state of its probes."""
+
+    paths: list[int] = field(default_factory=list)
+    cells: list[_Instance] = field(default_factory=list)
+
+
+def build_profile(program: Program, capture: Capture, meta: Meta) -> Profile:
+    """The profile of a run.
+
+    Args:
+        program: instrumented; its capture modules are the capture's.
+        capture: of a run of it.
+        meta: the profile's head.
+    """
+    return _Builder(program, capture).build(meta)
+
+
+class _Builder:
+    def __init__(self, program: Program, capture: Capture) -> None:
+        self._record = program.record
+        self._capture = capture
+        self._profile = ProfileBuilder()
+        self._frames = {
+            name: ComponentFrames(program, name, component)
+            for name, component in self._record.components.items()
+        }
+        self._index = {name: i for i, (name, _) in enumerate(capture.instances)}
+        self._probes = {
+            name: self._component_probes(name)
+            for name in self._frames
+            if name in capture.vectors
+        }
+        self._activities: dict[tuple[str, int], Activity] = {}
+        self._expansions: dict[tuple[int, int], _Expansion] = {}
+        self._shown: dict[str, list[str]] = {}
+
+    def _component_probes(self, name: str) -> ComponentProbes:
+        layout = self._capture.layouts[name]
+        values = {p.name: self._capture.values(name, p.name).tolist() for p in layout.places}
+        return ComponentProbes(self._frames[name], values, len(self._capture.vectors[name]))
+
+    def build(self, meta: Meta) -> Profile:
+        record = self._record
+        inside = record.main if record.top == record.main else f"{record.top}.{record.main}"
+        main = Frame(Kind.CELL, record.main, record.main, detail=record.main)
+        root = _Instance(self._profile.path(-1, main), record.main, inside, record.main)
+        self._note(root)
+        states = self._capture.states.tolist()
+        tree = np.array([self._tree(root, state) for state in states], dtype=np.int64)
+        self._name_the_rest()
+        for series in self._registers():
+            self._profile.counter(series)
+        runs = self._capture.run_state
+        shown = tree[runs] if len(tree) else runs
+        return self._profile.build(meta, self._capture.run_cycles, shown)
+
+    def _tree(self, root: _Instance, state: Sequence[int]) -> int:
+        active: list[int] = []
+        waiting = [root]
+        while waiting:
+            instance = waiting.pop()
+            active.append(instance.path)
+            index = self._index.get(instance.name)
+            if index is None:
+                continue
+            expansion = self._expand(instance, state[index])
+            active.extend(expansion.paths)
+            for cell in expansion.cells:
+                if not cell.lingers or self._busy(cell, state):
+                    waiting.append(cell)
+        return self._profile.tree(active)
+
+    def _busy(self, cell: _Instance, state: Sequence[int]) -> bool:
+        """Whether anything in a cell is active."""
+        index = self._index.get(cell.name)
+        if index is None:
+            return False
+        activity = self._activity(cell.component, state[index])
+        return bool(activity.groups or activity.blocks)
+
+    def _note(self, instance: _Instance) -> None:
+        names = self._shown.setdefault(instance.name, [])
+        if instance.shown not in names:
+            names.append(instance.shown)
+
+    def _activity(self, component: str, vector: int) -> Activity:
+        key = (component, vector)
+        found = self._activities.get(key)
+        if found is None:
+            found = self._activities[key] = self._probes[component].activity(vector)
+        return found
+
+    def _expand(self, instance: _Instance, vector: int) -> _Expansion:
+        key = (instance.path, vector)
+        found = self._expansions.get(key)
+        if found is None:
+            found = _Expansion()
+            self._fill(found, instance, self._activity(instance.component, vector))
+            self._expansions[key] = found
+        return found
+
+    def _fill(self, expansion: _Expansion, instance: _Instance, activity: Activity) -> None:
+        frames = self._frames[instance.component]
+        for block in sorted(activity.blocks):
+            expansion.paths.append(self._node_path(instance, block))
+        by_name = {group.group.name: group for group in activity.groups}
+        called = {
+            call.actual for g in activity.groups for call in g.calls if call.kind == "group"
+        }
+        for group in activity.groups:
+            if group.node is not None:
+                path = self._node_path(instance, group.node)
+            elif group.group.name in called:
+                continue
+            else:
+                path = self._profile.path(instance.path, frames.inner_group(group.group))
+            self._fill_group(expansion, instance, path, group, by_name)
+        for cell in activity.continuous:
+            path = self._profile.path(instance.path, frames.continuous())
+            call = Call("cell", cell, cell, None)
+            self._fill_cell(expansion, instance, path, call, ())
+
+    def _fill_group(
+        self,
+        expansion: _Expansion,
+        instance: _Instance,
+        path: int,
+        group: GroupActivity,
+        by_name: dict[str, GroupActivity],
+    ) -> None:
+        expansion.paths.append(path)
+        frames = self._frames[instance.component]
+        for call in group.calls:
+            if call.kind == "primitive":
+                frame = frames.cell(call.name, kind=Kind.PRIMITIVE)
+                expansion.paths.append(self._profile.path(path, frame))
+            elif call.kind == "cell":
+                self._fill_cell(expansion, instance, path, call, group.group.refs)
+            elif call.actual in by_name:
+                inner = by_name[call.actual]
+                below = self._profile.path(path, frames.inner_group(inner.group))
+                self._fill_group(expansion, instance, below, inner, by_name)
+        for call in group.lingering:
+            self._fill_cell(expansion, instance, path, call, (), lingers=True)
+
+    def _fill_cell(
+        self,
+        expansion: _Expansion,
+        instance: _Instance,
+        parent: int,
+        call: Call,
+        refs: Sequence[tuple[str, str]],
+        *,
+        lingers: bool = False,
+    ) -> None:
+        frames = self._frames[instance.component]
+        path = self._profile.path(parent, frames.cell(call.name))
+        known = frames.declared(call.actual)
+        where = self._resolve(instance, call.actual)
+        if known is None or where is None:
+            expansion.paths.append(path)
+            return
+        given = tuple(
+            (ref, inner) for ref, cell in refs if (inner := self._resolve(instance, cell))
+        )
+        shown = f"{instance.shown}.{call.name}"
+        cell = _Instance(path, known.type, where, shown, given, lingers)
+        self._note(cell)
+        expansion.cells.append(cell)
+
+    def _resolve(self, instance: _Instance, cell: str) -> str | None:
+        """The captured instance that a cell name stands for, through reference cells."""
+        known = self._frames[instance.component].declared(cell)
+        if known is not None and known.reference:
+            return dict(instance.refs).get(cell)
+        return f"{instance.name}.{cell}"
+
+    def _node_path(self, instance: _Instance, node: int) -> int:
+        """The call path of a statement below its instance."""
+        frames = self._frames[instance.component]
+        path = instance.path
+        for above in reversed(frames.tree.chain(node)):
+            frame = frames.node(above)
+            path = self._profile.path(path, frame)
+            entry = self._record.nodes[above]
+            if frame.kind is Kind.GROUP and above != node and entry.cell is not None:
+                # The invoke of a component that was inlined: show its cell all the same.
+                path = self._profile.path(path, frames.cell(entry.cell))
+        return path
+
+    def _name_the_rest(self) -> None:
+        """Frames of statements that never ran, so that tables can say so."""
+        for name in sorted({component for _, component in self._capture.instances}):
+            frames = self._frames.get(name)
+            for node in frames.tree.members if frames else ():
+                self._profile.frame(frames.node(node))
+
+    def _registers(self) -> Iterator[Series]:
+        """The control registers of every instance over time."""
+        capture = self._capture
+        boundary = np.cumsum(capture.run_cycles)
+        for index, (instance, component) in enumerate(capture.instances):
+            blocks = self._record.components[component].compiled
+            live = self._record.components[component].live
+            registers = [
+                (block, register)
+                for block in blocks
+                if block.probe in live
+                for register in block.registers
+            ]
+            if not registers:
+                continue
+            vector = capture.states[:, index][capture.run_state]
+            starts, ends, vector = _intervals(vector, boundary)
+            frames = self._frames[component]
+            for block, register in registers:
+                value = capture.values(component, register.name).astype(np.int64)[vector]
+                first, last, kept = _intervals(value, ends, starts)
+                node = frames.tree.block_of(block.leaves, block.kind)
+                what = f" ({frames.node(node).name})" if node is not None else ""
+                for track in self._shown.get(instance, [self._track(instance)]):
+                    yield Series(
+                        track=track,
+                        name=register.name + what,
+                        metric=register.kind,
+                        unit="state" if register.kind == "fsm" else "",
+                        path=-1,
+                        start=first,
+                        end=last,
+                        value=kept,
+                    )
+
+    def _track(self, instance: str) -> str:
+        """What to call an instance that never ran."""
+        record = self._record
+        return instance if record.top == record.main else instance.removeprefix(f"{record.top}.")
+
+
+def _intervals(value: Ints, ends: Ints, starts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
+    """Join neighbours of equal value: (starts, ends, values)."""
+    if not len(value):
+        return value, value, value
+    first = np.flatnonzero(np.concatenate(([True], value[1:] != value[:-1])))
+    last = np.concatenate((first[1:] - 1, [len(value) - 1]))
+    if starts is None:
+        starts = np.concatenate(([0], ends[:-1]))
+    return starts[first], ends[last], value[first]
+
+
