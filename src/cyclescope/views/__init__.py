@@ -1,1 +1,21 @@
-"""Views."""
+"""Views: one format or picture, one module. They read a Profile and know nothing of its source.
+
+Each function takes a profile and returns text or bytes, or writes to a stream. Nothing here
+opens a file, and nothing varies between two calls.
+"""
+
+from cyclescope.views._flamegraph import flamegraph
+from cyclescope.views._folded import Folded, folded
+from cyclescope.views._summary import print_summary, summary_json, summary_text
+from cyclescope.views._table import TABLE_FORMATS, table_view
+
+__all__ = [
+    "TABLE_FORMATS",
+    "Folded",
+    "flamegraph",
+    "folded",
+    "print_summary",
+    "summary_json",
+    "summary_text",
+    "table_view",
+]

@@ -155,7 +155,7 @@ def _notices(summary: Summary) -> list[RenderableType]:
         lines.append(
             Text(
                 f"{anomaly.severity.value.upper()}: {clip(visible(anomaly.name), _LABEL)} "
-                f"× {number(anomaly.count)}{detail}",
+                f"\u00d7 {number(anomaly.count)}{detail}",
                 style=_SEVERITY_STYLE[anomaly.severity],
             )
         )
@@ -192,7 +192,7 @@ def _classes(summary: Summary) -> Table:
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     for justify in ("left", "right", "right"):
-        table.add_column(justify=justify)  # type: ignore[arg-type]
+        table.add_column(justify=justify)
     for (name, style, cycles), shade in zip(_parts(summary), _SHADES, strict=True):
         if cycles or name == "useful":
             label = Text(f"{shade} ", style=style)
@@ -216,7 +216,7 @@ def _hottest(summary: Summary, width: int) -> list[RenderableType]:
         stack = Text()
         names = [clip(visible(label), _LABEL) for label in (path.instance, *path.stack)]
         for name in names[:-1]:
-            stack.append(f"{name} › ", style="dim")
+            stack.append(f"{name} \u203a ", style="dim")
         stack.append(names[-1], style="bold")
         position = clip(visible(str(path.position)), _LABEL // 2) if path.position else ""
         table.add_row(

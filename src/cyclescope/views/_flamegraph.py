@@ -1,0 +1,310 @@
+"""The flame graph: an SVG that is a picture anywhere and interactive in a browser.
+
+Boxes stand on the box that called them; width is cycles. The bare stretch above a box is time
+in which it called nothing: for a control block or a cell that is control overhead (Petal, 5.3).
+Children stand in the order in which they first became active.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import resources
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import XMLGenerator
+
+from cyclescope.model import Frame, Kind, Profile, active_cycles
+from cyclescope.views._stacks import Stacks, stacks
+from cyclescope.views._text import clip, cycles_text, number, percent, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["flamegraph"]
+
+_MARGIN = 10
+_ROW = 18
+_HEAD = 104
+_FOOT = 30
+_LETTER = 7.23  # pixels of a character: the advance of common fixed-width fonts at 12 px
+_LEGEND = {
+    Kind.CELL: "cell",
+    Kind.CONTROL: "control block",
+    Kind.GROUP: "group",
+    Kind.PRIMITIVE: "primitive",
+    Kind.PROCESS: "process",
+    Kind.THREAD: "thread",
+    Kind.STATE: "state",
+    Kind.LOOP: "loop",
+    Kind.STAGE: "stage",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A box to draw; `left` and `weight` are in the weights' unit, `path` −1 is the whole run."""
+
+    path: int
+    depth: int
+    left: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    boxes: tuple[_Box, ...]
+    total: int
+    left_out: int
+    left_out_weight: int
+
+
+def flamegraph(
+    profile: Profile,
+    *,
+    scaled: bool = True,
+    width: int = 1200,
+    min_width: float = 0.1,
+    icicle: bool = False,
+) -> bytes:
+    """Draw a profile's call paths.
+
+    Args:
+        profile: what to draw.
+        scaled: split each cycle evenly among what ran in parallel, so that the widths sum to
+            the run; otherwise each parallel stack is as wide as the cycles it took.
+        width: pixels of the still picture; in a browser the graph fills the window.
+        min_width: boxes narrower than so many pixels are left out, and the picture says so.
+        icicle: the root at the top instead of the bottom.
+
+    Returns:
+        An SVG document in UTF-8, the same bytes for the same profile.
+    """
+    weighed = stacks(profile, scaled=scaled)
+    layout = _lay_out(profile, weighed, min_width / max(width - 2 * _MARGIN, 1))
+    return _Writer(profile, weighed, layout, scaled, width, min_width, icicle).svg()
+
+
+def _lay_out(profile: Profile, weighed: Stacks, least: float) -> _Layout:
+    parents = profile.call_paths.parent.tolist()
+    roots = [path for path in weighed.order if parents[path] < 0]
+    total = weighed.sum
+    base = 0 if len(roots) == 1 else 1
+    boxes = [_Box(-1, 0, 0, total)] if base else []
+    threshold = Fraction(least) * total
+    left = {-1: 0}  # where the next child of a drawn path begins
+    depth = {-1: base - 1}
+    out = out_weight = 0
+    for path in weighed.order:
+        parent = parents[path]
+        if parent not in depth:
+            out += 1
+            continue
+        weight = weighed.total[path]
+        if weight < threshold:
+            out += 1
+            out_weight += weight
+            continue
+        begin = left[parent]
+        left[parent] = begin + weight
+        left[path] = begin
+        depth[path] = depth[parent] + 1
+        boxes.append(_Box(path, depth[path], begin, weight))
+    return _Layout(tuple(boxes), total, out, out_weight)
+
+
+class _Writer:
+    """Writes one flame graph; all text passes through the XML library's escaping."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        weighed: Stacks,
+        layout: _Layout,
+        scaled: bool,
+        width: int,
+        min_width: float,
+        icicle: bool,
+    ) -> None:
+        self._profile = profile
+        self._weighed = weighed
+        self._layout = layout
+        self._scaled = scaled
+        self._width = width
+        self._min_width = min_width
+        self._icicle = icicle
+        self._active = active_cycles(profile).tolist()
+        self._rows = max((box.depth for box in layout.boxes), default=0) + 1
+        self._buffer = io.StringIO()
+        self._xml = XMLGenerator(self._buffer, encoding="utf-8", short_empty_elements=True)
+
+    def svg(self) -> bytes:
+        """The whole document."""
+        height = _HEAD + self._rows * _ROW + _FOOT
+        size = {"width": str(self._width), "height": str(height)}
+        self._xml.startDocument()
+        self._open(
+            "svg",
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 0 {self._width} {height}",
+            **size,
+        )
+        self._leaf("title", self._heading())
+        self._raw("style", "flamegraph.css")
+        self._leaf("rect", None, **{"class": "page", "data-part": "page"}, **size)
+        self._head()
+        for box in self._layout.boxes:
+            self._box(box)
+        self._foot(height)
+        self._raw("script", "flamegraph.js")
+        self._close("svg")
+        self._xml.endDocument()
+        return self._buffer.getvalue().encode()
+
+    def _open(self, name: str, **attributes: str) -> None:
+        self._xml.startElement(name, attributes)
+
+    def _close(self, name: str) -> None:
+        self._xml.endElement(name)
+        self._xml.characters("\n")
+
+    def _leaf(self, name: str, text: str | None, **attributes: str) -> None:
+        self._xml.startElement(name, attributes)
+        if text is not None:
+            self._xml.characters(text)
+        self._close(name)
+
+    def _raw(self, name: str, file: str) -> None:
+        """One of our own files as it is: a CDATA section keeps scripts readable."""
+        text = (resources.files("cyclescope.views") / "data" / file).read_text("utf-8")
+        self._xml.startElement(name, {})
+        self._xml.ignorableWhitespace(f"<![CDATA[\n{text}]]>")
+        self._close(name)
+
+    def _text(self, text: str, x: float, y: float, style: str, **more: str) -> None:
+        self._leaf("text", text, x=f"{x:g}", y=f"{y:g}", **{"class": style}, **more)
+
+    def _heading(self) -> str:
+        return f"{clip(visible(self._profile.meta.title), 60)}: {self._total()}"
+
+    def _total(self) -> str:
+        return f"{number(self._profile.cycles)} cycle{'' if self._profile.cycles == 1 else 's'}"
+
+    def _head(self) -> None:
+        self._text(self._heading(), _MARGIN, 24, "title")
+        y = 44
+        for style, line in self._notes():
+            self._text(line, _MARGIN, y, style)
+            y += 16
+        x = float(_MARGIN)
+        for kind in self._kinds():
+            self._leaf("rect", None, x=f"{x:g}", y="82", width="12", height="12", **{"class": kind})
+            self._text(_LEGEND[kind], x + 17, 92, "note")
+            x += 17 + _LETTER * len(_LEGEND[kind]) + 16
+        live = "click: zoom \u00b7 /: search \u00b7 Esc: reset"
+        self._text(
+            "interactive when opened in a web browser",
+            x + 8,
+            92,
+            "note",
+            **{"data-part": "hint", "data-live": live},
+        )
+        right = self._width - _MARGIN
+        place = {"x": str(right - 300), "y": "8", "width": "300", "height": "26"}
+        self._leaf("foreignObject", None, **{"data-part": "search"}, **place)
+        end = {"text-anchor": "end"}
+        self._text("", right, 50, "note", **{"data-part": "found"}, **end)
+        self._text("reset zoom", right, 92, "button off", **{"data-part": "reset"}, **end)
+
+    def _notes(self) -> Iterator[tuple[str, str]]:
+        meta = self._profile.meta
+        if self._scaled:
+            yield (
+                "note",
+                f"Width = cycles; a cycle is split evenly among what runs in parallel, "
+                f"so the widths sum to {self._total()}.",
+            )
+        else:
+            drawn = number(self._layout.total)
+            yield (
+                "note",
+                "Width = cycles of every stack, in parallel or not: together "
+                f"{drawn} for a run of {self._total()}; point at a box for the cycles it was active.",
+            )
+        if meta.complete:
+            yield "note", "Bare stretch above a box: it called nothing there; control overhead."
+        else:
+            reason = f" ({clip(visible(meta.stop_reason), 40)})" if meta.stop_reason else ""
+            yield "warn", f"INCOMPLETE: the run was stopped before its end{reason}."
+
+    def _kinds(self) -> list[Kind]:
+        shown = {self._profile.frame_of(b.path).kind for b in self._layout.boxes if b.path >= 0}
+        return [kind for kind in _LEGEND if kind in shown]
+
+    def _box(self, box: _Box) -> None:
+        total = self._layout.total or 1
+        row = box.depth if self._icicle else self._rows - 1 - box.depth
+        y = _HEAD + row * _ROW
+        inner = self._width - 2 * _MARGIN
+        x = _MARGIN + inner * box.left / total
+        width = inner * box.weight / total
+        if box.path >= 0:
+            frame = self._profile.frame_of(box.path)
+            name = visible(frame.label) or "(no name)"
+            style = f"b {frame.kind}{' made' if frame.generated else ''}"
+            about = "\n".join((name, *self._about(box, frame)))
+        else:
+            name, style = "run", "b run"
+            about = f"run\n{self._total()}"
+        extra = {}
+        if box.depth == 0:
+            name = extra["data-name"] = f"{name}  {self._total()}"
+        data = {
+            "data-d": str(box.depth),
+            "data-x": f"{box.left / total:.9g}",
+            "data-w": f"{box.weight / total:.9g}",
+        }
+        self._open("g", **{"class": style}, **data, **extra)
+        self._xml.startElement("title", {})
+        self._xml.characters(about)
+        self._xml.endElement("title")
+        place = {"x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1)}
+        self._xml.startElement("rect", place)
+        self._xml.endElement("rect")
+        room = int((width - 6) / _LETTER)
+        if room >= 3:
+            self._xml.startElement("text", {"x": f"{x + 3:.2f}", "y": str(y + 13)})
+            self._xml.characters(clip(name, room))
+            self._xml.endElement("text")
+        self._close("g")
+
+    def _about(self, box: _Box, frame: Frame) -> Iterator[str]:
+        """The tooltip's lines below the name."""
+        run = self._profile.cycles
+        made = ", made by the compiler" if frame.generated else ""
+        instance = visible(self._profile.instances[box.path])
+        detail = visible(frame.detail)
+        kind = f"{frame.kind} ({detail})" if frame.kind is Kind.CONTROL and detail else frame.kind
+        yield f"{kind} in {instance}{made}"
+        active = self._active[box.path]
+        yield f"active {number(active)} of {number(run)} cycles ({percent(Fraction(active, run))})"
+        if self._scaled:
+            share = self._weighed.cycles(box.weight)
+            yield f"its share of the run: {cycles_text(share)} cycles ({percent(share / run)})"
+        own = self._weighed.cycles(self._weighed.own[box.path])
+        if own and self._weighed.own[box.path] != box.weight:
+            yield f"calling nothing: {cycles_text(own)} cycles ({percent(own / run)})"
+        if frame.positions:
+            yield ", ".join(visible(str(position)) for position in frame.positions)
+
+    def _foot(self, height: int) -> None:
+        y = height - 10
+        self._text("", _MARGIN, y, "note", **{"data-part": "details"})
+        if self._layout.left_out:
+            share = Fraction(self._layout.left_out_weight, self._layout.total)
+            boxes = "box" if self._layout.left_out == 1 else "boxes"
+            text = (
+                f"{number(self._layout.left_out)} {boxes} narrower than {self._min_width:g} px "
+                f"({percent(share, 2)} of the width) not drawn"
+            )
+            self._text(text, self._width - _MARGIN, 66, "note", **{"text-anchor": "end"})
