@@ -109,7 +109,7 @@ def probe_verilog(modules: Sequence[CaptureModule], layouts: Sequence[Layout]) -
 def _probe_module(index: int, module: CaptureModule, layout: Layout) -> str:
     parts: list[list[str]] = [[] for _ in range(layout.words)]
     used = [0] * layout.words
-    ports, compare = [], []
+    ports, stores = [], []
     wide: dict[int, tuple[str, int]] = {}
     for signal, place in zip(module.signals, layout.places, strict=True):
         if place.width > WORD:
@@ -128,26 +128,24 @@ def _probe_module(index: int, module: CaptureModule, layout: Layout) -> str:
             for part in range(-(-width // WORD)):
                 bits = min(WORD, width - part * WORD)
                 low = part * WORD
-                compare.append((word + part, f"v{word}[{low + bits - 1}:{low}]", bits))
+                stores.append((word + part, f"v{word}[{low + bits - 1}:{low}]"))
         elif parts[word]:
             ports.append(f"input wire [{used[word] - 1}:0] v{word}")
             connections.append(f"v{word}({{{', '.join(reversed(parts[word]))}}})")
-            compare.append((word, f"v{word}", used[word]))
+            stores.append((word, f"v{word}"))
     name = f"cyc_probe_{index}"
     lines = [f"module {name}(input wire clk, {', '.join(ports)});"]
     lines += ["  int unsigned base;", "  string name;"]
-    lines += [f"  logic [{bits - 1}:0] last{word};" for word, _, bits in compare]
-    lines.append("  initial begin")
-    lines.append('    name = $sformatf("%m");')
-    lines.append(f'    base = $c32("cyc::instance(", name, ",{index})");')
-    lines += [f"    last{word} = '0;" for word, _, _ in compare]
-    lines.append("  end")
-    lines.append("  always @(posedge clk) begin")
-    for word, value, _ in compare:
-        lines.append(f"    if ({value} != last{word}) begin")
-        lines.append(f"      last{word} = {value};")
-        lines.append(f'      $c("cyc::word(", base, "+{word},", last{word}, ");");')
-        lines.append("    end")
+    lines += [
+        "  initial begin",
+        '    name = $sformatf("%m");',
+        f'    base = $c32("cyc::instance(", name, ", {index})");',
+        "  end",
+        "  always @(posedge clk) begin",
+    ]
+    lines += [
+        f'    $c("cyc::words[", base, " + {word}] = ", {value}, ";");' for word, value in stores
+    ]
     lines += ["  end", "endmodule"]
     binds = ", ".join(f".{c}" for c in connections)
     lines.append(f"bind {module.module} {name} {INSTANCE}({binds});")

@@ -24,11 +24,15 @@
 
 namespace cyc {
 
+uint64_t words[kMaxWords];
 State state;
 
 namespace {
 
 constexpr size_t kRunsPerChunk = 1 << 16;
+// At most so many states are found without the tree, in at most so many words.
+constexpr uint64_t kSlots = 1 << 14;
+constexpr uint64_t kSlotWords = 1 << 20;
 constexpr uint32_t kNone = 0xffffffffu;
 
 uint64_t mix(uint64_t x) {
@@ -116,16 +120,20 @@ struct Recorder {
     std::vector<std::unique_ptr<Dictionary>> modules;
     std::vector<Instance> instances;
 
-    // The arrays that `state` points into.
-    std::vector<uint64_t> words;
-    std::vector<uint32_t> owner;
-    std::vector<uint8_t> is_dirty;
-    std::vector<uint32_t> dirty;
+    // Words as they were when the tree was last brought up to date.
+    std::vector<uint64_t> settled;
+
+    // States seen not long ago: `state.count` words each, and the state's number.
+    uint64_t slot_mask = 0;
+    std::vector<uint64_t> slot_words;
+    std::vector<uint32_t> slot_state;
 
     // Numbers of leaves (instances), then of nodes.
     std::vector<uint32_t> value;
     std::vector<Node> nodes;
     std::vector<uint32_t> leaf_parent;
+    std::vector<uint8_t> stale;
+    bool settled_once = false;
 
     uint32_t current = 0;
     std::vector<uint32_t> run_state;
@@ -230,20 +238,61 @@ struct Recorder {
             if (level.size() % 2) above.push_back(level.back());
             level.swap(above);
         }
+        stale.assign(nodes.size(), 0);
     }
     uint32_t& parent_of(uint32_t at) {
         return at < instances.size() ? leaf_parent[at] : nodes[at - instances.size()].parent;
     }
-    void number(uint32_t instance) {
-        const Instance& it = instances[instance];
-        const uint32_t vector = modules[it.module]->number(&words[it.first_word]);
-        if (value[instance] == vector) return;
-        value[instance] = vector;
+    // Brings the tree up to date with the words; returns the number of the global state.
+    uint32_t settle() {
+        for (uint32_t i = 0; i < instances.size(); ++i) {
+            const Instance& it = instances[i];
+            Dictionary& dictionary = *modules[it.module];
+            const uint64_t* const now = words + it.first_word;
+            const size_t size = dictionary.width() * sizeof *now;
+            uint64_t* const was = &settled[it.first_word];
+            if (settled_once && memcmp(now, was, size) == 0) continue;
+            memcpy(was, now, size);
+            value[i] = dictionary.number(now);
+            if (leaf_parent[i] != kNone) stale[leaf_parent[i] - instances.size()] = 1;
+        }
+        settled_once = true;
+        // Children have lower numbers than their parents.
+        for (size_t n = 0; n < nodes.size(); ++n) {
+            if (!stale[n]) continue;
+            stale[n] = 0;
+            Node& node = nodes[n];
+            const uint64_t pair = uint64_t{value[node.left]} << 32 | value[node.right];
+            value[instances.size() + n] = node.pairs.number(&pair);
+            if (node.parent != kNone) stale[node.parent - instances.size()] = 1;
+        }
+        return value.back();
     }
-    void combine(uint32_t at) {
-        Node& node = nodes[at - instances.size()];
-        const uint64_t pair = uint64_t{value[node.left]} << 32 | value[node.right];
-        value[at] = node.pairs.number(&pair);
+
+    uint64_t hash() const {
+        // Independent products, so that the machine can overlap them.
+        uint64_t sum = 0;
+        uint64_t factor = 0x9e3779b97f4a7c15ull;
+        for (uint32_t i = 0; i < state.count; ++i) {
+            sum += words[i] * factor;
+            factor += 0x3c6ef372fe94f82aull;
+        }
+        return mix(sum);
+    }
+
+    void change() {
+        if (state.count == 0) return;
+        push_run();
+        const uint64_t slot = hash() & slot_mask;
+        uint64_t* const at = &slot_words[slot * state.count];
+        const size_t size = state.count * sizeof *words;
+        if (slot_state[slot] == kNone || memcmp(at, words, size) != 0) {
+            memcpy(at, words, size);
+            slot_state[slot] = settle();
+        }
+        current = slot_state[slot];
+        state.current = at;
+        if (run_state.size() >= kRunsPerChunk) flush();
     }
 
     void say(const std::string& line) {
@@ -329,60 +378,35 @@ void open(int& argc, char**& argv, const char* layout) {
 
 uint32_t instance(const std::string& name, uint32_t module) {
     Recorder& r = recorder;
-    const uint32_t first = static_cast<uint32_t>(r.words.size());
-    const uint32_t index = static_cast<uint32_t>(r.instances.size());
+    const uint32_t first = state.count;
+    if (r.module_words[module] > kMaxWords - first) {
+        failed("more than " + std::to_string(kMaxWords * 64) + " bits to capture");
+        throw Stopped{};
+    }
     r.instances.push_back({name, module, first});
-    r.words.resize(first + r.module_words[module]);
-    r.owner.resize(r.words.size(), index);
-    r.is_dirty.push_back(0);
-    r.dirty.push_back(0);
-    state.words = r.words.data();
-    state.owner = r.owner.data();
-    state.is_dirty = r.is_dirty.data();
-    state.dirty = r.dirty.data();
+    state.count += r.module_words[module];
     return first;
 }
 
 void start() {
     Recorder& r = recorder;
-    r.recording = true;
     r.plant();
-    state.dirty_count = 0;
-    for (uint32_t i = 0; i < r.instances.size(); ++i) {
-        r.is_dirty[i] = 1;
-        r.dirty[state.dirty_count++] = i;
-        if (r.file) r.text('I', r.instances[i].module, r.instances[i].name);
+    for (const Instance& it : r.instances) {
+        if (r.file) r.text('I', it.module, it.name);
+    }
+    r.settled.resize(state.count);
+    if (state.count) {
+        uint64_t slots = 1;
+        while (slots < kSlots && slots * 2 * state.count <= kSlotWords) slots *= 2;
+        r.slot_mask = slots - 1;
+        r.slot_words.resize(slots * state.count);
+        r.slot_state.assign(slots, kNone);
     }
     state.cycles = 0;
     state.run_cycles = 0;
 }
 
-void settle() {
-    Recorder& r = recorder;
-    const uint32_t count = state.dirty_count;
-    if (!r.recording) {
-        for (uint32_t i = 0; i < count; ++i) r.is_dirty[r.dirty[i]] = 0;
-        state.dirty_count = 0;
-        return;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t leaf = r.dirty[i];
-        r.is_dirty[leaf] = 0;
-        r.number(leaf);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        for (uint32_t at = r.leaf_parent[r.dirty[i]]; at != kNone; at = r.parent_of(at)) {
-            r.combine(at);
-        }
-    }
-    state.dirty_count = 0;
-    const uint32_t now = r.value.back();
-    if (now != r.current) {
-        r.push_run();
-        r.current = now;
-        if (r.run_state.size() >= kRunsPerChunk) r.flush();
-    }
-}
+void change() { recorder.change(); }
 
 void attend() {
     state.event = 0;
