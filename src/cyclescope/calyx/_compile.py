@@ -143,7 +143,7 @@ def _explain(
     if text is not None:
         position = text.positions(offset)[0]
         where = f"{text.path}:{position.line}:{position.column}"
-    parse = re.search(r"Failed to parse `([^`]*)`.*?-->.*?(\d+):(\d+)\n.*?= (.*)", message, re.S)
+    parse = re.search(r"Failed to parse `([^`]*)`.*?--> (?:.*?:)?(\d+):(\d+)\n.*\n\s*= (.*)", message, re.S)
     if parse:
         where = f"{parse[1]}:{parse[2]}:{parse[3]}"
         message = parse[4]

@@ -1,0 +1,154 @@
+"""Verify cyclescope on a folder of other people's Calyx programs.
+
+    python tests/calyx/corpus.py FOLDER [--counts TABLE.tsv] [--jobs N]
+
+Every program of the folder with data beside it (`NAME.futil.data`, `NAME.data` or `NAME.json`)
+is compiled and run stock and instrumented in each configuration. For each, cycles and memories
+must be equal, the profile must obey the model's laws and both flame graphs must add up. Prints
+one row a program and a summary; exits with 1 if anything differs.
+
+The table of counts has the columns `program`, `cycles_main` and `cycles_0.7.1`; a program is
+looked up by the end of its path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclescope.calyx import CalyxOptions, profile_program, verify_program
+from cyclescope.errors import CyclescopeError, SourceError
+from cyclescope.model import active_cycles, check_laws, flat_weights, scaled_weights, tree_cycles
+
+CONFIGURATIONS = {
+    "default": CalyxOptions(),
+    "no promotion": CalyxOptions(disable=("static-promotion",)),
+    "no sharing": CalyxOptions(disable=("cell-share",)),
+    # The alias `no-opt` of 0.7.1 leaves `repeat` to a pass that cannot take it.
+    "no optimisation": CalyxOptions(
+        passes=(
+            "validate", "compile-sync", "simplify-with-control", "compile-invoke",
+            "compile-repeat", "collapse-control", "compile", "lower",
+        ),
+    ),
+}  # fmt: skip
+LIMIT = 5_000_000
+
+
+@dataclass(frozen=True)
+class Row:
+    program: str
+    configuration: str
+    verdict: str
+    cycles: int | None = None
+    detail: str = ""
+
+
+def data_of(program: Path) -> Path | None:
+    for name in (f"{program.name}.data", f"{program.stem}.data", f"{program.stem}.json"):
+        if (found := program.with_name(name)).exists():
+            return found
+    return None
+
+
+def verify(program: Path, configuration: str) -> Row:
+    options = CONFIGURATIONS[configuration]
+    options = CalyxOptions(options.passes, options.disable, cycle_limit=LIMIT)
+    name, data = str(program), data_of(program)
+    try:
+        verdict = verify_program(program, data, options)
+    except SourceError as error:
+        return stock_refuses(name, program, data, options, configuration, error)
+    except CyclescopeError as error:
+        return Row(name, configuration, "not run", None, str(error))
+    if not verdict.holds:
+        detail = f"{verdict.instrumented_cycles} instrumented, {verdict.differing}"
+        return Row(name, configuration, "DIFFERS", verdict.stock_cycles, detail)
+    try:
+        profile = profile_program(program, data, options).profile
+        check_laws(profile)
+        leaves = sum(scaled_weights(profile))
+        whole = (
+            profile.cycles == verdict.stock_cycles == leaves == int(active_cycles(profile)[0])
+            and int(tree_cycles(profile).sum()) == profile.cycles <= sum(flat_weights(profile))
+        )
+    except Exception as error:  # noqa: BLE001 - a row of the table, whatever it is
+        return Row(name, configuration, "PROFILE", verdict.stock_cycles, repr(error))
+    return Row(name, configuration, "equal" if whole else "SUMS", verdict.stock_cycles)
+
+
+def stock_refuses(
+    name: str,
+    program: Path,
+    data: Path | None,
+    options: CalyxOptions,
+    configuration: str,
+    error: SourceError,
+) -> Row:
+    """Tell a program that 0.7.1 does not compile from one that we broke."""
+    from cyclescope.calyx import compile_program
+
+    try:
+        compile_program(
+            program, passes=options.passes, disable=options.disable, instrument=False
+        )
+    except SourceError:
+        return Row(name, configuration, "not compiled by 0.7.1", None, str(error))
+    return Row(name, configuration, "REFUSED", None, str(error))
+
+
+def expected_counts(table: Path | None) -> dict[str, set[int]]:
+    counts: dict[str, set[int]] = {}
+    if table:
+        with table.open(newline="") as stream:
+            for row in csv.DictReader(stream, delimiter="\t"):
+                name = next(iter(row.values())).split(": ")[-1]
+                own, main = row["cycles_0.7.1"], row["cycles_main"]
+                counts[name] = {int(n) for n in (own if own.isdigit() else main,) if n.isdigit()}
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--counts", type=Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="part of a path")
+    parser.add_argument("--configuration", action="append", choices=CONFIGURATIONS)
+    chosen = parser.parse_args()
+    counts = expected_counts(chosen.counts)
+    programs = [
+        p for p in sorted(chosen.folder.rglob("*.futil")) if data_of(p) and chosen.only in str(p)
+    ]
+    tally: Counter[tuple[str, str]] = Counter()
+    known = missed = 0
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        wanted = chosen.configuration or list(CONFIGURATIONS)
+        jobs = [pool.submit(verify, p, c) for p in programs for c in wanted]
+        for job in as_completed(jobs):
+            row = job.result()
+            tally[row.configuration, row.verdict] += 1
+            note = row.detail
+            wanted_cycles = next((n for k, n in counts.items() if row.program.endswith(k)), None)
+            if row.configuration == "default" and row.cycles and wanted_cycles:
+                known += 1
+                if row.cycles not in wanted_cycles:
+                    missed += 1
+                    note = f"COUNT: expected {wanted_cycles} {note}"
+            print(row.program, row.configuration, row.verdict, row.cycles, note, sep="\t", flush=True)
+    print()
+    for (configuration, verdict), count in sorted(tally.items()):
+        print(f"{configuration:16} {verdict:22} {count}")
+    if counts:
+        print(f"{known - missed} of {known} known counts met")
+    bad = any(verdict.isupper() for _, verdict in tally)
+    return 1 if bad or missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
