@@ -58,6 +58,8 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     };
     ctx.extra_opts.clone_from(&request.options);
 
+    let main = ctx.entrypoint.to_string();
+
     let manager = plan::pass_manager()?;
     let disabled: HashSet<String> =
         plan::flatten(&manager, &request.disable)?.into_iter().collect();
@@ -81,7 +83,8 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
         record.component(comp.name).live = driven;
     }
     let json = serde_json::json!({
-        "entrypoint": ctx.entrypoint.to_string(),
+        "main": main,
+        "top": ctx.entrypoint.to_string(),
         "record": record,
         "memories": memories(&ctx),
         "passes": passes,
