@@ -10,11 +10,14 @@ The groups come straight from their probes. The control blocks that are active a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from cyclescope.calyx._frames import ComponentFrames
-from cyclescope.calyx._record import Call, Compiled, Group
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cyclescope.calyx._frames import ComponentFrames
+    from cyclescope.calyx._record import Call, Compiled, Group
 
 __all__ = ["Activity", "ComponentProbes", "GroupActivity"]
 
@@ -112,7 +115,9 @@ class ComponentProbes:
         return call.probe in self._values and self._high(call.probe, vector)
 
     def _lingers(self, call: Call, vector: int) -> bool:
-        return call.kind == "cell" and self._is_static(call.actual) and not self._calls(call, vector)
+        return (
+            call.kind == "cell" and self._is_static(call.actual) and not self._calls(call, vector)
+        )
 
     def _node(self, group: Group, vector: int) -> int | None:
         """The statement for which an active group stands now."""

@@ -8,9 +8,12 @@ block's own operator is it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from cyclescope.calyx._record import ComponentRecord, Record
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cyclescope.calyx._record import ComponentRecord, Record
 
 __all__ = ["ControlTree"]
 
@@ -35,9 +38,7 @@ class ControlTree:
             if parent is not None:
                 self.children[parent].append(number)
         self._probed = {
-            group.probe: group.nodes
-            for group in component.groups
-            if group.probe in component.live
+            group.probe: group.nodes for group in component.groups if group.probe in component.live
         }
         self._live = {
             node for nodes in self._probed.values() for node in nodes if node in self.parent

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cyclescope.calyx import _native
 from cyclescope.calyx._record import ComponentRecord, Record, read_record
 from cyclescope.calyx._text import ProgramText, read_program
 from cyclescope.errors import SourceError
-from cyclescope.model import Position
 from cyclescope.sim import CaptureModule, Design, Memory, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.model import Position
 
 __all__ = ["Program", "compile_program", "list_passes"]
 
@@ -96,7 +100,7 @@ def compile_program(
         top=facts.top,
         sources={"design.sv": verilog},
         capture=_captures(facts) if instrument else (),
-        memories=tuple(_memory(*memory) for memory in facts.memories),
+        memories=tuple(_memory(name, params) for name, _, params in facts.memories),
     )
     return Program(path=path, design=design, record=facts, texts=known)
 
@@ -126,7 +130,7 @@ def _signals(component: ComponentRecord) -> tuple[Signal, ...]:
     return (*probes, *registers)
 
 
-def _memory(name: str, primitive: str, params: tuple[int, ...]) -> Memory:
+def _memory(name: str, params: tuple[int, ...]) -> Memory:
     # comb_mem_dN and seq_mem_dN: width, N sizes, N index widths.
     dimensions = (len(params) - 1) // 2
     return Memory(name, params[0], params[1 : 1 + dimensions])
@@ -139,11 +143,13 @@ def _explain(
     for copy, text in known.items():
         message = message.replace(copy, str(text.path))
     where = str(path)
-    text = known.get(file)
-    if text is not None:
+    if file in known:
+        text = known[file]
         position = text.positions(offset)[0]
         where = f"{text.path}:{position.line}:{position.column}"
-    parse = re.search(r"Failed to parse `([^`]*)`.*?--> (?:.*?:)?(\d+):(\d+)\n.*\n\s*= (.*)", message, re.S)
+    parse = re.search(
+        r"Failed to parse `([^`]*)`.*?--> (?:.*?:)?(\d+):(\d+)\n.*\n\s*= (.*)", message, re.S
+    )
     if parse:
         where = f"{parse[1]}:{parse[2]}:{parse[3]}"
         message = parse[4]

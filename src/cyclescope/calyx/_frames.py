@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from typing import TYPE_CHECKING
 
 from cyclescope.calyx._blocks import ControlTree
-from cyclescope.calyx._compile import Program
-from cyclescope.calyx._record import Cell, ComponentRecord, Group
 from cyclescope.model import Frame, Kind, Position
+
+if TYPE_CHECKING:
+    from cyclescope.calyx._compile import Program
+    from cyclescope.calyx._record import Cell, ComponentRecord, Group
 
 __all__ = ["ComponentFrames"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.calyx._native import CALYX_VERSION
@@ -13,6 +12,8 @@ from cyclescope.errors import DataError, RunError, VerifyError
 from cyclescope.model import Anomaly, Meta, Severity
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cyclescope.calyx._compile import Program
     from cyclescope.model import Profile
     from cyclescope.sim import MemoryData, RunResult
@@ -156,9 +157,7 @@ def _simulate(
         raise DataError(f"{data}: {error}") from error
 
 
-def _meta(
-    program: Program, data: Path | None, options: CalyxOptions, result: RunResult
-) -> Meta:
+def _meta(program: Program, data: Path | None, options: CalyxOptions, result: RunResult) -> Meta:
     from importlib.metadata import version
 
     from cyclescope import __version__

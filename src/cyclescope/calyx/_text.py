@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cyclescope.errors import SourceError
 from cyclescope.model import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["ProgramText", "read_program"]
 
@@ -164,9 +167,7 @@ def _positions(body: str) -> dict[int, Position]:
             section = words[0].upper()
         elif section == "FILES" and (found := re.match(r"\s*(\d+)\s*:\s*(\S+)", line)):
             files[int(found[1])] = found[2]
-        elif section == "POSITIONS" and (
-            found := re.match(r"\s*(\d+)\s*:\s*(\d+)\s+(\d+)", line)
-        ):
+        elif section == "POSITIONS" and (found := re.match(r"\s*(\d+)\s*:\s*(\d+)\s+(\d+)", line)):
             file = files.get(int(found[2]), "unknown")
             level = _LEVELS.get(Path(file).suffix, "source")
             places[int(found[1])] = Position(level, file, int(found[3]))

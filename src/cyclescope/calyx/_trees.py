@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cyclescope.calyx._activity import Activity, ComponentProbes, GroupActivity
-from cyclescope.calyx._compile import Program
 from cyclescope.calyx._frames import ComponentFrames
 from cyclescope.calyx._record import Call
 from cyclescope.model import Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Series
-from cyclescope.sim import Capture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cyclescope.calyx._compile import Program
+    from cyclescope.sim import Capture
 
 __all__ = ["build_profile"]
 
@@ -68,9 +72,7 @@ class _Builder:
         }
         self._index = {name: i for i, (name, _) in enumerate(capture.instances)}
         self._probes = {
-            name: self._component_probes(name)
-            for name in self._frames
-            if name in capture.vectors
+            name: self._component_probes(name) for name in self._frames if name in capture.vectors
         }
         self._activities: dict[tuple[str, int], Activity] = {}
         self._expansions: dict[tuple[int, int], _Expansion] = {}
@@ -107,9 +109,9 @@ class _Builder:
                 continue
             expansion = self._expand(instance, state[index])
             active.extend(expansion.paths)
-            for cell in expansion.cells:
-                if not cell.lingers or self._busy(cell, state):
-                    waiting.append(cell)
+            waiting.extend(
+                cell for cell in expansion.cells if not cell.lingers or self._busy(cell, state)
+            )
         return self._profile.tree(active)
 
     def _busy(self, cell: _Instance, state: Sequence[int]) -> bool:
@@ -146,9 +148,7 @@ class _Builder:
         for block in sorted(activity.blocks):
             expansion.paths.append(self._node_path(instance, block))
         by_name = {group.group.name: group for group in activity.groups}
-        called = {
-            call.actual for g in activity.groups for call in g.calls if call.kind == "group"
-        }
+        called = {call.actual for g in activity.groups for call in g.calls if call.kind == "group"}
         for group in activity.groups:
             if group.node is not None:
                 path = self._node_path(instance, group.node)
@@ -233,8 +233,8 @@ class _Builder:
     def _name_the_rest(self) -> None:
         """Frames of statements that never ran, so that tables can say so."""
         for name in sorted({component for _, component in self._capture.instances}):
-            frames = self._frames.get(name)
-            for node in frames.tree.members if frames else ():
+            frames = self._frames[name]
+            for node in frames.tree.members:
                 self._profile.frame(frames.node(node))
 
     def _registers(self) -> Iterator[Series]:
@@ -287,5 +287,3 @@ def _intervals(value: Ints, ends: Ints, starts: Ints | None = None) -> tuple[Int
     if starts is None:
         starts = np.concatenate(([0], ends[:-1]))
     return starts[first], ends[last], value[first]
-
-

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model._frame import Frame
-from cyclescope.model._meta import Meta
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Series, Trees
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cyclescope.model._frame import Frame
+    from cyclescope.model._meta import Meta
 
 __all__ = ["ProfileBuilder"]
 
@@ -33,7 +37,7 @@ class ProfileBuilder:
         return self._frames.setdefault(frame, len(self._frames))
 
     def path(self, parent: int, frame: Frame | int) -> int:
-        """Intern the call path that ends in `frame`, called by path `parent` (−1: a root)."""
+        """Intern the call path that ends in `frame`, called by path `parent` (-1: a root)."""
         index = frame if isinstance(frame, int) else self.frame(frame)
         key = (parent, index)
         found = self._paths.get(key)
@@ -48,14 +52,16 @@ class ProfileBuilder:
         for path in active:
             while path >= 0 and path not in closed:
                 closed.add(path)
-                path = self._parents[path]  # noqa: PLW2901 - climbing is the loop's point
+                path = self._parents[path]
         return self._trees.setdefault(tuple(sorted(closed)), len(self._trees))
 
     def counter(self, series: Series) -> None:
         """Add a counter; one without intervals is kept too (it says that nothing happened)."""
         self._series.append(series)
 
-    def build(self, meta: Meta, cycles: Ints | Sequence[int], tree: Ints | Sequence[int]) -> Profile:
+    def build(
+        self, meta: Meta, cycles: Ints | Sequence[int], tree: Ints | Sequence[int]
+    ) -> Profile:
         """The profile in which run i shows tree `tree[i]` for `cycles[i]` cycles.
 
         Runs of zero cycles are dropped and neighbours with equal trees are joined; trees that

@@ -18,21 +18,22 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
-from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from cyclescope.errors import LawError, OutputError, ProfileFileError
+from cyclescope._files import write_whole
+from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Meta, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Series, Trees
+
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
@@ -48,28 +49,11 @@ def save(profile: Profile, path: str | os.PathLike[str], *, force: bool = False)
     Raises:
         OutputError: the file exists and `force` is not set, or it cannot be written.
     """
-    target = Path(path)
-    if target.exists() and not force:
-        raise OutputError(f"{target}: exists already; choose another name or pass --force")
-    partial: str | None = None
-    try:
-        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            _write(profile, stream)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(partial).chmod(0o666 & ~umask)
-        Path(partial).replace(target)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(f"{target}: cannot be written: {reason}") from error
-    finally:
-        if partial is not None:
-            with suppress(OSError):
-                Path(partial).unlink()
+    with write_whole(Path(path), force=force) as stream:
+        _write(profile, stream)
 
 
-def _write(profile: Profile, stream: io.BufferedWriter) -> None:
+def _write(profile: Profile, stream: BinaryIO) -> None:
     import polars as pl
 
     series = profile.series
@@ -78,9 +62,7 @@ def _write(profile: Profile, stream: io.BufferedWriter) -> None:
         "frames": profile.frames,
         "paths": profile.paths,
         "trees": profile.trees,
-        "runs": pl.DataFrame(
-            {"cycles": profile.schedule.cycles, "tree": profile.schedule.tree}
-        ),
+        "runs": pl.DataFrame({"cycles": profile.schedule.cycles, "tree": profile.schedule.tree}),
         "counters": pl.DataFrame(
             {
                 "series": index,
@@ -130,7 +112,9 @@ def load(path: str | os.PathLike[str]) -> Profile:
     try:
         archive = zipfile.ZipFile(source)
     except FileNotFoundError:
-        raise ProfileFileError(f"{source}: no such file; make one with `cyclescope calyx`") from None
+        raise ProfileFileError(
+            f"{source}: no such file; make one with `cyclescope calyx`"
+        ) from None
     except IsADirectoryError:
         raise ProfileFileError(f"{source}: is a folder, not a profile") from None
     except zipfile.BadZipFile:
@@ -144,7 +128,7 @@ def load(path: str | os.PathLike[str]) -> Profile:
             check_laws(profile)
         except LawError as error:
             raise ProfileFileError(f"{source}: damaged ({error}); make it anew") from error
-        except Exception as error:  # noqa: BLE001 - whatever a damaged table makes its reader raise
+        except Exception as error:
             reason = type(error).__name__
             raise ProfileFileError(f"{source}: damaged ({reason}); make it anew") from error
     if profile.cycles != head.get("cycles"):
@@ -157,7 +141,7 @@ def _head(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
         head = json.loads(archive.read("head.json"))
     except KeyError:
         raise ProfileFileError(f"{source}: a zip file, but not a profile") from None
-    except Exception as error:  # noqa: BLE001 - damaged zip members raise many things
+    except Exception as error:
         raise ProfileFileError(f"{source}: damaged (its head); make it anew") from error
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ProfileFileError(f"{source}: a zip file, but not a profile")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from cyclescope.errors import LawError
 from cyclescope.model._frame import Kind
-from cyclescope.model._profile import Profile
+
+if TYPE_CHECKING:
+    from cyclescope.model._profile import Profile
 
 __all__ = ["check_laws"]
 
@@ -63,9 +67,7 @@ def _trees(profile: Profile) -> None:
     sizes = np.diff(forest.offset)
     _require((sizes >= 0).all() and int(forest.offset[0]) == 0, "tree offsets ascend from 0")
     _require(int(forest.offset[-1]) == len(forest.path), "tree offsets end with the paths")
-    _require(
-        ((forest.path >= 0) & (forest.path < len(paths))).all(), "a tree has known paths"
-    )
+    _require(((forest.path >= 0) & (forest.path < len(paths))).all(), "a tree has known paths")
     owner = np.repeat(np.arange(len(forest)), sizes)
     key = owner * (len(paths) + 1) + forest.path
     _require((np.diff(key) > 0).all(), "a tree's paths ascend")

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclescope.model._frame import Frame, Kind
-from cyclescope.model._meta import Meta
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from cyclescope.model._meta import Meta
 
 __all__ = ["CallPaths", "Ints", "Profile", "Runs", "Series", "Trees"]
 
@@ -28,7 +29,7 @@ def _same(a: Ints, b: Ints) -> bool:
 class CallPaths:
     """Every call path that was ever active, as a trie.
 
-    `parent[i]` is the path that called path i, −1 for a root; `frame[i]` is what is active at
+    `parent[i]` is the path that called path i, -1 for a root; `frame[i]` is what is active at
     its end, an index into `Profile.catalog`. A parent stands before its children.
     """
 
@@ -116,7 +117,7 @@ class Series:
         metric: what sort of thing it is, for analyses: `fsm`, `par done`, `stall`, `bytes`,
             `operations`, `parallelism` …
         unit: of the values (`state`, `B`, `cycles`), empty for plain numbers.
-        path: the call path to which the track belongs, −1 for none.
+        path: the call path to which the track belongs, -1 for none.
         start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end.
     """
 

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["counters", "frames", "paths", "runs", "trees"]
 
-_POSITION = pl.Struct(
-    {"level": pl.String, "file": pl.String, "line": pl.Int64, "column": pl.Int64}
-)
+_POSITION = pl.Struct({"level": pl.String, "file": pl.String, "line": pl.Int64, "column": pl.Int64})
 
 
 def frames(profile: Profile) -> pl.DataFrame:
@@ -69,9 +67,7 @@ def trees(profile: Profile) -> pl.DataFrame:
 def runs(profile: Profile) -> pl.DataFrame:
     """Columns start, cycles, tree."""
     schedule = profile.schedule
-    return pl.DataFrame(
-        {"start": schedule.start, "cycles": schedule.cycles, "tree": schedule.tree}
-    )
+    return pl.DataFrame({"start": schedule.start, "cycles": schedule.cycles, "tree": schedule.tree})
 
 
 def counters(profile: Profile) -> pl.DataFrame:

@@ -1,0 +1,60 @@
+"""Writing files: whole or not at all, and never over another without leave."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from cyclescope.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["check_free", "write_whole"]
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Refuse, before any work is done, an output that could not be written afterwards.
+
+    Raises:
+        OutputError: the file exists and `force` is not set, or its folder does not.
+    """
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; name a file")
+    if path.exists() and not force:
+        raise OutputError(f"{path}: exists already; choose another name or pass --force")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise OutputError(f"{path}: the folder {path.parent} cannot be written to")
+
+
+@contextmanager
+def write_whole(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name only when all of it is written.
+
+    Raises:
+        OutputError: as `check_free`, or the disk is full or fails.
+    """
+    check_free(path, force=force)
+    partial: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        partial = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        # mkstemp makes private files; give it the rights that any other new file gets.
+        umask = os.umask(0)
+        os.umask(umask)
+        partial.chmod(0o666 & ~umask)
+        partial.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(f"{path}: cannot be written: {reason}; nothing was left there") from error
+    finally:
+        if partial is not None:
+            with suppress(OSError):
+                partial.unlink()
