@@ -16,11 +16,9 @@ Spans, flame weights and totals follow from these, each in one function of this 
 
 from cyclescope.model._builder import ProfileBuilder
 from cyclescope.model._derive import (
-    Spans,
     active_cycles,
     flat_weights,
     scaled_weights,
-    spans,
     tree_cycles,
 )
 from cyclescope.model._file import FORMAT_VERSION, load, save
@@ -28,6 +26,7 @@ from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Meta, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Series, Trees
+from cyclescope.model._spans import Spans, spans
 
 __all__ = [
     "FORMAT_VERSION",

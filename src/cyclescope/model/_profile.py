@@ -201,6 +201,13 @@ class Profile:
             result.append(above)
         return tuple(result)
 
+    @cached_property
+    def changes(self) -> tuple[Ints, Ints]:
+        """The distinct changes of tree, and which happens where; see `model._spans.changes`."""
+        from cyclescope.model._spans import changes
+
+        return changes(self.schedule, len(self.forest))
+
     def with_meta(self, **changes: Any) -> Profile:
         """A copy whose head differs in the given fields of `Meta`."""
         return replace(self, meta=replace(self.meta, **changes))
