@@ -90,9 +90,11 @@ class Machine:
             "times": self.rng.randint(1, 3) if operator == "while" else 1,
         }
 
-    def enable(self, component: str, cells: Sequence[tuple[str, str, dict]]) -> dict:
+    def enable(
+        self, component: str, cells: Sequence[tuple[str, str, dict]], static_share: float = 0.2
+    ) -> dict:
         latency = self.rng.randint(1, 4)
-        static = self.rng.random() < 0.2
+        static = self.rng.random() < static_share
         frame = Frame(
             Kind.GROUP,
             self.fresh("group"),
@@ -244,7 +246,7 @@ def large_profile(commands: int = 11_000, seed: int = 5) -> Profile:
     for _ in range(8):
         arms = [
             machine.control("main", 2, ()),
-            {**machine.enable("main", ()), "cell": queue[0], "primitives": []},
+            {**machine.enable("main", (), 0), "cell": queue[0], "primitives": []},
             machine.control("main", 1, ()),
         ]
         frame = Frame(Kind.CONTROL, machine.fresh("seq L"), "main", "seq", machine.line())
@@ -291,7 +293,7 @@ def _busy(machine: Machine, name: str, cells: Sequence[tuple[str, str, dict]]) -
         }
 
     def work() -> dict:
-        return {**machine.enable(name, ()), "latency": 1 if cells else 3, "nested": None}
+        return {**machine.enable(name, (), 0), "latency": 1 if cells else 3, "nested": None}
 
     arms = []
     for cell in cells or [None] * 2:
