@@ -1,0 +1,223 @@
+"""A kernel as its process network: the arguments it is called with, its sources and sinks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.bounds._calibration import PortRule
+from cyclescope.bounds._lower import Lowering, fold
+from cyclescope.bounds._network import Network, Port, Process, Storage
+from cyclescope.bounds._process import statements
+from cyclescope.c import (
+    Array,
+    Assign,
+    Block,
+    Call,
+    Declare,
+    Evaluate,
+    Expr,
+    Function,
+    Literal,
+    Name,
+    Pointer,
+    Scalar,
+    Unary,
+    Unit,
+    Variable,
+    walk,
+)
+from cyclescope.errors import InputError, SourceError
+
+if TYPE_CHECKING:
+    from cyclescope.bounds._calibration import Calibration
+
+__all__ = ["find_kernel", "network_of"]
+
+
+def find_kernel(unit: Unit, name: str | None) -> Function:
+    """The kernel by name; without a name the only function that could be one.
+
+    Raises:
+        SourceError: there is none, or there are several.
+    """
+    bodies = {n: f for n, f in unit.functions.items() if f.body is not None}
+    known = ", ".join(sorted(bodies)) or "none"
+    if name is not None:
+        if name in bodies:
+            return bodies[name]
+        raise SourceError(f"{unit.file}: no function {name} with a body; there are: {known}")
+    named = [f for n, f in bodies.items() if n.startswith("kernel")]
+    candidates = named or [f for n, f in bodies.items() if n != "main"]
+    if len(candidates) == 1:
+        return candidates[0]
+    raise SourceError(f"{unit.file}: which function is the kernel? --kernel one of: {known}")
+
+
+def network_of(
+    unit: Unit,
+    kernel: Function,
+    calibration: Calibration,
+    arguments: dict[str, int | float],
+) -> tuple[Network, list[str]]:
+    """The process network of a kernel, and the C declarations that its body needs.
+
+    Args:
+        unit: the text.
+        kernel: its function.
+        calibration: latencies, sources, sinks.
+        arguments: the kernel's scalar parameters, and extents of its plain pointers; what is
+            missing is taken from a caller in the same text that passes constants.
+
+    Raises:
+        SourceError: the kernel holds something that isn't supported.
+        InputError: the calibration or the arguments name something that isn't there.
+    """
+    _check_arguments(unit, kernel, arguments)
+    known = {**_called_with(unit, kernel), **calibration.arguments, **arguments}
+    network = Network(kernel.name)
+    network.scalars = {
+        p.name: known[p.name] for p in kernel.params if p.name in known
+    }
+    lowering = Lowering(unit, network, calibration, known)
+    try:
+        lowering.kernel(kernel)
+    except RecursionError:
+        raise SourceError(f"{kernel.where}: nested too deeply; split {kernel.name}") from None
+    for rule in calibration.statements:
+        if rule.origin not in lowering.used_rules:
+            raise InputError(f"{rule.origin}: selects no statement of {kernel.name}")
+    _ports(network, calibration)
+    return network, lowering.declarations
+
+
+def _check_arguments(unit: Unit, kernel: Function, arguments: dict[str, int | float]) -> None:
+    names = {p.name for p in kernel.params} | set(unit.variables)
+    for name in arguments:
+        if name not in names:
+            listed = ", ".join(sorted(names)) or "none"
+            raise InputError(f"--arg {name}: {kernel.name} has no such parameter; it has: {listed}")
+
+
+def _called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:
+    """Scalar parameters and pointers' extents, as the first call in the text passes them."""
+    for function in unit.functions.values():
+        for call in _calls(function):
+            if call.function != kernel.name or function.name == kernel.name:
+                continue
+            constants = _constants(function)
+            found: dict[str, int | float] = {}
+            for formal, actual in zip(kernel.params, call.args, strict=False):
+                if isinstance(formal.type, Scalar):
+                    value = fold(actual, constants)
+                    if value is not None:
+                        found[formal.name] = value
+                elif isinstance(formal.type, Pointer) and isinstance(actual.type, Array):
+                    found[formal.name] = actual.type.extent or 1
+            return found
+    return {}
+
+
+def _expressions(function: Function) -> list[Expr]:
+    found: list[Expr] = []
+    for node in statements(function.body):
+        if isinstance(node, Declare):
+            found += [v.init for v in node.variables if v.init is not None]
+        for part in ("condition", "step", "value"):
+            inner = getattr(node, part, None)
+            if inner is not None and not isinstance(inner, Block):
+                found.append(inner)
+    return found
+
+
+def _calls(function: Function) -> list[Call]:
+    return [n for e in _expressions(function) for n in walk(e) if isinstance(n, Call)]
+
+
+def _constants(function: Function) -> dict[str, int | float]:
+    """Local variables that are given a constant once and never touched again."""
+    touched: set[Variable] = set()
+    for expression in _expressions(function):
+        for node in walk(expression):
+            target = node.target if isinstance(node, Assign) else None
+            if isinstance(node, Unary) and node.op in ("&", "pre++", "post++", "pre--", "post--"):
+                target = node.operand
+            if isinstance(target, Name):
+                touched.add(target.variable)
+    constants: dict[str, int | float] = {}
+    for node in statements(function.body):
+        for variable in node.variables if isinstance(node, Declare) else ():
+            value = fold(variable.init, constants)
+            if value is not None and variable not in touched:
+                constants[variable.name] = value
+    return constants
+
+
+def _ports(network: Network, calibration: Calibration) -> None:
+    outer = [s for s in network.storages if s.role != "local"]
+    for kind, rules, automatic, into in (
+        ("source", calibration.sources, calibration.automatic_sources, network.sources),
+        ("sink", calibration.sinks, calibration.automatic_sinks, network.sinks),
+    ):
+        names = {s.name for s in outer} | {s.name.split(".")[0] for s in outer}
+        for name in rules:
+            if name not in names:
+                listed = ", ".join(sorted(names))
+                raise InputError(
+                    f"{calibration.origin}: {kind}s.{name}: no such array; there are: {listed}"
+                )
+        for storage in outer:
+            rule = rules.get(storage.name, rules.get(storage.name.split(".")[0]))
+            wanted = storage.read if kind == "source" else storage.written
+            if rule is None:
+                if not (automatic and wanted) or storage.initialised and kind == "source":
+                    continue
+                if kind == "source" and not storage.dims and storage.role == "global":
+                    continue
+            elif not rule.on:
+                continue
+            certain = rule is not None or kind == "sink" or not storage.written
+            into.append(_port(network, storage, kind, rule or PortRule(), certain, calibration))
+
+
+def _port(
+    network: Network,
+    storage: Storage,
+    kind: str,
+    rule: PortRule,
+    certain: bool,
+    calibration: Calibration,
+) -> Port:
+    where = f"{calibration.origin}: {kind}s.{storage.name}"
+    ranges = rule.ranges or tuple((0, d) for d in storage.dims)
+    if len(ranges) != len(storage.dims) or any(
+        not 0 <= low <= high <= extent
+        for (low, high), extent in zip(ranges, storage.dims, strict=False)
+    ):
+        raise InputError(f"{where}.ranges: the array is {list(storage.dims)}; fit the ranges to it")
+    skip = []
+    for element in rule.skip:
+        inside = len(element) == len(storage.dims) and all(
+            i < d for i, d in zip(element, storage.dims, strict=False)
+        )
+        if not inside:
+            raise InputError(f"{where}.skip: no element {list(element)} in {list(storage.dims)}")
+        offset = 0
+        for i, d in zip(element, storage.dims, strict=True):
+            offset = offset * d + i
+        skip.append(offset)
+    process = Process(
+        index=len(network.processes),
+        name=f"{kind} {storage.name}",
+        kind=kind,
+        where=storage.where,
+        path=0,
+        latency=rule.latency,
+        interval=rule.interval,
+        operands=[storage.name] if kind == "sink" else [],
+        operand_storage=[storage.index] if kind == "sink" else [],
+        targets=[storage.name] if kind == "source" else [],
+    )
+    network.processes.append(process)
+    return Port(process.index, storage.index, ranges, tuple(skip), certain)
+
+
