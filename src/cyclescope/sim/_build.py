@@ -14,8 +14,8 @@ from cyclescope.sim import _cache
 from cyclescope.sim._probe import lay_out, layout_text, probe_verilog
 from cyclescope.sim._runtime import (
     CXX_FLAGS,
-    DPI_OBJECT,
     LINK_FLAGS,
+    dpi_objects,
     include_flags,
     precompiled_header,
     runtime_key,
@@ -122,27 +122,29 @@ class _Job:
 
     def fill(self, folder: Path) -> None:
         """Builds in `folder`; leaves the program and the names of loops."""
-        with ThreadPoolExecutor(2) as pool:
-            # On a machine's first build these take longest; nothing below waits for the second
-            # but the link.
-            header = pool.submit(precompiled_header, self.compiler, self.verilator, self.optimise)
+        with ThreadPoolExecutor(1) as pool:
+            # The longest part of a machine's first build; nothing but the link waits for it.
             objects = pool.submit(runtime_objects, self.compiler, self.verilator)
             loops = self._verilate(folder)
             (folder / "loops.json").write_text(json.dumps(loops), "utf-8")
             uses_dpi = self._gather(folder)
+            header = precompiled_header(self.compiler, self.verilator, self.optimise)
             call(
                 [
                     *(*self.compiler.command, *CXX_FLAGS, self.optimise, "-Iobj"),
                     *include_flags(self.verilator),
-                    *("-include", str(header.result()), "-c", "all.cpp", "-o", "all.o"),
+                    *("-include", str(header), "-c", "all.cpp", "-o", "all.o"),
                 ],
                 what="the C++ compiler",
                 cwd=folder,
             )
+            linked = objects.result()
+            if uses_dpi:
+                linked += dpi_objects(self.compiler, self.verilator)
             call(
                 [
                     *(*self.compiler.command, *LINK_FLAGS, "all.o", "-o", "sim"),
-                    *(str(o) for o in objects.result() if uses_dpi or o.name != DPI_OBJECT),
+                    *map(str, linked),
                 ],
                 what="the C++ linker",
                 cwd=folder,

@@ -108,10 +108,11 @@ def _format_of(memory: Memory, entry: object) -> NumberFormat:
         number_format = parse_format(entry.get("format"))
     except DataError as error:
         raise DataError(f"memory {memory.name}: {error}") from None
-    if number_format.width != memory.width:
+    # Calyx programs do hold, say, a 3-bit register as data of 32 bits; each value must fit.
+    if number_format.width < memory.width:
         raise DataError(
-            f"memory {memory.name}: the format has {number_format.width} bits, but the design's"
-            f" words have {memory.width}"
+            f"memory {memory.name}: the format's width is {number_format.width}, but the design's"
+            f" words have {memory.width} bits; give that width"
         )
     return number_format
 
@@ -135,7 +136,10 @@ def _encode(
         try:
             if isinstance(value, list | tuple | dict):
                 raise DataError(f"a number is expected here, not {_kind(value)}")
-            to.append(f"{number_format.encode(value):x}")
+            bits = number_format.encode(value)
+            if bits >> memory.width:
+                raise DataError(f"{value} does not fit the design's {memory.width} bits")
+            to.append(f"{bits:x}")
         except DataError as error:
             raise DataError(f"memory {place}[{i}]: {error}") from None
 

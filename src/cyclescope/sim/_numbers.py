@@ -96,8 +96,9 @@ class NumberFormat:
             return str(scaled)
         # n / 2**f is exactly n * 5**f / 10**f.
         digits = str(abs(scaled) * 5**self.fraction).rjust(self.fraction + 1, "0")
-        text = f"{digits[: -self.fraction]}.{digits[-self.fraction :]}".rstrip("0")
-        return ("-" if scaled < 0 else "") + (text + "0" if text.endswith(".") else text)
+        text = f"{digits[: -self.fraction]}.{digits[-self.fraction :].rstrip('0')}"
+        # Written as Calyx's tools do: 1, -1.25, 4.656612873077392578125E-10.
+        return str(Decimal(("-" if scaled < 0 else "") + text.rstrip(".")))
 
     def _encode_float(self, value: object) -> int:
         number = _float(value)

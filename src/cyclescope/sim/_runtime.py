@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CXX_FLAGS",
-    "DPI_OBJECT",
     "LINK_FLAGS",
+    "dpi_objects",
     "include_flags",
     "precompiled_header",
     "runtime_key",
@@ -43,9 +42,9 @@ CXX_FLAGS = (
     "-DVL_USER_FATAL",
 )
 LINK_FLAGS = ("-pthread",)
-VERILATORS = ("verilated.cpp", "verilated_threads.cpp", "verilated_dpi.cpp")
+VERILATORS = ("verilated.cpp", "verilated_threads.cpp")
 OURS = ("recorder.cpp", "runtime.cpp")
-DPI_OBJECT = "verilated_dpi.o"
+DPI = "verilated_dpi.cpp"
 HEADER = '#include "verilated.h"\n#include "recorder.h"\n'
 
 
@@ -69,7 +68,29 @@ def runtime_key(compiler: Compiler, verilator: Verilator) -> str:
 
 
 def runtime_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
-    """The objects to link with, compiled if the cache lacks them.
+    """The objects that every design links with, compiled if the cache lacks them.
+
+    Raises:
+        ToolError: the compiler fails.
+        OutputError: the cache cannot be written.
+    """
+    include = verilator.root / "include"
+
+    def fill(folder: Path) -> None:
+        for name in ("recorder.h", *OURS):
+            (folder / name).write_text(cpp_source(name), "utf-8")
+            if name in OURS:
+                _compile(compiler, verilator, "-O2", folder / name, folder)
+        # Nothing in here runs often: the shorter compilation is worth more.
+        for name in VERILATORS:
+            _compile(compiler, verilator, "-O1", include / name, folder)
+
+    folder = _cache.entry(f"runtime-{runtime_key(compiler, verilator)}", fill)
+    return sorted(folder.glob("*.o"))
+
+
+def dpi_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
+    """What a design with DPI functions links with besides.
 
     Raises:
         ToolError: the compiler fails.
@@ -77,25 +98,22 @@ def runtime_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
     """
 
     def fill(folder: Path) -> None:
-        for name in ("recorder.h", *OURS):
-            (folder / name).write_text(cpp_source(name), "utf-8")
-        sources = [verilator.root / "include" / name for name in VERILATORS]
-        sources += [folder / name for name in OURS]
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda source: compile_one(source, folder), sources))
+        _compile(compiler, verilator, "-O1", verilator.root / "include" / DPI, folder)
 
-    def compile_one(source: Path, folder: Path) -> None:
-        call(
-            [
-                *(*compiler.command, *CXX_FLAGS, "-O2", *include_flags(verilator)),
-                *("-c", str(source), "-o", f"{source.stem}.o"),
-            ],
-            what="the C++ compiler",
-            cwd=folder,
-        )
+    return sorted(_cache.entry(f"dpi-{runtime_key(compiler, verilator)}", fill).glob("*.o"))
 
-    folder = _cache.entry(f"runtime-{runtime_key(compiler, verilator)}", fill)
-    return sorted(folder.glob("*.o"))
+
+def _compile(
+    compiler: Compiler, verilator: Verilator, optimise: str, source: Path, folder: Path
+) -> None:
+    call(
+        [
+            *(*compiler.command, *CXX_FLAGS, optimise, *include_flags(verilator)),
+            *("-c", str(source), "-o", f"{source.stem}.o"),
+        ],
+        what="the C++ compiler",
+        cwd=folder,
+    )
 
 
 def precompiled_header(compiler: Compiler, verilator: Verilator, optimise: str) -> Path:
