@@ -28,23 +28,37 @@ class ComponentFrames:
         self._cells = {cell.name: cell for cell in component.cells}
         self._groups = {n: (file, offset) for n, file, offset in component.group_positions}
         self._latency = self._latencies()
-        names = [self._plain_name(node) for node in self.tree.members]
-        self._uses = Counter(names)
-        self._lines = Counter(
-            (name, self._line(node)) for name, node in zip(names, self.tree.members, strict=True)
-        )
+        # Inlining repeats statements; what counts is in how many places of the text a name stands.
+        places = {(self._plain_name(node), *self._place(node)) for node in self.tree.members}
+        self._uses = Counter(name for name, _, _ in places)
+        self._lines = Counter((name, self._line_at(file, offset)) for name, file, offset in places)
         self.node = cache(self._node)
 
-    def cell(self, name: str, *, kind: Kind = Kind.CELL) -> Frame:
+    def cell(self, name: str, *, kind: Kind = Kind.CELL, group: Group | None = None) -> Frame:
         """A cell or primitive that a group of this component calls."""
-        known = self._cells.get(name)
+        component, known = self.name, self._cells.get(name)
+        if known is None and group is not None:
+            component, known = self._inlined(name, group)
         return Frame(
             kind=kind,
-            name=name,
-            component=self.name,
+            name=known.name if known else name,
+            component=component,
             detail=known.type if known else "",
             generated=known is None,
         )
+
+    def _inlined(self, name: str, group: Group) -> tuple[str, Cell | None]:
+        """A cell that came here with an inlined component, under a name with digits appended."""
+        for node in group.nodes:
+            origin = self._nodes[node].origin
+            while origin is not None and self._nodes[origin].origin is not None:
+                origin = self._nodes[origin].origin
+            if origin is not None:
+                home = self._nodes[origin].component
+                cells = {c.name: c for c in self._program.record.components[home].cells}
+                found = cells.get(name) or cells.get(name.rstrip("0123456789"))
+                return home, found
+        return self.name, None
 
     def declared(self, name: str) -> Cell | None:
         """A cell as the program declares it, None if a pass made it."""
@@ -76,7 +90,7 @@ class ComponentFrames:
         if block or self._uses[name] > 1:
             name = f"{name} L{line}" if line else name
             if self._lines[self._plain_name(node), line] > 1:
-                name = f"{name}:{self._column(node)}"
+                name = f"{name}:{self._at(*self._place(node)).column}"
         return Frame(
             kind=Kind.CONTROL if block else Kind.GROUP,
             name=name,
@@ -93,21 +107,30 @@ class ComponentFrames:
         return entry.group if entry.group is not None else entry.kind
 
     def _positions(self, node: int) -> tuple[Position, ...]:
-        entry = self._nodes[node]
-        own = self._program.positions(entry.file, entry.offset)
-        place = self._groups.get(entry.group or "")
-        if place and len(own) < 2:
+        own = self._program.positions(*self._place(node))
+        group = self._groups.get(self._nodes[node].group or "")
+        if group and len(own) < 2:
             # The statement has no position of its generator's, but perhaps its group has.
-            own = (*own, *self._program.positions(*place)[1:])
+            own = (*own, *self._program.positions(*group)[1:])
         return own
 
-    def _line(self, node: int) -> int:
-        positions = self._program.positions(self._nodes[node].file, self._nodes[node].offset)
-        return positions[0].line if positions else 0
+    def _place(self, node: int) -> tuple[str, int]:
+        """File and offset of a statement; of its first inner one where braces alone make a seq."""
+        entry = self._nodes[node]
+        while not entry.file and (inner := self.tree.children[node]):
+            node = inner[0]
+            entry = self._nodes[node]
+        return entry.file, entry.offset
 
-    def _column(self, node: int) -> int:
-        positions = self._program.positions(self._nodes[node].file, self._nodes[node].offset)
-        return positions[0].column if positions else 0
+    def _line(self, node: int) -> int:
+        return self._line_at(*self._place(node))
+
+    def _line_at(self, file: str, offset: int) -> int:
+        return self._at(file, offset).line
+
+    def _at(self, file: str, offset: int) -> Position:
+        positions = self._program.positions(file, offset)
+        return positions[0] if positions else Position("calyx", "", 0)
 
     def _latencies(self) -> dict[int, int]:
         """Fixed cycles of statements, where the compiler fixed them."""

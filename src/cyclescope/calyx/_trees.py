@@ -174,7 +174,7 @@ class _Builder:
         frames = self._frames[instance.component]
         for call in group.calls:
             if call.kind == "primitive":
-                frame = frames.cell(call.name, kind=Kind.PRIMITIVE)
+                frame = frames.cell(call.name, kind=Kind.PRIMITIVE, group=group.group)
                 expansion.paths.append(self._profile.path(path, frame))
             elif call.kind == "cell":
                 self._fill_cell(expansion, instance, path, call, group.group.refs)

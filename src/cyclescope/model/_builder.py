@@ -75,12 +75,15 @@ class ProfileBuilder:
             first = np.flatnonzero(np.concatenate(([True], shown[1:] != shown[:-1])))
             lengths, shown = np.add.reduceat(lengths, first), shown[first]
 
-        used, position, inverse = np.unique(shown, return_index=True, return_inverse=True)
-        order = np.argsort(position)
-        rank = np.empty(len(used), dtype=np.int64)
-        rank[order] = np.arange(len(used))
+        # First appearance of each tree: written backwards, the earliest run has the last word.
+        first_run = np.full(len(self._trees), len(shown), dtype=np.int64)
+        first_run[shown[::-1]] = np.arange(len(shown) - 1, -1, -1)
+        order = np.argsort(first_run, kind="stable")
+        order = order[first_run[order] < len(shown)]
+        rank = np.empty(len(self._trees), dtype=np.int64)
+        rank[order] = np.arange(len(order))
         members = list(self._trees)
-        rows = [members[t] for t in used[order].tolist()]
+        rows = [members[t] for t in order.tolist()]
         offset = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(r) for r in rows], out=offset[1:])
         return Profile(
@@ -94,6 +97,6 @@ class ProfileBuilder:
                 offset=offset,
                 path=np.array([p for row in rows for p in row], dtype=np.int64),
             ),
-            schedule=Runs(cycles=lengths, tree=rank[inverse.reshape(-1)]),
+            schedule=Runs(cycles=lengths, tree=rank[shown]),
             series=tuple(self._series),
         )

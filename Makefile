@@ -1,0 +1,52 @@
+# Everything starts from a clone: python3 (3.11 or newer), cargo and a C++ compiler are enough.
+# `make help` lists the targets.
+
+PYTHON ?= python3
+BIN    := .venv/bin
+SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
+             -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js')
+
+.PHONY: help setup demo test lint corpus bench lock clean
+
+help:            ## list the targets
+	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
+
+.venv/ready: requirements.lock scripts/environment.sh
+	PYTHON="$(PYTHON)" sh scripts/environment.sh
+	@touch $@
+
+# The package is built as the wheel that users get, and installed from it.
+.venv/installed: .venv/ready pyproject.toml rust/Cargo.toml rust/Cargo.lock $(SOURCES)
+	@rm -rf build/wheel
+	$(BIN)/maturin build --release --locked --quiet --out build/wheel
+	$(BIN)/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
+	@touch $@
+
+setup: .venv/installed ## make .venv with the built package in it
+
+demo: setup      ## profile the packet scheduler and draw its pictures
+	$(BIN)/python scripts/demo.py
+
+lint: setup      ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	cargo fmt --manifest-path rust/Cargo.toml --check
+
+test: lint       ## everything that CI runs
+	$(BIN)/pytest -n 2 --dist worksteal
+
+corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNTS=TABLE.tsv]
+	$(BIN)/python tests/calyx/corpus.py "$(CALYX)" $(if $(COUNTS),--counts "$(COUNTS)")
+
+bench: setup     ## measure what the README promises
+	$(BIN)/python benches/bench_calyx.py
+
+lock:            ## renew requirements.lock
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \
+	  --no-header --universal --python-version 3.11 --quiet --output-file requirements.lock
+
+clean:           ## remove what was built (not the user's cache)
+	rm -rf .venv build rust/target

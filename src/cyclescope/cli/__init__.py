@@ -1,0 +1,92 @@
+"""The command line: one verb, one module; no logic, only arguments in and results out."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from cyclescope import __version__
+from cyclescope.cli._calyx import calyx
+from cyclescope.cli._export import export
+from cyclescope.cli._flamegraph import flamegraph
+from cyclescope.cli._summary import summary
+from cyclescope.cli._table import table
+from cyclescope.cli._timeline import timeline
+from cyclescope.errors import CyclescopeError
+
+__all__ = ["COMMANDS", "main", "program"]
+
+# Sources first, then views.
+COMMANDS: tuple[click.Command, ...] = (
+    calyx,
+    summary,
+    table,
+    flamegraph,
+    timeline,
+    export,
+)
+
+
+class _InOrder(click.Group):
+    """Lists the commands in the order given, not by the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="cyclescope %(version)s")
+def program() -> None:
+    """See where every clock cycle of a hardware accelerator goes.
+
+    A source makes a profile (.cyc); views show it:
+
+    \b
+        cyclescope calyx PROGRAM.futil --data DATA.json -o OUT.cyc
+        cyclescope flamegraph OUT.cyc
+        cyclescope timeline OUT.cyc
+    """
+
+
+for _command in COMMANDS:
+    program.add_command(_command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; gives the exit status.
+
+    0 done, 1 or 2 wrong use or input, 3 to 6 as in `cyclescope.errors`, 70 a bug of ours, 130
+    interrupted. CYCLESCOPE_DEBUG=1 shows the traceback of an error.
+    """
+    try:
+        status = program.main(arguments, prog_name="cyclescope", standalone_mode=False)
+    except click.exceptions.Abort:
+        return _complain("interrupted", 130)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except CyclescopeError as error:
+        return _complain(str(error), error.exit_code, error)
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _complain("out of memory; profile fewer cycles (--cycle-limit)", 1)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
+    return status if isinstance(status, int) else 0
+
+
+def _complain(message: str, status: int, error: Exception | None = None) -> int:
+    if error is not None and os.environ.get("CYCLESCOPE_DEBUG"):
+        raise error
+    # One line, whatever names the program has.
+    line = " ".join(message.split())
+    print(f"cyclescope: {line}", file=sys.stderr)
+    return status

@@ -1,0 +1,121 @@
+"""`cyclescope calyx`: profile a Calyx program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cyclescope.cli._common import (
+    Period,
+    check_outputs,
+    force_option,
+    progress,
+    report,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from cyclescope.calyx import CalyxOptions
+
+__all__ = ["calyx"]
+
+
+def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from cyclescope.calyx import list_passes
+
+        click.echo(list_passes())
+        context.exit()
+
+
+@click.command()
+@click.argument("program", type=click.Path(path_type=Path), metavar="PROGRAM.futil")
+@click.option("--data", type=click.Path(path_type=Path), help="Memories as Calyx data JSON.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Profile; PROGRAM.cyc if not given."
+)
+@click.option("-p", "--pass", "passes", multiple=True, default=("all",), metavar="PASS",
+              help="Run this pass or alias; may be repeated.  [default: all]")  # fmt: skip
+@click.option("-d", "--disable-pass", "disable", multiple=True, metavar="PASS",
+              help="Leave this pass out; may be repeated.")  # fmt: skip
+@click.option("-x", "--extra-opt", "options", multiple=True, metavar="PASS:OPTION",
+              help="Option of a pass; may be repeated.")  # fmt: skip
+@click.option("--list-passes", is_flag=True, is_eager=True, expose_value=False,
+              callback=_print_passes, help="List passes and aliases, and exit.")  # fmt: skip
+@click.option("--memories", type=click.Path(path_type=Path), help="Write the memories after the run.")
+@click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
+@click.option("--period", type=Period(), help="Clock period (10ns, 100MHz); else 1 cycle = 1 ns.")
+@click.option("--verify", is_flag=True, help="Prove that measuring moved no cycle; no profile.")
+@force_option
+def calyx(
+    program: Path,
+    data: Path | None,
+    output: Path | None,
+    passes: tuple[str, ...],
+    disable: tuple[str, ...],
+    options: tuple[str, ...],
+    memories: Path | None,
+    cycle_limit: int | None,
+    period: int | None,
+    verify: bool,
+    force: bool,
+) -> None:
+    """Profile a Calyx program: where every cycle of its run goes.
+
+    Compiles PROGRAM with the real Calyx compiler, runs it in Verilator, writes a profile and
+    prints its summary.
+    """
+    from cyclescope.calyx import CalyxOptions
+
+    chosen = CalyxOptions(passes, disable, options, cycle_limit, period)
+    if verify:
+        _verify(program, data, chosen)
+    else:
+        target = output or Path(program.with_suffix(".cyc").name)
+        check_outputs(target, memories, force=force)
+        _profile(program, data, chosen, target, memories, force=force)
+
+
+def _verify(program: Path, data: Path | None, options: CalyxOptions) -> None:
+    from cyclescope.calyx import verify_program
+    from cyclescope.errors import VerifyError
+
+    verdict = verify_program(program, data, options)
+    if not verdict.holds:
+        memories = f"; memories differ: {', '.join(verdict.differing)}" if verdict.differing else ""
+        raise VerifyError(
+            f"{program}: {verdict.stock_cycles} cycles stock, {verdict.instrumented_cycles} "
+            f"instrumented{memories}; please report this program"
+        )
+    click.echo(f"verified: {verdict.stock_cycles:,} cycles and equal memories, stock and measured")
+
+
+def _profile(
+    program: Path,
+    data: Path | None,
+    options: CalyxOptions,
+    target: Path,
+    memories: Path | None,
+    *,
+    force: bool,
+) -> None:
+    from cyclescope.calyx import profile_program
+    from cyclescope.model import save
+    from cyclescope.views import print_summary
+
+    with progress("simulating") as show:
+        run = profile_program(program, data, options, progress=show)
+    save(run.profile, target, force=force)
+    print_summary(run.profile, sys.stdout)
+    report(target, "profile")
+    if memories:
+        with writing(memories, force=force) as stream:
+            stream.write(json.dumps(run.memories, indent=2).encode() + b"\n")
+        report(memories, "memories")
+    if not run.profile.meta.complete:
+        print(f"cyclescope: not complete: {run.profile.meta.stop_reason}", file=sys.stderr)
+        raise click.exceptions.Exit(5)

@@ -1,0 +1,136 @@
+"""What several commands share: arguments, output files, progress."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+import click
+
+from cyclescope._files import check_free, write_whole
+
+if TYPE_CHECKING:
+    from cyclescope.model import Profile
+
+__all__ = [
+    "Period",
+    "check_outputs",
+    "force_option",
+    "output_option",
+    "profile_argument",
+    "progress",
+    "read_profile",
+    "report",
+    "target",
+    "writing",
+]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+profile_argument = click.argument(
+    "profile", type=click.Path(path_type=Path), metavar="PROFILE.cyc"
+)
+force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
+
+
+def output_option(what: str) -> Callable[[Decorated], Decorated]:
+    """`-o FILE`, with `-` for standard output."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path, allow_dash=True),
+        help=f"{what}; - for standard output.",
+    )
+
+
+def read_profile(path: Path) -> Profile:
+    """Load a profile."""
+    from cyclescope.model import load
+
+    return load(path)
+
+
+def target(output: Path | None, profile: Path, suffix: str) -> Path:
+    """The file to write: as asked, or beside the profile with another ending."""
+    return output if output is not None else profile.with_suffix(suffix)
+
+
+@contextmanager
+def writing(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """A stream to a file that appears only when whole, or to standard output."""
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with write_whole(path, force=force) as stream:
+            yield stream
+
+
+def report(path: Path, what: str) -> None:
+    """Say what was written, unless it went to standard output."""
+    if str(path) != "-":
+        click.echo(f"{what}: {path}")
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, float], None]]:
+    """A line on the terminal that tells cycles and cycles/s; nothing where there is no terminal."""
+    shown = False
+
+    def show(cycles: int, seconds: float) -> None:
+        nonlocal shown
+        if sys.stderr.isatty():
+            rate = cycles / seconds if seconds > 0 else 0.0
+            print(f"\r{label}: {cycles:,} cycles, {rate:,.0f} cycles/s ", end="", file=sys.stderr)
+            sys.stderr.flush()
+            shown = True
+
+    try:
+        yield show
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr)
+
+
+class Period(click.ParamType):
+    """A clock period: `7.14ns`, `500ps`, or a frequency: `140MHz`; gives whole picoseconds."""
+
+    name = "period"
+    _PICOSECONDS = {"ps": 1, "ns": 1_000, "us": 1_000_000}
+    _HERTZ = {"khz": 10**3, "mhz": 10**6, "ghz": 10**9}
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Picoseconds per cycle, exact or refused."""
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().lower().replace(" ", "")
+        for unit, factor in (self._PICOSECONDS | self._HERTZ).items():
+            if text.endswith(unit):
+                try:
+                    number = Fraction(text.removesuffix(unit))
+                except (ValueError, ZeroDivisionError):
+                    break
+                if number <= 0:
+                    break
+                exact = number * factor
+                if unit in self._HERTZ:
+                    exact = Fraction(10**12) / exact
+                    # 140 MHz is no whole number of picoseconds; the nearest serves.
+                    return max(1, round(exact))
+                if exact.denominator == 1:
+                    return int(exact)
+                self.fail(f"{value} is finer than a picosecond", param, ctx)
+        self.fail(f"{value} is no period; write 10ns, 500ps or 100MHz", param, ctx)
+
+
+def check_outputs(*paths: Path | None, force: bool) -> None:
+    """Refuse before the work what could not be written after it."""
+    for path in paths:
+        if path is not None and str(path) != "-":
+            check_free(path, force=force)

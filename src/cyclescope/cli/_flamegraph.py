@@ -1,0 +1,36 @@
+"""`cyclescope flamegraph`: an interactive SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cyclescope.cli._common import (
+    force_option,
+    output_option,
+    profile_argument,
+    read_profile,
+    report,
+    target,
+    writing,
+)
+
+__all__ = ["flamegraph"]
+
+
+@click.command()
+@profile_argument
+@click.option("--scaled/--flat", default=True, show_default=True,
+              help="Split each cycle among what ran in parallel, or count it for each.")  # fmt: skip
+@output_option("SVG to write; PROFILE.svg (scaled) or PROFILE.flat.svg if not given")
+@force_option
+def flamegraph(profile: Path, scaled: bool, output: Path | None, force: bool) -> None:
+    """Draw a flame graph; open it in a browser to zoom and search."""
+    from cyclescope.views import flamegraph as draw
+
+    path = target(output, profile, ".svg" if scaled else ".flat.svg")
+    picture = draw(read_profile(profile), scaled=scaled)
+    with writing(path, force=force) as stream:
+        stream.write(picture)
+    report(path, "flame graph")

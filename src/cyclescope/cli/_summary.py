@@ -1,0 +1,27 @@
+"""`cyclescope summary`: the total, and where the cycles went."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from cyclescope.cli._common import profile_argument, read_profile
+
+__all__ = ["summary"]
+
+
+@click.command()
+@profile_argument
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--top", default=10, show_default=True, help="How many of the hottest paths.")
+def summary(profile: Path, as_json: bool, top: int) -> None:
+    """Print the total cycles and where they went."""
+    from cyclescope.views import print_summary, summary_json
+
+    loaded = read_profile(profile)
+    if as_json:
+        click.echo(summary_json(loaded, hottest=top))
+    else:
+        print_summary(loaded, sys.stdout, hottest=top)

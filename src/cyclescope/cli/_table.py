@@ -1,0 +1,53 @@
+"""`cyclescope table`: every cell, group, control block or primitive as a row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cyclescope.cli._common import (
+    force_option,
+    output_option,
+    profile_argument,
+    read_profile,
+    report,
+    writing,
+)
+
+__all__ = ["table"]
+
+_KINDS = {
+    "cells": "cell",
+    "groups": "group",
+    "control": "control",
+    "primitives": "primitive",
+    "processes": "process",
+    "threads": "thread",
+    "states": "state",
+}
+
+
+@click.command()
+@profile_argument
+@click.argument("kind", type=click.Choice(list(_KINDS)), default="cells")
+@click.option("--format", "form", default="text", show_default=True,
+              type=click.Choice(["text", "csv", "json", "markdown", "parquet"]))  # fmt: skip
+@output_option("File to write; the terminal if not given")
+@force_option
+def table(profile: Path, kind: str, form: str, output: Path | None, force: bool) -> None:
+    """Tabulate KIND (cells, groups, control, …): times active, cycles, min, max, average.
+
+    Instances are told apart. Groups whose shortest and longest activation are equal could be
+    made static.
+    """
+    from cyclescope.model import Kind
+    from cyclescope.views import table_view
+
+    if form == "parquet" and output is None:
+        raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
+    data = table_view(read_profile(profile), Kind(_KINDS[kind]), form)
+    path = output or Path("-")
+    with writing(path, force=force) as stream:
+        stream.write(data)
+    report(path, "table")
