@@ -9,6 +9,7 @@ from cyclescope.analyse._overheads import (
     instance_overheads,
     updates,
 )
+from cyclescope.analyse._places import places
 from cyclescope.analyse._summary import HotPath, Summary, summarise
 from cyclescope.analyse._tables import Row, table
 
@@ -24,6 +25,7 @@ __all__ = [
     "activations",
     "design_overhead",
     "instance_overheads",
+    "places",
     "summarise",
     "table",
     "updates",

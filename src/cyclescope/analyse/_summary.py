@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from cyclescope.analyse._overheads import Overhead, design_overhead
+from cyclescope.analyse._places import places
 from cyclescope.model import Ints, Kind, Meta, Position, Profile, tree_cycles
 
 __all__ = ["HotPath", "Summary", "summarise"]
@@ -51,9 +52,11 @@ class Summary:
 
 def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     """Summarise a profile, with its hottest paths: at most that many, most cycles first."""
-    places = _places(profile)
-    own = _own_cycles(profile, [key for key, _ in places])
-    example = dict(reversed(places))  # the first path of each place
+    place_of = places(profile)
+    own = _own_cycles(profile, place_of)
+    example: dict[int, int] = {}
+    for path, place in enumerate(place_of):
+        example.setdefault(place, path)
     order = np.argsort(-own, kind="stable")[:hottest]
     paths = []
     for place in order[own[order] > 0].tolist():
@@ -84,19 +87,7 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     )
 
 
-def _places(profile: Profile) -> list[tuple[int, int]]:
-    """For each path its place, and the path: a place is an instance and a path inside it."""
-    known: dict[tuple[object, int], int] = {}
-    places: list[int] = []
-    for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        inherits = parent >= 0 and profile.frame_of(path).kind is not Kind.CELL
-        above = places[parent] if inherits else profile.instances[path]
-        key = (above, int(profile.call_paths.frame[path]))
-        places.append(known.setdefault(key, len(known)))
-    return [(place, path) for path, place in enumerate(places)]
-
-
-def _own_cycles(profile: Profile, place: list[int]) -> Ints:
+def _own_cycles(profile: Profile, place: tuple[int, ...]) -> Ints:
     """For each place the cycles in which nothing but primitives was active below it.
 
     Primitives count for the group that calls them: a group that drives three adders is one

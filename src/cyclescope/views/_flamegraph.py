@@ -13,6 +13,7 @@ from fractions import Fraction
 from importlib import resources
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import XMLGenerator
+from xml.sax.xmlreader import AttributesImpl
 
 from cyclescope.model import Frame, Kind, Profile, active_cycles
 from cyclescope.views._stacks import Stacks, stacks
@@ -43,7 +44,7 @@ _LEGEND = {
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """A box to draw; `left` and `weight` are in the weights' unit, `path` −1 is the whole run."""
+    """A box to draw; `left` and `weight` are in the weights' unit, `path` -1 is the whole run."""
 
     path: int
     depth: int
@@ -162,14 +163,14 @@ class _Writer:
         return self._buffer.getvalue().encode()
 
     def _open(self, name: str, **attributes: str) -> None:
-        self._xml.startElement(name, attributes)
+        self._xml.startElement(name, AttributesImpl(attributes))
 
     def _close(self, name: str) -> None:
         self._xml.endElement(name)
         self._xml.characters("\n")
 
     def _leaf(self, name: str, text: str | None, **attributes: str) -> None:
-        self._xml.startElement(name, attributes)
+        self._xml.startElement(name, AttributesImpl(attributes))
         if text is not None:
             self._xml.characters(text)
         self._close(name)
@@ -177,7 +178,7 @@ class _Writer:
     def _raw(self, name: str, file: str) -> None:
         """One of our own files as it is: a CDATA section keeps scripts readable."""
         text = (resources.files("cyclescope.views") / "data" / file).read_text("utf-8")
-        self._xml.startElement(name, {})
+        self._xml.startElement(name, AttributesImpl({}))
         self._xml.ignorableWhitespace(f"<![CDATA[\n{text}]]>")
         self._close(name)
 
@@ -229,7 +230,7 @@ class _Writer:
             yield (
                 "note",
                 "Width = cycles of every stack, in parallel or not: together "
-                f"{drawn} for a run of {self._total()}; point at a box for the cycles it was active.",
+                f"{drawn} for a run of {self._total()}; point at a box for its active cycles.",
             )
         if meta.complete:
             yield "note", "Bare stretch above a box: it called nothing there; control overhead."
@@ -265,15 +266,16 @@ class _Writer:
             "data-w": f"{box.weight / total:.9g}",
         }
         self._open("g", **{"class": style}, **data, **extra)
-        self._xml.startElement("title", {})
+        self._xml.startElement("title", AttributesImpl({}))
         self._xml.characters(about)
         self._xml.endElement("title")
         place = {"x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1)}
-        self._xml.startElement("rect", place)
+        self._xml.startElement("rect", AttributesImpl(place))
         self._xml.endElement("rect")
         room = int((width - 6) / _LETTER)
         if room >= 3:
-            self._xml.startElement("text", {"x": f"{x + 3:.2f}", "y": str(y + 13)})
+            place = {"x": f"{x + 3:.2f}", "y": str(y + 13)}
+            self._xml.startElement("text", AttributesImpl(place))
             self._xml.characters(clip(name, room))
             self._xml.endElement("text")
         self._close("g")

@@ -1,0 +1,347 @@
+"""The timeline: a Perfetto trace with a group of tracks for each cell instance.
+
+    main                      when the cell was active
+      Control                 its control blocks, nested; arms of a `par` on tracks of their own
+      Control registers       one slice of one cycle for each update: `fsm0: 2 → 3`
+      Groups                  its groups, likewise by arm
+      Primitives              a track for each primitive
+      counters                stalls, bytes, … where the profile has them
+      queue [pifo]            the cells it calls, likewise
+
+Open it at ui.perfetto.dev. Perfetto knows no cycles, only nanoseconds: one cycle is one
+nanosecond, or as long as it really is; the root track says which.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from cyclescope.analyse import updates
+from cyclescope.errors import InputError
+from cyclescope.model import Ints, Kind, Position, Profile, Series, Spans, spans
+from cyclescope.views._lanes import Row, rows
+from cyclescope.views._text import clip, nanoseconds, visible
+from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
+
+__all__ = ["write_timeline"]
+
+_CELLS = frozenset({Kind.CELL, Kind.THREAD})
+_TITLES = {
+    Kind.CONTROL: "Control",
+    Kind.GROUP: "Groups",
+    Kind.PROCESS: "Processes",
+    Kind.STATE: "States",
+    Kind.LOOP: "Loops",
+    Kind.STAGE: "Stages",
+}
+_REGISTERS = frozenset({"fsm", "par done"})
+_NAME = 200  # characters of a slice's or track's name: Perfetto draws no more
+
+
+@dataclass(frozen=True, slots=True)
+class _Track:
+    """A track to write: what its descriptor says, and what is on it (at most one of three)."""
+
+    uuid: int
+    parent: int
+    name: str
+    rank: int
+    row: Row | None = None
+    registers: tuple[Series, ...] = ()
+    counter: Series | None = None
+
+
+def write_timeline(
+    profile: Profile,
+    stream: BinaryIO,
+    *,
+    period_ps: int | None = None,
+    start: int = 0,
+    end: int | None = None,
+    compress: bool = False,
+) -> None:
+    """Write a profile's timeline as a Perfetto trace.
+
+    Args:
+        profile: what to show.
+        stream: where to write; nothing is read back.
+        period_ps: show real time, with a clock of so many picoseconds. Whole nanoseconds are
+            shown as they are; otherwise a nanosecond on the screen is a picosecond, so that no
+            time is rounded. None: one cycle is one nanosecond.
+        start: first cycle to show.
+        end: cycle after the last to show; None for the run's end.
+        compress: write gzip, which Perfetto opens too.
+
+    Raises:
+        InputError: the clock period is not positive, or no cycle of the run is in the window.
+    """
+    until = profile.cycles if end is None else min(end, profile.cycles)
+    if start < 0 or (start >= until and profile.cycles > 0):
+        raise InputError(
+            f"no cycles from {start} to {until if end is None else end}: the run has cycles 0 to "
+            f"{profile.cycles - 1}; choose a window inside it"
+        )
+    if period_ps is not None and period_ps <= 0:
+        raise InputError(f"clock period {period_ps} ps: must be at least 1 ps")
+    target = gzip.GzipFile("", "wb", 1, stream, mtime=0) if compress else stream
+    for part in _Timeline(profile, period_ps, start, until).parts():
+        target.write(part)
+    if compress:
+        target.close()
+
+
+class _Timeline:
+    def __init__(self, profile: Profile, period_ps: int | None, start: int, end: int) -> None:
+        self._profile = profile
+        self._start = start
+        self._end = end
+        self._tick, self._unit = _tick(period_ps)
+        self._tracks: list[_Track] = []
+
+    def parts(self) -> Iterator[Any]:
+        """The trace in pieces, each a whole number of packets, as bytes or arrays of bytes."""
+        by_instance = self._plan()
+        yield self._process()
+        for track in self._tracks:
+            yield _serialized(self._descriptor(track))
+        for tracks in by_instance:
+            found = self._spans([t.row for t in tracks if t.row is not None])
+            for track in tracks:
+                yield from self._content(track, found)
+
+    # What tracks there are
+
+    def _plan(self) -> list[list[_Track]]:
+        """Make all tracks; those with something on them are returned, by instance."""
+        profile = self._profile
+        by_instance: dict[str, list[Row]] = {}
+        for row in rows(profile):
+            by_instance.setdefault(row.instance, []).append(row)
+        series: dict[str, list[Series]] = {}
+        for one in profile.series:
+            series.setdefault(one.track, []).append(one)
+        above = _callers(profile)
+        uuids = {"": 1}
+        result = []
+        for rank, instance in enumerate(
+            [*by_instance, *(t for t in series if t not in by_instance)]
+        ):
+            content: list[_Track] = []
+            mine = by_instance.get(instance, [])
+            own = [row for row in mine if row.kind in _CELLS]
+            if instance:
+                parent = uuids[above.get(instance, "")]
+                name = self._label(own[0].paths[0]) if own else instance
+                uuids[instance] = len(self._tracks) + 2
+                content.append(self._add(parent, name, 1000 + rank, row=own[0] if own else None))
+                content += [self._add(parent, name, 1000 + rank, row=row) for row in own[1:]]
+            root = uuids[instance]
+            content += self._inside(root, mine, series.get(instance, []))
+            result.append(content)
+        return result
+
+    def _inside(self, root: int, mine: list[Row], series: list[Series]) -> list[_Track]:
+        content: list[_Track] = []
+        rank = 0
+        for kind, title in _TITLES.items():
+            for row in sorted((r for r in mine if r.kind is kind), key=lambda r: (r.lane, r.extra)):
+                arm = f", arm {row.lane + 1}" if row.lane else ""
+                more = f", overlapping {row.extra}" if row.extra else ""
+                content.append(self._add(root, f"{title}{arm}{more}", rank, row=row))
+                rank += 1
+            if kind is Kind.CONTROL:
+                registers = tuple(s for s in series if s.metric in _REGISTERS)
+                if registers:
+                    content.append(self._add(root, "Control registers", rank, registers=registers))
+                    rank += 1
+        primitives = [row for row in mine if row.kind is Kind.PRIMITIVE]
+        if primitives:
+            folder = self._add(root, "Primitives", rank).uuid
+            rank += 1
+            for place, row in enumerate(primitives):
+                name = self._label(row.paths[0]) + (f" ({row.extra + 1})" if row.extra else "")
+                content.append(self._add(folder, name, place, row=row))
+        for one in series:
+            if one.metric not in _REGISTERS:
+                content.append(self._add(root, _name(one.name), rank, counter=one))
+                rank += 1
+        return content
+
+    def _add(self, parent: int, name: str, rank: int, **content: Any) -> _Track:
+        track = _Track(len(self._tracks) + 2, parent, name, rank, **content)
+        self._tracks.append(track)
+        return track
+
+    def _label(self, path: int) -> str:
+        return _name(self._profile.frame_of(path).label)
+
+    # What is on them
+
+    def _spans(self, wanted: list[Row]) -> Spans:
+        return spans(self._profile, paths=np.array([p for r in wanted for p in r.paths], np.int64))
+
+    def _content(self, track: _Track, found: Spans) -> Iterator[Any]:
+        if track.row is not None:
+            names = [
+                (self._label(path), _position(self._profile, path)) for path in track.row.paths
+            ]
+            yield from self._slices(track, names, self._of_row(track.row, found))
+        elif track.registers:
+            texts, slices = self._of_registers(track.registers)
+            yield from self._slices(track, [(text, None) for text in texts], slices)
+        elif track.counter is not None:
+            yield _serialized(self._defaults(track, []))
+            yield from counter_packets(*self._of_counter(track.counter), track.uuid)
+
+    def _slices(
+        self, track: _Track, names: list[tuple[str, Position | None]], slices: Slices
+    ) -> Iterator[Any]:
+        yield _serialized(self._defaults(track, names))
+        located = np.array([position is not None for _, position in names], dtype=np.bool_)
+        yield from slice_packets(slices, track.uuid, located)
+
+    def _of_row(self, row: Row, found: Spans) -> Slices:
+        """A row's activations; its paths' order puts callers outside."""
+        paths = np.array(row.paths, dtype=np.int64)
+        begin = np.searchsorted(found.path, paths, side="left")
+        until = np.searchsorted(found.path, paths, side="right")
+        parts = [slice(b, u) for b, u in zip(begin.tolist(), until.tolist(), strict=True)]
+        which = np.repeat(np.arange(len(paths)), until - begin)
+        start = np.concatenate([found.start[part] for part in parts])
+        end = np.concatenate([found.end[part] for part in parts])
+        return self._windowed(len(paths), which, start, end)
+
+    def _of_registers(self, registers: tuple[Series, ...]) -> tuple[list[str], Slices]:
+        """One slice of one cycle for each update, and the names that occur."""
+        texts: list[str] = []
+        which: list[Ints] = []
+        when: list[Ints] = []
+        for series in registers:
+            cycle = updates(series)
+            after = np.searchsorted(series.start, cycle, side="right")
+            values, index = np.unique(series.value, return_inverse=True)
+            index = index.reshape(-1)
+            steps, step = np.unique(
+                index[after - 1] * len(values) + index[after], return_inverse=True
+            )
+            when.append(cycle)
+            which.append(len(texts) + step.reshape(-1))
+            for pair in steps.tolist():
+                old, new = divmod(pair, len(values))
+                texts.append(f"{_name(series.name)}: {values[old]} \u2192 {values[new]}")
+        cycle = np.concatenate(when)
+        return texts, self._windowed(len(texts), np.concatenate(which), cycle, cycle + 1)
+
+    def _of_counter(self, series: Series) -> tuple[Ints, Ints]:
+        """Times and values; where no interval follows at once the counter falls to 0."""
+        gap = np.append(series.start[1:], -1) != series.end
+        time = np.concatenate((series.start, series.end[gap]))
+        value = np.concatenate((series.value, np.zeros(int(gap.sum()), dtype=np.int64)))
+        order = np.argsort(time, kind="stable")
+        time, value = time[order], value[order]
+        inside = (time >= self._start) & (time < self._end)
+        before = np.flatnonzero(time < self._start)
+        if len(before):
+            inside[before[-1]] = True  # the value with which the window begins
+        return np.maximum(time[inside], self._start) * self._tick, value[inside]
+
+    def _windowed(self, names: int, which: Ints, start: Ints, end: Ints) -> Slices:
+        if self._start > 0 or self._end < self._profile.cycles:
+            inside = (end > self._start) & (start < self._end)
+            which = which[inside]
+            start = np.maximum(start[inside], self._start)
+            end = np.minimum(end[inside], self._end)
+        return Slices(names, which, start * self._tick, end * self._tick)
+
+    # Messages
+
+    def _process(self) -> bytes:
+        packet = _packet()
+        descriptor = packet.track_descriptor
+        descriptor.uuid = 1
+        descriptor.process.pid = 1
+        title = clip(visible(self._profile.meta.title), _NAME)
+        descriptor.process.process_name = f"{title} ({self._unit})"
+        return _serialized(packet)
+
+    def _descriptor(self, track: _Track) -> TracePacket:
+        packet = _packet()
+        descriptor = packet.track_descriptor
+        descriptor.uuid = track.uuid
+        descriptor.parent_uuid = track.parent
+        descriptor.name = track.name
+        descriptor.child_ordering = descriptor.ChildTracksOrdering.EXPLICIT
+        descriptor.sibling_order_rank = track.rank
+        descriptor.sibling_merge_behavior = (
+            descriptor.SiblingMergeBehavior.SIBLING_MERGE_BEHAVIOR_NONE
+        )
+        if track.counter is not None:
+            descriptor.counter.unit_name = visible(track.counter.unit)
+        return packet
+
+    def _defaults(self, track: _Track, names: list[tuple[str, Position | None]]) -> TracePacket:
+        """The first packet of a track's sequence: its names, and that it is this track's."""
+        packet = _packet()
+        packet.trusted_packet_sequence_id = track.uuid
+        packet.sequence_flags = packet.SequenceFlags.SEQ_INCREMENTAL_STATE_CLEARED
+        packet.first_packet_on_sequence = True
+        packet.trace_packet_defaults.track_event_defaults.track_uuid = track.uuid
+        interned = packet.interned_data
+        for index, (name, position) in enumerate(names):
+            interned.event_names.add(iid=index + 1, name=name)
+            if position is not None:
+                interned.source_locations.add(
+                    iid=index + 1, file_name=visible(position.file), line_number=position.line
+                )
+        return packet
+
+
+def _tick(period_ps: int | None) -> tuple[int, str]:
+    """Ticks of a cycle, and what to tell people about it."""
+    if period_ps is None:
+        return 1, "1 cycle = 1 ns"
+    if period_ps % 1000 == 0:
+        return period_ps // 1000, f"1 cycle = {nanoseconds(period_ps)}"
+    return period_ps, f"1 cycle = {nanoseconds(period_ps)}; 1 ns shown is 1 ps"
+
+
+def _callers(profile: Profile) -> dict[str, str]:
+    """For each instance the instance that calls it."""
+    result: dict[str, str] = {}
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        if parent >= 0 and profile.instances[path] != profile.instances[parent]:
+            result.setdefault(profile.instances[path], profile.instances[parent])
+    return result
+
+
+def _position(profile: Profile, path: int) -> Position | None:
+    positions = profile.frame_of(path).positions
+    return positions[0] if positions else None
+
+
+def _name(text: str) -> str:
+    return clip(visible(text), _NAME) or "(no name)"
+
+
+def _packet() -> TracePacket:
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
+
+    return TracePacket()
+
+
+def _serialized(packet: TracePacket) -> bytes:
+    """The packet as a trace of one: traces are concatenations of such."""
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+    trace = Trace()
+    trace.packet.append(packet)
+    return bytes(trace.SerializeToString(deterministic=True))

@@ -1,0 +1,153 @@
+"""Perfetto packets as bytes, a track at a time.
+
+A timeline has millions of slice ends; built one message at a time they would take minutes. Here
+all packets of a track have one length, so they are rows of one array: the row of each name is
+encoded once, the rows are copied in order, and the time stamps are filled in by column. That a
+number may be written with more bytes than it needs (continuation bits with nothing behind them)
+is what makes the lengths equal; protocol buffers allow it.
+
+Field numbers are those of Perfetto's `TracePacket` and `TrackEvent` messages. Each track is a
+packet sequence of its own, so that the sequence's defaults name the track once for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclescope.model import Ints
+
+__all__ = ["Slices", "counter_packets", "slice_packets", "varint"]
+
+_BEGIN, _END, _COUNTER = 1, 2, 4  # TrackEvent.Type
+_NEEDS_STATE = 2  # TracePacket.SequenceFlags: interned names are in use
+_CHUNK = 1 << 17  # packets encoded at a time
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Slices of one track, that nest or alternate.
+
+    Attributes:
+        names: how many names there are.
+        which: for each slice its name's index; of slices that begin at once the lower encloses.
+        start, end: half-open, in ticks.
+    """
+
+    names: int
+    which: Ints
+    start: Ints
+    end: Ints
+
+
+def varint(value: int, length: int | None = None) -> bytes:
+    """A number in protocol buffers' form, filled up to a length if one is given."""
+    result = bytearray()
+    while value > 0x7F:
+        result.append(value & 0x7F | 0x80)
+        value >>= 7
+    result.append(value)
+    if length is not None and len(result) < length:
+        result[-1] |= 0x80
+        result += b"\x80" * (length - len(result) - 1) + b"\x00"
+    return bytes(result)
+
+
+def _field(number: int, value: int, length: int | None = None) -> bytes:
+    return varint(number << 3) + varint(value, length)
+
+
+def _message(number: int, content: bytes) -> bytes:
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def _stamp_length(last: int) -> int:
+    """Bytes for a time stamp: 4, as long as 28 bits suffice, else 9."""
+    return 4 if last < 1 << 28 else 9
+
+
+def _packet(sequence: int, stamp: int, event: bytes) -> bytes:
+    """A packet with room for its time stamp right behind a fixed beginning."""
+    content = b"\x08" + bytes(stamp) + _field(10, sequence) + _field(13, _NEEDS_STATE)
+    return _message(1, content + _message(11, event))
+
+
+def _fill(rows: Bytes, at: int, length: int, values: Ints) -> None:
+    """Write numbers of so many bytes into the rows, from a column on."""
+    rest = values.astype(np.uint64)
+    for column in range(at, at + length):
+        more = 0x80 if column < at + length - 1 else 0
+        rows[:, column] = (rest & np.uint64(0x7F)).astype(np.uint8) | np.uint8(more)
+        rest >>= np.uint64(7)
+
+
+def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> Iterator[Bytes]:
+    """The packets of a track's slices, in order of time.
+
+    Args:
+        slices: what to write.
+        sequence: the packet sequence, whose defaults name the track. Name i has the interned
+            id i + 1 on it.
+        located: for each name whether the interned source location i + 1 belongs to it.
+
+    Yields:
+        Arrays of shape (packets, bytes of a packet): whole packets.
+    """
+    names = slices.names
+    if not len(slices.which):
+        return
+    # Ends stand before beginnings at the same time; inner ends and outer beginnings first.
+    bits = (2 * names).bit_length()
+    mask = (1 << bits) - 1
+    key = np.concatenate(
+        (
+            (slices.end << bits) + (names - 1 - slices.which),
+            (slices.start << bits) + (names + slices.which),
+        )
+    )
+    key.sort()
+    stamp = _stamp_length(int(key[-1]) >> bits)
+    digits = len(varint(names))
+    long_ = 2 + digits  # a source location's field: two bytes of tag, then its id
+    begins = []
+    for name in range(names):
+        with_line = bool(located[name])
+        event = _field(9, _BEGIN) + _field(10, name + 1, digits + (0 if with_line else long_))
+        if with_line:
+            event += _field(34, name + 1, digits)
+        begins.append(_packet(sequence, stamp, event))
+    length = 2 + 1 + digits + long_
+    ending = _packet(sequence, stamp, _field(9, _END, length - 1))
+    template = np.frombuffer(ending * names + b"".join(begins), dtype=np.uint8)
+    template = template.reshape(2 * names, -1)
+    at = 1 + len(varint(template.shape[1] - 2)) + 1
+    for first in range(0, len(key), _CHUNK):
+        part = key[first : first + _CHUNK]
+        rows = template[part & mask]
+        _fill(rows, at, stamp, part >> bits)
+        yield rows
+
+
+def counter_packets(time: Ints, value: Ints, sequence: int) -> Iterator[Bytes]:
+    """The packets of a counter that takes values at ascending times."""
+    if not len(time):
+        return
+    stamp = _stamp_length(int(time[-1]))
+    least = int(value.min())
+    digits = 10 if least < 0 else len(varint(int(value.max())))
+    event = _field(9, _COUNTER) + varint(30 << 3) + bytes(digits)
+    template = np.frombuffer(_packet(sequence, stamp, event), dtype=np.uint8)
+    for first in range(0, len(time), _CHUNK):
+        part = slice(first, first + _CHUNK)
+        rows = np.tile(template, (len(time[part]), 1))
+        _fill(rows, 3, stamp, time[part])
+        _fill(rows, rows.shape[1] - digits, digits, value[part])
+        yield rows
