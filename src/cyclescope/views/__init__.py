@@ -8,6 +8,7 @@ from cyclescope.views._flamegraph import flamegraph
 from cyclescope.views._folded import Folded, folded
 from cyclescope.views._summary import print_summary, summary_json, summary_text
 from cyclescope.views._table import TABLE_FORMATS, table_view
+from cyclescope.views._timeline import write_timeline
 
 __all__ = [
     "TABLE_FORMATS",
@@ -18,4 +19,5 @@ __all__ = [
     "summary_json",
     "summary_text",
     "table_view",
+    "write_timeline",
 ]

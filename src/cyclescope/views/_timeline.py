@@ -132,9 +132,7 @@ class _Timeline:
         above = _callers(profile)
         uuids = {"": 1}
         result = []
-        for rank, instance in enumerate(
-            [*by_instance, *(t for t in series if t not in by_instance)]
-        ):
+        for rank, instance in enumerate(dict.fromkeys((*by_instance, *series))):
             content: list[_Track] = []
             mine = by_instance.get(instance, [])
             own = [row for row in mine if row.kind in _CELLS]
