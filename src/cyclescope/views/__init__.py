@@ -4,18 +4,25 @@ Each function takes a profile and returns text or bytes, or writes to a stream. 
 opens a file, and nothing varies between two calls.
 """
 
+from cyclescope.views._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from cyclescope.views._flamegraph import flamegraph
 from cyclescope.views._folded import Folded, folded
+from cyclescope.views._speedscope import SPEEDSCOPE_RUNS, speedscope
 from cyclescope.views._summary import print_summary, summary_json, summary_text
 from cyclescope.views._table import TABLE_FORMATS, table_view
 from cyclescope.views._timeline import write_timeline
 
 __all__ = [
+    "EXPORT_FORMATS",
+    "EXPORT_TABLES",
+    "SPEEDSCOPE_RUNS",
     "TABLE_FORMATS",
     "Folded",
+    "export_table",
     "flamegraph",
     "folded",
     "print_summary",
+    "speedscope",
     "summary_json",
     "summary_text",
     "table_view",

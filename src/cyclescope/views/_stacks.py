@@ -10,7 +10,7 @@ import numpy as np
 
 from cyclescope.model import Ints, Profile, flat_weights, scaled_weights
 
-__all__ = ["Stacks", "first_cycles", "stacks"]
+__all__ = ["Stacks", "first_cycles", "leaves", "stacks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,19 @@ def first_cycles(profile: Profile) -> Ints:
     of_tree[shown] = runs.start[run]
     result = np.full(len(profile.call_paths), profile.cycles, dtype=np.int64)
     np.minimum.at(result, forest.path, np.repeat(of_tree, np.diff(forest.offset)))
+    return result
+
+
+def leaves(profile: Profile) -> list[list[int]]:
+    """For each tree the paths that call nothing in it, in the order of `Stacks.order`."""
+    parents = profile.call_paths.parent.tolist()
+    rank = {path: place for place, path in enumerate(_ordered(profile, parents))}
+    result = []
+    for tree in range(len(profile.forest)):
+        active = profile.forest[tree].tolist()
+        inner = {parents[path] for path in active}
+        ends = [path for path in active if path not in inner]
+        result.append(sorted(ends, key=lambda path: rank.get(path, path)))
     return result
 
 

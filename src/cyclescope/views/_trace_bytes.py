@@ -76,7 +76,7 @@ def _stamp_length(last: int) -> int:
 
 def _packet(sequence: int, stamp: int, event: bytes) -> bytes:
     """A packet with room for its time stamp right behind a fixed beginning."""
-    content = b"\x08" + bytes(stamp) + _field(10, sequence) + _field(13, _NEEDS_STATE)
+    content = varint(8 << 3) + bytes(stamp) + _field(10, sequence) + _field(13, _NEEDS_STATE)
     return _message(1, content + _message(11, event))
 
 
