@@ -83,7 +83,7 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
         ],
     }
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        text = json.dumps(head, indent=1, ensure_ascii=False)
+        text = json.dumps(head, indent=1)
         archive.writestr(zipfile.ZipInfo("head.json", _EPOCH), text)
         for name, table in tables.items():
             buffer = io.BytesIO()

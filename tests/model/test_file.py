@@ -1,0 +1,224 @@
+"""Profiles on disk: read back identical, and one clear error for everything else."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import stat
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import cyclescope
+from cyclescope.errors import CyclescopeError, OutputError, ProfileFileError
+from cyclescope.model import FORMAT_VERSION, Frame, Kind, Meta, Profile, ProfileBuilder
+from strategies import HOSTILE, calyx_profiles, large_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return large_profile(30)
+
+
+@pytest.fixture
+def saved(profile: Profile, tmp_path: Path) -> Path:
+    path = tmp_path / "run.cyc"
+    cyclescope.save(profile, path)
+    return path
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rebuild(path: Path, parts: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+
+
+@given(profile=calyx_profiles())
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_read_back_identical(profile: Profile, tmp_path: Path) -> None:
+    path = tmp_path / "p.cyc"
+    cyclescope.save(profile, path, force=True)
+    assert cyclescope.load(path) == profile
+
+
+def test_any_name_that_is_text_survives(tmp_path: Path) -> None:
+    names = [name for name in HOSTILE if "\ud800" not in name]
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "main"))
+    groups = [builder.path(main, Frame(Kind.GROUP, name, name, name)) for name in names]
+    profile = builder.build(Meta("calyx", names[0]), [3], [builder.tree(groups)])
+    cyclescope.save(profile, tmp_path / "p.cyc")
+    assert cyclescope.load(tmp_path / "p.cyc") == profile
+
+
+def test_the_same_profile_gives_the_same_bytes(profile: Profile, tmp_path: Path) -> None:
+    for name in "ab":
+        cyclescope.save(profile, tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_tables_open_with_any_parquet_reader(saved: Path, profile: Profile) -> None:
+    parts = members(saved)
+    runs = pl.read_parquet(io.BytesIO(parts["runs.parquet"]))
+    assert runs["cycles"].sum() == profile.cycles
+    # Stored, not deflated: a reader can map a table where it lies.
+    with zipfile.ZipFile(saved) as archive:
+        assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
+
+
+def test_the_public_frames_say_what_the_profile_says(saved: Path) -> None:
+    profile = cyclescope.load(saved)
+    assert profile.runs.columns == ["start", "cycles", "tree"]
+    assert profile.runs["start"][-1] + profile.runs["cycles"][-1] == profile.cycles
+    assert profile.frames.height == len(profile.catalog)
+    assert profile.trees.height == len(profile.forest.path)
+    assert profile.paths["parent"].null_count() == 1
+    assert set(profile.counters["metric"].unique()) <= {"fsm", "par done"}
+
+
+def test_cut_anywhere_it_is_refused(saved: Path, tmp_path: Path) -> None:
+    whole = saved.read_bytes()
+    cut = tmp_path / "cut.cyc"
+    for length in [*range(0, len(whole), max(1, len(whole) // 97)), len(whole) - 1]:
+        cut.write_bytes(whole[:length])
+        with pytest.raises(ProfileFileError, match=r"cut\.cyc: "):
+            cyclescope.load(cut)
+
+
+def test_a_flipped_byte_is_refused_or_harmless(
+    saved: Path, profile: Profile, tmp_path: Path
+) -> None:
+    whole = saved.read_bytes()
+    bad = tmp_path / "bad.cyc"
+    for position in range(0, len(whole), max(1, len(whole) // 211)):
+        data = bytearray(whole)
+        data[position] ^= 0x55
+        bad.write_bytes(bytes(data))
+        with suppress(ProfileFileError):
+            assert cyclescope.load(bad) == profile
+
+
+def edit_head(path: Path, **changes: Any) -> None:
+    parts = members(path)
+    head = json.loads(parts["head.json"]) | changes
+    rebuild(path, parts | {"head.json": json.dumps(head).encode()})
+
+
+def test_a_newer_version_is_named(saved: Path) -> None:
+    edit_head(saved, version=FORMAT_VERSION + 1)
+    with pytest.raises(ProfileFileError, match="install a newer cyclescope"):
+        cyclescope.load(saved)
+
+
+def test_a_total_that_the_runs_do_not_give_is_refused(saved: Path, profile: Profile) -> None:
+    edit_head(saved, cycles=profile.cycles + 1)
+    with pytest.raises(ProfileFileError, match="do not sum to the total"):
+        cyclescope.load(saved)
+
+
+def test_a_table_that_breaks_a_law_is_refused(saved: Path) -> None:
+    parts = members(saved)
+    runs = pl.read_parquet(io.BytesIO(parts["runs.parquet"]))
+    buffer = io.BytesIO()
+    runs.with_columns(pl.col("tree") * 0).write_parquet(buffer)
+    rebuild(saved, parts | {"runs.parquet": buffer.getvalue()})
+    with pytest.raises(ProfileFileError, match="damaged"):
+        cyclescope.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a profile"),
+        (b"PK\x03\x04 and then nothing", "not a profile"),
+        (b"main;seq 12\n" * 100, "not a profile"),
+    ],
+)
+def test_foreign_files_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "foreign.cyc"
+    path.write_bytes(content)
+    with pytest.raises(ProfileFileError, match=message):
+        cyclescope.load(path)
+
+
+def test_another_zip_is_no_profile(tmp_path: Path) -> None:
+    path = tmp_path / "other.zip"
+    for parts in ({"a": b"1"}, {"head.json": b'{"format": "else"}'}, {"head.json": b"{"}):
+        rebuild(path, parts)
+        with pytest.raises(ProfileFileError, match=r"other\.zip: "):
+            cyclescope.load(path)
+
+
+def test_no_file_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ProfileFileError, match="no such file"):
+        cyclescope.load(tmp_path / "none.cyc")
+    with pytest.raises(ProfileFileError, match="folder"):
+        cyclescope.load(tmp_path)
+
+
+def test_nothing_is_overwritten_without_force(saved: Path, profile: Profile) -> None:
+    before = saved.read_bytes()
+    with pytest.raises(OutputError, match="--force"):
+        cyclescope.save(profile, saved)
+    assert saved.read_bytes() == before
+    cyclescope.save(profile, saved, force=True)
+    assert saved.read_bytes() == before
+
+
+def test_no_folder_to_write_to(profile: Profile, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="there is no folder"):
+        cyclescope.save(profile, tmp_path / "none" / "p.cyc")
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_part(
+    saved: Path, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = saved.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        cyclescope.save(profile, saved, force=True)
+    assert saved.read_bytes() == before
+    assert [p.name for p in saved.parent.iterdir()] == [saved.name]
+
+
+def test_an_interrupt_leaves_the_old_file_and_no_part(
+    saved: Path, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cyclescope.save(profile, saved, force=True)
+    assert [p.name for p in saved.parent.iterdir()] == [saved.name]
+
+
+def test_a_new_file_has_the_rights_of_any_other(saved: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.touch()
+    assert stat.S_IMODE(saved.stat().st_mode) == stat.S_IMODE(other.stat().st_mode)
+
+
+def test_every_error_is_one_line_with_an_exit_code(saved: Path) -> None:
+    saved.write_bytes(b"x")
+    with pytest.raises(CyclescopeError) as caught:
+        cyclescope.load(saved)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
