@@ -17,7 +17,7 @@
     line = 12
     latency = 18
     interval = 1
-    ignore = ["C"]             # operands it doesn't wait for
+    ignore = ["C"]             # arrays of which it doesn't wait for its own earlier results
     [tweak]                    # the same tables again: laid over the above unless switched off
     reason = "…"
 """
@@ -48,7 +48,7 @@ class StatementRule:
         line, label, target: the selection; what is None selects nothing by itself.
         latency: Λ_F in cycles, None: by the technology.
         interval: II_F in cycles, None: 1.
-        ignore: arrays whose stamps it doesn't wait for.
+        ignore: arrays of which it doesn't wait for its own earlier results.
         origin: where this stands, for messages.
     """
 

@@ -218,10 +218,15 @@ class Lowering(Processes):
                 len(self.network.storages), f"{variable.name}{field}", element, dims, role,
                 variable.where,
             )  # fmt: skip
+            storage.twice = any(
+                storage.name in rule.ignore for rule in self.calibration.statements
+            )
             self.network.storages.append(storage)
             if storage.in_registers:
                 index = storage.index
                 self.declarations.append(f"{element} v{index} = 0; Stamp s{index} = {{0}};")
+                if storage.twice:
+                    self.declarations.append(f"Stamp x{index} = {{0}};")
             return storage
         if isinstance(element, Struct):
             layout: dict[str, Layout] = {}

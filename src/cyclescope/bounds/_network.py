@@ -24,6 +24,8 @@ class Storage:
         where: its declaration.
         read, written: whether a statement of the kernel does so.
         initial: values by offset where the text gives them.
+        initialised: whether the text gives any.
+        twice: a second shadow is kept, in which some process leaves its own results out.
     """
 
     index: int
@@ -36,6 +38,7 @@ class Storage:
     written: bool = False
     initial: dict[int, int | float] = field(default_factory=dict)
     initialised: bool = False
+    twice: bool = False
 
     @property
     def size(self) -> int:

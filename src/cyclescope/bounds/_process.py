@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._network import Process
+from cyclescope.bounds._network import Process, Storage
 from cyclescope.bounds._values import Binding, Form, Operands, Place, Value, Values
 from cyclescope.c import (
     Assign,
@@ -119,7 +119,7 @@ class Processes(Values):
         if free:
             self.emit("{")
             self.lines.extend(body)
-            self._store(places, "FREE")
+            self._store(places, "FREE", ())
             self.emit("}")
             return
         process = self._register(building, value, constant=constant)
@@ -128,16 +128,20 @@ class Processes(Values):
         self.emit(f"BEGIN({len(operands.texts)});")
         self.lines.extend(body)
         self.emit(f"FIRE({process.index});")
-        self._store(places, "STAMPED")
+        self._store(places, "STAMPED", operands.ignored)
         self.emit("}")
 
-    def _store(self, places: list[tuple[Place, str]], stamp: str) -> None:
+    def _store(
+        self, places: list[tuple[Place, str]], stamp: str, ignored: tuple[str, ...]
+    ) -> None:
         for place, text in places:
             (storage,) = _storages(place)
             cell = "" if storage.in_registers else f"[{place.offset}]"
             if text:
                 self.emit(f"v{storage.index}{cell} = {text};")
             self.emit(f"{stamp}(s{storage.index}{cell});")
+            if storage.twice and storage.name not in ignored:
+                self.emit(f"{stamp}(x{storage.index}{cell});")
 
     def _register(self, building: _Building, value: Value | None, *, constant: bool) -> Process:
         operands = building.operands
@@ -368,9 +372,9 @@ class _Building:
         self.at = Value("", Scalar("int", 32)).at
 
 
-def _storages(place: Place) -> list[object]:
+def _storages(place: Place) -> list[Storage]:
     layouts = [place.layout]
-    found: list[object] = []
+    found: list[Storage] = []
     while layouts:
         layout = layouts.pop()
         if isinstance(layout, dict):

@@ -34,6 +34,7 @@ def program_text(network: Network, declarations: list[str]) -> str:
         f"static u64 seen[{len(network.storages) + 1}];",
     ]
     lines += [f"static {s.type} *g{s.index}; static Stamp *h{s.index};" for s in storages]
+    lines += [f"static Stamp *k{s.index};" for s in storages if s.twice]
     feeds = [s for s in storages if s.role != "local"]
     for storage in feeds:
         noted = f"SEE(f{storage.index}, s)" if storage.written else "(void)0"
@@ -42,6 +43,8 @@ def program_text(network: Network, declarations: list[str]) -> str:
     for s in storages:
         lines.append(f"{s.type} *const v{s.index} = g{s.index};")
         lines.append(f"Stamp *const s{s.index} = h{s.index};")
+        if s.twice:
+            lines.append(f"Stamp *const x{s.index} = k{s.index};")
     lines += [f"u64 f{s.index} = 0;" for s in feeds]
     lines += declarations
     lines += network.body
@@ -79,6 +82,10 @@ def _main(network: Network, storages: list[Storage], feeds: list[Storage]) -> li
         )
     for n, port in enumerate(network.sources):
         lines.append(f"feed(&source[{n}], h{port.storage});")
+    for s in storages:
+        if s.twice:
+            lines.append(f"k{s.index} = claim({s.size}ull, sizeof *k{s.index});")
+            lines.append(f"memcpy(k{s.index}, h{s.index}, {s.size}ull * sizeof *k{s.index});")
     lines.append("kernel();")
     for n, port in enumerate(network.sources):
         lines.append(f"fed(&source[{n}], seen[{port.storage}]);")

@@ -314,8 +314,8 @@ class Values:
         operands = self.operands
         if operands is not None and storage.index not in operands.written:
             number = operands.add(place.text, storage.index)
-            if storage.name not in operands.ignored:
-                self.emit(f"READ({number}, s{storage.index}{cell});")
+            shadow = "x" if storage.name in operands.ignored else "s"
+            self.emit(f"READ({number}, {shadow}{storage.index}{cell});")
             if storage.role != "local":
                 self.emit(f"SEE{storage.index}(s{storage.index}{cell});")
         self.emit(f"{storage.type} {name} = v{storage.index}{cell};")
