@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import zipfile
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import polars as pl

@@ -78,7 +78,7 @@ def compile_program(
         work = Path(folder)
         library = work / "library"
         _native.write_library(library)
-        texts = read_program(path, library)
+        texts = read_program(path)
         known = {str(file): text for file, text in texts.items()}
         replacements: dict[Path, Path] = {}
         for number, text in enumerate(texts.values()):

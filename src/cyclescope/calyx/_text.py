@@ -69,8 +69,8 @@ class ProgramText:
         return (Position("calyx", self.name, line, column), *above)
 
 
-def read_program(main: Path, library: Path) -> dict[Path, ProgramText]:
-    """Read a program and every file that it imports from outside the library.
+def read_program(main: Path) -> dict[Path, ProgramText]:
+    """Read a program and every file that it imports but those of the standard library.
 
     Raises:
         SourceError: a file cannot be read or is not text.
@@ -84,10 +84,10 @@ def read_program(main: Path, library: Path) -> dict[Path, ProgramText]:
         text = texts[path] = _read(path, main)
         for match in _IMPORT.finditer(text.clean):
             imported = match.group(1).decode()
-            # The compiler looks beside the file first, then in the library.
+            # The compiler looks beside the file first, then in its library.
             folder = path.parent.resolve() if path == main else path.parent
             beside = folder / imported
-            if beside.exists() and not (library / imported).samefile(beside):
+            if beside.exists():
                 waiting.append(beside)
     # A generator's table stands in one file and serves all.
     table = {mark: p for text in texts.values() for mark, p in text._table.items()}
