@@ -61,14 +61,15 @@ def speedscope(
         for frame in profile.catalog
     ]
     profiles = [_weighed(profile, scaled=True), _weighed(profile, scaled=False)]
-    profiles += _over_time(profile, start, profile.cycles if end is None else end, max_runs)
+    over_time = list(_over_time(profile, start, profile.cycles if end is None else end, max_runs))
+    left_out = "" if over_time else " (too many changes to show over time: choose a window)"
     head = {
         "$schema": _SCHEMA,
-        "name": visible(profile.meta.title),
+        "name": visible(profile.meta.title) + left_out,
         "exporter": "cyclescope",
         "activeProfileIndex": 0,
         "shared": {"frames": frames},
-        "profiles": profiles,
+        "profiles": [*profiles, *over_time],
     }
     return json.dumps(head, separators=(",", ":")) + "\n"
 
