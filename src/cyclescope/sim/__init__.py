@@ -14,7 +14,7 @@ runs of equal combinations.
 from cyclescope.sim._build import Built, build
 from cyclescope.sim._cache import cache_folder
 from cyclescope.sim._capture import Capture, load_capture
-from cyclescope.sim._design import CaptureModule, Design, Memory, Signal, Testbench, go_done
+from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signal, go_done
 from cyclescope.sim._memory import MemoryData, read_data
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._run import RunResult, StopReason, run
@@ -24,6 +24,7 @@ __all__ = [
     "Capture",
     "CaptureModule",
     "Design",
+    "Harness",
     "Layout",
     "Memory",
     "MemoryData",
@@ -31,7 +32,6 @@ __all__ = [
     "RunResult",
     "Signal",
     "StopReason",
-    "Testbench",
     "build",
     "cache_folder",
     "go_done",

@@ -168,7 +168,8 @@ class _Job:
             cwd=source,
             env={"VERILATOR_ROOT": str(self.verilator.root)},
         )
-        return sorted(set(re.findall(r"UNOPTFLAT: .*?: '([^']+)'", output)))
+        loops = set(re.findall(r"UNOPTFLAT: .*?: '([^']+)'", output))
+        return sorted(name.removeprefix(f"{self.top}.") for name in loops)
 
     def _gather(self, folder: Path) -> bool:
         generated = sorted(p.name for p in (folder / "obj").glob("Vcyc*.cpp"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CaptureModule", "Design", "Memory", "Signal", "Testbench", "cpp_source", "go_done"]
+__all__ = ["CaptureModule", "Design", "Harness", "Memory", "Signal", "cpp_source", "go_done"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Testbench:
+class Harness:
     """What drives a design: a Verilog top and the C++ `main`.
 
     The C++ text sees the verilated class `Vcyc`, `recorder.h` and the constant `cyc_layout`. It
@@ -109,12 +109,12 @@ class Design:
     sources: Mapping[str, str]
     capture: tuple[CaptureModule, ...] = ()
     memories: tuple[Memory, ...] = ()
-    testbench: Testbench | None = field(default=None)
+    harness: Harness | None = field(default=None)
 
     @property
-    def bench(self) -> Testbench:
+    def bench(self) -> Harness:
         """The testbench in force."""
-        return self.testbench or go_done(self.top)
+        return self.harness or go_done(self.top)
 
 
 @cache
@@ -123,7 +123,7 @@ def cpp_source(name: str) -> str:
     return (resources.files("cyclescope.sim") / "cpp" / name).read_text("utf-8")
 
 
-def go_done(top: str) -> Testbench:
+def go_done(top: str) -> Harness:
     """The testbench of Calyx's calling convention: reset, then hold `go` until `done`.
 
     `reset` is held for four clock edges; cycle 0 is the first with `go` high; a run's cycles are
@@ -144,4 +144,4 @@ module cyc_top(input logic clk, output logic go, output logic done);
   {top} {top}(.clk(clk), .reset(reset), .go(go), .done(done));
 endmodule
 """
-    return Testbench(top="cyc_top", verilog=verilog, cpp=cpp_source("go_done.cpp"))
+    return Harness(top="cyc_top", verilog=verilog, cpp=cpp_source("go_done.cpp"))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ __all__ = ["Number", "NumberFormat", "parse_format"]
 Number = int | float | str | Decimal | Fraction
 """What data may hold; files hold the first three."""
 
+MAX_EXPONENT = 10_000
 FLOAT_CODES = {16: "e", 32: "f", 64: "d"}
 NOT_FINITE = {"nan": math.nan, "infinity": math.inf, "inf": math.inf}
 
@@ -190,14 +192,18 @@ def _integer(value: object) -> int:
 def _fraction(value: object) -> Fraction:
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, float):
-        # The decimal that was written, not the binary that stands for it.
-        value = repr(value)
-    try:
-        if isinstance(value, int | str | Decimal) and not isinstance(value, bool):
-            return Fraction(value)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        pass
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    if isinstance(value, float | str | Decimal):
+        # Of a float, the decimal that was written, not the binary that stands for it.
+        text = repr(value) if isinstance(value, float) else value
+        with suppress(InvalidOperation):
+            number = Decimal(text)
+            if number.is_finite():
+                # As a fraction, 1e999999999 would fill the memory.
+                if abs(number.adjusted()) > MAX_EXPONENT:
+                    raise DataError(f"{value} is out of range: its exponent is too large")
+                return Fraction(number)
     raise DataError(f"{_shown(value)} is not a number")
 
 

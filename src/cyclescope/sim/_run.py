@@ -57,7 +57,7 @@ class RunResult:
         seconds: wall time of the simulation.
         memories: the external memories after the run, in the form of the data; none if the
             simulation crashed.
-        capture: what was captured; None if nothing was to be.
+        capture: what was captured; None if nothing was to be, or the program fell at once.
         output: the end of what the design printed.
     """
 
@@ -239,7 +239,7 @@ def _result(
     if reason is StopReason.FAILED and (said := re.findall(r"%(?:Error|Fatal): (.*)", output)):
         message = said[-1]
     capture = None
-    if built.design.capture:
+    if built.design.capture and (folder / "capture").exists():
         from cyclescope.sim._capture import load_capture
 
         capture = load_capture(folder / "capture")

@@ -110,7 +110,7 @@ struct Node {
 struct Recorder {
     FILE* file = nullptr;
     int report = -1;
-    bool recording = false;
+    bool started = false;
     bool write_failed = false;
     int write_errno = 0;
     std::string reason;
@@ -358,6 +358,7 @@ void open(int& argc, char**& argv, const char* layout) {
         } else {
             recorder.bytes("CYCAPT\x01\n", 8);
             recorder.text('L', 0, *at ? at + 1 : at);
+            if (fflush(recorder.file) != 0) recorder.fail();
         }
     }
 
@@ -367,6 +368,8 @@ void open(int& argc, char**& argv, const char* layout) {
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) sigaction(signal, &action, nullptr);
+    // A file size limit is then an error of the write, as a full disk is.
+    signal(SIGXFSZ, SIG_IGN);
     if (period > 0) {
         struct itimerval every;
         every.it_interval.tv_sec = static_cast<time_t>(period);
@@ -379,6 +382,10 @@ void open(int& argc, char**& argv, const char* layout) {
 uint32_t instance(const std::string& name, uint32_t module) {
     Recorder& r = recorder;
     const uint32_t first = state.count;
+    if (r.started) {
+        failed("the testbench started before it evaluated the design once");
+        throw Stopped{};
+    }
     if (r.module_words[module] > kMaxWords - first) {
         failed("more than " + std::to_string(kMaxWords * 64) + " bits to capture");
         throw Stopped{};
@@ -390,6 +397,7 @@ uint32_t instance(const std::string& name, uint32_t module) {
 
 void start() {
     Recorder& r = recorder;
+    r.started = true;
     r.plant();
     for (const Instance& it : r.instances) {
         if (r.file) r.text('I', it.module, it.name);

@@ -35,7 +35,7 @@ uint32_t instance(const std::string& hierarchical_name, uint32_t module);
 
 // Begin: reads our own arguments (up to `--`), gives back the rest for the design.
 void open(int& argc, char**& argv, const char* layout);
-// From here on cycles count and are recorded.
+// From here on cycles count and are recorded. The design must have been evaluated once before.
 void start();
 // The words may differ from those of the open run: begins another.
 void change();
