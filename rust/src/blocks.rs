@@ -363,6 +363,7 @@ fn probe_compiled(record: &mut Record, comp: &mut ir::Component, sigs: &ir::Libr
     let mut builder = ir::Builder::new(comp, sigs);
     for (group, expected) in made.iter().zip(expected) {
         let registers = registers(&group.borrow().assignments, expected.kind == "par");
+        let final_state = final_state(&group.borrow());
         let children = written_probes(&group.borrow().assignments).1;
         let children = children.iter().map(ToString::to_string).collect();
         let calls_shared = calls_shared(record, &component, &mut builder, group, &leaves);
@@ -375,6 +376,7 @@ fn probe_compiled(record: &mut Record, comp: &mut ir::Component, sigs: &ir::Libr
             probe,
             leaves,
             registers,
+            final_state,
             children,
             calls_shared,
         };
@@ -411,6 +413,23 @@ fn registers(assignments: &[ir::Assignment<ir::Nothing>], of_par: bool) -> Vec<R
         }
     }
     found
+}
+
+/// The FSM state in which a compiled group is done; a par's group has none.
+fn final_state(group: &ir::Group) -> Option<u64> {
+    group.assignments.iter().find_map(|assignment| {
+        let port = assignment.dst.borrow();
+        let done = port.is_hole() && port.name == "done" && port.get_parent_name() == group.name();
+        let ir::Guard::CompOp(ir::PortComp::Eq, _, state) = assignment.guard.as_ref() else {
+            return None;
+        };
+        let cell = state.borrow().cell_parent();
+        let value = match cell.borrow().prototype {
+            ir::CellType::Constant { val, .. } => Some(val),
+            _ => None,
+        };
+        value.filter(|_| done)
+    })
 }
 
 /// A group that stands for several nodes: probe who calls it, to tell them apart.

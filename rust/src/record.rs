@@ -102,6 +102,8 @@ pub struct CompiledRecord {
     pub probe: String,
     pub leaves: Vec<String>,
     pub registers: Vec<Register>,
+    /// The FSM state that says that it is done.
+    pub final_state: Option<u64>,
     /// The groups that it starts.
     pub children: Vec<String>,
     /// Probes of shared groups, with the probe that says that this group calls them.

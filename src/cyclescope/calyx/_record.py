@@ -97,6 +97,7 @@ class Compiled:
     probe: str
     leaves: tuple[str, ...]
     registers: tuple[Register, ...]
+    final_state: int | None
     children: tuple[str, ...]
     calls_shared: tuple[tuple[str, str], ...]
 
@@ -159,6 +160,7 @@ def _component(data: dict[str, Any]) -> ComponentRecord:
             probe=row["probe"],
             leaves=tuple(row["leaves"]),
             registers=tuple(Register(**r) for r in row["registers"]),
+            final_state=row["final_state"],
             children=tuple(row["children"]),
             calls_shared=pairs(row["calls_shared"]),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from cyclescope.calyx._activity import Activity, ComponentProbes, GroupActivity
 from cyclescope.calyx._frames import ComponentFrames
-from cyclescope.calyx._record import Call
+from cyclescope.calyx._record import Call, Compiled
 from cyclescope.model import Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _Builder:
         states = self._capture.states.tolist()
         tree = np.array([self._tree(root, state) for state in states], dtype=np.int64)
         self._name_the_rest()
-        for series in self._registers():
+        for series in self._registers(complete=meta.complete):
             self._profile.counter(series)
         runs = self._capture.run_state
         shown = tree[runs] if len(tree) else runs
@@ -237,7 +237,7 @@ class _Builder:
             for node in frames.tree.members:
                 self._profile.frame(frames.node(node))
 
-    def _registers(self) -> Iterator[Series]:
+    def _registers(self, *, complete: bool) -> Iterator[Series]:
         """The control registers of every instance over time."""
         capture = self._capture
         boundary = np.cumsum(capture.run_cycles)
@@ -258,6 +258,13 @@ class _Builder:
             for block, register in registers:
                 value = capture.values(component, register.name).astype(np.int64)[vector]
                 first, last, kept = _intervals(value, ends, starts)
+                if complete and self._ends_run(component, block):
+                    # The run was over because this register took its last step, in the last
+                    # cycle; the new value shows in the cycle after.
+                    final = np.array([block.final_state], dtype=np.int64)
+                    total = np.array([capture.cycles], dtype=np.int64)
+                    first, last = np.append(first, total), np.append(last, total + 1)
+                    kept = np.append(kept, final)
                 node = frames.tree.block_of(block.leaves, block.kind)
                 what = f" ({frames.node(node).name})" if node is not None else ""
                 for track in self._shown.get(instance, [self._track(instance)]):
@@ -271,6 +278,12 @@ class _Builder:
                         end=last,
                         value=kept,
                     )
+
+    def _ends_run(self, component: str, block: Compiled) -> bool:
+        """Whether a block is the whole of the main component: tdcc makes its group last."""
+        main = self._record.main
+        is_last = component == main and block is self._record.components[main].compiled[-1]
+        return is_last and block.final_state is not None
 
     def _track(self, instance: str) -> str:
         """What to call an instance that never ran."""

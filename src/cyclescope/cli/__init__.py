@@ -39,7 +39,7 @@ class _InOrder(click.Group):
 @click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="cyclescope %(version)s")
 def program() -> None:
-    """See where every clock cycle of a hardware accelerator goes.
+    r"""See where every clock cycle of a hardware accelerator goes.
 
     A source makes a profile (.cyc); views show it:
 
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except MemoryError:
         return _complain("out of memory; profile fewer cycles (--cycle-limit)", 1)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - nobody should see a traceback
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
     return status if isinstance(status, int) else 0

@@ -38,15 +38,42 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Profile; PROGRAM.cyc if not given."
 )
-@click.option("-p", "--pass", "passes", multiple=True, default=("all",), metavar="PASS",
-              help="Run this pass or alias; may be repeated.  [default: all]")  # fmt: skip
-@click.option("-d", "--disable-pass", "disable", multiple=True, metavar="PASS",
-              help="Leave this pass out; may be repeated.")  # fmt: skip
-@click.option("-x", "--extra-opt", "options", multiple=True, metavar="PASS:OPTION",
-              help="Option of a pass; may be repeated.")  # fmt: skip
-@click.option("--list-passes", is_flag=True, is_eager=True, expose_value=False,
-              callback=_print_passes, help="List passes and aliases, and exit.")  # fmt: skip
-@click.option("--memories", type=click.Path(path_type=Path), help="Write the memories after the run.")
+@click.option(
+    "-p",
+    "--pass",
+    "passes",
+    multiple=True,
+    default=("all",),
+    metavar="PASS",
+    help="Run this pass or alias; may be repeated.  [default: all]",
+)
+@click.option(
+    "-d",
+    "--disable-pass",
+    "disable",
+    multiple=True,
+    metavar="PASS",
+    help="Leave this pass out; may be repeated.",
+)
+@click.option(
+    "-x",
+    "--extra-opt",
+    "options",
+    multiple=True,
+    metavar="PASS:OPTION",
+    help="Option of a pass; may be repeated.",
+)
+@click.option(
+    "--list-passes",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_passes,
+    help="List passes and aliases, and exit.",
+)
+@click.option(
+    "--memories", type=click.Path(path_type=Path), help="Write the memories after the run."
+)
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option("--period", type=Period(), help="Clock period (10ns, 100MHz); else 1 cycle = 1 ns.")
 @click.option("--verify", is_flag=True, help="Prove that measuring moved no cycle; no profile.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,9 +32,7 @@ __all__ = [
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-profile_argument = click.argument(
-    "profile", type=click.Path(path_type=Path), metavar="PROFILE.cyc"
-)
+profile_argument = click.argument("profile", type=click.Path(path_type=Path), metavar="PROFILE.cyc")
 force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
 
 
@@ -96,37 +95,34 @@ def progress(label: str) -> Iterator[Callable[[int, float], None]]:
             print("\r\x1b[K", end="", file=sys.stderr)
 
 
-class Period(click.ParamType):
-    """A clock period: `7.14ns`, `500ps`, or a frequency: `140MHz`; gives whole picoseconds."""
+# Unit of a clock's period or frequency → picoseconds for a number of it.
+_UNITS: dict[str, Callable[[Fraction], Fraction]] = {
+    "ps": lambda n: n,
+    "ns": lambda n: n * 10**3,
+    "us": lambda n: n * 10**6,
+    "khz": lambda n: 10**9 / n,
+    "mhz": lambda n: 10**6 / n,
+    "ghz": lambda n: 10**3 / n,
+}
+
+
+class Period(click.ParamType):  # type: ignore[type-arg] # generic only in newer click
+    """A clock period (`7.14ns`, `500ps`) or frequency (`140MHz`); gives whole picoseconds."""
 
     name = "period"
-    _PICOSECONDS = {"ps": 1, "ns": 1_000, "us": 1_000_000}
-    _HERTZ = {"khz": 10**3, "mhz": 10**6, "ghz": 10**9}
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Picoseconds per cycle, exact or refused."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Picoseconds of a cycle: exact for a period, the nearest for a frequency."""
         if isinstance(value, int):
             return value
-        text = str(value).strip().lower().replace(" ", "")
-        for unit, factor in (self._PICOSECONDS | self._HERTZ).items():
-            if text.endswith(unit):
-                try:
-                    number = Fraction(text.removesuffix(unit))
-                except (ValueError, ZeroDivisionError):
-                    break
-                if number <= 0:
-                    break
-                exact = number * factor
-                if unit in self._HERTZ:
-                    exact = Fraction(10**12) / exact
-                    # 140 MHz is no whole number of picoseconds; the nearest serves.
-                    return max(1, round(exact))
-                if exact.denominator == 1:
-                    return int(exact)
-                self.fail(f"{value} is finer than a picosecond", param, ctx)
-        self.fail(f"{value} is no period; write 10ns, 500ps or 100MHz", param, ctx)
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", str(value).lower())
+        number = Fraction(match[1]) if match else Fraction(0)
+        if match is None or match[2] not in _UNITS or number == 0:
+            self.fail(f"{value} is no period; write 10ns, 500ps or 100MHz", param, ctx)
+        exact = _UNITS[match[2]](number)
+        if exact.denominator != 1 and not match[2].endswith("hz"):
+            self.fail(f"{value} is finer than a picosecond", param, ctx)
+        return max(1, round(exact))
 
 
 def check_outputs(*paths: Path | None, force: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,13 +16,20 @@ from cyclescope.cli._common import (
     writing,
 )
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 __all__ = ["flamegraph"]
 
 
 @click.command()
 @profile_argument
-@click.option("--scaled/--flat", default=True, show_default=True,
-              help="Split each cycle among what ran in parallel, or count it for each.")  # fmt: skip
+@click.option(
+    "--scaled/--flat",
+    default=True,
+    show_default=True,
+    help="Split each cycle among what ran in parallel, or count it for each.",
+)
 @output_option("SVG to write; PROFILE.svg (scaled) or PROFILE.flat.svg if not given")
 @force_option
 def flamegraph(profile: Path, scaled: bool, output: Path | None, force: bool) -> None:

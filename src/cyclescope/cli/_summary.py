@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cyclescope.cli._common import profile_argument, read_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["summary"]
 

@@ -31,8 +31,13 @@ _KINDS = {
 @click.command()
 @profile_argument
 @click.argument("kind", type=click.Choice(list(_KINDS)), default="cells")
-@click.option("--format", "form", default="text", show_default=True,
-              type=click.Choice(["text", "csv", "json", "markdown", "parquet"]))  # fmt: skip
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
+)
 @output_option("File to write; the terminal if not given")
 @force_option
 def table(profile: Path, kind: str, form: str, output: Path | None, force: bool) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cyclescope.cli._common import (
+    Period,
     force_option,
     output_option,
     profile_argument,
@@ -16,30 +17,63 @@ from cyclescope.cli._common import (
     writing,
 )
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 __all__ = ["timeline"]
 
 
 @click.command()
 @profile_argument
-@click.option("--from", "first", type=click.IntRange(min=0), default=0, metavar="CYCLE",
-              help="First cycle to show.")  # fmt: skip
-@click.option("--to", "last", type=click.IntRange(min=1), metavar="CYCLE",
-              help="Cycle to stop before; the end if not given.")  # fmt: skip
+@click.option(
+    "--from",
+    "first",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="CYCLE",
+    help="First cycle to show.",
+)
+@click.option(
+    "--to",
+    "last",
+    type=click.IntRange(min=1),
+    metavar="CYCLE",
+    help="Cycle to stop before; the end if not given.",
+)
+@click.option(
+    "--period",
+    type=Period(),
+    metavar="TIME",
+    help="Clock period (10ns, 100MHz); the profile's if it has one, else 1 cycle = 1 ns.",
+)
 @click.option("--gzip", is_flag=True, help="Compress; Perfetto opens it as it is.")
 @output_option("Trace to write; PROFILE.pftrace if not given")
 @force_option
 def timeline(
-    profile: Path, first: int, last: int | None, gzip: bool, output: Path | None, force: bool
+    profile: Path,
+    first: int,
+    last: int | None,
+    period: int | None,
+    gzip: bool,
+    output: Path | None,
+    force: bool,
 ) -> None:
     """Write a timeline; open it at ui.perfetto.dev.
 
     One track a cell; under it control blocks, updates of control registers, and groups by the
     arm of the par in which they run.
     """
-    from cyclescope.views import timeline as write
+    from cyclescope.views import write_timeline
 
     path = target(output, profile, ".pftrace.gz" if gzip else ".pftrace")
     loaded = read_profile(profile)
     with writing(path, force=force) as stream:
-        write(loaded, stream, first=first, last=last, compress=gzip)
+        write_timeline(
+            loaded,
+            stream,
+            period_ps=period or loaded.meta.period_ps,
+            start=first,
+            end=last,
+            compress=gzip,
+        )
     report(path, "timeline")

@@ -124,7 +124,7 @@ def _counters(profile: Profile) -> None:
         _require((series.start < series.end).all(), f"{name}: an interval is not empty")
         _require((series.start[1:] >= series.end[:-1]).all(), f"{name}: intervals do not overlap")
         inside = len(series) == 0 or (
-            int(series.start[0]) >= 0 and int(series.end[-1]) <= profile.cycles
+            int(series.start[0]) >= 0 and int(series.end[-1]) <= profile.cycles + 1
         )
         _require(inside, f"{name}: intervals lie inside the run")
         _require(-1 <= series.path < len(profile.call_paths), f"{name}: its path is known")

@@ -118,7 +118,8 @@ class Series:
             `operations`, `parallelism` …
         unit: of the values (`state`, `B`, `cycles`), empty for plain numbers.
         path: the call path to which the track belongs, -1 for none.
-        start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end.
+        start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end. The
+            last may reach one cycle past the run: what a step in the last cycle led to.
     """
 
     track: str
