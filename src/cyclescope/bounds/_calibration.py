@@ -2,6 +2,7 @@
 
     read = 1                   # Λ_R, cycles
     write = 1                  # Λ_W
+    reorder = 3                # II of a process that reads through a reordering buffer
     constants = "free"         # assignments of constants: "free" (time 0) or "process"
     constant_latency = 0       # Λ_F of these, if they are processes
     [defines]                  # macros, as -D gives them
@@ -94,6 +95,7 @@ class Calibration:
     technology: Technology = VIRTEX7
     read: int = 1
     write: int = 1
+    reorder: int = 3
     constants_free: bool = True
     constant_latency: int = 0
     defines: dict[str, str] = field(default_factory=dict)
@@ -180,7 +182,7 @@ class _Reader:
                     pass
                 case "reason" if not top:
                     pass
-                case "read" | "write":
+                case "read" | "write" | "reorder":
                     changes[key] = self._int(value, key, 1)
                 case "constants":
                     choice = self._choice(value, key, ("free", "process"))

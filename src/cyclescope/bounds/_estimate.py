@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cyclescope.bounds._contents import dtype_of
+
 if TYPE_CHECKING:
     from cyclescope.bounds._calibration import Calibration
+    from cyclescope.bounds._detail import Detail
     from cyclescope.bounds._native import Records
     from cyclescope.bounds._network import Network, Process
     from cyclescope.c import Unit
@@ -145,7 +148,14 @@ def _spread(starts: Ints, begin: int, length: int) -> Ints:
 
 
 class Bounds:
-    """A kernel's bounds: `absolute`, `unbounded`, and what they are made of."""
+    """A kernel's bounds: `absolute`, `unbounded`, and what they are made of.
+
+    Attributes:
+        unit, network, calibration, records: what the estimates come from.
+        absolute, unbounded: the two estimates.
+        detail: waits, edges and the critical path, if they were asked for.
+        reordered: with it, the absolute estimate in which reordering buffers take time.
+    """
 
     def __init__(
         self, unit: Unit, network: Network, calibration: Calibration, records: Records
@@ -154,6 +164,8 @@ class Bounds:
         self.network = network
         self.calibration = calibration
         self.records = records
+        self.detail: Detail | None = None
+        self.reordered: Estimate | None = None
         self.absolute = self._estimate("absolute", ABSOLUTE)
         self.unbounded = self._estimate("unbounded", UNBOUNDED)
 
@@ -193,3 +205,15 @@ class Bounds:
         """Firings of the kernel's statements, sources and sinks left out."""
         kinds = ("statement", "constant")
         return sum(r.count for r in self.absolute.firings if r.process.kind in kinds)
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """What parameters and globals hold after the run, if it was asked to keep them.
+
+        Arrays by name, in their C shape and type.
+        """
+        return {
+            storage.name: np.frombuffer(raw, dtype=dtype_of(storage.type)).reshape(storage.dims)
+            for storage in self.network.storages
+            if (raw := self.records.final.get(storage.index)) is not None
+        }

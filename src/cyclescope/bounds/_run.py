@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.bounds._calibration import Calibration, read_schedule_report
-from cyclescope.bounds._estimate import Bounds
+from cyclescope.bounds._detail import Detail, detail_of
+from cyclescope.bounds._estimate import Bounds, Estimate
 from cyclescope.bounds._kernel import find_kernel, network_of
-from cyclescope.bounds._native import Program
+from cyclescope.bounds._native import Program, Records
+from cyclescope.bounds._contents import contents_of
 from cyclescope.c import read_c
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from cyclescope.bounds._network import Network
     from cyclescope.c import Unit
 
-__all__ = ["MEMORY", "estimate", "prepare"]
+__all__ = ["DETAIL_LIMIT", "MEMORY", "estimate", "prepare"]
 
 MEMORY = 256 << 20
 """Bytes for both estimates' profiles of activity, unless told otherwise."""
+
+DETAIL_LIMIT = 8_000_000
+"""Firings that are kept at most; each takes some 30 to 60 bytes."""
 
 
 def prepare(
@@ -65,8 +70,7 @@ def prepare(
     function = find_kernel(unit, kernel)
     if report is not None:
         # A report covers a whole design: rules for functions that this kernel lacks are no error.
-        called = {name for name in unit.functions}
-        rules = tuple(r for r in read_schedule_report(report) if r.label in called)
+        rules = tuple(r for r in read_schedule_report(report) if r.label in unit.functions)
         given = given.with_rules(rules)
     network, declarations = network_of(unit, function, given, dict(arguments or {}))
     return unit, network, declarations, given
@@ -83,18 +87,25 @@ def estimate(
     calibration: Calibration | None = None,
     report: str | os.PathLike[str] | None = None,
     memory: int = MEMORY,
-    detail_limit: int = 0,
+    detail: bool = False,
+    detail_limit: int = DETAIL_LIMIT,
+    data: Mapping[str, Sequence[object]] | None = None,
+    values: bool = False,
 ) -> Bounds:
     """A kernel's absolute and unbounded cycles, by running it natively with time stamps.
 
     Args:
         file, kernel, text, defines, include, arguments, calibration, report: as `prepare`.
         memory: bytes for the profiles of activity; beyond, their resolution is lowered.
-        detail_limit: keep every firing, up to so many, for waits, edges and the critical path.
+        detail: also keep every firing, for waits, edges, the critical path and reordering; if
+            there are more than `detail_limit`, `Bounds.detail` stays None.
+        detail_limit: see there.
+        data: contents of arrays (nested lists) by name; others hold numbers of no meaning.
+        values: keep what the kernel computed in `Bounds.values`.
 
     Raises:
         SourceError: as `prepare`; or the kernel left an array or divided by zero.
-        InputError: the calibration, report or arguments are wrong.
+        InputError: the calibration, report, arguments or data are wrong.
         ToolError: no compiler.
         RunError: the kernel crashed, or memory ran out.
     """
@@ -102,8 +113,29 @@ def estimate(
         file, kernel=kernel, text=text, defines=defines, include=include, arguments=arguments,
         calibration=calibration, report=report,
     )  # fmt: skip
+    contents = contents_of(network, data) if data else None
     with Program(network, declarations) as program:
-        records = program.run(
-            read=used.read, write=used.write, memory=memory, detail_limit=detail_limit
-        )
-    return Bounds(unit, network, replace(used), records)
+        run = partial(program.run, read=used.read, write=used.write, memory=memory, data=contents)
+        bounds = Bounds(unit, network, used, run(dump=values))
+        if detail and sum(row.count for row in bounds.absolute.firings) <= detail_limit:
+            firings = Bounds(unit, network, used, run(detail_limit=detail_limit))
+            bounds.detail = detail_of(firings)
+            bounds.reordered = _reordered(bounds, bounds.detail, run)
+    return bounds
+
+
+def _reordered(bounds: Bounds, detail: Detail, run: Callable[[], Records]) -> Estimate:
+    """The absolute estimate where reading through a reordering buffer takes its time.
+
+    A process with such an edge starts every `reorder` cycles at best (see docs/bounds.md).
+    """
+    network = bounds.network
+    usual = [process.interval for process in network.processes]
+    for edge in detail.edges:
+        if edge.reordered and edge.consumer.kind == "statement":
+            edge.consumer.interval = max(edge.consumer.interval, bounds.calibration.reorder)
+    try:
+        return Bounds(bounds.unit, network, bounds.calibration, run()).absolute
+    finally:
+        for process, interval in zip(network.processes, usual, strict=True):
+            process.interval = interval
