@@ -46,7 +46,7 @@ HOSTILE = (
     "漢字の名前",
     "😀" * 20,
     "",
-    "x" * 3000,
+    "x" * 300,
 )
 
 Cycle = tuple[frozenset[int], frozenset[tuple[str, str, str]]]  # active paths, registers written

@@ -259,7 +259,7 @@ class _Writer:
             about = f"run\n{self._total()}"
         extra = {}
         if box.depth == 0:
-            name = extra["data-name"] = f"{name}  {self._total()}"
+            name = extra["data-name"] = f"{name} \u00b7 {self._total()}"
         data = {
             "data-d": str(box.depth),
             "data-x": f"{box.left / total:.9g}",

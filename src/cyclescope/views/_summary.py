@@ -132,7 +132,9 @@ def _head(summary: Summary) -> RenderableType:
     text.append(f"  {clip(visible(summary.meta.title), _LABEL)}", style="not bold")
     if summary.meta.period_ps:
         duration = nanoseconds(summary.cycles * summary.meta.period_ps)
-        text.append(f"  {duration} at {nanoseconds(summary.meta.period_ps)}", style="not bold dim")
+        text.append(
+            f"  {duration} at {nanoseconds(summary.meta.period_ps)} a cycle", style="not bold dim"
+        )
     return text
 
 
