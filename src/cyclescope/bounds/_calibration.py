@@ -1,26 +1,26 @@
 """Calibration: what a TOML file may say of latencies, sources, sinks and constants.
 
-    read = 1                   # Λ_R, cycles
-    write = 1                  # Λ_W
-    reorder = 3                # II of a process that reads through a reordering buffer
-    constants = "free"         # assignments of constants: "free" (time 0) or "process"
-    constant_latency = 0       # Λ_F of these, if they are processes
-    [defines]                  # macros, as -D gives them
-    N = 8
-    [arguments]                # the kernel's scalar parameters
-    n = 8
-    [operators.double]         # latencies by type and operator; also copy = … at the top
-    add = 8
-    [sources]                  # automatic = false: none but those named
-    A = false                  # or { latency = 1, interval = 1, ranges = [[0, 8]], skip = [[0, 7]] }
-    [sinks]
-    [[statement]]              # by line, label (or outlined function) or target
-    line = 12
-    latency = 18
-    interval = 1
-    ignore = ["C"]             # arrays of which it doesn't wait for its own earlier results
-    [tweak]                    # the same tables again: laid over the above unless switched off
-    reason = "…"
+read = 1                   # Λ_R, cycles
+write = 1                  # Λ_W
+reorder = 3                # II of a process that reads through a reordering buffer
+constants = "free"         # assignments of constants: "free" (time 0) or "process"
+constant_latency = 0       # Λ_F of these, if they are processes
+[defines]                  # macros, as -D gives them
+N = 8
+[arguments]                # the kernel's scalar parameters
+n = 8
+[operators.double]         # latencies by type and operator; also copy = … at the top
+add = 8
+[sources]                  # automatic = false: none but those named
+A = false                  # or { latency = 1, interval = 1, ranges = [[0, 8]], skip = [[0, 7]] }
+[sinks]
+[[statement]]              # by line, label (or outlined function) or target
+line = 12
+latency = 18
+interval = 1
+ignore = ["C"]             # arrays of which it doesn't wait for its own earlier results
+[tweak]                    # the same tables again: laid over the above unless switched off
+reason = "…"
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def read_calibration(
     if over is not None:
         over = reader.table(over, "tweak")
         if not isinstance(over.get("reason"), str):
-            raise InputError(f"{name}: [tweak] says no reason; add reason = \"…\"")
+            raise InputError(f'{name}: [tweak] says no reason; add reason = "…"')
         tweaked = reader.apply(result, over, top=False)
         if tweak:
             return replace(tweaked, reason=over["reason"])

@@ -38,7 +38,9 @@ def contents_of(network: Network, data: Mapping[str, object]) -> bytes:
     names = {s.name for s in outer}
     for name in data:
         if name not in names:
-            raise DataError(f"data for {name}: no such array; there are: {', '.join(sorted(names))}")
+            raise DataError(
+                f"data for {name}: no such array; there are: {', '.join(sorted(names))}"
+            )
     parts = []
     for storage in outer:
         kind = dtype_of(storage.type)
@@ -56,7 +58,7 @@ def contents_of(network: Network, data: Mapping[str, object]) -> bytes:
             array.dtype.kind == "f" and not storage.type.is_float
         ):
             raise DataError(f"data for {storage.name}: must be {storage.type} numbers")
-        if array.size != storage.size or array.shape != storage.dims and storage.dims:
+        if array.size != storage.size or (array.shape != storage.dims and storage.dims):
             raise DataError(
                 f"data for {storage.name}: shape {list(array.shape)}, must be {list(storage.dims)}"
             )

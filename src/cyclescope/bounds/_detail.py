@@ -109,9 +109,7 @@ class _Firings:
     def __init__(self, bounds: Bounds) -> None:
         records = bounds.records.detail
         used = {row.process.index for row in bounds.absolute.firings}
-        total = 1 + max(
-            (int(own[0][-1]) for own in records.values() if len(own[0])), default=0
-        )
+        total = 1 + max((int(own[0][-1]) for own in records.values() if len(own[0])), default=0)
         count = len(bounds.network.processes)
         self.process = np.full(total, count, dtype=np.int32)
         self.start = [np.zeros(total, dtype=np.int64) for _ in range(2)]
@@ -147,10 +145,10 @@ def detail_of(bounds: Bounds) -> Detail:
     for index, estimate in enumerate(bounds.estimates):
         before = np.zeros(len(firings.process), dtype=np.int64)
         by_value = np.zeros(len(firings.process), dtype=bool)
-        rows = []
-        for number in firings.numbers:
-            rows.append(_wait(firings, processes, processes[number], index, before, by_value))
-        waits[estimate.name] = tuple(rows)
+        waits[estimate.name] = tuple(
+            _wait(firings, processes, processes[number], index, before, by_value)
+            for number in firings.numbers
+        )
         paths[estimate.name] = _critical_path(
             firings, processes, index, estimate.cycles, before, by_value
         )
@@ -198,8 +196,7 @@ def _wait(
         resource=int((start - data)[held].sum()) if estimate == 0 else 0,
         operands=by_operand,
         producers=tuple(
-            (processes[p], int(by_producer[p]))
-            for p in np.flatnonzero(by_producer[:-1]).tolist()
+            (processes[p], int(by_producer[p])) for p in np.flatnonzero(by_producer[:-1]).tolist()
         ),
     )
 
@@ -214,9 +211,7 @@ def _critical_path(
 ) -> tuple[PathStep, ...]:
     """From the last write back to cycle 0; each firing answers for the time up to the next."""
     start = firings.start[estimate]
-    end = np.where(
-        firings.process < len(processes), start + firings.cost[firings.process], -1
-    )
+    end = np.where(firings.process < len(processes), start + firings.cost[firings.process], -1)
     if not len(end) or cycles == 0:
         return ()
     at = int(end.argmax())
@@ -249,9 +244,7 @@ def _edges(firings: _Firings, processes: list[Process]) -> list[Edge]:
     return edges
 
 
-def _edge(
-    producer: Process, consumer: Process, operand: int, tokens: NDArray[np.int64]
-) -> Edge:
+def _edge(producer: Process, consumer: Process, operand: int, tokens: NDArray[np.int64]) -> Edge:
     in_order = bool((np.diff(tokens) >= 0).all())
     _, first = np.unique(tokens, return_index=True)
     distinct = len(first)

@@ -14,10 +14,8 @@ from cyclescope.c import (
     Block,
     Call,
     Declare,
-    Evaluate,
     Expr,
     Function,
-    Literal,
     Name,
     Pointer,
     Scalar,
@@ -75,9 +73,7 @@ def network_of(
     _check_arguments(unit, kernel, arguments)
     known = {**_called_with(unit, kernel), **calibration.arguments, **arguments}
     network = Network(kernel.name)
-    network.scalars = {
-        p.name: known[p.name] for p in kernel.params if p.name in known
-    }
+    network.scalars = {p.name: known[p.name] for p in kernel.params if p.name in known}
     lowering = Lowering(unit, network, calibration, known)
     try:
         lowering.kernel(kernel)
@@ -144,8 +140,9 @@ def _constants(function: Function) -> dict[str, int | float]:
             if isinstance(target, Name):
                 touched.add(target.variable)
     constants: dict[str, int | float] = {}
-    for node in statements(function.body):
-        for variable in node.variables if isinstance(node, Declare) else ():
+    declared = [s for s in statements(function.body) if isinstance(s, Declare)]
+    for declaration in declared:
+        for variable in declaration.variables:
             value = fold(variable.init, constants)
             if value is not None and variable not in touched:
                 constants[variable.name] = value
@@ -169,7 +166,7 @@ def _ports(network: Network, calibration: Calibration) -> None:
             rule = rules.get(storage.name, rules.get(storage.name.split(".")[0]))
             wanted = storage.read if kind == "source" else storage.written
             if rule is None:
-                if not (automatic and wanted) or storage.initialised and kind == "source":
+                if not (automatic and wanted) or (storage.initialised and kind == "source"):
                     continue
                 if kind == "source" and not storage.dims and storage.role == "global":
                     continue
@@ -219,5 +216,3 @@ def _port(
     )
     network.processes.append(process)
     return Port(process.index, storage.index, ranges, tuple(skip), certain)
-
-

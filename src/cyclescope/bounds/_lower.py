@@ -68,7 +68,7 @@ class Lowering(Processes):
         self.arguments = arguments
         self.declarations: list[str] = []
         self._used_rules = set()
-        self._globals = {}
+        self._globals: dict[Variable, Place] = {}
         self._written_anywhere = {
             variable
             for function in unit.functions.values()
@@ -81,7 +81,7 @@ class Lowering(Processes):
         self._leave: list[tuple[str, str]] = []  # break and continue labels of the loops around
         self._return: list[tuple[str, Place | None]] = []
 
-    # -- the kernel --------------------------------------------------------------------------------
+    # -- the kernel ----------------------------------------------------------------------------
 
     def kernel(self, function: Function) -> None:
         """Lower the kernel: parameters are its storages and constants."""
@@ -163,7 +163,7 @@ class Lowering(Processes):
             raise self._lacks(variable)
         return Value(literal(1.5 if number is None else number, kind), kind)
 
-    # -- storages ----------------------------------------------------------------------------------
+    # -- storages ------------------------------------------------------------------------------
 
     def _extents(self, variable: Variable, kind: CType) -> tuple[CType, tuple[int, ...]]:
         dims: list[int] = []
@@ -182,8 +182,9 @@ class Lowering(Processes):
             dims.append(extent)
             kind = kind.element
         if math.prod(dims) > _ELEMENTS:
-            raise self.refuse(variable.where, f"{variable.name}, {math.prod(dims)} elements,",
-                              "make it smaller")
+            raise self.refuse(
+                variable.where, f"{variable.name}, {math.prod(dims)} elements,", "make it smaller"
+            )
         return kind, tuple(dims)
 
     def _pointed(self, variable: Variable) -> int:
@@ -218,9 +219,7 @@ class Lowering(Processes):
                 len(self.network.storages), f"{variable.name}{field}", element, dims, role,
                 variable.where,
             )  # fmt: skip
-            storage.twice = any(
-                storage.name in rule.ignore for rule in self.calibration.statements
-            )
+            storage.twice = any(storage.name in rule.ignore for rule in self.calibration.statements)
             self.network.storages.append(storage)
             if storage.in_registers:
                 index = storage.index
@@ -277,7 +276,7 @@ class Lowering(Processes):
             return found.text
         return self._counter(variable, None)
 
-    # -- statements ----------------------------------------------------------------------------------
+    # -- statements ----------------------------------------------------------------------------
 
     def _body(self, function: Function, result: Place | None) -> None:
         label = self._label()
@@ -352,9 +351,7 @@ class Lowering(Processes):
         if variable.scope == "static":
             known = self._globals.get(variable)
             if known is None:
-                known = self._globals[variable] = self._allocate(
-                    variable, variable.type, "global"
-                )
+                known = self._globals[variable] = self._allocate(variable, variable.type, "global")
             self.env[variable] = known
             return
         place = self._declare(variable, "local")
@@ -430,7 +427,7 @@ class Lowering(Processes):
         function = self.unit.functions.get(node.function)
         return function if function is not None and function.body is not None else None
 
-    # -- control ---------------------------------------------------------------------------------------
+    # -- control -------------------------------------------------------------------------------
 
     def _control(self, node: Expr, what: str) -> Value:
         """A value that steers control: nobody waits for it; noted if it isn't affine."""
@@ -531,7 +528,7 @@ class Lowering(Processes):
         self.emit("}")
         self.emit(f"{out}:;")
 
-    # -- calls -----------------------------------------------------------------------------------------
+    # -- calls ---------------------------------------------------------------------------------
 
     def _called(self, node: Call, label: str, into: Expr | None) -> None:
         function = self._body_of(node)
@@ -612,9 +609,7 @@ class Lowering(Processes):
             outer = self.env
             self.env = {**outer, variable: result}
             target = Name(node.where, node.value.type, variable)
-            self.assign(
-                Assign(node.where, target.type, "=", target, node.value, target.type), ""
-            )
+            self.assign(Assign(node.where, target.type, "=", target, node.value, target.type), "")
             self.env = outer
         if self._leave:
             self._note(node.where, "return inside a loop", "return")
@@ -630,8 +625,9 @@ def _affine_condition(node: Expr, value: Value, lowering: Lowering) -> bool:
     del value
     match node:
         case Binary(op="&&" | "||", left=left, right=right):
-            return all(_affine_condition(e, Value("", Scalar("int", 32)), lowering)
-                       for e in (left, right))
+            return all(
+                _affine_condition(e, Value("", Scalar("int", 32)), lowering) for e in (left, right)
+            )
         case Binary(op="<" | ">" | "<=" | ">=" | "==" | "!=", left=left, right=right):
             sides = (lowering.captured(e)[0] for e in (left, right))
             return all(side.form <= Form.AFFINE for side in sides)

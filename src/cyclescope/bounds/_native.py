@@ -71,7 +71,7 @@ class Records:
     detail: dict[int, list[NDArray[Any]]] = field(default_factory=dict)
 
 
-class _Overflow(Exception):
+class _OverflowError(Exception):
     """A stamp did not fit; wider ones are needed."""
 
 
@@ -141,7 +141,7 @@ class Program:
         if not wide:
             try:
                 return self._once(words, data, 32, 1, 1, detail)
-            except _Overflow:
+            except _OverflowError:
                 pass
         if wide or detail:
             return self._once(words, data, 64, 1, 1, detail)
@@ -218,7 +218,7 @@ class Program:
     def _fault(self, kind: int, place: int, storage: int, dimension: int, value: int) -> None:
         network = self._network
         if kind == _STAMP:
-            raise _Overflow
+            raise _OverflowError
         if kind == _MEMORY:
             raise RunError(f"{network.kernel}: no memory for another {value} MB; use smaller sizes")
         if kind == _LIMIT:
@@ -232,7 +232,9 @@ class Program:
         else:
             what = f"subscript {value} of {array.name}, extent {array.dims[dimension]}"
             what += f" (dimension {dimension + 1})," if len(array.dims) > 1 else ","
-        raise SourceError(f"{site.where}: {what} in `{site.text}` leaves the array; mend the bounds")
+        raise SourceError(
+            f"{site.where}: {what} in `{site.text}` leaves the array; mend the bounds"
+        )
 
 
 def _execute(command: list[str]) -> int:

@@ -85,7 +85,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class CallPath:
-    """A function as called from one place: `parent` is its caller's path, −1 for the kernel."""
+    """A function as called from one place: `parent` is its caller's path, -1 for the kernel."""
 
     parent: int
     function: str

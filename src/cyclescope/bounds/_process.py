@@ -12,12 +12,12 @@ from cyclescope.c import (
     Assign,
     Block,
     Call,
+    Cast,
     Declare,
     Empty,
     Evaluate,
     Expr,
     Function,
-    Index,
     Literal,
     Name,
     Pointer,
@@ -48,9 +48,7 @@ def statements(node: Stmt | None) -> Iterator[Stmt]:
                 yield from statements(inner)
         case _:
             for part in ("init", "then", "other", "body"):
-                inner = getattr(node, part, None)
-                if inner is not None:
-                    yield from statements(inner)
+                yield from statements(getattr(node, part, None))
 
 
 def is_outlined(function: Function) -> bool:
@@ -131,9 +129,7 @@ class Processes(Values):
         self._store(places, "STAMPED", operands.ignored)
         self.emit("}")
 
-    def _store(
-        self, places: list[tuple[Place, str]], stamp: str, ignored: tuple[str, ...]
-    ) -> None:
+    def _store(self, places: list[tuple[Place, str]], stamp: str, ignored: tuple[str, ...]) -> None:
         for place, text in places:
             (storage,) = _storages(place)
             cell = "" if storage.in_registers else f"[{place.offset}]"
@@ -296,8 +292,8 @@ class Processes(Values):
                             self._name(variable, self.value(variable.init), variable.init)
                 case Evaluate(value=Assign() as assign):
                     self._straight_assign(assign, writes)
-                case Return(value=Expr_value) if Expr_value is not None:
-                    return self.value(Expr_value)
+                case Return(value=returned) if returned is not None:
+                    return self.value(returned)
                 case _:
                     pass
         return None
@@ -411,7 +407,6 @@ def constant_number(node: Expr | None) -> int | float | None:
         case Unary(op="-", operand=operand):
             inner = constant_number(operand)
             return None if inner is None else -inner
-        case Index() | None:
-            return None
-    operand = getattr(node, "operand", None)
-    return constant_number(operand) if operand is not None else None
+        case Cast(operand=operand):
+            return constant_number(operand)
+    return None

@@ -56,7 +56,7 @@ def program_text(network: Network, declarations: list[str]) -> str:
 
 def _main(network: Network, storages: list[Storage], feeds: list[Storage]) -> list[str]:
     lines = ["int main(int argc, char **argv)\n{"]
-    lines.append("if (argc < 3 || !(result = fopen(argv[2], \"wb\"))) return 4;")
+    lines.append('if (argc < 3 || !(result = fopen(argv[2], "wb"))) return 4;')
     lines.append("setvbuf(result, 0, _IOFBF, 1 << 20);")
     lines.append("load_parameters(argv[1]);")
     lines.append("u64 dump = next();")
@@ -71,7 +71,7 @@ def _main(network: Network, storages: list[Storage], feeds: list[Storage]) -> li
         lines.append(f"static Port {kind}[{len(given) + 1}];")
         lines.append(f"for (int i = 0; i < {len(given)}; i++) read_port(&{kind}[i]);")
     lines.append("if (argc > 3) {")
-    lines.append("FILE *data = fopen(argv[3], \"rb\"); if (!data) return 4;")
+    lines.append('FILE *data = fopen(argv[3], "rb"); if (!data) return 4;')
     for s in feeds:
         size = f"sizeof *g{s.index}"
         lines.append(f"if (fread(g{s.index}, {size}, {s.size}ull, data) != {s.size}ull) return 4;")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.bounds._calibration import Calibration, read_schedule_report
+from cyclescope.bounds._contents import contents_of
 from cyclescope.bounds._detail import Detail, detail_of
 from cyclescope.bounds._estimate import Bounds, Estimate
 from cyclescope.bounds._kernel import find_kernel, network_of
 from cyclescope.bounds._native import Program, Records
-from cyclescope.bounds._contents import contents_of
 from cyclescope.c import read_c
 
 if TYPE_CHECKING:
@@ -95,7 +95,14 @@ def estimate(
     """A kernel's absolute and unbounded cycles, by running it natively with time stamps.
 
     Args:
-        file, kernel, text, defines, include, arguments, calibration, report: as `prepare`.
+        file: as for `prepare`, like all down to `report`.
+        kernel: the function's name.
+        text: the file's text.
+        defines: macros.
+        include: header folders.
+        arguments: scalar parameters.
+        calibration: latencies, sources, sinks.
+        report: an HLS tool's log.
         memory: bytes for the profiles of activity; beyond, their resolution is lowered.
         detail: also keep every firing, for waits, edges, the critical path and reordering; if
             there are more than `detail_limit`, `Bounds.detail` stays None.

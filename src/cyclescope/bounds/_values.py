@@ -246,9 +246,7 @@ class Values:
             at = f"(int64_t){place.offset} + (int64_t)({index.text}) * {stride}"
             limit = place.root - stride + 1
             offset = self.temp()
-            self.emit(
-                f"u64 {offset} = within({at}, {limit}, {self._site}, {storage.index}, 99);"
-            )
+            self.emit(f"u64 {offset} = within({at}, {limit}, {self._site}, {storage.index}, 99);")
         else:
             number = f"within((int64_t)({index.text}), {extent}, {self._site}, "
             number += f"{storage.index}, {dimension})"
@@ -461,7 +459,7 @@ class Values:
         self.emit("}")
         return Value(name, kind, at, form)
 
-    # -- calls inside expressions ----------------------------------------------------------------
+    # -- calls inside expressions --------------------------------------------------------------
 
     def _call(self, node: Call) -> Value:
         function = self.unit.functions.get(node.function)
@@ -512,7 +510,7 @@ def literal(number: int | float, kind: Scalar) -> str:
     if kind.is_float:
         value = float(number)
         if math.isnan(value):
-            return f"(({kind})__builtin_nan(\"\"))"
+            return f'(({kind})__builtin_nan(""))'
         if math.isinf(value):
             return f"(({kind}){'-' if value < 0 else ''}__builtin_inf())"
         return f"(({kind}){value.hex()})"

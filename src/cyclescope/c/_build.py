@@ -228,9 +228,7 @@ class ExprBuilder:
 
     def _conditional_operator(self, cursor: Cursor) -> Expr:
         condition, then, other = (self.expr(c) for c in self._children(cursor))
-        return Conditional(
-            self.where(cursor), self.type(cursor.type), condition, then, other
-        )
+        return Conditional(self.where(cursor), self.type(cursor.type), condition, then, other)
 
     def _cstyle_cast_expr(self, cursor: Cursor) -> Expr:
         operand = self.expr(self._children(cursor)[-1])

@@ -111,9 +111,7 @@ class _Reader:
                 if known is None or known.body is None:
                     functions[function.name] = function
             last[where.file] = where.end_line
-        return Unit(
-            str(self._path), functions, variables, self._build.structs, self._sources
-        )
+        return Unit(str(self._path), functions, variables, self._build.structs, self._sources)
 
     def _function(self, cursor: Cursor, pragmas: tuple[Pragma, ...]) -> Function:
         params = tuple(self._build.variable(p, "param") for p in cursor.get_arguments())

@@ -16,6 +16,7 @@ __all__ = [
     "Void",
 ]
 
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """An arithmetic type.
