@@ -23,7 +23,7 @@ _CALLERS: dict[str, dict[Kind, frozenset[Kind]]] = {
         Kind.GROUP: frozenset({Kind.CELL, Kind.CONTROL, Kind.GROUP}),
         Kind.PRIMITIVE: frozenset({Kind.GROUP}),
     },
-    "bounds": {Kind.PROCESS: frozenset({Kind.PROCESS, Kind.CELL}), Kind.CELL: frozenset()},
+    "bounds": {Kind.PROCESS: frozenset({Kind.CELL}), Kind.CELL: frozenset({Kind.CELL})},
 }
 
 
