@@ -1,0 +1,181 @@
+"""A Profile of an estimate: processes as frames under the functions that call them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.model import (
+    Anomaly,
+    Frame,
+    Kind,
+    Meta,
+    Position,
+    Profile,
+    ProfileBuilder,
+    Series,
+    Severity,
+)
+
+if TYPE_CHECKING:
+    from cyclescope.bounds._estimate import Bounds, Estimate
+    from cyclescope.bounds._network import Process
+    from cyclescope.c import Range
+    from cyclescope.model import Ints
+
+__all__ = ["profile_of"]
+
+_STAGES = (("R$", "R", "reads"), ("E$", "E", "pipeline fill"), ("W$", "W", "writes"))
+
+
+def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
+    """One estimate as a profile.
+
+    A process is active from a firing's read to its write. Counters: R$, E$ and W$ of each
+    process and G$ (paper, section 4.5.1). At a coarser resolution than a cycle a process is
+    active in a bin in which it executes, and E$ and G$ count cycles of execution in each bin.
+    """
+    builder = ProfileBuilder()
+    paths, tracks = _call_paths(bounds, builder)
+    rows = estimate.firings
+    own = [builder.path(paths[row.process.path], _frame(row.process, bounds)) for row in rows]
+    active = np.array([estimate.busy(row.process) > 0 for row in rows]).reshape(
+        len(rows), estimate.bins
+    )
+    begins, trees = _trees(builder, active, own, paths[0])
+    begins *= estimate.resolution
+    lengths = np.diff(np.append(begins, estimate.cycles))
+    for row, path in zip(rows, own, strict=True):
+        track = f"{tracks[row.process.path]}.{row.process.name}"
+        for series in _stages(estimate, row.process, track, path):
+            builder.counter(series)
+    builder.counter(
+        _series(estimate, estimate.parallelism, tracks[0], "G$", "parallelism", paths[0])
+    )
+    return builder.build(_meta(bounds, estimate), lengths, trees)
+
+
+def _call_paths(bounds: Bounds, builder: ProfileBuilder) -> tuple[list[int], list[str]]:
+    """For each of the network's call paths the profile's path and its track's name."""
+    paths: list[int] = []
+    tracks: list[str] = []
+    names: dict[tuple[int, str], int] = {}
+    for call in bounds.network.paths:
+        number = names[(call.parent, call.function)] = (
+            names.get((call.parent, call.function), 0) + 1
+        )
+        name = call.function if number == 1 else f"{call.function} #{number}"
+        above = paths[call.parent] if call.parent >= 0 else -1
+        component = call.function if call.parent < 0 else bounds.network.paths[call.parent].function
+        frame = Frame(
+            kind=Kind.CELL,
+            name=name,
+            component=component,
+            detail=call.function,
+            positions=(_position(call.where),),
+        )
+        paths.append(builder.path(above, frame))
+        tracks.append(f"{tracks[call.parent]}.{name}" if call.parent >= 0 else name)
+    return paths, tracks
+
+
+def _position(where: Range) -> Position:
+    return Position("c", where.file, where.line, where.column)
+
+
+def _frame(process: Process, bounds: Bounds) -> Frame:
+    return Frame(
+        kind=Kind.PROCESS,
+        name=process.name,
+        component=bounds.network.paths[process.path].function,
+        detail=process.kind,
+        positions=(_position(process.where),),
+        generated=process.kind in ("source", "sink"),
+    )
+
+
+def _trees(
+    builder: ProfileBuilder, active: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+    own: list[int], root: int,
+) -> tuple[Ints, Ints]:  # fmt: skip
+    """Where the set of active processes changes, and the tree that holds from there."""
+    bins = active.shape[1]
+    changes = np.zeros(bins, dtype=bool)
+    changes[:1] = True
+    for row in active:
+        changes[1:] |= row[1:] != row[:-1]
+    begins = np.flatnonzero(changes).astype(np.int64)
+    packed = np.packbits(active[:, begins], axis=0).T
+    _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.zeros(len(first), dtype=np.int64)
+    for kind in order.tolist():
+        column = active[:, begins[first[kind]]]
+        number[kind] = builder.tree([root, *(own[p] for p in np.flatnonzero(column).tolist())])
+    return begins, number[inverse.reshape(-1)]
+
+
+def _stages(estimate: Estimate, process: Process, track: str, path: int) -> list[Series]:
+    stages = _STAGES if estimate.resolution == 1 else _STAGES[1:2]
+    return [
+        _series(estimate, estimate.stage(process, stage), track, name, metric, path)
+        for name, stage, metric in stages
+    ]
+
+
+def _series(
+    estimate: Estimate, values: Ints, track: str, name: str, metric: str, path: int
+) -> Series:
+    """A counter over the whole run, an interval for each run of equal values."""
+    change = np.flatnonzero(np.diff(values, prepend=-1))
+    start = change * estimate.resolution
+    unit = "" if estimate.resolution == 1 else f"cycles of execution in {estimate.resolution}"
+    return Series(
+        track=track,
+        name=name,
+        metric=metric,
+        unit=unit,
+        path=path,
+        start=start,
+        end=np.append(start[1:], estimate.cycles) if len(start) else start,
+        value=values[change],
+    )
+
+
+def _meta(bounds: Bounds, estimate: Estimate) -> Meta:
+    calibration, network = bounds.calibration, bounds.network
+    options = {
+        "estimate": estimate.name,
+        "kernel": network.kernel,
+        "technology": calibration.technology.name,
+        "read latency": str(calibration.read),
+        "write latency": str(calibration.write),
+        "absolute": str(bounds.absolute.cycles),
+        "unbounded": str(bounds.unbounded.cycles),
+    }
+    options |= {f"define {k}": v for k, v in calibration.defines.items()}
+    options |= {f"argument {k}": str(v) for k, v in network.scalars.items()}
+    if calibration.reason:
+        options["tweak"] = calibration.reason
+    anomalies = []
+    for number, test in enumerate(network.tests):
+        count = bounds.records.tests[number] if number < len(bounds.records.tests) else 0
+        where = f"{test.where}: {test.text}"
+        anomalies.append(Anomaly(f"not affine: {test.reason}", Severity.INFO, count, where))
+    if estimate.resolution > 1:
+        detail = f"activity is known in steps of {estimate.resolution} cycles; give more --memory"
+        anomalies.append(
+            Anomaly("coarse activity", Severity.DATA_LOSS, estimate.resolution, detail)
+        )
+    return Meta(
+        source="bounds",
+        title=f"{network.kernel}, {estimate.name}",
+        inputs={
+            name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+            for name, text in bounds.unit.sources.items()
+        },
+        options=options,
+        anomalies=tuple(anomalies),
+    )
