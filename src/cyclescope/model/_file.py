@@ -157,25 +157,31 @@ def _head(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
 def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
     import polars as pl
 
-    def table(name: str) -> pl.DataFrame:
-        return pl.read_parquet(io.BytesIO(archive.read(f"{name}.parquet")))
+    # A column at a time: a whole table of a long run, in two libraries' memory at once, would
+    # take more than all that is made of it.
+    def ints(table: str, column: str) -> Ints:
+        data = io.BytesIO(archive.read(f"{table}.parquet"))
+        values = pl.read_parquet(data, columns=[column])[column].cast(pl.Int64)
+        return (values.fill_null(-1) if values.null_count() else values).to_numpy(writable=True)
 
-    def ints(frame: pl.DataFrame, column: str) -> Ints:
-        return frame[column].fill_null(-1).cast(pl.Int64).to_numpy(writable=True)
-
-    paths, trees, runs, counters = (table(n) for n in ("paths", "trees", "runs", "counters"))
-    owner = ints(trees, "tree")
+    frames = pl.read_parquet(io.BytesIO(archive.read("frames.parquet")))
+    owner, shown = ints("trees", "tree"), ints("runs", "tree")
     count = int(owner[-1]) + 1 if len(owner) else 0
-    count = max(count, int(ints(runs, "tree").max(initial=-1)) + 1)
+    count = max(count, int(shown.max(initial=-1)) + 1)
     offset = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=offset[1:])
+    bounds = np.searchsorted(ints("counters", "series"), np.arange(len(head["series"]) + 1))
     return Profile(
         meta=_meta(head["meta"]),
-        catalog=tuple(_frame(row) for row in table("frames").iter_rows(named=True)),
-        call_paths=CallPaths(parent=ints(paths, "parent"), frame=ints(paths, "frame")),
-        forest=Trees(offset=offset, path=ints(trees, "path")),
-        schedule=Runs(cycles=ints(runs, "cycles"), tree=ints(runs, "tree")),
-        series=_series(head["series"], *(ints(counters, c) for c in counters.columns)),
+        catalog=tuple(_frame(row) for row in frames.iter_rows(named=True)),
+        call_paths=CallPaths(parent=ints("paths", "parent"), frame=ints("paths", "frame")),
+        forest=Trees(offset=offset, path=ints("trees", "path")),
+        schedule=Runs(cycles=ints("runs", "cycles"), tree=shown),
+        series=_series(
+            head["series"],
+            bounds.tolist(),
+            *(ints("counters", column) for column in ("gap", "cycles", "value")),
+        ),
     )
 
 
@@ -202,9 +208,8 @@ def _frame(row: dict[str, Any]) -> Frame:
 
 
 def _series(
-    heads: list[dict[str, Any]], owner: Ints, gap: Ints, cycles: Ints, value: Ints
+    heads: list[dict[str, Any]], bounds: list[int], gap: Ints, cycles: Ints, value: Ints
 ) -> tuple[Series, ...]:
-    bounds = np.searchsorted(owner, np.arange(len(heads) + 1))
     result = []
     for index, head in enumerate(heads):
         own = slice(bounds[index], bounds[index + 1])
