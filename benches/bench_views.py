@@ -15,12 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cyclescope
 from cyclescope import views
 from cyclescope.model import Kind, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TESTS = Path(__file__).parents[1] / "tests"
 

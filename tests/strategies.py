@@ -177,10 +177,9 @@ class Machine:
 
 
 def register_series(track: str, name: str, metric: str, updates: np.ndarray, total: int) -> Series:
-    """A register that changes at the end of each of the given cycles."""
+    """A register that changes at the end of each of the given cycles, the last one included."""
     starts = np.concatenate(([0], updates + 1)).astype(np.int64)
-    starts = starts[starts < total]
-    ends = np.concatenate((starts[1:], [total])).astype(np.int64)
+    ends = np.concatenate((starts[1:], [max(total, starts[-1] + 1)])).astype(np.int64)
     values = np.arange(len(starts), dtype=np.int64) % (2 if metric == "par done" else 5)
     return Series(track, name, metric, "state", -1, starts, ends, values)
 
