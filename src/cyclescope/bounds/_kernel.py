@@ -56,6 +56,8 @@ def network_of(
     kernel: Function,
     calibration: Calibration,
     arguments: dict[str, int | float],
+    *,
+    lenient: bool = False,
 ) -> tuple[Network, list[str]]:
     """The process network of a kernel, and the C declarations that its body needs.
 
@@ -65,6 +67,7 @@ def network_of(
         calibration: latencies, sources, sinks.
         arguments: the kernel's scalar parameters, and extents of its plain pointers; what is
             missing is taken from a caller in the same text that passes constants.
+        lenient: the calibration is another kernel's too; what it names may be missing here.
 
     Raises:
         SourceError: the kernel holds something that isn't supported.
@@ -80,9 +83,9 @@ def network_of(
     except RecursionError:
         raise SourceError(f"{kernel.where}: nested too deeply; split {kernel.name}") from None
     for rule in calibration.statements:
-        if rule.origin not in lowering.used_rules:
+        if rule.origin not in lowering.used_rules and not lenient:
             raise InputError(f"{rule.origin}: selects no statement of {kernel.name}")
-    _ports(network, calibration)
+    _ports(network, calibration, lenient=lenient)
     return network, lowering.declarations
 
 
@@ -149,7 +152,7 @@ def _constants(function: Function) -> dict[str, int | float]:
     return constants
 
 
-def _ports(network: Network, calibration: Calibration) -> None:
+def _ports(network: Network, calibration: Calibration, *, lenient: bool) -> None:
     outer = [s for s in network.storages if s.role != "local"]
     for kind, rules, automatic, into in (
         ("source", calibration.sources, calibration.automatic_sources, network.sources),
@@ -157,7 +160,7 @@ def _ports(network: Network, calibration: Calibration) -> None:
     ):
         names = {s.name for s in outer} | {s.name.split(".")[0] for s in outer}
         for name in rules:
-            if name not in names:
+            if name not in names and not lenient:
                 listed = ", ".join(sorted(names))
                 raise InputError(
                     f"{calibration.origin}: {kind}s.{name}: no such array; there are: {listed}"

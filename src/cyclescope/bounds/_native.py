@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from cyclescope.bounds._network import Network
 
-__all__ = ["FLAGS", "Program", "Records", "compile_c"]
+__all__ = ["FLAGS", "Program", "Records", "compile_c", "execute"]
 
 # Kernels' values must be those of a plain build: no contraction, no fast mathematics.
 FLAGS = ("-std=gnu11", "-ffp-contract=off", "-fwrapv", "-w", "-g0")
@@ -161,7 +161,7 @@ class Program:
         if data is not None:
             (folder / "data").write_bytes(data)
             command.append(str(folder / "data"))
-        status = _execute(command)
+        status = execute(command)
         if status < 0:
             name = signal.Signals(-status).name
             raise RunError(
@@ -237,7 +237,7 @@ class Program:
         )
 
 
-def _execute(command: list[str]) -> int:
+def execute(command: list[str]) -> int:
     """Run to the end; an interruption ends the program too."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as running:
         try:

@@ -8,6 +8,7 @@ import sys
 import click
 
 from cyclescope import __version__
+from cyclescope.cli._bounds import bounds
 from cyclescope.cli._calyx import calyx
 from cyclescope.cli._export import export
 from cyclescope.cli._flamegraph import flamegraph
@@ -21,6 +22,7 @@ __all__ = ["COMMANDS", "main", "program"]
 # Sources first, then views.
 COMMANDS: tuple[click.Command, ...] = (
     calyx,
+    bounds,
     summary,
     table,
     flamegraph,

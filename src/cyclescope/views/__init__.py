@@ -7,10 +7,12 @@ opens a file, and nothing varies between two calls.
 from cyclescope.views._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from cyclescope.views._flamegraph import flamegraph
 from cyclescope.views._folded import Folded, folded
+from cyclescope.views._network import NetworkEdge, NetworkNode, network_svg
 from cyclescope.views._speedscope import SPEEDSCOPE_RUNS, speedscope
 from cyclescope.views._summary import print_summary, summary_json, summary_text
 from cyclescope.views._table import TABLE_FORMATS, table_view
 from cyclescope.views._timeline import write_timeline
+from cyclescope.views._vcd import write_vcd
 
 __all__ = [
     "EXPORT_FORMATS",
@@ -18,13 +20,17 @@ __all__ = [
     "SPEEDSCOPE_RUNS",
     "TABLE_FORMATS",
     "Folded",
+    "NetworkEdge",
+    "NetworkNode",
     "export_table",
     "flamegraph",
     "folded",
+    "network_svg",
     "print_summary",
     "speedscope",
     "summary_json",
     "summary_text",
     "table_view",
     "write_timeline",
+    "write_vcd",
 ]

@@ -1,0 +1,241 @@
+"""What a run says: the bounds, the processes, the critical path, the edges, the levels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from cyclescope.bounds._detail import PathStep, Wait
+    from cyclescope.bounds._estimate import Bounds, Estimate
+    from cyclescope.bounds._levels import Level
+
+__all__ = ["report_dict", "report_text"]
+
+
+def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
+    """Everything as plain data for JSON; `absolute` and `unbounded` are cycles."""
+    network = bounds.network
+    result: dict[str, Any] = {
+        "kernel": network.kernel,
+        "absolute": bounds.absolute.cycles,
+        "unbounded": bounds.unbounded.cycles,
+        "reordered": bounds.reordered.cycles if bounds.reordered else None,
+        "factor": float(bounds.factor),
+        "firings": bounds.firings,
+        "affine": network.is_affine,
+        "tests": [
+            {"line": t.where.line, "file": t.where.file, "text": t.text, "reason": t.reason}
+            | {"count": bounds.records.tests[n]}
+            for n, t in enumerate(network.tests)
+        ],
+        "tweak": bounds.calibration.reason or None,
+    }
+    for estimate in bounds.estimates:
+        result[f"{estimate.name}_estimate"] = {
+            "cycles": estimate.cycles,
+            "work": estimate.work,
+            "maximum_parallelism": float(estimate.maximum_parallelism),
+            "average_parallelism": float(estimate.average_parallelism),
+            "average_while_active": float(estimate.average_while_active),
+            "resolution": estimate.resolution,
+            "processes": _processes(bounds, estimate),
+            "critical_path": [
+                {"process": s.process.name, "cause": s.cause, "firings": s.firings}
+                | {"cycles": s.cycles}
+                for s in _path(bounds, estimate)
+            ],
+        }
+    if bounds.detail is not None:
+        result["edges"] = [
+            {
+                "producer": e.producer.name,
+                "consumer": e.consumer.name,
+                "operand": e.consumer.operands[e.operand],
+                "reads": e.reads,
+                "tokens": e.tokens,
+                "order": e.order,
+                "reordering_buffer": e.reordered,
+            }
+            for e in bounds.detail.edges
+        ]
+    result["levels"] = [
+        {
+            "function": level.path.function,
+            "line": level.path.where.line,
+            "depth": level.depth,
+            "absolute": [level.absolute.start, level.absolute.end],
+            "unbounded": [level.unbounded.start, level.unbounded.end],
+            "work": level.work,
+            "alone": level.alone,
+        }
+        for level in levels
+    ]
+    return result
+
+
+def _path(bounds: Bounds, estimate: Estimate) -> tuple[PathStep, ...]:
+    return bounds.detail.critical_path[estimate.name] if bounds.detail is not None else ()
+
+
+def _processes(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]]:
+    waits: dict[int, Wait] = {}
+    if bounds.detail is not None:
+        waits = {w.process.index: w for w in bounds.detail.waits[estimate.name]}
+    rows = []
+    for row in estimate.firings:
+        process = row.process
+        busy = int(np.count_nonzero(estimate.busy(process))) * estimate.resolution
+        entry: dict[str, Any] = {
+            "process": process.name,
+            "kind": process.kind,
+            "function": bounds.network.paths[process.path].function,
+            "line": process.where.line,
+            "latency": process.latency,
+            "interval": process.interval,
+            "firings": row.count,
+            "first": row.first,
+            "last": row.last,
+            "end": row.end,
+            "busy": busy,
+        }
+        wait = waits.get(process.index)
+        if wait is not None:
+            producer = wait.critical_producer
+            entry["waits_for_resource"] = wait.resource
+            entry["waits_for_operands"] = {
+                text: cycles
+                for text, (cycles, _) in zip(process.operands, wait.operands, strict=True)
+            }
+            entry["critical_producer"] = producer.name if producer is not None else None
+        rows.append(entry)
+    return rows
+
+
+def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
+    """The same for people, in plain text."""
+    absolute, unbounded = bounds.estimates
+    network = bounds.network
+    lines = [f"{network.kernel}: cycle bounds ({bounds.calibration.technology.name})", ""]
+    head = ["", "absolute", "unbounded"]
+    table = [
+        ["cycles", f"{absolute.cycles:,}", f"{unbounded.cycles:,}"],
+        ["parallelism, maximum", *(_decimal(e.maximum_parallelism) for e in bounds.estimates)],
+        ["parallelism, average", *(_decimal(e.average_parallelism) for e in bounds.estimates)],
+        ["  while active", *(_decimal(e.average_while_active) for e in bounds.estimates)],
+    ]
+    lines += _table(head, table)
+    lines.append("")
+    lines.append(f"optimisation factor   {_decimal(bounds.factor)}")
+    lines.append(f"firings of statements {bounds.firings:,}")
+    if bounds.reordered is not None and bounds.reordered.cycles != absolute.cycles:
+        lines.append(
+            f"with reordering       {bounds.reordered.cycles:,} cycles absolute (reading through "
+            f"a reordering buffer takes {bounds.calibration.reorder} cycles)"
+        )
+    if bounds.calibration.reason:
+        lines.append(f"tweak                 {bounds.calibration.reason}")
+    if not network.is_affine:
+        lines += ["", "Not a static affine nested loop program (SANLP); executed as it came:"]
+        for number, test in enumerate(network.tests):
+            count = bounds.records.tests[number]
+            times = f", {count:,} times" if count else ""
+            lines.append(f"  {test.where}: {test.reason}{times}: {test.text}")
+    if absolute.resolution > 1 or unbounded.resolution > 1:
+        coarse = " and ".join(
+            f"{e.name} {e.resolution:,}" for e in bounds.estimates if e.resolution > 1
+        )
+        lines += ["", f"Activity is kept in steps of cycles ({coarse}): raise --memory for more;"]
+        lines.append("the maximum of parallelism is that of a step's mean. Cycles are exact.")
+    lines += _sections(bounds, levels)
+    return "\n".join(lines) + "\n"
+
+
+def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
+    lines: list[str] = []
+    if len(levels) > 1:
+        lines += ["", "Levels (within the program; alone):"]
+        head = ["  function", "absolute", "unbounded", "work", "alone: absolute", "unbounded"]
+        rows = [
+            [
+                "  " * (level.depth + 1) + level.path.function,
+                f"{level.absolute.start:,}–{level.absolute.end:,}",
+                f"{level.unbounded.start:,}–{level.unbounded.end:,}",
+                f"{level.work:,}",
+                *(f"{n:,}" for n in level.alone or ()),
+            ]
+            for level in levels
+        ]
+        lines += _table(head, [row + [""] * (6 - len(row)) for row in rows])
+    for estimate in bounds.estimates:
+        lines += ["", f"Processes, {estimate.name}:"]
+        lines += _process_table(bounds, estimate)
+    if bounds.detail is None:
+        return lines
+    for estimate in bounds.estimates:
+        lines += ["", f"Critical path, {estimate.name}:"]
+        why = {"value": "its result is awaited", "resource": "it is taken up", "end": "it ends"}
+        lines += _table(
+            ["  process", "because", "firings", "cycles"],
+            [
+                [f"  {s.process.name}", why[s.cause], f"{s.firings:,}", f"{s.cycles:,}"]
+                for s in _path(bounds, estimate)
+            ],
+            left=2,
+        )
+    lines += ["", "Edges (* needs a reordering buffer):"]
+    lines += _table(
+        ["  from", "to", "value", "class", "tokens", "reads"],
+        [
+            [
+                f"  {e.producer.name}",
+                e.consumer.name,
+                e.consumer.operands[e.operand],
+                e.order + (" *" if e.reordered else ""),
+                f"{e.tokens:,}",
+                f"{e.reads:,}",
+            ]
+            for e in bounds.detail.edges
+        ],
+        left=4,
+    )
+    return lines
+
+
+def _process_table(bounds: Bounds, estimate: Estimate) -> list[str]:
+    head = ["  process", "line", "depth", "firings", "first", "last", "busy"]
+    detailed = bounds.detail is not None
+    if detailed:
+        head += ["waits: resource", "for operand", "most on"]
+    rows = []
+    for entry in _processes(bounds, estimate):
+        row = [f"  {entry['process']}", str(entry["line"]), str(entry["latency"])]
+        row += [f"{entry[k]:,}" for k in ("firings", "first", "last", "busy")]
+        if detailed:
+            waits = entry["waits_for_operands"]
+            longest = max(waits, key=waits.__getitem__, default="")
+            row.append(f"{entry['waits_for_resource']:,}")
+            row.append(f"{longest} {waits[longest]:,}" if longest and waits[longest] else "")
+            row.append(entry["critical_producer"] or "")
+        rows.append(row)
+    return _table(head, rows)
+
+
+def _decimal(value: Fraction) -> str:
+    return f"{float(value):,.0f}" if value.denominator == 1 else f"{float(value):,.2f}"
+
+
+def _table(head: list[str], rows: list[list[str]], left: int = 1) -> list[str]:
+    """Columns in line; the first `left` to the left, the others to the right."""
+    widths = [max(len(row[c]) for row in [head, *rows]) for c in range(len(head))]
+    return [
+        "  ".join(
+            cell.ljust(width) if c < left else cell.rjust(width)
+            for c, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in [head, *rows]
+    ]

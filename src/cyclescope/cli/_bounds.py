@@ -1,0 +1,203 @@
+"""`cyclescope bounds`: cycle bounds of a C kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cyclescope.cli._common import check_outputs, force_option, report, writing
+
+if TYPE_CHECKING:
+    from cyclescope.bounds import Bounds
+
+__all__ = ["bounds"]
+
+
+def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
+    result = {}
+    for value in values:
+        name, _, given = value.partition("=")
+        if not name.isidentifier():
+            raise click.BadParameter(f"{value}: write NAME or NAME=VALUE", param_hint=option)
+        result[name] = given if "=" in value else "1"
+    return result
+
+
+def _numbers(values: tuple[str, ...]) -> dict[str, int | float]:
+    result: dict[str, int | float] = {}
+    for name, given in _pairs(values, "--arg").items():
+        try:
+            result[name] = int(given, 0)
+        except ValueError:
+            try:
+                result[name] = float(given)
+            except ValueError:
+                raise click.BadParameter(f"{given} is no number", param_hint="--arg") from None
+    return result
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path), metavar="KERNEL.c")
+@click.option("--kernel", metavar="FUNCTION", help="The function; needed if there are several.")
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@click.option(
+    "-I", "include", multiple=True, type=click.Path(path_type=Path), help="Look for headers here."
+)
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=NUMBER",
+    help="A scalar parameter's value, or how many elements a pointer points to.",
+)  # fmt: skip
+@click.option("--calibration", type=click.Path(path_type=Path), help="Latencies, sources … (TOML).")
+@click.option("--plain", is_flag=True, help="Leave the calibration's [tweak] out.")
+@click.option(
+    "--hls-report", type=click.Path(path_type=Path), help="Take depths from an HLS tool's log."
+)
+@click.option("--data", type=click.Path(path_type=Path), help="Contents of arrays (JSON).")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path),
+    help="Profile of the absolute estimate; the unbounded one goes beside it (.unbounded.cyc).",
+)  # fmt: skip
+@click.option("--vcd", type=click.Path(path_type=Path), help="Write the absolute waveform.")
+@click.option("--network", type=click.Path(path_type=Path), help="Draw the process network (SVG).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--detail/--no-detail", default=True, show_default=True,
+    help="Waits, critical path, edges; dropped beyond 8 million firings.",
+)  # fmt: skip
+@click.option(
+    "--memory", type=click.IntRange(min=1), default=256, show_default=True, metavar="MB",
+    help="For activity over time; beyond, its resolution is lowered.",
+)  # fmt: skip
+@click.option("--verify", is_flag=True, help="Compare the kernel's values with a plain run.")
+@force_option
+def bounds(
+    source: Path, kernel: str | None, defines: tuple[str, ...], include: tuple[Path, ...],
+    arguments: tuple[str, ...], calibration: Path | None, plain: bool, hls_report: Path | None,
+    data: Path | None, output: Path | None, vcd: Path | None, network: Path | None, as_json: bool,
+    detail: bool, memory: int, verify: bool, force: bool,
+) -> None:  # fmt: skip
+    """Bound the cycles of a C kernel, without any hardware.
+
+    Runs the kernel natively as a process network: with one resource for each statement
+    (absolute), and with as many as there are firings (unbounded).
+    """
+    from cyclescope.bounds import (
+        estimate,
+        levels_of,
+        profile_of,
+        read_calibration,
+        report_dict,
+        report_text,
+    )
+    from cyclescope.model import save
+
+    beside = output.with_suffix(".unbounded.cyc") if output is not None else None
+    check_outputs(output, beside, vcd, network, force=force)
+    macros = _pairs(defines, "-D")
+    result = estimate(
+        source,
+        kernel=kernel,
+        defines=macros,
+        include=include,
+        arguments=_numbers(arguments),
+        calibration=read_calibration(calibration, tweak=not plain) if calibration else None,
+        report=hls_report,
+        memory=memory << 20,
+        detail=detail or network is not None,
+        data=_data(data) if data is not None else None,
+        values=verify,
+    )
+    levels = levels_of(result, memory=memory << 20) if len(result.network.paths) > 1 else []
+    if verify:
+        _verify(result, macros, include)
+    if output is not None and beside is not None:
+        save(profile_of(result, result.absolute), output, force=force)
+        save(profile_of(result, result.unbounded), beside, force=force)
+    if vcd is not None:
+        _waveform(result, vcd, force=force)
+    if network is not None:
+        _picture(result, network, force=force)
+    if as_json:
+        click.echo(json.dumps(report_dict(result, levels), indent=1, ensure_ascii=False))
+        return
+    click.echo(report_text(result, levels), nl=False)
+    if verify:
+        click.echo("values: as in a plain run, bit for bit")
+    for path, what in (
+        (output, "profile, absolute"),
+        (beside, "profile, unbounded"),
+        (vcd, "waveform"),
+        (network, "network"),
+    ):
+        if path is not None:
+            report(path, what)
+
+
+def _data(path: Path) -> dict[str, Any]:
+    from cyclescope.errors import DataError
+
+    try:
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not JSON: {error}") from None
+    if not isinstance(loaded, dict):
+        raise DataError(f"{path}: must be an object, array name → nested lists of numbers")
+    return loaded
+
+
+def _verify(result: Bounds, macros: dict[str, str], include: tuple[Path, ...]) -> None:
+    from cyclescope.bounds import differences, native_run
+    from cyclescope.errors import VerifyError
+
+    native, _ = native_run(result, defines=macros, include=include)
+    differing = differences(result, native)
+    if differing:
+        raise VerifyError(
+            f"{result.unit.file}: values differ from a plain run in {', '.join(differing)}; "
+            f"please report this kernel"
+        )
+
+
+def _waveform(result: Bounds, path: Path, *, force: bool) -> None:
+    from cyclescope.bounds import profile_of
+    from cyclescope.views import write_vcd
+
+    with writing(path, force=force) as stream:
+        write_vcd(profile_of(result, result.absolute), stream)
+
+
+def _picture(result: Bounds, path: Path, *, force: bool) -> None:
+    from cyclescope.errors import RunError
+    from cyclescope.views import NetworkEdge, NetworkNode, network_svg
+
+    if result.detail is None:
+        raise RunError(
+            f"{result.network.kernel}: too many firings for --network; use smaller sizes"
+        )
+    rows = result.absolute.firings
+    place = {row.process.index: n for n, row in enumerate(rows)}
+    nodes = [
+        NetworkNode(
+            r.process.name, r.process.kind, f"{r.count:,} firings, depth {r.process.latency}"
+        )
+        for r in rows
+    ]
+    edges = [
+        NetworkEdge(
+            place[e.producer.index],
+            place[e.consumer.index],
+            e.consumer.operands[e.operand],
+            e.tokens,
+            e.reads,
+            e.order,
+            e.reordered,
+        )  # fmt: skip
+        for e in result.detail.edges
+    ]
+    with writing(path, force=force) as stream:
+        stream.write(network_svg(result.network.kernel, nodes, edges).encode())
