@@ -84,6 +84,11 @@ def build(design: Design, *, optimise: str = "-O1") -> Built:
     """
     compiler, verilator = find_compiler(), find_verilator()
     layouts = [lay_out(m) for m in design.capture]
+    for module in design.capture:
+        # Verilator passes over a `bind` to a module that is not there.
+        head = re.compile(rf"\bmodule\s+{re.escape(module.module)}\b")
+        if not any(head.search(text) for text in design.sources.values()):
+            raise RunError(f"{module.module}: no source has this module, so nothing to capture")
     bench = design.bench
     sources = dict(design.sources)
     ours = {"cyc_probe.sv": probe_verilog(design.capture, layouts), "cyc_top.sv": bench.verilog}

