@@ -22,6 +22,7 @@ from cyclescope.c import (
     Unary,
     Unit,
     Variable,
+    deep_recursion,
     walk,
 )
 from cyclescope.errors import InputError, SourceError
@@ -78,10 +79,8 @@ def network_of(
     network = Network(kernel.name)
     network.scalars = {p.name: known[p.name] for p in kernel.params if p.name in known}
     lowering = Lowering(unit, network, calibration, known)
-    try:
+    with deep_recursion():
         lowering.kernel(kernel)
-    except RecursionError:
-        raise SourceError(f"{kernel.where}: nested too deeply; split {kernel.name}") from None
     for rule in calibration.statements:
         if rule.origin not in lowering.used_rules and not lenient:
             raise InputError(f"{rule.origin}: selects no statement of {kernel.name}")

@@ -163,8 +163,8 @@ def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
         rows = [
             [
                 "  " * (level.depth + 1) + level.path.function,
-                f"{level.absolute.start:,}–{level.absolute.end:,}",
-                f"{level.unbounded.start:,}–{level.unbounded.end:,}",
+                f"{level.absolute.start:,} to {level.absolute.end:,}",
+                f"{level.unbounded.start:,} to {level.unbounded.end:,}",
                 f"{level.work:,}",
                 *(f"{n:,}" for n in level.alone or ()),
             ]

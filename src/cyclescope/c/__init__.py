@@ -10,6 +10,7 @@ Nothing is refused here but what isn't C: constructs outside the tree are `Opaqu
 headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the room.
 """
 
+from cyclescope.c._depth import deep_recursion
 from cyclescope.c._read import read_c
 from cyclescope.c._tree import (
     Assign,
@@ -98,6 +99,7 @@ __all__ = [
     "Void",
     "While",
     "children",
+    "deep_recursion",
     "read_c",
     "walk",
 ]

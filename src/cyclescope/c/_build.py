@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.c import _clang
+from cyclescope.c._depth import DEEPEST
 from cyclescope.c._tree import (
     Assign,
     Binary,
@@ -32,6 +33,7 @@ from cyclescope.c._types import (
     Vector,
     Void,
 )
+from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
     from cyclescope.c._clang import Cursor
@@ -51,6 +53,7 @@ class ExprBuilder:
         self._variables: dict[int, Variable] = {}
         self._types: dict[str, CType] = {}
         self._cursor_kind = _clang.kinds().CursorKind
+        self._depth = 0
 
     def where(self, cursor: Cursor) -> Range:
         """The range of a cursor; of a macro's expansion, where the macro is used."""
@@ -132,7 +135,12 @@ class ExprBuilder:
         kind = cursor.kind.name
         build = getattr(self, f"_{kind.lower()}", None)
         if build is not None:
+            # Counted here, since libclang's callbacks swallow a RecursionError.
+            self._depth += 1
+            if self._depth > DEEPEST:
+                raise SourceError(f"{self.where(cursor)}: nested too deeply; split this expression")
             result: Expr = build(cursor)
+            self._depth -= 1
             return result
         return self._opaque(cursor, kind.replace("_", " ").lower().removesuffix(" expr"))
 

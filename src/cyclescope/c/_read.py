@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
+from cyclescope.c._depth import DEEPEST, deep_recursion
 from cyclescope.c._pragmas import Pragmas, find_pragmas
 from cyclescope.c._tree import (
     Block,
@@ -71,10 +72,8 @@ def read_c(
     flags = [f"-D{name}={value}" for name, value in (defines or {}).items()]
     flags += [f"-I{folder}" for folder in include]
     unit = _clang.parse(path, text.encode("utf-8", "replace").decode(), tuple(flags))
-    try:
+    with deep_recursion():
         return _Reader(path, text, unit).unit()
-    except RecursionError:
-        raise SourceError(f"{path}: nested too deeply; split its expressions or blocks") from None
 
 
 class _Reader:
@@ -91,6 +90,7 @@ class _Reader:
             [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
         )
         self._build = ExprBuilder()
+        self._nesting = 0
 
     def unit(self) -> Unit:
         functions: dict[str, Function] = {}
@@ -129,7 +129,7 @@ class _Reader:
         where = self._build.where(cursor)
         body: list[Stmt] = []
         line = where.line
-        for inner in cursor.get_children():
+        for inner in map(_bare, cursor.get_children()):
             place = self._build.where(inner)
             own = self._pragmas.take(where.file, line, place.line)
             body.append(self._stmt(inner, pragmas=own))
@@ -138,6 +138,15 @@ class _Reader:
         return Block(where, tuple(body), trailing, pragmas=pragmas, label=label)
 
     def _stmt(self, cursor: Cursor, *, pragmas: tuple[Pragma, ...] = (), label: str = "") -> Stmt:
+        cursor = _bare(cursor)
+        self._nesting += 1
+        if self._nesting > DEEPEST:
+            raise SourceError(f"{self._build.where(cursor)}: nested too deeply; split this block")
+        result = self._built(cursor, pragmas, label)
+        self._nesting -= 1
+        return result
+
+    def _built(self, cursor: Cursor, pragmas: tuple[Pragma, ...], label: str) -> Stmt:
         where = self._build.where(cursor)
         expr = self._build.expr
         inner = list(cursor.get_children())
@@ -196,6 +205,16 @@ class _Reader:
         after: Expr | None = build(step) if step is not None else None
         body = self._stmt(inner[-1])
         return For(where, first, test, after, body, pragmas=pragmas, label=label)
+
+
+def _bare(cursor: Cursor) -> Cursor:
+    """The statement inside what clang makes of a loop hint (`#pragma unroll`)."""
+    while cursor.kind.name == "UNEXPOSED_STMT":
+        inner = [c for c in cursor.get_children() if c.kind.is_statement()]
+        if len(inner) != 1:
+            break
+        cursor = inner[0]
+    return cursor
 
 
 def _for_parts(cursor: Cursor, inner: list[Cursor]) -> tuple[Cursor | None, ...] | None:

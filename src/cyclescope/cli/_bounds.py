@@ -189,14 +189,14 @@ def _picture(result: Bounds, path: Path, *, force: bool) -> None:
     ]
     edges = [
         NetworkEdge(
-            place[e.producer.index],
-            place[e.consumer.index],
-            e.consumer.operands[e.operand],
-            e.tokens,
-            e.reads,
-            e.order,
-            e.reordered,
-        )  # fmt: skip
+            producer=place[e.producer.index],
+            consumer=place[e.consumer.index],
+            label=e.consumer.operands[e.operand],
+            tokens=e.tokens,
+            reads=e.reads,
+            order=e.order,
+            reordered=e.reordered,
+        )
         for e in result.detail.edges
     ]
     with writing(path, force=force) as stream:

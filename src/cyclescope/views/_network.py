@@ -66,10 +66,10 @@ def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[Networ
     for layer, column in columns.items():
         top = _MARGIN + 30 + (tallest - len(column)) * (_HEIGHT + _GAP_Y) / 2
         for row, node in enumerate(column):
-            x = _MARGIN + layer * (_WIDTH + _GAP_X)
+            x = float(_MARGIN + layer * (_WIDTH + _GAP_X))
             place[node] = (x, top + row * (_HEIGHT + _GAP_Y))
-    width = 2 * _MARGIN + len(columns) * (_WIDTH + _GAP_X) - _GAP_X
-    height = 2 * _MARGIN + 30 + tallest * (_HEIGHT + _GAP_Y) + 30
+    width: float = 2 * _MARGIN + len(columns) * (_WIDTH + _GAP_X) - _GAP_X
+    height: float = 2 * _MARGIN + 30 + tallest * (_HEIGHT + _GAP_Y) + 30
     root = ElementTree.Element(
         "svg",
         {
@@ -91,7 +91,7 @@ def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[Networ
     for node, (x, y) in place.items():
         _node(root, nodes[node], x, y)
     legend = "blue: read in order   red: out of order   dashed: needs a reordering buffer   "
-    legend += "×: tokens (reads, where values repeat)"
+    legend += "x: tokens (reads, where values repeat)"
     _text(root, _MARGIN, height - 16, legend, {"fill": "#555555", "font-size": "11"})
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -228,4 +228,4 @@ def _edge(
 
 
 def _count(edge: NetworkEdge) -> str:
-    return f"×{edge.tokens}" if edge.reads == edge.tokens else f"×{edge.tokens} ({edge.reads})"
+    return f"x{edge.tokens}" if edge.reads == edge.tokens else f"x{edge.tokens} ({edge.reads})"
