@@ -9,8 +9,8 @@ import numpy as np
 
 from cyclescope.calyx._activity import Activity, ComponentProbes, GroupActivity
 from cyclescope.calyx._frames import ComponentFrames
-from cyclescope.calyx._record import Call, Compiled
-from cyclescope.model import Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.calyx._record import Call
+from cyclescope.model import Bank, Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +65,8 @@ class _Builder:
     def __init__(self, program: Program, capture: Capture) -> None:
         self._record = program.record
         self._capture = capture
+        main, top = self._record.main, self._record.top
+        self._root = main if top == main else f"{top}.{main}"
         self._profile = ProfileBuilder()
         self._frames = {
             name: ComponentFrames(program, name, component)
@@ -85,9 +87,8 @@ class _Builder:
 
     def build(self, meta: Meta) -> Profile:
         record = self._record
-        inside = record.main if record.top == record.main else f"{record.top}.{record.main}"
         main = Frame(Kind.CELL, record.main, record.main, detail=record.main)
-        root = _Instance(self._profile.path(-1, main), record.main, inside, record.main)
+        root = _Instance(self._profile.path(-1, main), record.main, self._root, record.main)
         self._note(root)
         states = self._capture.states.tolist()
         tree = np.array([self._tree(root, state) for state in states], dtype=np.int64)
@@ -238,65 +239,49 @@ class _Builder:
                 self._profile.frame(frames.node(node))
 
     def _registers(self, *, complete: bool) -> Iterator[Series]:
-        """The control registers of every instance over time."""
+        """The control registers of every instance over time, in one bank."""
         capture = self._capture
-        boundary = np.cumsum(capture.run_cycles)
+        columns: list[Ints] = []
+        named: list[tuple[str, str, str]] = []
+        last_step: tuple[int, int] | None = None  # (column, value) that ended the run
         for index, (instance, component) in enumerate(capture.instances):
-            blocks = self._record.components[component].compiled
-            live = self._record.components[component].live
-            registers = [
-                (block, register)
-                for block in blocks
-                if block.probe in live
-                for register in block.registers
-            ]
-            if not registers:
-                continue
-            vector = capture.states[:, index][capture.run_state]
-            starts, ends, vector = _intervals(vector, boundary)
-            frames = self._frames[component]
-            for block, register in registers:
-                value = capture.values(component, register.name).astype(np.int64)[vector]
-                first, last, kept = _intervals(value, ends, starts)
-                if complete and self._ends_run(component, block):
-                    # The run was over because this register took its last step, in the last
-                    # cycle; the new value shows in the cycle after.
-                    final = np.array([block.final_state], dtype=np.int64)
-                    total = np.array([capture.cycles], dtype=np.int64)
-                    first, last = np.append(first, total), np.append(last, total + 1)
-                    kept = np.append(kept, final)
+            record, frames = self._record.components[component], self._frames[component]
+            for block in record.compiled:
+                if block.probe not in record.live:
+                    continue
                 node = frames.tree.block_of(block.leaves, block.kind)
                 what = f" ({frames.node(node).name})" if node is not None else ""
-                for track in self._shown.get(instance, [self._track(instance)]):
-                    yield Series(
-                        track=track,
-                        name=register.name + what,
-                        metric=register.kind,
-                        unit="state" if register.kind == "fsm" else "",
-                        path=-1,
-                        start=first,
-                        end=last,
-                        value=kept,
-                    )
+                for register in block.registers:
+                    whole = block is record.compiled[-1] and block.final_state is not None
+                    if complete and instance == self._root and whole:
+                        # tdcc makes the group of a component's whole control last.
+                        last_step = len(columns), block.final_state or 0
+                    value = capture.values(component, register.name).astype(np.int64)
+                    columns.append(value[capture.states[:, index]])
+                    named.append((instance, register.name + what, register.kind))
+        if not columns:
+            return
+        bank = self._bank(np.stack(columns, axis=1), last_step)
+        for column, (instance, name, kind) in enumerate(named):
+            unit = "state" if kind == "fsm" else ""
+            for track in self._shown.get(instance, [self._track(instance)]):
+                yield Series.of_bank(track, name, kind, unit, -1, bank, column)
 
-    def _ends_run(self, component: str, block: Compiled) -> bool:
-        """Whether a block is the whole of the main component: tdcc makes its group last."""
-        main = self._record.main
-        is_last = component == main and block is self._record.components[main].compiled[-1]
-        return is_last and block.final_state is not None
+    def _bank(self, rows: Ints, last_step: tuple[int, int] | None) -> Bank:
+        """The registers' values in each state of the design (shape: states, registers), as runs."""
+        values, number = np.unique(rows, axis=0, return_inverse=True)
+        state, cycles = number.reshape(-1)[self._capture.run_state], self._capture.run_cycles
+        if last_step is not None:
+            # The run was over because this register took its last step, in the last cycle: its
+            # new value shows in the cycle after, and is all that is known of that one.
+            after = values[state[-1]].copy()
+            after[last_step[0]] = last_step[1]
+            values = np.vstack([values, after])
+            state, cycles = np.append(state, len(values) - 1), np.append(cycles, 1)
+        first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
+        return Bank(np.add.reduceat(cycles, first), state[first], values)
 
     def _track(self, instance: str) -> str:
         """What to call an instance that never ran."""
         record = self._record
         return instance if record.top == record.main else instance.removeprefix(f"{record.top}.")
-
-
-def _intervals(value: Ints, ends: Ints, starts: Ints | None = None) -> tuple[Ints, Ints, Ints]:
-    """Join neighbours of equal value: (starts, ends, values)."""
-    if not len(value):
-        return value, value, value
-    first = np.flatnonzero(np.concatenate(([True], value[1:] != value[:-1])))
-    last = np.concatenate((first[1:] - 1, [len(value) - 1]))
-    if starts is None:
-        starts = np.concatenate(([0], ends[:-1]))
-    return starts[first], ends[last], value[first]

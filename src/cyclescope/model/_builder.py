@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Series, Trees
+from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cyclescope.model._frame import Frame
     from cyclescope.model._meta import Meta
+    from cyclescope.model._series import Series
 
 __all__ = ["ProfileBuilder"]
 

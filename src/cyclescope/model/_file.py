@@ -9,6 +9,8 @@ Parquet can open a table in place:
     trees.parquet     tree, path
     runs.parquet      cycles, tree           (start is the running sum)
     counters.parquet  series, gap, cycles, value (gap: cycles since the series' last interval)
+    banks.parquet     bank, cycles, state    (for series whose head names a bank and a column)
+    values.parquet    bank, state, column, value
 
 Lengths rather than times are stored, since they repeat and therefore compress: a run of a
 million cycles takes some hundred kilobytes.
@@ -30,10 +32,16 @@ from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Meta, Severity
-from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Series, Trees
+from cyclescope.model._profile import CallPaths, Profile, Runs, Trees
+from cyclescope.model._series import Bank, Series
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from cyclescope.model._profile import Ints
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
@@ -54,22 +62,30 @@ def save(profile: Profile, path: str | os.PathLike[str], *, force: bool = False)
 
 
 def _write(profile: Profile, stream: BinaryIO) -> None:
-    import polars as pl
-
-    series = profile.series
+    series = [s for s in profile.series if s.bank is None]
+    banks = _banks(profile)
     index = np.repeat(np.arange(len(series)), [len(s) for s in series])
     tables = {
         "frames": profile.frames,
         "paths": profile.paths,
         "trees": profile.trees,
-        "runs": pl.DataFrame({"cycles": profile.schedule.cycles, "tree": profile.schedule.tree}),
-        "counters": pl.DataFrame(
-            {
-                "series": index,
-                "gap": _joined([_gaps(s) for s in series]),
-                "cycles": _joined([s.end - s.start for s in series]),
-                "value": _joined([s.value for s in series]),
-            }
+        "runs": _small(cycles=profile.schedule.cycles, tree=profile.schedule.tree),
+        "counters": _small(
+            series=index,
+            gap=_joined([_gaps(s) for s in series]),
+            cycles=_joined([s.end - s.start for s in series]),
+            value=_joined([s.value for s in series]),
+        ),
+        "banks": _small(
+            bank=np.repeat(np.arange(len(banks)), [len(b.cycles) for b in banks]),
+            cycles=_joined([b.cycles for b in banks]),
+            state=_joined([b.state for b in banks]),
+        ),
+        "values": _small(
+            bank=np.repeat(np.arange(len(banks)), [b.values.size for b in banks]),
+            state=_joined([np.arange(b.values.size) // b.values.shape[1] for b in banks]),
+            column=_joined([np.arange(b.values.size) % b.values.shape[1] for b in banks]),
+            value=_joined([b.values.reshape(-1) for b in banks]),
         ),
     }
     head = {
@@ -77,10 +93,8 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
         "version": FORMAT_VERSION,
         "cycles": profile.cycles,
         "meta": asdict(profile.meta),
-        "series": [
-            {"track": s.track, "name": s.name, "metric": s.metric, "unit": s.unit, "path": s.path}
-            for s in series
-        ],
+        "banks": [list(b.values.shape) for b in banks],
+        "series": [_series_head(s, banks) for s in profile.series],
     }
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(head, indent=1)
@@ -89,6 +103,30 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
             buffer = io.BytesIO()
             table.write_parquet(buffer, compression="zstd", compression_level=9)
             archive.writestr(zipfile.ZipInfo(f"{name}.parquet", _EPOCH), buffer.getvalue())
+
+
+def _small(**columns: Ints) -> pl.DataFrame:
+    """A table whose columns are as narrow as their values allow: it loads and packs better."""
+    import polars as pl
+
+    def narrow(column: Ints) -> pl.Series:
+        if len(column) and column.min() >= 0:
+            return pl.Series(column.astype(np.min_scalar_type(int(column.max()))))
+        return pl.Series(column, dtype=pl.Int64)
+
+    return pl.DataFrame({name: narrow(column) for name, column in columns.items()})
+
+
+def _banks(profile: Profile) -> list[Bank]:
+    """The distinct banks of a profile's series, in order of first mention."""
+    return list({id(s.bank): s.bank for s in profile.series if s.bank is not None}.values())
+
+
+def _series_head(series: Series, banks: list[Bank]) -> dict[str, str | int]:
+    if series.bank is None:
+        return series.head
+    bank = next(i for i, b in enumerate(banks) if b is series.bank)
+    return series.head | {"bank": bank, "column": series.column}
 
 
 def _gaps(series: Series) -> Ints:
@@ -117,7 +155,7 @@ def load(path: str | os.PathLike[str]) -> Profile:
         ) from None
     except IsADirectoryError:
         raise ProfileFileError(f"{source}: is a folder, not a profile") from None
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError):
         raise ProfileFileError(f"{source}: not a profile, or cut short; make it anew") from None
     except OSError as error:
         raise ProfileFileError(f"{source}: cannot be read: {error.strerror or error}") from error
@@ -170,19 +208,34 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
     count = max(count, int(shown.max(initial=-1)) + 1)
     offset = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=offset[1:])
-    bounds = np.searchsorted(ints("counters", "series"), np.arange(len(head["series"]) + 1))
+    banks = _read_banks(head["banks"], ints)
     return Profile(
         meta=_meta(head["meta"]),
         catalog=tuple(_frame(row) for row in frames.iter_rows(named=True)),
         call_paths=CallPaths(parent=ints("paths", "parent"), frame=ints("paths", "frame")),
         forest=Trees(offset=offset, path=ints("trees", "path")),
         schedule=Runs(cycles=ints("runs", "cycles"), tree=shown),
-        series=_series(
+        series=_read_series(
             head["series"],
-            bounds.tolist(),
-            *(ints("counters", column) for column in ("gap", "cycles", "value")),
+            banks,
+            *(ints("counters", column) for column in ("series", "gap", "cycles", "value")),
         ),
     )
+
+
+def _read_banks(shapes: list[list[int]], ints: Callable[[str, str], Ints]) -> list[Bank]:
+    banks = []
+    for index, (states, columns) in enumerate(shapes):
+        own = ints("banks", "bank") == index
+        value = ints("values", "value")[ints("values", "bank") == index]
+        banks.append(
+            Bank(
+                ints("banks", "cycles")[own],
+                ints("banks", "state")[own],
+                value.reshape(states, columns),
+            )
+        )
+    return banks
 
 
 def _meta(head: dict[str, Any]) -> Meta:
@@ -207,12 +260,23 @@ def _frame(row: dict[str, Any]) -> Frame:
     )
 
 
-def _series(
-    heads: list[dict[str, Any]], bounds: list[int], gap: Ints, cycles: Ints, value: Ints
+def _read_series(
+    heads: list[dict[str, Any]],
+    banks: list[Bank],
+    series: Ints,
+    gap: Ints,
+    cycles: Ints,
+    value: Ints,
 ) -> tuple[Series, ...]:
     result = []
-    for index, head in enumerate(heads):
-        own = slice(bounds[index], bounds[index + 1])
-        end = np.cumsum(gap[own] + cycles[own])
-        result.append(Series(**head, start=end - cycles[own], end=end, value=value[own]))
+    own = 0  # series that have rows of their own are numbered among themselves
+    for head in heads:
+        if "bank" in head:
+            result.append(Series.of_bank(**{**head, "bank": banks[head["bank"]]}))
+            continue
+        first, last = np.searchsorted(series, [own, own + 1])
+        end = np.cumsum(gap[first:last] + cycles[first:last])
+        start = end - cycles[first:last]
+        result.append(Series(**head, start=start, end=end, value=value[first:last]))
+        own += 1
     return tuple(result)

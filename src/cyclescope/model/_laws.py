@@ -119,12 +119,22 @@ def _threads(profile: Profile) -> None:
 
 
 def _counters(profile: Profile) -> None:
+    for bank in {id(s.bank): s.bank for s in profile.series if s.bank is not None}.values():
+        _require((bank.cycles > 0).all(), "a bank's runs are not empty")
+        reach = int(bank.cycles.sum())
+        _require(profile.cycles <= reach <= profile.cycles + 1, "a bank covers the run")
+        known = (bank.state >= 0) & (bank.state < len(bank.values))
+        _require(known.all(), "a bank's runs show known combinations")
     for series in profile.series:
         name = f"counter {series.track} {series.name}"
+        _require(-1 <= series.path < len(profile.call_paths), f"{name}: its path is known")
+        if series.bank is not None:
+            columns = series.bank.values.shape[1]
+            _require(0 <= series.column < columns, f"{name}: its column is known")
+            continue
         _require((series.start < series.end).all(), f"{name}: an interval is not empty")
         _require((series.start[1:] >= series.end[:-1]).all(), f"{name}: intervals do not overlap")
         inside = len(series) == 0 or (
             int(series.start[0]) >= 0 and int(series.end[-1]) <= profile.cycles + 1
         )
         _require(inside, f"{name}: intervals lie inside the run")
-        _require(-1 <= series.path < len(profile.call_paths), f"{name}: its path is known")

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cyclescope.model._meta import Meta
+    from cyclescope.model._series import Series
 
-__all__ = ["CallPaths", "Ints", "Profile", "Runs", "Series", "Trees"]
+__all__ = ["CallPaths", "Ints", "Profile", "Runs", "Trees"]
 
 Ints = NDArray[np.int64]
 
@@ -103,48 +104,6 @@ class Runs:
         if not isinstance(other, Runs):
             return NotImplemented
         return _same(self.cycles, other.cycles) and _same(self.tree, other.tree)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Series:
-    """A counter: integer values over half-open cycle intervals, in time order, not overlapping.
-
-    Attributes:
-        track: to whom it belongs, dotted from the root (`main.queue`, `thread 3`).
-        name: what counts (`fsm0`, `bytes read`).
-        metric: what sort of thing it is, for analyses: `fsm`, `par done`, `stall`, `bytes`,
-            `operations`, `parallelism` …
-        unit: of the values (`state`, `B`, `cycles`), empty for plain numbers.
-        path: the call path to which the track belongs, -1 for none.
-        start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end. The
-            last may reach one cycle past the run: what a step in the last cycle led to.
-    """
-
-    track: str
-    name: str
-    metric: str
-    unit: str
-    path: int
-    start: Ints
-    end: Ints
-    value: Ints
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def __eq__(self, other: object) -> bool:
-        """Equal contents."""
-        if not isinstance(other, Series):
-            return NotImplemented
-        return (
-            (self.track, self.name, self.metric, self.unit, self.path)
-            == (other.track, other.name, other.metric, other.unit, other.path)
-            and _same(self.start, other.start)
-            and _same(self.end, other.end)
-            and _same(self.value, other.value)
-        )
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.model._frame import Kind
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -67,10 +69,24 @@ def spans(profile: Profile, *, split_static: bool = True, paths: Ints | None = N
     return _split(profile, whole, wanted) if split_static else whole
 
 
+def _latencies(profile: Profile) -> list[int]:
+    """For each path the cycles of one activation, 0 if they are not fixed.
+
+    A block is only as static as what it contains: one around a loop that was not promoted has
+    no fixed length, whatever was promoted in its other part.
+    """
+    frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
+    result = [frame.latency or 0 for frame in frames]
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        timed = frames[path].kind in (Kind.CONTROL, Kind.GROUP)
+        if parent >= 0 and timed and frames[path].latency is None:
+            result[parent] = 0
+    return result
+
+
 def _with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The wanted paths, and the static ones above them, at which they have to be cut."""
-    frames = profile.call_paths.frame.tolist()
-    static = np.array([profile.catalog[f].latency is not None for f in frames], dtype=np.bool_)
+    static = np.array([latency > 0 for latency in _latencies(profile)], dtype=np.bool_)
     needed = wanted.copy()
     above = wanted.copy()
     parents = profile.call_paths.parent.tolist()
@@ -126,7 +142,8 @@ def _spread(lists: list[Ints], which: Ints, chunk: int = 1 << 16) -> Ints:
 def _split(profile: Profile, whole: Spans, wanted: NDArray[np.bool_]) -> Spans:
     """Cut intervals into single activations, and leave out paths that are not wanted."""
     paths = profile.call_paths
-    if not any(profile.catalog[f].latency for f in paths.frame.tolist()):
+    latencies = _latencies(profile)
+    if not any(latencies):
         return whole
     bounds = np.searchsorted(whole.path, np.arange(len(paths) + 1)).tolist()
     starts: list[Ints] = []
@@ -138,7 +155,7 @@ def _split(profile: Profile, whole: Spans, wanted: NDArray[np.bool_]) -> Spans:
         caller = cut_at[parent] if parent >= 0 else None
         if caller is not None:
             start, end = _cut(start, end, caller)
-        latency = profile.catalog[int(paths.frame[path])].latency
+        latency = latencies[path]
         if latency:
             start, end = _chop(start, end, latency)
         starts.append(start if wanted[path] else start[:0])

@@ -1,0 +1,164 @@
+"""Counters over time: intervals of their own, or columns of a bank that change together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cyclescope.model._profile import Ints
+
+__all__ = ["Bank", "Series"]
+
+_Intervals = tuple["Ints", "Ints", "Ints"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """Values that are known together, such as all control registers of a design.
+
+    The combinations that occur are few, and most changes of one value are changes of others too,
+    so a bank keeps one sequence of combinations instead of one of intervals for each value.
+
+    Attributes:
+        cycles: how long each combination held, shape (runs,); the first begins in cycle 0.
+        state: which combination, shape (runs,).
+        values: what each value is in each combination, shape (combinations, columns).
+    """
+
+    cycles: Ints
+    state: Ints
+    values: NDArray[np.int64]
+    _last: dict[int, _Intervals] = field(default_factory=dict, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal contents."""
+        if not isinstance(other, Bank):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("cycles", "state", "values")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def column(self, index: int) -> _Intervals:
+        """The intervals (start, end, value) of one value, neighbours differing."""
+        found = self._last.get(index)
+        if found is None:
+            # Readers go through the series one by one: one column is worth keeping, all are not.
+            self._last.clear()
+            found = self._last[index] = self._intervals(index)
+        return found
+
+    def _intervals(self, index: int) -> _Intervals:
+        if not len(self.cycles):
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, nothing
+        # Numbers of the column's distinct values are small, and small is fast to compare.
+        distinct, number = np.unique(self.values[:, index], return_inverse=True)
+        small = np.min_scalar_type(max(len(distinct) - 1, 0))
+        shown = number.reshape(-1).astype(small)[self.state]
+        first = np.flatnonzero(shown[1:] != shown[:-1]) + 1
+        start = np.concatenate(([0], self._ends[first - 1]))
+        end = np.concatenate((start[1:], self._ends[-1:]))
+        value = distinct[np.concatenate((shown[:1], shown[first]))]
+        return start, end, value
+
+    @property
+    def _ends(self) -> Ints:
+        ends: Ints | None = self.__dict__.get("_cached_ends")
+        if ends is None:
+            ends = self.__dict__["_cached_ends"] = np.cumsum(self.cycles)
+        return ends
+
+
+class Series:
+    """A counter: integer values over half-open cycle intervals, in time order, not overlapping.
+
+    Attributes:
+        track: to whom it belongs, dotted from the root (`main.queue`, `thread 3`).
+        name: what counts (`fsm0`, `bytes read`).
+        metric: what sort of thing it is, for analyses: `fsm`, `par done`, `stall`, `bytes`,
+            `operations`, `parallelism` …
+        unit: of the values (`state`, `B`, `cycles`), empty for plain numbers.
+        path: the call path to which the track belongs, -1 for none.
+        start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end. The
+            last may reach one cycle past the run: what a step in the last cycle led to.
+    """
+
+    __slots__ = ("_own", "bank", "column", "metric", "name", "path", "track", "unit")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        track: str,
+        name: str,
+        metric: str,
+        unit: str,
+        path: int,
+        start: Ints,
+        end: Ints,
+        value: Ints,
+    ) -> None:
+        self.track, self.name, self.metric, self.unit, self.path = track, name, metric, unit, path
+        self._own: _Intervals | None = (start, end, value)
+        self.bank: Bank | None = None
+        self.column = -1
+
+    @classmethod
+    def of_bank(
+        cls, track: str, name: str, metric: str, unit: str, path: int, bank: Bank, column: int
+    ) -> Series:
+        """A series whose values are a column of a bank."""
+        nothing = np.empty(0, dtype=np.int64)
+        series = cls(track, name, metric, unit, path, nothing, nothing, nothing)
+        series._own, series.bank, series.column = None, bank, column
+        return series
+
+    @property
+    def intervals(self) -> tuple[Ints, Ints, Ints]:
+        """(start, end, value)."""
+        if self._own is not None:
+            return self._own
+        assert self.bank is not None
+        return self.bank.column(self.column)
+
+    @property
+    def start(self) -> Ints:
+        """First cycle of each interval."""
+        return self.intervals[0]
+
+    @property
+    def end(self) -> Ints:
+        """The cycle after each interval's last."""
+        return self.intervals[1]
+
+    @property
+    def value(self) -> Ints:
+        """The value in each interval."""
+        return self.intervals[2]
+
+    @property
+    def head(self) -> dict[str, str | int]:
+        """Everything but the values."""
+        names = ("track", "name", "metric", "unit", "path")
+        return {name: getattr(self, name) for name in names}
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal contents, however they are kept."""
+        if not isinstance(other, Series):
+            return NotImplemented
+        return self.head == other.head and all(
+            np.array_equal(a, b) for a, b in zip(self.intervals, other.intervals, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        return f"Series({self.track!r}, {self.name!r}, {self.metric!r}, {len(self)} intervals)"
