@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
+from cyclescope.analyse import design_overhead
 from cyclescope.model import Frame, Kind, Profile, active_cycles
 from cyclescope.views._stacks import Stacks, stacks
 from cyclescope.views._text import clip, cycles_text, number, percent, visible
@@ -198,10 +199,12 @@ class _Writer:
             self._text(line, _MARGIN, y, style)
             y += 16
         x = float(_MARGIN)
-        for kind in self._kinds():
-            self._leaf("rect", None, x=f"{x:g}", y="82", width="12", height="12", **{"class": kind})
-            self._text(_LEGEND[kind], x + 17, 92, "note")
-            x += 17 + _LETTER * len(_LEGEND[kind]) + 16
+        for style, name in self._legend():
+            self._leaf(
+                "rect", None, x=f"{x:g}", y="82", width="12", height="12", **{"class": style}
+            )
+            self._text(name, x + 17, 92, "note")
+            x += 17 + _LETTER * len(name) + 16
         live = "click: zoom \u00b7 /: search \u00b7 Esc: reset"
         self._text(
             "interactive when opened in a web browser",
@@ -233,10 +236,25 @@ class _Writer:
                 f"{drawn} for a run of {self._total()}; point at a box for its active cycles.",
             )
         if meta.complete:
-            yield "note", "Bare stretch above a box: it called nothing there; control overhead."
+            yield "note", self._overhead()
         else:
             reason = f" ({clip(visible(meta.stop_reason), 40)})" if meta.stop_reason else ""
             yield "warn", f"INCOMPLETE: the run was stopped before its end{reason}."
+
+    def _overhead(self) -> str:
+        bare = "Bare stretch above a box: it called nothing there"
+        if Kind.CONTROL not in self._kinds():
+            return f"{bare}."
+        lost = design_overhead(self._profile)
+        share = percent(Fraction(lost.overhead, lost.cycles))
+        return f"{bare}. Control overhead: {number(lost.overhead)} cycles ({share} of the run)."
+
+    def _legend(self) -> Iterator[tuple[str, str]]:
+        for kind in self._kinds():
+            yield kind.value, _LEGEND[kind]
+        paths = [box.path for box in self._layout.boxes if box.path >= 0]
+        if any(self._profile.frame_of(path).generated for path in paths):
+            yield "compiler", "made by the compiler"
 
     def _kinds(self) -> list[Kind]:
         shown = {self._profile.frame_of(b.path).kind for b in self._layout.boxes if b.path >= 0}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.analyse import OVERHEADS, Summary, summarise
 from cyclescope.model import Kind, Profile, Severity
-from cyclescope.views._text import clip, nanoseconds, number, percent, visible
+from cyclescope.views._text import clip, nanoseconds, number, percent, place, visible
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -220,12 +220,11 @@ def _hottest(summary: Summary, width: int) -> list[RenderableType]:
         for name in names[:-1]:
             stack.append(f"{name} \u203a ", style="dim")
         stack.append(names[-1], style="bold")
-        position = clip(visible(str(path.position)), _LABEL // 2) if path.position else ""
         table.add_row(
             number(path.cycles),
             percent(path.share),
             Text(path.kind.value, style=_KIND_STYLE.get(path.kind, "")),
-            Text(position, overflow="ellipsis"),
+            Text(place(path.position, _LABEL // 2)),
             stack,
         )
     title = Text("Hottest paths", style="bold")

@@ -26,6 +26,7 @@ from cyclescope.views._text import (
     markdown_cell,
     number,
     percent,
+    place,
     spreadsheet_cell,
     visible,
     width_of,
@@ -116,7 +117,7 @@ def _columns(kind: Kind) -> dict[str, Callable[[Row], str]]:
     )
     if kind is Kind.CELL:
         columns["component"] = lambda row: row.frame.detail
-    columns["line"] = lambda row: str(row.position) if row.position else ""
+    columns["line"] = lambda row: place(row.position, _CELL_WIDTH)
     return columns
 
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclescope.model import Position
 
 __all__ = [
     "clip",
@@ -17,6 +21,7 @@ __all__ = [
     "nanoseconds",
     "number",
     "percent",
+    "place",
     "spreadsheet_cell",
     "visible",
     "width_of",
@@ -80,6 +85,15 @@ def clip(text: str, columns: int) -> str:
             break
         kept.append(char)
     return "".join(kept).rstrip() + "…" if columns > 0 else ""
+
+
+def place(position: Position | None, columns: int) -> str:
+    """A position as `file:line`, the file cut from its left so that the line is always there."""
+    if position is None:
+        return ""
+    file, line = visible(position.file), f":{position.line}"
+    room = columns - len(line)
+    return clip(file[::-1], room)[::-1] + line
 
 
 def number(value: int) -> str:
