@@ -33,6 +33,36 @@ pub fn probe_primitive() -> Primitive {
     }
 }
 
+/// After group2invoke: it makes a combinational group for each group that it could turn into an
+/// invoke, even if no control enables that one, and the next pass refuses what nobody uses. Here
+/// that happens to groups that others call: their enables got copies of their own.
+#[derive(Default)]
+pub struct DropUnused;
+
+impl Named for DropUnused {
+    fn name() -> &'static str {
+        "drop-unused"
+    }
+
+    fn description() -> &'static str {
+        "remove combinational groups that no control uses"
+    }
+}
+
+impl Visitor for DropUnused {
+    fn start(
+        &mut self,
+        comp: &mut ir::Component,
+        _sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        let mut live = Live::default();
+        live.control(&comp.control.borrow());
+        comp.comb_groups.retain(|g| live.conditions.contains(&g.borrow().name()));
+        Ok(Action::Stop)
+    }
+}
+
 #[derive(Default)]
 pub struct Instrument;
 
@@ -57,7 +87,6 @@ impl Visitor for Instrument {
             let control = Rc::clone(&comp.control);
             let mut live = Live::default();
             live.control(&control.borrow());
-            drop_unused_conditions(comp, &live.conditions);
             let names = live.close(comp);
             let mut probes = Prober::new(record, comp, sigs);
             probes.groups(&live, &names);
@@ -152,12 +181,6 @@ fn started<T>(assignments: &[ir::Assignment<T>]) -> Vec<ir::Id> {
         (port.is_hole() && port.name == "go").then(|| port.get_parent_name())
     };
     assignments.iter().filter_map(go).collect()
-}
-
-/// group2invoke makes a combinational group for each group that it could turn into an invoke,
-/// even if no control enables it; left in place it would be refused as unused.
-fn drop_unused_conditions(comp: &mut ir::Component, used: &HashSet<ir::Id>) {
-    comp.comb_groups.retain(|g| used.contains(&g.borrow().name()));
 }
 
 struct Prober<'a, 'b> {

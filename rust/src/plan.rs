@@ -3,7 +3,7 @@
 use crate::blocks::{NoteBlocks, ProbeBlocks, ProbeStatic};
 use crate::encode::EncodeControl;
 use crate::inline::{NoteInvokes, TagInlined, TagSplitGroups};
-use crate::instrument::Instrument;
+use crate::instrument::{DropUnused, Instrument};
 use crate::share::NoteCells;
 use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::Named;
@@ -14,6 +14,7 @@ pub fn pass_manager() -> CalyxResult<PassManager> {
     let mut manager = PassManager::default_passes()?;
     manager.register_pass::<EncodeControl>()?;
     manager.register_pass::<TagSplitGroups>()?;
+    manager.register_pass::<DropUnused>()?;
     manager.register_pass::<NoteInvokes>()?;
     manager.register_pass::<TagInlined>()?;
     manager.register_pass::<NoteCells>()?;
@@ -74,6 +75,7 @@ pub fn instrumented(passes: &[String]) -> Vec<String> {
             }
         };
         after(pass == "group2seq", TagSplitGroups::name());
+        after(pass == "group2invoke", DropUnused::name());
         after(pass == "inline", TagInlined::name());
         after(pass == "tdcc", ProbeBlocks::name());
     }
