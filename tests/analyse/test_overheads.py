@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from cyclescope.analyse import design_overhead, instance_overheads
+from cyclescope.analyse import _overheads, design_overhead, instance_overheads
 from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
 
 from ..strategies import calyx_profiles, register_series
@@ -72,6 +74,15 @@ def test_design_overhead_equals_a_walk_over_the_cycles(profile: Profile) -> None
     assert found.cycles == profile.cycles
     assert found.useful + sum(found.by_kind().values()) == found.cycles
     assert found.overhead == sum(found.by_kind().values())
+
+
+@settings(max_examples=40, deadline=None)
+@given(calyx_profiles(), st.integers(1, 7))
+def test_windows_do_not_show(profile: Profile, window: int) -> None:
+    whole = (design_overhead(profile), instance_overheads(profile))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_overheads, "_WINDOW", window)
+        assert (design_overhead(profile), instance_overheads(profile)) == whole
 
 
 @settings(max_examples=40, deadline=None)

@@ -16,6 +16,8 @@ import numpy as np
 from cyclescope.model import Ints, Kind, Profile, Series, tree_cycles
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 __all__ = ["OVERHEADS", "WORK", "Overhead", "design_overhead", "instance_overheads", "updates"]
@@ -62,7 +64,7 @@ def design_overhead(profile: Profile) -> Overhead:
     everywhere = np.arange(len(profile.call_paths))
     active = np.ones(len(profile.forest), dtype=np.bool_)
     useful = _trees_with(profile, everywhere, _work_leaves(profile))
-    return _classify(profile, active, useful, _writes(profile))
+    return _classify(profile, [_Case(active, useful, None)])[0]
 
 
 def instance_overheads(profile: Profile) -> dict[str, Overhead]:
@@ -78,13 +80,12 @@ def instance_overheads(profile: Profile) -> dict[str, Overhead]:
     below = _descendants(profile, members)
     anything = np.ones(len(profile.forest.path), dtype=np.bool_)
     work = _work_leaves(profile)
-    writes = _writes(profile)
-    result: dict[str, Overhead] = {}
+    cases = []
     for instance, cells in members.items():
         active = _trees_with(profile, np.array(cells, dtype=np.int64), anything)
         useful = _trees_with(profile, below[instance], work)
-        result[instance] = _classify(profile, active, useful, writes, instance)
-    return result
+        cases.append(_Case(active, useful, instance))
+    return dict(zip(members, _classify(profile, cases), strict=True))
 
 
 def _descendants(profile: Profile, members: dict[str, list[int]]) -> dict[str, Ints]:
@@ -135,62 +136,65 @@ def updates(series: Series) -> Ints:
     return last
 
 
+_BITS = {"fsm": 1, "par done": 2}
+_WINDOW = 1 << 22  # cycles looked at together: bounds the memory, whatever the run's length
+
+
 @dataclass(frozen=True, slots=True)
-class _Writes:
-    """All writes of control registers, once for all instances.
+class _Case:
+    """What to classify: cycles of some trees, by writes of some registers.
 
     Attributes:
-        run: for each cycle with a write, ascending, the run it lies in (shape: cycles written).
-        of_series: for each series that is a control register its place in `run` of each write.
+        active: which trees count, shape (trees,).
+        useful: which of them are useful, shape (trees,).
+        within: the instance whose registers count, with those below it; None for all.
     """
 
-    run: Ints
-    of_series: tuple[tuple[Series, Ints], ...]
+    active: NDArray[np.bool_]
+    useful: NDArray[np.bool_]
+    within: str | None
+
+    def has(self, track: str) -> bool:
+        """Whether a register of that track counts."""
+        within = self.within
+        return within is None or track == within or track.startswith(f"{within}.")
 
 
-_BITS = {"fsm": 1, "par done": 2}
-
-
-def _writes(profile: Profile) -> _Writes:
-    registers = [s for s in profile.series if s.metric in _BITS]
-    written = [updates(s) for s in registers]
-    if not written:
-        return _Writes(np.empty(0, dtype=np.int64), ())
-    cycles, place = np.unique(np.concatenate(written), return_inverse=True)
-    run = np.searchsorted(np.cumsum(profile.schedule.cycles), cycles, side="right")
-    cut = np.cumsum([len(w) for w in written])[:-1]
-    return _Writes(run, tuple(zip(registers, np.split(place.reshape(-1), cut), strict=True)))
-
-
-def _classify(
-    profile: Profile,
-    active: NDArray[np.bool_],
-    useful: NDArray[np.bool_],
-    writes: _Writes,
-    within: str | None = None,
-) -> Overhead:
-    """Count the cycles of active trees by class.
-
-    Args:
-        profile: what to count in.
-        active: which trees to count, of shape (trees,).
-        useful: which of them are useful, of the same shape.
-        writes: the writes of control registers.
-        within: count only registers of this instance and those below it; None for all.
-    """
+def _classify(profile: Profile, cases: Sequence[_Case]) -> list[Overhead]:
+    """Count the cycles of each case by class."""
+    registers = [series for series in profile.series if series.metric in _BITS]
+    writes = [(series.track, _BITS[series.metric], updates(series)) for series in registers]
+    kinds = np.zeros((len(cases), 4), dtype=np.int64)
+    lost = [case.active & ~case.useful for case in cases]
+    start = profile.schedule.start
+    for first in range(0, profile.cycles if writes else 0, _WINDOW):
+        last = min(first + _WINDOW, profile.cycles)
+        tree = _trees_at(profile, start, first, last)
+        here = []
+        for track, bit, when in writes:
+            begin, end = np.searchsorted(when, (first, last)).tolist()
+            here.append((track, bit, when[begin:end] - first))
+        for index, case in enumerate(cases):
+            mask = np.zeros(last - first, dtype=np.uint8)
+            for track, bit, when in here:
+                if case.has(track):
+                    mask[when] |= bit
+            kinds[index] += np.bincount(mask[lost[index][tree]], minlength=4)
     held = tree_cycles(profile)
-    cycles, good = int(held[active].sum()), int(held[active & useful].sum())
-    mask = np.zeros(len(writes.run), dtype=np.uint8)
-    for series, place in writes.of_series:
-        if within is None or series.track == within or series.track.startswith(f"{within}."):
-            mask[place] |= _BITS[series.metric]
-    lost = (active & ~useful)[profile.schedule.tree][writes.run]
-    _, fsm, par_done, both = np.bincount(mask[lost], minlength=4).tolist()
-    return Overhead(
-        cycles=cycles,
-        useful=good,
-        fsm=fsm,
-        par_done=par_done,
-        both=both,
-        other=cycles - good - fsm - par_done - both,
-    )
+    result = []
+    for case, (_, fsm, par_done, both) in zip(cases, kinds.tolist(), strict=True):
+        cycles, useful = int(held[case.active].sum()), int(held[case.active & case.useful].sum())
+        other = cycles - useful - fsm - par_done - both
+        result.append(Overhead(cycles, useful, fsm, par_done, both, other))
+    return result
+
+
+def _trees_at(profile: Profile, start: Ints, first: int, last: int) -> Ints:
+    """The tree of each cycle of a window."""
+    runs = profile.schedule
+    begin = int(np.searchsorted(start, first, side="right")) - 1
+    until = int(np.searchsorted(start, last, side="left"))
+    low = np.maximum(start[begin:until], first)
+    high = np.minimum(start[begin:until] + runs.cycles[begin:until], last)
+    small = runs.tree[begin:until].astype(np.int32)
+    return np.repeat(small, high - low)
