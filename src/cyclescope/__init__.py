@@ -9,9 +9,24 @@ are Polars frames. The rooms of the package, in the order in which data flows, a
 `sim`, `c`, `calyx`, `bounds`, `hls`, `traces`, `analyse`, `views` and `cli`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from cyclescope.errors import CyclescopeError
-from cyclescope.model import Profile, load, save
+
+if TYPE_CHECKING:
+    from cyclescope.model import Profile, load, save
 
 __all__ = ["CyclescopeError", "Profile", "__version__", "load", "save"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    # The model needs NumPy, which takes longer to load than most commands' help to print.
+    if name in {"Profile", "load", "save"}:
+        from cyclescope import model
+
+        return getattr(model, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

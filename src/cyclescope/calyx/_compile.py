@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Program", "compile_program", "list_passes"]
 
+# The parser names the rules of its grammar.
+_RULES = {
+    "cell_without_semi": "a cell (name = type(parameters);)",
+    "connections": "wires { … }",
+    "cells": "cells { … }",
+    "control": "control { … }",
+    "stmts": "statements",
+    "bitwidth": "a number",
+    "num_lit": "a sized number (8'd1)",
+    "bad_num": "a sized number (8'd1)",
+    "semi": "a semicolon",
+}
+
 # What a reader of the compiler's message can do about it.
 _HINTS = (
     ("expected", "correct the syntax here"),
@@ -28,6 +41,8 @@ _HINTS = (
     ("already bound", "rename one of the two"),
     ("Import path", "correct the import or add the file"),
     ("unknown pass", ""),
+    ("ombinational cycle", "break it with a register"),
+    ("[Papercut]", "or leave the check out with -d papercut"),
     ("stopped", "try other passes, or report it to Calyx with the program"),
 )
 
@@ -94,6 +109,7 @@ def compile_program(
             )  # fmt: skip
         except _native.CompileError as error:
             message, file, offset = error.args
+            message = message.replace(f"({library})", "")
             raise SourceError(_explain(path, known, message, file, offset)) from None
     facts = read_record(record)
     design = Design(
@@ -152,7 +168,7 @@ def _explain(
     )
     if parse:
         where = f"{parse[1]}:{parse[2]}:{parse[3]}"
-        message = parse[4]
+        message = re.sub(r"\w+", lambda word: _RULES.get(word[0], word[0]), parse[4])
     message = " ".join(message.split())
     hint = next((h for word, h in _HINTS if word in message), "")
     return f"{where}: {message}" + (f"; {hint}" if hint else "")
