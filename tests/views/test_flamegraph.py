@@ -132,7 +132,7 @@ def test_narrow_boxes_are_left_out_and_the_picture_says_so() -> None:
     profile = builder.build(Meta("calyx", "thin"), [99_999, 1], trees)
     svg = flamegraph(profile)
     assert len(boxes(svg)) == 2
-    assert "2 boxes narrower than 0.1 px (&lt;0.01 % of the width) not drawn" in svg.decode()
+    assert "Not drawn: 2 boxes narrower than 0.1 px (&lt;0.01 % of the width)." in svg.decode()
     assert len(boxes(flamegraph(profile, min_width=0))) == 4
 
 
@@ -263,8 +263,8 @@ def test_zoom_search_and_reset_work_from_disk(browse, tmp_path: Path) -> None:  
         "found": "2 boxes, 33.3 % of the width",
         "bad": True,
         "cleared": False,
-        "details": "read  \u00b7  group in main  \u00b7  active 1 of 9 cycles (11.1 %)  \u00b7  "
-        "its share of the run: 1 cycles (11.1 %)  \u00b7  switch.futil:14",
+        "details": "read  \u00b7  group in main  \u00b7  switch.futil:14  \u00b7  "
+        "active 1 of 9 cycles (11.1 %)  \u00b7  its share of the run: 1 (11.1 %)",
         "alerts": 0,
     }
 

@@ -28,7 +28,7 @@ __all__ = ["flamegraph"]
 _MARGIN = 10
 _ROW = 18
 _HEAD = 104
-_FOOT = 30
+_FOOT = 46
 _LETTER = 7.23  # pixels of a character: the advance of common fixed-width fonts at 12 px
 _LEGEND = {
     Kind.CELL: "cell",
@@ -306,25 +306,24 @@ class _Writer:
         detail = visible(frame.detail)
         kind = f"{frame.kind} ({detail})" if frame.kind is Kind.CONTROL and detail else frame.kind
         yield f"{kind} in {instance}{made}"
+        if frame.positions:
+            yield ", ".join(visible(str(position)) for position in frame.positions)
         active = self._active[box.path]
         yield f"active {number(active)} of {number(run)} cycles ({percent(Fraction(active, run))})"
         if self._scaled:
             share = self._weighed.cycles(box.weight)
-            yield f"its share of the run: {cycles_text(share)} cycles ({percent(share / run)})"
+            yield f"its share of the run: {cycles_text(share)} ({percent(share / run)})"
         own = self._weighed.cycles(self._weighed.own[box.path])
         if own and self._weighed.own[box.path] != box.weight:
-            yield f"calling nothing: {cycles_text(own)} cycles ({percent(own / run)})"
-        if frame.positions:
-            yield ", ".join(visible(str(position)) for position in frame.positions)
+            yield f"calling nothing: {cycles_text(own)} ({percent(own / run)})"
 
     def _foot(self, height: int) -> None:
-        y = height - 10
-        self._text("", _MARGIN, y, "note", **{"data-part": "details"})
+        self._text("", _MARGIN, height - 26, "note", **{"data-part": "details"})
         if self._layout.left_out:
             share = Fraction(self._layout.left_out_weight, self._layout.total)
             boxes = "box" if self._layout.left_out == 1 else "boxes"
             text = (
-                f"{number(self._layout.left_out)} {boxes} narrower than {self._min_width:g} px "
-                f"({percent(share, 2)} of the width) not drawn"
+                f"Not drawn: {number(self._layout.left_out)} {boxes} narrower than "
+                f"{self._min_width:g} px ({percent(share, 2)} of the width)."
             )
-            self._text(text, self._width - _MARGIN, 66, "note", **{"text-anchor": "end"})
+            self._text(text, _MARGIN, height - 9, "note")
