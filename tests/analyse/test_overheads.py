@@ -52,6 +52,7 @@ def classify(profile: Profile, instance: str | None) -> dict[str, int]:
             if (instance is None or f"{s.track}.".startswith(f"{instance}."))
             and None not in (value_at(s, cycle), value_at(s, cycle + 1))
             and value_at(s, cycle) != value_at(s, cycle + 1)
+            and value_at(s, cycle + 1) != 0  # clean-up, no step
         }
         match sorted(written):
             case ["fsm", "par done"]:

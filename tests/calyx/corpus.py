@@ -73,10 +73,9 @@ def verify(program: Path, configuration: str) -> Row:
         profile = profile_program(program, data, options).profile
         check_laws(profile)
         leaves = sum(scaled_weights(profile))
-        whole = (
-            profile.cycles == verdict.stock_cycles == leaves == int(active_cycles(profile)[0])
-            and int(tree_cycles(profile).sum()) == profile.cycles <= sum(flat_weights(profile))
-        )
+        whole = profile.cycles == verdict.stock_cycles == leaves == int(
+            active_cycles(profile)[0]
+        ) and int(tree_cycles(profile).sum()) == profile.cycles <= sum(flat_weights(profile))
     except Exception as error:  # noqa: BLE001 - a row of the table, whatever it is
         return Row(name, configuration, "PROFILE", verdict.stock_cycles, repr(error))
     return Row(name, configuration, "equal" if whole else "SUMS", verdict.stock_cycles)
@@ -94,9 +93,7 @@ def stock_refuses(
     from cyclescope.calyx import compile_program
 
     try:
-        compile_program(
-            program, passes=options.passes, disable=options.disable, instrument=False
-        )
+        compile_program(program, passes=options.passes, disable=options.disable, instrument=False)
     except SourceError:
         return Row(name, configuration, "not compiled by 0.7.1", None, str(error))
     return Row(name, configuration, "REFUSED", None, str(error))
@@ -140,7 +137,9 @@ def main() -> int:
                 if row.cycles not in wanted_cycles:
                     missed += 1
                     note = f"COUNT: expected {wanted_cycles} {note}"
-            print(row.program, row.configuration, row.verdict, row.cycles, note, sep="\t", flush=True)
+            print(
+                row.program, row.configuration, row.verdict, row.cycles, note, sep="\t", flush=True
+            )
     print()
     for (configuration, verdict), count in sorted(tally.items()):
         print(f"{configuration:16} {verdict:22} {count}")

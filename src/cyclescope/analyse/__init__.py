@@ -7,6 +7,7 @@ from cyclescope.analyse._overheads import (
     Overhead,
     design_overhead,
     instance_overheads,
+    steps,
     updates,
 )
 from cyclescope.analyse._places import places
@@ -26,6 +27,7 @@ __all__ = [
     "design_overhead",
     "instance_overheads",
     "places",
+    "steps",
     "summarise",
     "table",
     "updates",

@@ -2,7 +2,7 @@
 
 A cycle is *useful* for a cell if something that does work (a group or a primitive) is a leaf of
 that cell's own part of the call tree. Any other cycle in which the cell is active is control
-overhead, named after the control registers that are updated in it: registers of that cell and
+overhead, named after the control registers that take a step in it: registers of that cell and
 of the cells below it. The design as a whole is its root.
 """
 
@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["OVERHEADS", "WORK", "Overhead", "design_overhead", "instance_overheads", "updates"]
+__all__ = [
+    "OVERHEADS",
+    "WORK",
+    "Overhead",
+    "design_overhead",
+    "instance_overheads",
+    "steps",
+    "updates",
+]
 
 WORK = frozenset({Kind.GROUP, Kind.PRIMITIVE, Kind.PROCESS, Kind.STAGE})
 """Kinds of frame that do the user's work; the others call or wait."""
@@ -36,7 +44,7 @@ class Overhead:
     Attributes:
         cycles: all that are classified: the run's, or those in which a cell was active.
         useful: some leaf is work.
-        fsm: overhead in which a state register is updated.
+        fsm: overhead in which a state register takes a step.
         par_done: overhead in which a register that says "this arm of a `par` is done" is updated.
         both: overhead with updates of both kinds.
         other: overhead without an update.
@@ -136,6 +144,18 @@ def updates(series: Series) -> Ints:
     return last
 
 
+def steps(series: Series) -> Ints:
+    """The cycles in which a control register takes a step.
+
+    Back to 0 is no step: a block clears its registers in the cycle in which the one around it
+    moves on, and takes no cycle for it.
+    """
+    start, end, value = series.intervals
+    stepped = (end[:-1] == start[1:]) & (value[:-1] != value[1:]) & (value[1:] != 0)
+    last: Ints = end[:-1][stepped] - 1
+    return last
+
+
 _BITS = {"fsm": 1, "par done": 2}
 _WINDOW = 1 << 22  # cycles looked at together: bounds the memory, whatever the run's length
 
@@ -163,7 +183,7 @@ class _Case:
 def _classify(profile: Profile, cases: Sequence[_Case]) -> list[Overhead]:
     """Count the cycles of each case by class."""
     registers = [series for series in profile.series if series.metric in _BITS]
-    writes = [(series.track, _BITS[series.metric], updates(series)) for series in registers]
+    writes = [(series.track, _BITS[series.metric], steps(series)) for series in registers]
     kinds = np.zeros((len(cases), 4), dtype=np.int64)
     lost = [case.active & ~case.useful for case in cases]
     start = profile.schedule.start
