@@ -81,18 +81,16 @@ class Processes(Values):
 
     path = 0
 
-    def process(
-        self, node: Stmt | Expr, name: str, names: tuple[str, ...], target: str
-    ) -> _Building:
+    def process(self, node: Stmt | Expr, names: tuple[str, ...], target: str) -> _Building:
         """Begin a process for the statement at hand; close it with `finish`."""
-        del name
         self.enter_site(node.where)
-        ignored = tuple(
-            array
+        rules = [
+            rule
             for rule in self.calibration.statements
             if rule.selects(node.where.line, names, target)
-            for array in rule.ignore
-        )
+        ]
+        self.used_rules.update(rule.origin for rule in rules)
+        ignored = tuple(array for rule in rules for array in rule.ignore)
         building = _Building(node.where, names, target, self.lines, Operands(ignored=ignored))
         self.lines = []
         self.operands = building.operands
@@ -153,7 +151,6 @@ class Processes(Values):
         line = building.where.line
         for rule in calibration.statements:
             if rule.selects(line, building.names, building.target):
-                self.used_rules.add(rule.origin)
                 latency = latency if rule.latency is None else rule.latency
                 interval = interval if rule.interval is None else rule.interval
         label = building.names[0] if building.names else f"{building.target} L{line}"
@@ -191,7 +188,7 @@ class Processes(Values):
     def assign(self, node: Assign, label: str) -> None:
         """An assignment to an element, scalar or struct as a process."""
         names = (label,) if label else ()
-        building = self.process(node, "", names, _target_name(node.target))
+        building = self.process(node, names, _target_name(node.target))
         place = self.place(node.target)
         if isinstance(place.layout, dict):
             self._assign_struct(building, place, node)
@@ -231,7 +228,7 @@ class Processes(Values):
         """A call of an outlined function as one process."""
         names = (label, function.name) if label else (function.name,)
         target = _target_name(into) if into is not None else ""
-        building = self.process(node, "", names, target)
+        building = self.process(node, names, target)
         self._enter(function, node)
         env, self.env = self.env, self._formals(function, node)
         writes: dict[tuple[int, str], tuple[Place, Value]] = {}

@@ -194,7 +194,7 @@ class Values:
                     return self.unbound(variable, node)
                 raise self.refuse(node.where, f"writing {variable.name}", "copy it to a variable")
             case Index(base=base, index=index):
-                return self._indexed(self.place(base), self.value(index), node)
+                return self._indexed(self.place(base), self._subscript(index), node)
             case Unary(op="*", operand=operand):
                 pointed = self.place(operand)
                 zero = Value("0", Scalar("int", 64))
@@ -205,9 +205,9 @@ class Values:
             case Binary(op="+" | "-", left=left, right=right) if isinstance(
                 left.type, Pointer | Array
             ):
-                return self._moved(self.place(left), self.value(right), node)
+                return self._moved(self.place(left), self._subscript(right), node)
             case Binary(op="+", left=left, right=right) if isinstance(right.type, Pointer | Array):
-                return self._moved(self.place(right), self.value(left), node)
+                return self._moved(self.place(right), self._subscript(left), node)
             case Member(base=base, field=name):
                 return self._member(self.place(base), name, node)
             case Cast(operand=operand, implicit=True):
@@ -224,6 +224,16 @@ class Values:
     def unbound(self, variable: Variable, node: Expr) -> Place:
         """A variable that nothing has bound yet; statements say what that means."""
         raise self.refuse(node.where, f"the variable {variable.name}", "declare it in the kernel")
+
+    def _subscript(self, node: Expr) -> Value:
+        """A subscript: what it reads is waited for, its arithmetic is the address unit's."""
+        operands = self.operands
+        if operands is None:
+            return self.value(node)
+        before = operands.computes, operands.family_base
+        value = self.value(node)
+        operands.computes, operands.family_base = before
+        return value
 
     def _form_of(self, place: Place, index: Value, node: Expr) -> Form:
         if index.form > Form.AFFINE:
