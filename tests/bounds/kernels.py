@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from bounds.reference import N, Loop, Ref, Statement
+from bounds.reference import Loop, N, Ref, Statement
 
 RANKS = {"a": 1, "b": 1, "M": 2, "P": 2}
 

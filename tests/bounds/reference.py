@@ -8,9 +8,13 @@ the package but the C text that is rendered here for both.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 N = 4
 
@@ -209,7 +213,7 @@ def run(
 
 def order_class(tokens: list[int]) -> str:
     """The edge's class from the tokens in the order in which they are read."""
-    falls = any(b < a for a, b in zip(tokens, tokens[1:], strict=False))
+    falls = any(b < a for a, b in itertools.pairwise(tokens))
     repeats = len(set(tokens)) < len(tokens)
     return ("out-of-order" if falls else "in-order") + (" with multiplicity" if repeats else "")
 

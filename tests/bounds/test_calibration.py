@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +15,9 @@ from cyclescope.bounds import (
     read_schedule_report,
 )
 from cyclescope.errors import DataError, InputError, SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KERNEL = """
 void kernel(double a[4], double b[4]) {

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
 from bounds.kernels import kernels
 from bounds.reference import (
     Loop,
@@ -16,9 +19,6 @@ from bounds.reference import (
     run,
     textual,
 )
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
-
 from cyclescope.bounds import Bounds, Calibration, Estimate, StatementRule, estimate, profile_of
 from cyclescope.model import check_laws
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -37,6 +37,9 @@ from cyclescope.c import (
     walk,
 )
 from cyclescope.errors import SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 INT = Scalar("int", 32)
 DOUBLE = Scalar("float", 64)
@@ -114,7 +117,7 @@ def test_macros_give_values() -> None:
 def test_defines_and_includes(tmp_path: Path) -> None:
     (tmp_path / "size.h").write_text("#define N (M + 1)\ntypedef float real;\n")
     found = unit(
-        '#include <size.h>\n#include <stdio.h>\n#include <math.h>\nvoid k(real a[N]) { a[0] = 0; }',
+        "#include <size.h>\n#include <stdio.h>\n#include <math.h>\nvoid k(real a[N]) { a[0] = 0; }",
         defines={"M": "4"},
         include=[tmp_path],
     )

@@ -73,10 +73,13 @@ def _counters(profile: Profile) -> list[_Variable]:
         time = np.concatenate((series.start, series.end[gap]))
         value = np.concatenate((series.value, np.zeros(int(gap.sum()), dtype=np.int64)))
         order = np.argsort(time, kind="stable")
+        time, value = time[order], value[order]
+        # A dump begins with all at zero and tells changes only.
+        moves = np.diff(value, prepend=0) != 0
         scope = tuple(_safe(part) for part in _scope(profile, series.path, series.track))
         low = int(value.min(initial=0))
         width = 64 if low < 0 else max(int(value.max(initial=0)).bit_length(), 1)
-        found.append(_Variable(scope, _safe(series.name), width, time[order], value[order]))
+        found.append(_Variable(scope, _safe(series.name), width, time[moves], value[moves]))
     return found
 
 
