@@ -115,6 +115,24 @@ def test_what_is_static_already_is_not_proposed_and_is_counted_one_by_one() -> N
     assert (b.times, b.cycles, b.average, b.could_be_static) == (0, 0, None, False)
 
 
+@pytest.mark.parametrize(("inner", "times"), [(2, 3), (None, 1)])
+def test_what_is_static_is_cut_with_all_it_calls_if_all_of_that_is_static(
+    inner: int | None, times: int
+) -> None:
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
+    seq = builder.path(main, Frame(Kind.CONTROL, "seq", "main", "static seq", latency=2))
+    group = builder.path(seq, Frame(Kind.GROUP, "g", "main", latency=inner))
+    adder = builder.path(group, Frame(Kind.PRIMITIVE, "add", "main", "std_add"))
+    profile = builder.build(Meta("calyx", "cut"), [6], [builder.tree([adder])])
+    found = spans(profile)
+    for path in (seq, group, adder):
+        assert (found.path == path).sum() == times
+    assert (found.path == main).sum() == 1
+    (row,) = table(profile, Kind.PRIMITIVE)
+    assert (row.times, row.cycles) == (times, 6)
+
+
 @pytest.mark.parametrize(("second", "times", "cycles"), [(2, 1, 5), (3, 2, 6)])
 def test_calls_of_one_cell_join_only_where_they_overlap(
     second: int, times: int, cycles: int

@@ -193,6 +193,18 @@ def test_arms_of_a_par_have_lanes_of_their_own_and_moved_groups_too() -> None:
     ]
 
 
+def test_an_arm_that_forks_takes_as_many_lanes_as_it_has_arms() -> None:
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
+    outer = builder.path(main, Frame(Kind.CONTROL, "par L1", "main", "par"))
+    inner = builder.path(outer, Frame(Kind.CONTROL, "static par L2", "main", "static par"))
+    forked = [builder.path(inner, Frame(Kind.GROUP, f"forked{i}", "main")) for i in range(2)]
+    other = builder.path(outer, Frame(Kind.GROUP, "other", "main"))
+    profile = builder.build(Meta("calyx", "fork"), [2], [builder.tree([*forked, other])])
+    lanes = {row.lane: row.paths for row in rows(profile) if row.kind is Kind.GROUP}
+    assert lanes == {0: (forked[0],), 1: (forked[1],), 2: (other,)}
+
+
 @pytest.mark.parametrize(
     ("period", "end", "unit"),
     [

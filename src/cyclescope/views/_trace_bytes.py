@@ -104,36 +104,30 @@ def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> 
     names = slices.names
     if not len(slices.which):
         return
-    # Ends stand before beginnings at the same time; inner ends and outer beginnings first.
-    bits = (2 * names).bit_length()
+    # Of packets with equal time stamps ends come first, all alike: each ends the innermost
+    # slice. Then beginnings, outer ones first.
+    bits = names.bit_length()
     mask = (1 << bits) - 1
-    key = np.concatenate(
-        (
-            (slices.end << bits) + (names - 1 - slices.which),
-            (slices.start << bits) + (names + slices.which),
-        )
-    )
+    key = np.concatenate((slices.end << bits, (slices.start << bits) + slices.which + 1))
     key.sort()
     stamp = _stamp_length(int(key[-1]) >> bits)
     digits = len(varint(names))
-    long_ = 2 + digits  # a source location's field: two bytes of tag, then its id
-    begins = []
+    locating = 2 + digits  # a source location's field: two bytes of tag, then its id
+    ending = _field(9, _END, 2 + digits + locating)
+    rows = [_packet(sequence, stamp, ending)]
     for name in range(names):
         with_line = bool(located[name])
-        event = _field(9, _BEGIN) + _field(10, name + 1, digits + (0 if with_line else long_))
+        event = _field(9, _BEGIN) + _field(10, name + 1, digits + (0 if with_line else locating))
         if with_line:
             event += _field(34, name + 1, digits)
-        begins.append(_packet(sequence, stamp, event))
-    length = 2 + 1 + digits + long_
-    ending = _packet(sequence, stamp, _field(9, _END, length - 1))
-    template = np.frombuffer(ending * names + b"".join(begins), dtype=np.uint8)
-    template = template.reshape(2 * names, -1)
+        rows.append(_packet(sequence, stamp, event))
+    template = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(names + 1, -1)
     at = 1 + len(varint(template.shape[1] - 2)) + 1
     for first in range(0, len(key), _CHUNK):
         part = key[first : first + _CHUNK]
-        rows = template[part & mask]
-        _fill(rows, at, stamp, part >> bits)
-        yield rows
+        packets = template[part & mask]
+        _fill(packets, at, stamp, part >> bits)
+        yield packets
 
 
 def counter_packets(time: Ints, value: Ints, sequence: int) -> Iterator[Bytes]:
