@@ -243,7 +243,8 @@ class _Builder:
         capture = self._capture
         columns: list[Ints] = []
         named: list[tuple[str, str, str]] = []
-        last_step: tuple[int, int] | None = None  # (column, value) that ended the run
+        last_steps: dict[int, int] = {}  # column → value, of the registers that ended the run
+        last_state = capture.states[capture.run_state[-1]] if complete else None
         for index, (instance, component) in enumerate(capture.instances):
             record, frames = self._record.components[component], self._frames[component]
             for block in record.compiled:
@@ -252,30 +253,32 @@ class _Builder:
                 node = frames.tree.block_of(block.leaves, block.kind)
                 what = f" ({frames.node(node).name})" if node is not None else ""
                 for register in block.registers:
+                    # tdcc makes the group of a component's whole control last. If it runs in the
+                    # last cycle, its last step is what ended the run.
                     whole = block is record.compiled[-1] and block.final_state is not None
-                    if complete and instance == self._root and whole:
-                        # tdcc makes the group of a component's whole control last.
-                        last_step = len(columns), block.final_state or 0
+                    if whole and last_state is not None:
+                        running = capture.values(component, block.probe)[last_state[index]]
+                        if running:
+                            last_steps[len(columns)] = block.final_state or 0
                     value = capture.values(component, register.name).astype(np.int64)
                     columns.append(value[capture.states[:, index]])
                     named.append((instance, register.name + what, register.kind))
         if not columns:
             return
-        bank = self._bank(np.stack(columns, axis=1), last_step)
+        bank = self._bank(np.stack(columns, axis=1), last_steps)
         for column, (instance, name, kind) in enumerate(named):
             unit = "state" if kind == "fsm" else ""
             for track in self._shown.get(instance, [self._track(instance)]):
                 yield Series.of_bank(track, name, kind, unit, -1, bank, column)
 
-    def _bank(self, rows: Ints, last_step: tuple[int, int] | None) -> Bank:
+    def _bank(self, rows: Ints, last_steps: dict[int, int]) -> Bank:
         """The registers' values in each state of the design (shape: states, registers), as runs."""
         values, number = np.unique(rows, axis=0, return_inverse=True)
         state, cycles = number.reshape(-1)[self._capture.run_state], self._capture.run_cycles
-        if last_step is not None:
-            # The run was over because this register took its last step, in the last cycle: its
-            # new value shows in the cycle after, and is all that is known of that one.
+        if last_steps:
+            # The new values show in the cycle after the run, and are all that is known of it.
             after = values[state[-1]].copy()
-            after[last_step[0]] = last_step[1]
+            after[list(last_steps)] = list(last_steps.values())
             values = np.vstack([values, after])
             state, cycles = np.append(state, len(values) - 1), np.append(cycles, 1)
         first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
