@@ -89,8 +89,11 @@ def _main(network: Network, storages: list[Storage], feeds: list[Storage]) -> li
     lines.append("kernel();")
     for n, port in enumerate(network.sources):
         lines.append(f"fed(&source[{n}], seen[{port.storage}]);")
+    sources = {port.storage: n for n, port in enumerate(network.sources)}
     for n, port in enumerate(network.sinks):
-        lines.append(f"drain(&sink[{n}], h{port.storage});")
+        source = sources.get(port.storage)
+        live = "0" if source is None else f"is_fed(&source[{source}], seen[{port.storage}])"
+        lines.append(f"drain(&sink[{n}], h{port.storage}, {live});")
     lines.append("put_processes();")
     lines.append("put(R_SEEN, 0, sizeof(u64), STORAGES, seen);")
     lines.append(f"put(R_TESTS, 0, sizeof(u64), {len(network.tests)}, tests);")

@@ -366,12 +366,17 @@ static void feed(const Port *port, Stamp *shadow)
     }
 }
 
+static int is_fed(const Port *port, u64 seen)
+{
+    return port->on == 2 || (port->on == 1 && (seen & 1));
+}
+
 /* After the run, when it is known who is an input: what its source did. */
 static void fed(const Port *port, u64 seen)
 {
     Walk walk = {{0}, 0};
     u64 p = port->process;
-    if (port->on == 0 || (port->on == 1 && !(seen & 1)))
+    if (!is_fed(port, seen))
         return;
     while (step(port, &walk) >= 0) {
         ON_ABSOLUTE(record(0, p, process[p].last[0] = process[p].firings * process[p].interval);)
@@ -380,7 +385,8 @@ static void fed(const Port *port, u64 seen)
     }
 }
 
-static void drain(const Port *port, const Stamp *shadow)
+/* Without a source, what the kernel did not write is there from the start. */
+static void drain(const Port *port, const Stamp *shadow, int has_source)
 {
     Walk walk = {{0}, 0};
     int64_t offset;
@@ -388,7 +394,10 @@ static void drain(const Port *port, const Stamp *shadow)
         return;
     while ((offset = step(port, &walk)) >= 0) {
         BEGIN(1);
-        READ(0, shadow[offset]);
+        u64 unwritten = 0;
+        SEE(unwritten, shadow[offset]);
+        if (has_source || !(unwritten & 1))
+            READ(0, shadow[offset]);
         FIRE(port->process);
     }
 }
