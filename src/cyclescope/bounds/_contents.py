@@ -34,7 +34,7 @@ def contents_of(network: Network, data: Mapping[str, object]) -> bytes:
     Raises:
         DataError: a name that isn't an array, a wrong shape, or something that is no number.
     """
-    outer = [s for s in network.storages if s.role != "local"]
+    outer = [s for s in network.storages if s.is_outer]
     names = {s.name for s in outer}
     for name in data:
         if name not in names:

@@ -152,7 +152,7 @@ def _constants(function: Function) -> dict[str, int | float]:
 
 
 def _ports(network: Network, calibration: Calibration, *, lenient: bool) -> None:
-    outer = [s for s in network.storages if s.role != "local"]
+    outer = [s for s in network.storages if s.is_outer]
     for kind, rules, automatic, into in (
         ("source", calibration.sources, calibration.automatic_sources, network.sources),
         ("sink", calibration.sinks, calibration.automatic_sinks, network.sinks),

@@ -351,7 +351,7 @@ class Lowering(Processes):
         if variable.scope == "static":
             known = self._globals.get(variable)
             if known is None:
-                known = self._globals[variable] = self._allocate(variable, variable.type, "global")
+                known = self._globals[variable] = self._allocate(variable, variable.type, "static")
             self.env[variable] = known
             return
         place = self._declare(variable, "local")

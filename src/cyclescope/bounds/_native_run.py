@@ -48,7 +48,7 @@ def native_run(
         RunError: it crashed.
     """
     network = bounds.network
-    outer = [s for s in network.storages if s.role != "local"]
+    outer = [s for s in network.storages if s.is_outer]
     function = bounds.unit.functions[network.kernel]
     for storage in outer:
         known = storage.role == "param" or storage.name in bounds.unit.variables

@@ -20,7 +20,7 @@ class Storage:
         name: as in the text, with fields (`a.re`).
         type: of an element.
         dims: extents, outermost first; none for a scalar.
-        role: `param`, `global` or `local`.
+        role: `param`, `global`, `static` (a function's own, kept between calls) or `local`.
         where: its declaration.
         read, written: whether a statement of the kernel does so.
         initial: values by offset where the text gives them.
@@ -47,6 +47,11 @@ class Storage:
         for extent in self.dims:
             size *= extent
         return size
+
+    @property
+    def is_outer(self) -> bool:
+        """Whether the kernel's surroundings see it: a parameter or a global."""
+        return self.role in ("param", "global")
 
     @property
     def in_registers(self) -> bool:

@@ -35,7 +35,7 @@ def program_text(network: Network, declarations: list[str]) -> str:
     ]
     lines += [f"static {s.type} *g{s.index}; static Stamp *h{s.index};" for s in storages]
     lines += [f"static Stamp *k{s.index};" for s in storages if s.twice]
-    feeds = [s for s in storages if s.role != "local"]
+    feeds = [s for s in storages if s.is_outer]
     for storage in feeds:
         noted = f"SEE(f{storage.index}, s)" if storage.written else "(void)0"
         lines.append(f"#define SEE{storage.index}(s) {noted}")
@@ -63,8 +63,10 @@ def _main(network: Network, storages: list[Storage], feeds: list[Storage]) -> li
     for s in storages:
         lines.append(f"g{s.index} = claim({s.size}ull, sizeof *g{s.index});")
         lines.append(f"h{s.index} = claim({s.size}ull, sizeof *h{s.index});")
+    for s in storages:
+        if s.is_outer or s.initialised:
+            lines += _fill(s)
     for s in feeds:
-        lines += _fill(s)
         lines.append(f"unwritten(h{s.index}, {s.size}ull);")
     ports = (("source", network.sources), ("sink", network.sinks))
     for kind, given in ports:

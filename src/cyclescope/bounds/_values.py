@@ -324,7 +324,7 @@ class Values:
             number = operands.add(place.text, storage.index)
             shadow = "x" if storage.name in operands.ignored else "s"
             self.emit(f"READ({number}, {shadow}{storage.index}{cell});")
-            if storage.role != "local":
+            if storage.is_outer:
                 self.emit(f"SEE{storage.index}(s{storage.index}{cell});")
         self.emit(f"{storage.type} {name} = v{storage.index}{cell};")
         return Value(name, storage.type, Fraction(0), Form.DATA)
