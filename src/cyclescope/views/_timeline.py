@@ -114,9 +114,12 @@ class _Timeline:
         for track in self._tracks:
             yield _serialized(self._descriptor(track))
         for tracks in by_instance:
-            found = self._spans([t.row for t in tracks if t.row is not None])
             for track in tracks:
-                yield from self._content(track, found)
+                if track.registers:
+                    yield from self._register_slices(track)
+                elif track.counter is not None:
+                    yield from self._counter(track, track.counter)
+            yield from self._row_slices([track for track in tracks if track.row is not None])
 
     # What tracks there are
 
@@ -184,28 +187,33 @@ class _Timeline:
 
     # What is on them
 
-    def _spans(self, wanted: list[Row]) -> Spans:
-        return spans(self._profile, paths=np.array([p for r in wanted for p in r.paths], np.int64))
+    def _row_slices(self, tracks: list[_Track]) -> Iterator[Any]:
+        """The activations of one instance: found together, written row by row."""
+        shown = [(track, track.row) for track in tracks if track.row is not None]
+        wanted = np.array([path for _, row in shown for path in row.paths], dtype=np.int64)
+        found = spans(self._profile, paths=wanted)
+        for track, row in shown:
+            names = [(self._label(path), _position(self._profile, path)) for path in row.paths]
+            yield from self._slices(track, names, self._of_row(row, found))
 
-    def _content(self, track: _Track, found: Spans) -> Iterator[Any]:
-        if track.row is not None:
-            names = [
-                (self._label(path), _position(self._profile, path)) for path in track.row.paths
-            ]
-            yield from self._slices(track, names, self._of_row(track.row, found))
-        elif track.registers:
-            texts, slices = self._of_registers(track.registers)
-            yield from self._slices(track, [(text, None) for text in texts], slices)
-        elif track.counter is not None:
-            yield _serialized(self._defaults(track, []))
-            yield from counter_packets(*self._of_counter(track.counter), track.uuid)
+    def _register_slices(self, track: _Track) -> Iterator[Any]:
+        texts, slices = self._of_registers(track.registers)
+        packets = self._slices(track, [(text, None) for text in texts], slices)
+        del slices
+        yield from packets
+
+    def _counter(self, track: _Track, series: Series) -> Iterator[Any]:
+        yield _serialized(self._defaults(track, []))
+        yield from counter_packets(*self._of_counter(series), track.uuid)
 
     def _slices(
         self, track: _Track, names: list[tuple[str, Position | None]], slices: Slices
     ) -> Iterator[Any]:
         yield _serialized(self._defaults(track, names))
         located = np.array([position is not None for _, position in names], dtype=np.bool_)
-        yield from slice_packets(slices, track.uuid, located)
+        packets = slice_packets(slices, track.uuid, located)
+        del slices
+        yield from packets
 
     def _of_row(self, row: Row, found: Spans) -> Slices:
         """A row's activations; its paths' order puts callers outside."""
@@ -258,7 +266,9 @@ class _Timeline:
             which = which[inside]
             start = np.maximum(start[inside], self._start)
             end = np.minimum(end[inside], self._end)
-        return Slices(names, which, start * self._tick, end * self._tick)
+        if self._tick != 1:
+            start, end = start * self._tick, end * self._tick
+        return Slices(names, which, start, end)
 
     # Messages
 

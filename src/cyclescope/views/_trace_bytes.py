@@ -108,7 +108,13 @@ def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> 
     # slice. Then beginnings, outer ones first.
     bits = names.bit_length()
     mask = (1 << bits) - 1
-    key = np.concatenate((slices.end << bits, (slices.start << bits) + slices.which + 1))
+    count = len(slices.which)
+    key = np.empty(2 * count, dtype=np.int64)
+    np.left_shift(slices.end, bits, out=key[:count])
+    np.left_shift(slices.start, bits, out=key[count:])
+    key[count:] += slices.which
+    key[count:] += 1
+    del slices  # a long run's are large, and packets take long to write
     key.sort()
     stamp = _stamp_length(int(key[-1]) >> bits)
     digits = len(varint(names))
