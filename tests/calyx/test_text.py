@@ -1,4 +1,4 @@
-"""Position notations of today's Calyx are read and blanked out, every other byte keeps its place."""
+"""Position notations of today's Calyx are read and blanked out; other bytes keep their place."""
 
 from __future__ import annotations
 

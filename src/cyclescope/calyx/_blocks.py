@@ -54,6 +54,11 @@ class ControlTree:
             waiting.extend(self.children[node])
         return count
 
+    def holds_all(self, node: int, leaves: Iterable[str]) -> bool:
+        """Whether these group probes are all that is live at and below a node."""
+        nodes = {n for leaf in leaves for n in self._probed.get(leaf, ())}
+        return len(nodes & self._live) == self._live_below[node]
+
     def chain(self, node: int) -> list[int]:
         """A node and its ancestors, upwards."""
         result = [node]

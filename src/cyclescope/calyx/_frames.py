@@ -144,7 +144,8 @@ class ComponentFrames:
                     found.setdefault(only[0], []).append(block.latency)
             else:
                 node = self.tree.block_of(block.leaves, block.kind)
-                if node is not None:
+                # A block of which only a part was promoted has no fixed length.
+                if node is not None and self.tree.holds_all(node, block.leaves):
                     found.setdefault(node, []).append(block.latency)
         # A statement that became several pieces has no single length.
         return {node: cycles[0] for node, cycles in found.items() if len(cycles) == 1}
