@@ -1,4 +1,6 @@
-"""Table 3 of the cprof paper, regenerated: `python examples/bounds/table3.py [--headers] [--out-of-order]`.
+"""Table 3 of the cprof paper, regenerated.
+
+    python examples/bounds/table3.py [--headers] [--out-of-order]
 
 Every kernel in `polybench/` is compiled and run with its calibration; nothing is stored. A kernel
 whose calibration has a tweak stands there with it and without. `--headers` adds the same table
@@ -18,24 +20,30 @@ from cyclescope.bounds import Bounds, Calibration, estimate, read_calibration
 
 FOLDER = Path(__file__).parent
 NOTES = {
-    "doitgen": "the paper's 182028 is a misprint: its Diff (0.0 %) and factor (866) hold for 181028",
+    "doitgen": "the paper's 182028 is a misprint: its Diff (0.0 %) and factor (866) are of 181028",
     "durbin": "the paper's unbounded 152 is impossible: 31 sums in a chain at k = 31 alone",
 }
 
 
 def bounds(kernel: str, calibration: Calibration, *, detail: bool = False) -> Bounds:
+    """The bounds of an example."""
     return estimate(FOLDER / "polybench" / f"{kernel}.c", calibration=calibration, detail=detail)
 
 
 def mark(found: Bounds, row: dict[str, str]) -> str:
-    same = [found.absolute.cycles == int(row["absolute"]), found.unbounded.cycles == int(row["unbounded"])]
+    """How a row compares with the paper's."""
+    same = [
+        found.absolute.cycles == int(row["absolute"]),
+        found.unbounded.cycles == int(row["unbounded"]),
+    ]
     return {(True, True): "=", (True, False): "unb. differs", (False, True): "abs. differs"}.get(
         (same[0], same[1]), "differs"
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    """Print what is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--headers", action="store_true", help="also with the headers' sizes")
     parser.add_argument("--out-of-order", action="store_true", help="also with reordering buffers")
     options = parser.parse_args()
@@ -48,7 +56,10 @@ def main() -> None:
         kernel = row["kernel"]
         file = FOLDER / "polybench" / f"{kernel}.toml"
         tweaked = read_calibration(file)
-        for calibration in [tweaked, *([read_calibration(file, tweak=False)] if tweaked.reason else [])]:
+        for calibration in [
+            tweaked,
+            *([read_calibration(file, tweak=False)] if tweaked.reason else []),
+        ]:
             found = bounds(kernel, calibration)
             exact += mark(found, row) == "=" and calibration is tweaked
             said = mark(found, row)
@@ -73,6 +84,7 @@ def main() -> None:
 
 
 def headers(rows: list[dict[str, str]]) -> None:
+    """The table with sizes and types of the benchmark's headers."""
     print("\nWith the benchmark headers' own sizes and types, without tweaks:")
     form = "{:15} {:>9} {:>9} {:>10} {:>10}  {}"
     print(form.format("kernel", "abs.", "unb.", "our abs.", "our unb.", ""))
@@ -89,6 +101,7 @@ def headers(rows: list[dict[str, str]]) -> None:
 
 
 def out_of_order(rows: list[dict[str, str]]) -> None:
+    """The absolute estimates with reordering buffers, beside RTL."""
     print("\nAbsolute, with reading through a reordering buffer at 3 cycles; RTL minus estimate:")
     form = "{:15} {:>9} {:>9} {:>9} {:>11} {:>9}"
     print(form.format("kernel", "RTL", "plain", "RTL - it", "reordering", "RTL - it"))
