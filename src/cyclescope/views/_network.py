@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -60,7 +61,9 @@ def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[Networ
     columns: dict[int, list[int]] = defaultdict(list)
     for node, layer in enumerate(layers):
         columns[layer].append(node)
-    _order(columns, edges)
+    pairs = sorted({(e.producer, e.consumer) for e in edges})
+    chains = _chains(pairs, layers, columns)
+    _order(columns, [link for chain in chains.values() for link in pairwise(chain)])
     place: dict[int, tuple[float, float]] = {}
     tallest = max((len(c) for c in columns.values()), default=1)
     for layer, column in columns.items():
@@ -85,12 +88,12 @@ def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[Networ
     ElementTree.SubElement(root, "rect", {"width": "100%", "height": "100%", "fill": "#ffffff"})
     _text(root, _MARGIN, 28, title, {"font-size": "15", "font-weight": "bold"})
     _markers(root)
-    for producer, consumer in sorted({(e.producer, e.consumer) for e in edges}):
-        bundle = [e for e in edges if (e.producer, e.consumer) == (producer, consumer)]
-        _edge(root, place[producer], place[consumer], bundle, loop=producer == consumer)
-    for node, (x, y) in place.items():
-        _node(root, nodes[node], x, y)
-    legend = "blue: read in order   red: out of order   dashed: needs a reordering buffer   "
+    for pair in pairs:
+        bundle = [e for e in edges if (e.producer, e.consumer) == pair]
+        _edge(root, [place[n] for n in chains[pair]], bundle, loop=pair[0] == pair[1])
+    for number, given in enumerate(nodes):
+        _node(root, given, *place[number])
+    legend = "blue: read in order; red: out of order; dashed: needs a reordering buffer; "
     legend += "x: tokens (reads, where values repeat)"
     _text(root, _MARGIN, height - 16, legend, {"fill": "#555555", "font-size": "11"})
     ElementTree.indent(root)
@@ -122,14 +125,30 @@ def _layers(count: int, edges: Sequence[NetworkEdge]) -> list[int]:
     return [layer(node) for node in range(count)]
 
 
-def _order(columns: dict[int, list[int]], edges: Sequence[NetworkEdge]) -> None:
+def _chains(
+    pairs: Sequence[tuple[int, int]], layers: Sequence[int], columns: dict[int, list[int]]
+) -> dict[tuple[int, int], list[int]]:
+    """For each edge its nodes, with a place to pass through in every layer between."""
+    free = len(layers)
+    chains: dict[tuple[int, int], list[int]] = {}
+    for producer, consumer in pairs:
+        chain = [producer]
+        for layer in range(layers[producer] + 1, layers[consumer]):
+            columns[layer].append(free)
+            chain.append(free)
+            free += 1
+        chains[producer, consumer] = [*chain, consumer]
+    return chains
+
+
+def _order(columns: dict[int, list[int]], links: Sequence[tuple[int, int]]) -> None:
     """Put each node near the mean row of the nodes that it reads from."""
     row: dict[int, float] = {}
     for layer in sorted(columns):
         column = columns[layer]
 
         def middle(node: int) -> float:
-            above = [row[e.producer] for e in edges if e.consumer == node and e.producer in row]
+            above = [row[a] for a, b in links if b == node and a in row]
             return sum(above) / len(above) if above else float(node)
 
         column.sort(key=lambda node: (middle(node), node))
@@ -189,30 +208,31 @@ def _node(root: ElementTree.Element, node: NetworkNode, x: float, y: float) -> N
 
 def _edge(
     root: ElementTree.Element,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    bundle: list[NetworkEdge],
+    points: Sequence[tuple[float, float]],
+    bundle: Sequence[NetworkEdge],
     *,
     loop: bool,
 ) -> None:
-    (x1, y1), (x2, y2) = start, end
+    (x1, y1), (x2, y2) = points[0], points[-1]
     if loop:
         x, y = x1 + _WIDTH - 30, y1
         path = f"M{x:g},{y:g} C{x + 10:g},{y - 30:g} {x - 50:g},{y - 30:g} {x - 40:g},{y:g}"
         label = (x - 20, y - 26)
+    elif x2 <= x1:  # back to an earlier layer: leave and enter below
+        a, b = (x1 + _WIDTH / 2, y1 + _HEIGHT), (x2 + _WIDTH / 2 + 20, y2 + _HEIGHT)
+        low = max(a[1], b[1]) + 34
+        path = f"M{a[0]:g},{a[1]:g} C{a[0]:g},{low:g} {b[0]:g},{low:g} {b[0]:g},{b[1]:g}"
+        label = ((a[0] + b[0]) / 2, low - 8)
     else:
-        a = (x1 + _WIDTH, y1 + _HEIGHT / 2)
-        b = (x2, y2 + _HEIGHT / 2)
-        if x2 <= x1:  # back to an earlier layer: leave and enter below
-            a, b = (x1 + _WIDTH / 2, y1 + _HEIGHT), (x2 + _WIDTH / 2 + 20, y2 + _HEIGHT)
-            low = max(a[1], b[1]) + 34
-            path = f"M{a[0]:g},{a[1]:g} C{a[0]:g},{low:g} {b[0]:g},{low:g} {b[0]:g},{b[1]:g}"
-            label = ((a[0] + b[0]) / 2, low - 8)
-        else:
-            bend = (b[0] - a[0]) / 2
-            path = f"M{a[0]:g},{a[1]:g} C{a[0] + bend:g},{a[1]:g} {b[0] - bend:g},{b[1]:g} "
-            path += f"{b[0]:g},{b[1]:g}"
-            label = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2 - 4)
+        middle = _HEIGHT / 2
+        path = f"M{x1 + _WIDTH:g},{y1 + middle:g}"
+        for (xa, ya), (xb, yb) in pairwise(points):
+            bend = (xb - xa - _WIDTH) / 2
+            path += f" L{xa + _WIDTH:g},{ya + middle:g}"
+            path += f" C{xa + _WIDTH + bend:g},{ya + middle:g} {xb - bend:g},{yb + middle:g}"
+            path += f" {xb:g},{yb + middle:g}"
+        # A third of the way to the next layer, where edges have not met yet.
+        label = (x1 + _WIDTH + 32, y1 + middle + (points[1][1] - y1) * 0.2 - 5)
     order = "out-of-order" if any(e.order.startswith("out") for e in bundle) else "in-order"
     group = ElementTree.SubElement(root, "g")
     lines = [f"{e.label}: {_count(e)} {e.order}" for e in bundle]
@@ -224,6 +244,7 @@ def _edge(
     ElementTree.SubElement(group, "path", style)
     shown = ", ".join(_count(e) for e in bundle)
     font = {"text-anchor": "middle", "font-size": "10", "fill": _STROKE[order]}
+    font |= {"stroke": "#ffffff", "stroke-width": "3", "paint-order": "stroke"}
     _text(group, label[0], label[1], _fitting(shown, 30), font)
 
 
