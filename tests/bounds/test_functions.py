@@ -111,6 +111,33 @@ def test_values_pass_through_levels() -> None:
     assert found.values["out"].tolist() == [23, 529]
 
 
+def test_a_function_of_itself_is_no_recursion() -> None:
+    text = """
+    static int square(int x) { return x * x; }
+    void kernel(int a[2]) { a[0] = square(square(a[1])) + square(2); }
+    """
+    found = run(text, values=True, data={"a": [0, 3]})
+    assert found.values["a"].tolist() == [85, 3]
+    # Base 1, two multiplications in a chain, half a cycle of addition; the constant is folded.
+    assert found.unbounded.cycles == 3 + (1 + 14 + 1) + 3
+
+
+def test_kernels_that_do_nothing() -> None:
+    for text in ("void kernel(void) {}", "void kernel(int a[3]) {}"):
+        found = run(text)
+        assert (found.absolute.cycles, found.unbounded.cycles, found.factor) == (0, 0, 1)
+        for one in found.estimates:
+            check_laws(profile_of(found, one))
+
+
+def test_calls_do_not_multiply_without_end() -> None:
+    calls = "void f0(int a[1]) { for (int i = 0; i < 1; i++) a[0] += 1; }"
+    for n in range(1, 14):
+        calls += f"void f{n}(int a[1]) {{ f{n - 1}(a); f{n - 1}(a); }}"
+    with pytest.raises(SourceError, match="a program of more than 1000 calls"):
+        run(calls + "void kernel(int a[1]) { f13(a); }")
+
+
 def test_structs_are_their_fields() -> None:
     text = """
     struct c { double re, im; };

@@ -12,7 +12,7 @@ from cyclescope.bounds import Bounds, estimate, read_calibration
 FOLDER = Path(__file__).parents[2] / "examples" / "bounds"
 PAPER = {
     row["kernel"]: (int(row["absolute"]), int(row["unbounded"]))
-    for row in csv.DictReader((FOLDER / "table3.csv").open())
+    for row in csv.DictReader((FOLDER / "table3.csv").read_text().splitlines())
 }
 # Without a tweak: what the one set of rules gives for these.
 PLAIN = {

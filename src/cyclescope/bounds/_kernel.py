@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.bounds._calibration import PortRule
-from cyclescope.bounds._lower import Lowering, fold
+from cyclescope.bounds._lower import Lowering
 from cyclescope.bounds._network import Network, Port, Process, Storage
 from cyclescope.bounds._process import statements
+from cyclescope.bounds._storages import fold
 from cyclescope.c import (
     Array,
     Assign,

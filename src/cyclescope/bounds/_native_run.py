@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.bounds._contents import dtype_of
+from cyclescope.bounds._forms import literal
 from cyclescope.bounds._native import compile_c, execute
-from cyclescope.bounds._values import literal
 from cyclescope.c import Pointer, Scalar
 from cyclescope.errors import RunError, SourceError
 

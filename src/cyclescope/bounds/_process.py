@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cyclescope.bounds._forms import Binding, Form, Operands, Place, Value
 from cyclescope.bounds._network import Process, Storage
-from cyclescope.bounds._values import Binding, Form, Operands, Place, Value, Values
+from cyclescope.bounds._values import Values
 from cyclescope.c import (
     Assign,
     Block,
@@ -229,8 +230,9 @@ class Processes(Values):
         names = (label, function.name) if label else (function.name,)
         target = _target_name(into) if into is not None else ""
         building = self.process(node, names, target)
+        formals = self._formals(function, node)
         self._enter(function, node)
-        env, self.env = self.env, self._formals(function, node)
+        env, self.env = self.env, formals
         writes: dict[tuple[int, str], tuple[Place, Value]] = {}
         result: Value | None = None
         try:
@@ -334,8 +336,9 @@ class Processes(Values):
                 f"the call of {function.name} inside an expression",
                 "call it as a statement, x = f(…)",
             )
+        formals = self._formals(function, node)
         self._enter(function, node)
-        env, self.env = self.env, self._formals(function, node)
+        env, self.env = self.env, formals
         try:
             result = self._straight(function.body, {})
         finally:

@@ -41,9 +41,9 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     paths, tracks = _call_paths(bounds, builder)
     rows = estimate.firings
     own = [builder.path(paths[row.process.path], _frame(row.process, bounds)) for row in rows]
-    active = np.array([estimate.busy(row.process) > 0 for row in rows]).reshape(
-        len(rows), estimate.bins
-    )
+    active = np.zeros((len(rows), estimate.bins), dtype=bool)
+    for number, row in enumerate(rows):
+        active[number] = estimate.busy(row.process) > 0
     begins, trees = _trees(builder, active, own, paths[0])
     begins *= estimate.resolution
     lengths = np.diff(np.append(begins, estimate.cycles))

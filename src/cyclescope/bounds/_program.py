@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._values import literal
+from cyclescope.bounds._forms import literal
 
 if TYPE_CHECKING:
     from cyclescope.bounds._network import Network, Port, Storage

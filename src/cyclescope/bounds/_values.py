@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from enum import IntEnum
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from cyclescope.bounds._forms import (
+    Binding,
+    Form,
+    Layout,
+    Operands,
+    Place,
+    Value,
+    family_of,
+    literal,
+)
 from cyclescope.bounds._network import Site, Storage
 from cyclescope.c import (
     Array,
@@ -28,7 +37,6 @@ from cyclescope.c import (
     Pointer,
     Range,
     Scalar,
-    Struct,
     Unary,
     Variable,
 )
@@ -39,17 +47,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds._network import Network
     from cyclescope.c import Unit
 
-__all__ = [
-    "Binding",
-    "Form",
-    "Layout",
-    "Operands",
-    "Place",
-    "Value",
-    "Values",
-    "literal",
-    "struct_leaves",
-]
+__all__ = ["Values"]
 
 # What a C function of <math.h> is made of, for its latency.
 _FUNCTIONS = {
@@ -74,71 +72,6 @@ _OPERATORS = {
     **dict.fromkeys(("&", "|", "^"), "logic"),
     **dict.fromkeys(("<<", ">>"), "shift"),
 }
-
-
-class Form(IntEnum):
-    """What a value depends on; of two, the larger."""
-
-    CONSTANT = 0
-    AFFINE = 1
-    OTHER = 2  # of loop counters and parameters, but not affine
-    DATA = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A scalar value: its C text, type, arrival in cycles after the reads, and form."""
-
-    text: str
-    type: Scalar
-    at: Fraction = Fraction(0)
-    form: Form = Form.CONSTANT
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Somewhere in a storage: an element, a row, or what a pointer points to.
-
-    Attributes:
-        layout: the storage, or for a struct its fields.
-        offset: C text, in elements of `layout`'s outer array.
-        dims: extents still to be indexed; None: as far as the storage goes.
-        root: the storage's whole size at this level, to check pointers against.
-        form: of the subscripts so far.
-        text: as in the C source.
-    """
-
-    layout: Layout
-    offset: str
-    dims: tuple[int | None, ...]
-    root: int
-    form: Form
-    text: str
-
-
-Layout: TypeAlias = "Storage | dict[str, Layout]"
-Binding: TypeAlias = Place | Value
-
-
-@dataclass(slots=True)
-class Operands:
-    """What a process reads while its expression is being lowered."""
-
-    texts: list[str] = field(default_factory=list)
-    storages: list[int] = field(default_factory=list)
-    ignored: tuple[str, ...] = ()
-    family_base: Fraction = Fraction(0)
-    computes: bool = False
-    written: set[int] = field(default_factory=set)
-
-    def add(self, text: str, storage: int) -> int:
-        """The number of an operand; equal texts are one operand."""
-        for number, known in enumerate(self.texts):
-            if known == text and self.storages[number] == storage:
-                return number
-        self.texts.append(text)
-        self.storages.append(storage)
-        return len(self.texts) - 1
 
 
 class Values:
@@ -506,42 +439,3 @@ def _combined(op: str, left: Value, right: Value) -> Form:
         return form
     # With a constant divisor the quotient is quasi-affine, which polyhedral tools take.
     return form if op in ("/", "%") and right.form is Form.CONSTANT else Form.OTHER
-
-
-def family_of(kind: Scalar) -> str:
-    """The technology's family for a type."""
-    if kind.is_float:
-        return "double" if kind.bits == 64 else "float"
-    return "long" if kind.bits == 64 else "int"
-
-
-def literal(number: int | float, kind: Scalar) -> str:
-    """A number as a C constant of exactly that type and value."""
-    if kind.is_float:
-        value = float(number)
-        if math.isnan(value):
-            return f'(({kind})__builtin_nan(""))'
-        if math.isinf(value):
-            return f"(({kind}){'-' if value < 0 else ''}__builtin_inf())"
-        return f"(({kind}){value.hex()})"
-    value = int(number)
-    suffix = "ULL" if kind.kind == "uint" else "LL"
-    text = f"(-{-value - 1}LL - 1)" if value < 0 else f"{value}{suffix}"
-    return f"(({kind}){text})"
-
-
-def struct_leaves(kind: CType, prefix: str = "") -> list[tuple[str, Scalar, tuple[int, ...]]]:
-    """The numbers in a type: field path, type, extents inside the struct."""
-    dims: tuple[int, ...] = ()
-    while isinstance(kind, Array):
-        dims = (*dims, kind.extent or 1)
-        kind = kind.element
-    if isinstance(kind, Scalar):
-        return [(prefix, kind, dims)]
-    if isinstance(kind, Struct):
-        return [
-            (path, leaf, (*dims, *inner))
-            for name, inner_kind in kind.fields
-            for path, leaf, inner in struct_leaves(inner_kind, f"{prefix}.{name}")
-        ]
-    return []

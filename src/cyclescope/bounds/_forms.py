@@ -1,0 +1,111 @@
+"""Values, places and operands: what lowering an expression hands around."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from cyclescope.bounds._network import Storage
+    from cyclescope.c import Scalar
+
+__all__ = [
+    "Binding",
+    "Form",
+    "Layout",
+    "Operands",
+    "Place",
+    "Value",
+    "family_of",
+    "literal",
+]
+
+
+class Form(IntEnum):
+    """What a value depends on; of two, the larger."""
+
+    CONSTANT = 0
+    AFFINE = 1
+    OTHER = 2  # of loop counters and parameters, but not affine
+    DATA = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A scalar value: its C text, type, arrival in cycles after the reads, and form."""
+
+    text: str
+    type: Scalar
+    at: Fraction = Fraction(0)
+    form: Form = Form.CONSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere in a storage: an element, a row, or what a pointer points to.
+
+    Attributes:
+        layout: the storage, or for a struct its fields.
+        offset: C text, in elements of `layout`'s outer array.
+        dims: extents still to be indexed; None: as far as the storage goes.
+        root: the storage's whole size at this level, to check pointers against.
+        form: of the subscripts so far.
+        text: as in the C source.
+    """
+
+    layout: Layout
+    offset: str
+    dims: tuple[int | None, ...]
+    root: int
+    form: Form
+    text: str
+
+
+Layout: TypeAlias = "Storage | dict[str, Layout]"
+Binding: TypeAlias = Place | Value
+
+
+@dataclass(slots=True)
+class Operands:
+    """What a process reads while its expression is being lowered."""
+
+    texts: list[str] = field(default_factory=list)
+    storages: list[int] = field(default_factory=list)
+    ignored: tuple[str, ...] = ()
+    family_base: Fraction = Fraction(0)
+    computes: bool = False
+    written: set[int] = field(default_factory=set)
+
+    def add(self, text: str, storage: int) -> int:
+        """The number of an operand; equal texts are one operand."""
+        for number, known in enumerate(self.texts):
+            if known == text and self.storages[number] == storage:
+                return number
+        self.texts.append(text)
+        self.storages.append(storage)
+        return len(self.texts) - 1
+
+
+def family_of(kind: Scalar) -> str:
+    """The technology's family for a type."""
+    if kind.is_float:
+        return "double" if kind.bits == 64 else "float"
+    return "long" if kind.bits == 64 else "int"
+
+
+def literal(number: int | float, kind: Scalar) -> str:
+    """A number as a C constant of exactly that type and value."""
+    if kind.is_float:
+        value = float(number)
+        if math.isnan(value):
+            return f'(({kind})__builtin_nan(""))'
+        if math.isinf(value):
+            return f"(({kind}){'-' if value < 0 else ''}__builtin_inf())"
+        return f"(({kind}){value.hex()})"
+    value = int(number)
+    suffix = "ULL" if kind.kind == "uint" else "LL"
+    text = f"(-{-value - 1}LL - 1)" if value < 0 else f"{value}{suffix}"
+    return f"(({kind}){text})"
