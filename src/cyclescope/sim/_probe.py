@@ -115,46 +115,45 @@ def probe_verilog(modules: Sequence[CaptureModule], layouts: Sequence[Layout]) -
 
 
 def _probe_module(index: int, module: CaptureModule, layout: Layout) -> str:
-    parts: list[list[str]] = [[] for _ in range(layout.words)]
-    used = [0] * layout.words
-    ports, stores = [], []
-    wide: dict[int, tuple[str, int]] = {}
-    for signal, place in zip(module.signals, layout.places, strict=True):
-        if place.width > WORD:
-            wide[place.word] = (signal.expression, place.width)
+    words: list[list[tuple[str, int]]] = [[] for _ in range(layout.words)]
+    ports, connections = ["input wire clk"], [f".clk({module.clock})"]
+    for i, (signal, place) in enumerate(zip(module.signals, layout.places, strict=True)):
+        ports.append(f"input wire [{place.width - 1}:0] s{i}")
+        connections.append(f".s{i}({place.width}'({signal.expression}))")
+        if place.width <= WORD:
+            words[place.word].append((f"s{i}", place.width))
             continue
-        # A sized cast would also cut an expression that is wider than announced; an unsized
-        # operand must not stand in a concatenation.
-        parts[place.word].append(f"{place.width}'({signal.expression})")
-        used[place.word] += place.width
-    connections = ["clk" + f"({module.clock})"]
-    for word in range(layout.words):
-        if word in wide:
-            expression, width = wide[word]
-            ports.append(f"input wire [{width - 1}:0] v{word}")
-            connections.append(f"v{word}({width}'({expression}))")
-            for part in range(-(-width // WORD)):
-                bits = min(WORD, width - part * WORD)
-                low = part * WORD
-                stores.append((word + part, f"v{word}[{low + bits - 1}:{low}]"))
-        elif parts[word]:
-            ports.append(f"input wire [{used[word] - 1}:0] v{word}")
-            connections.append(f"v{word}({{{', '.join(reversed(parts[word]))}}})")
-            stores.append((word, f"v{word}"))
+        for part, low in enumerate(range(0, place.width, WORD)):
+            high = min(low + WORD, place.width) - 1
+            words[place.word + part].append((f"s{i}[{high}:{low}]", high - low + 1))
     name = f"cyc_probe_{index}"
-    lines = [f"module {name}(input wire clk, {', '.join(ports)});"]
-    lines += ["  int unsigned base;", "  string name;"]
-    lines += [
-        "  initial begin",
-        '    name = $sformatf("%m");',
-        f'    base = $c32("cyc::instance(", name, ", {index})");',
-        "  end",
-        "  always @(posedge clk) begin",
-    ]
-    lines += [
-        f'    $c("cyc::words[", base, " + {word}] = ", {value}, ";");' for word, value in stores
-    ]
-    lines += ["  end", "endmodule"]
-    binds = ", ".join(f".{c}" for c in connections)
-    lines.append(f"bind {module.module} {name} {INSTANCE}({binds});")
-    return "\n".join(lines) + "\n"
+    stores = "".join(
+        f'    $c("cyc::words[", base, " + {w}] = {_packed(parts)}, ";");\n'
+        for w, parts in enumerate(words)
+    )
+    return f"""\
+module {name}({", ".join(ports)});
+  int unsigned base;
+  string name;
+  initial begin
+    name = $sformatf("%m");
+    base = $c32("cyc::instance(", name, ", {index})");
+  end
+  always @(posedge clk) begin
+{stores}  end
+endmodule
+bind {module.module} {name} {INSTANCE}({", ".join(connections)});
+"""
+
+
+def _packed(parts: Sequence[tuple[str, int]]) -> str:
+    """The rest of a `$c` whose C++ expression packs parts, lowest first, into a word.
+
+    As (((c << 1) + b) << 1) + a, so that a signal costs two instructions. What Verilator gives to
+    `$c` may have stray bits above its width; extended to 64 bits it has none.
+    """
+    (first, _), *rest = reversed(parts)
+    text = "(" * len(rest) + f"\", 64'({first})"
+    for part, width in rest:
+        text += f', " << {width}) + ", 64\'({part})'
+    return text

@@ -80,7 +80,7 @@ def runtime_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
         for name in ("recorder.h", *OURS):
             (folder / name).write_text(cpp_source(name), "utf-8")
             if name in OURS:
-                _compile(compiler, verilator, "-O2", folder / name, folder)
+                _compile(compiler, verilator, "-O3", folder / name, folder)
         # Nothing in here runs often: the shorter compilation is worth more.
         for name in VERILATORS:
             _compile(compiler, verilator, "-O1", include / name, folder)

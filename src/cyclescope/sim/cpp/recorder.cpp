@@ -29,7 +29,7 @@ State state;
 
 namespace {
 
-constexpr size_t kRunsPerChunk = 1 << 16;
+constexpr uint32_t kRunsPerChunk = 1 << 16;
 // At most so many states are found without the tree, in at most so many words.
 constexpr uint64_t kSlots = 1 << 14;
 constexpr uint64_t kSlotWords = 1 << 20;
@@ -127,6 +127,8 @@ struct Recorder {
     uint64_t slot_mask = 0;
     std::vector<uint64_t> slot_words;
     std::vector<uint32_t> slot_state;
+    std::vector<uint64_t> slot_next;
+    uint64_t current_slot = 0;
 
     // Numbers of leaves (instances), then of nodes.
     std::vector<uint32_t> value;
@@ -136,8 +138,9 @@ struct Recorder {
     bool settled_once = false;
 
     uint32_t current = 0;
-    std::vector<uint32_t> run_state;
-    std::vector<uint64_t> run_length;
+    uint32_t runs = 0;
+    std::vector<uint32_t> run_state = std::vector<uint32_t>(kRunsPerChunk);
+    std::vector<uint64_t> run_length = std::vector<uint64_t>(kRunsPerChunk);
 
     void bytes(const void* data, size_t size) {
         if (write_failed || size == 0) return;
@@ -169,50 +172,49 @@ struct Recorder {
     }
 
     template <typename T, typename From>
-    void column(const std::vector<From>& from) {
-        std::vector<T> narrow(from.begin(), from.end());
+    void narrowed(const From* from, uint32_t count) {
+        const std::vector<T> narrow(from, from + count);
         bytes(narrow.data(), narrow.size() * sizeof(T));
     }
     template <typename From>
-    void column(uint32_t width, const std::vector<From>& from) {
-        if (width == 1) column<uint8_t>(from);
-        else if (width == 2) column<uint16_t>(from);
-        else if (width == 4) column<uint32_t>(from);
-        else column<uint64_t>(from);
+    void column(uint32_t width, const From* from, uint32_t count) {
+        if (width == 1) narrowed<uint8_t>(from, count);
+        else if (width == 2) narrowed<uint16_t>(from, count);
+        else if (width == 4) narrowed<uint32_t>(from, count);
+        else narrowed<uint64_t>(from, count);
     }
     template <typename From>
-    static uint32_t narrowest(const std::vector<From>& from) {
+    static uint32_t narrowest(const From* from, uint32_t count) {
         uint64_t all = 0;
-        for (const From x : from) all |= x;
+        for (uint32_t i = 0; i < count; ++i) all |= from[i];
         return all >> 32 ? 8 : all >> 16 ? 4 : all >> 8 ? 2 : 1;
     }
 
     void push_run() {
         if (state.run_cycles == 0) return;
-        if (!run_state.empty() && run_state.back() == current) {
-            run_length.back() += state.run_cycles;
-        } else {
-            run_state.push_back(current);
-            run_length.push_back(state.run_cycles);
-        }
+        run_state[runs] = current;
+        run_length[runs] = state.run_cycles;
+        ++runs;
         state.run_cycles = 0;
+        if (runs == kRunsPerChunk) flush();
     }
 
     // Everything so far becomes readable; the dictionaries go first.
     void flush() {
-        if (!file || write_failed) return;
+        if (!file || write_failed) {
+            runs = 0;
+            return;
+        }
         for (uint32_t m = 0; m < modules.size(); ++m) dictionary('V', m, *modules[m]);
         for (uint32_t n = 0; n < nodes.size(); ++n) dictionary('P', n, nodes[n].pairs);
         push_run();
-        if (!run_state.empty()) {
-            const uint32_t s = narrowest(run_state);
-            const uint32_t l = narrowest(run_length);
-            chunk('R', s | l << 8, static_cast<uint32_t>(run_state.size()),
-                  run_state.size() * (s + l));
-            column(s, run_state);
-            column(l, run_length);
-            run_state.clear();
-            run_length.clear();
+        if (runs) {
+            const uint32_t s = narrowest(run_state.data(), runs);
+            const uint32_t l = narrowest(run_length.data(), runs);
+            chunk('R', s | l << 8, runs, size_t{runs} * (s + l));
+            column(s, run_state.data(), runs);
+            column(l, run_length.data(), runs);
+            runs = 0;
         }
         if (fflush(file) != 0) fail();
     }
@@ -283,16 +285,26 @@ struct Recorder {
     void change() {
         if (state.count == 0) return;
         push_run();
-        const uint64_t slot = hash() & slot_mask;
-        uint64_t* const at = &slot_words[slot * state.count];
-        const size_t size = state.count * sizeof *words;
-        if (slot_state[slot] == kNone || memcmp(at, words, size) != 0) {
-            memcpy(at, words, size);
-            slot_state[slot] = settle();
+        // What followed this state the last time often does again.
+        uint64_t slot = slot_next[current_slot];
+        if (!holds(slot)) {
+            slot = hash() & slot_mask;
+            if (!holds(slot)) {
+                memcpy(&slot_words[slot * state.count], words, state.count * sizeof *words);
+                slot_state[slot] = settle();
+            }
+            slot_next[current_slot] = slot;
         }
+        current_slot = slot;
         current = slot_state[slot];
-        state.current = at;
-        if (run_state.size() >= kRunsPerChunk) flush();
+        state.current = &slot_words[slot * state.count];
+    }
+    bool holds(uint64_t slot) const {
+        if (slot_state[slot] == kNone) return false;
+        const uint64_t* const at = &slot_words[slot * state.count];
+        uint64_t different = 0;
+        for (uint32_t i = 0; i < state.count; ++i) different |= at[i] ^ words[i];
+        return different == 0;
     }
 
     void say(const std::string& line) {
@@ -409,6 +421,7 @@ void start() {
         r.slot_mask = slots - 1;
         r.slot_words.resize(slots * state.count);
         r.slot_state.assign(slots, kNone);
+        r.slot_next.assign(slots, 0);
     }
     state.cycles = 0;
     state.run_cycles = 0;

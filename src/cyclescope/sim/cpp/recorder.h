@@ -7,7 +7,6 @@
 #define CYCLESCOPE_RECORDER_H
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 namespace cyc {
@@ -46,8 +45,8 @@ bool running();
 
 // One cycle is over; the words hold the values it had at its closing clock edge.
 inline void tick() {
-    const bool same = state.run_cycles != 0
-        && memcmp(words, state.current, state.count * sizeof *words) == 0;
+    bool same = state.run_cycles != 0;
+    for (uint32_t i = 0; same && i < state.count; ++i) same = words[i] == state.current[i];
     if (!same) change();
     ++state.run_cycles;
     ++state.cycles;
