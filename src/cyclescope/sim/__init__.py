@@ -18,6 +18,7 @@ from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signa
 from cyclescope.sim._memory import MemoryData, read_data
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._run import RunResult, StopReason, run
+from cyclescope.sim._toolchain import call, find_compiler
 
 __all__ = [
     "Built",
@@ -34,6 +35,8 @@ __all__ = [
     "StopReason",
     "build",
     "cache_folder",
+    "call",
+    "find_compiler",
     "go_done",
     "load_capture",
     "read_data",
