@@ -14,7 +14,7 @@ import numpy as np
 
 from cyclescope.bounds._program import parameters, program_text
 from cyclescope.errors import OutputError, RunError, SourceError, ToolError
-from cyclescope.sim._toolchain import call, find_compiler
+from cyclescope.sim import call, find_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
