@@ -134,3 +134,13 @@ def test_a_wrong_data_file_is_named(tmp_path: Path, content: bytes, says: str) -
 def test_an_absent_data_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none\.data: cannot read the data: No such file"):
         read_data(tmp_path / "none.data")
+
+
+def test_a_narrow_unsigned_format_serves_wider_words() -> None:
+    memory = Memory("m", 3, (2,))
+    form = {"numeric_type": "bitnum", "is_signed": False, "width": 2}
+    assert encode_memory(memory, {"data": [3, 0], "format": form}) == "3\n0\n"
+    assert decode_memory(memory, {"format": form}, "7 1")["data"] == [7, 1]
+    signed = form | {"is_signed": True}
+    with pytest.raises(DataError, match="give that width"):
+        encode_memory(memory, {"data": [1, 0], "format": signed})

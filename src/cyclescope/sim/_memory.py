@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -108,8 +109,11 @@ def _format_of(memory: Memory, entry: object) -> NumberFormat:
         number_format = parse_format(entry.get("format"))
     except DataError as error:
         raise DataError(f"memory {memory.name}: {error}") from None
-    # Calyx programs do hold, say, a 3-bit register as data of 32 bits; each value must fit.
+    # Calyx programs do hold, say, a 3-bit register as data of 32 bits; each value must fit. A
+    # format narrower than the words is harmless where it has no sign and no point to place.
     if number_format.width < memory.width:
+        if number_format.kind == "bitnum" and not number_format.signed:
+            return replace(number_format, width=memory.width)
         raise DataError(
             f"memory {memory.name}: the format's width is {number_format.width}, but the design's"
             f" words have {memory.width} bits; give that width"
