@@ -220,6 +220,29 @@ def test_a_killed_simulation_leaves_a_readable_capture(endless, tmp_path) -> Non
     assert (low == np.arange(len(low)) % 16).all()
 
 
+def test_a_run_that_was_flushed_in_between_is_one_run(endless, tmp_path) -> None:
+    design = replace(endless(), capture=(CaptureModule("main", (Signal("done"),)),))
+    file = tmp_path / "capture"
+    command = [str(build(design).program), f"capture={file}", "period=0.005", "limit=2000000"]
+    subprocess.run(command, check=True)
+    assert file.read_bytes().count(b"R\0\0\0") > 1
+    capture = load_capture(file)
+    assert (capture.run_state.tolist(), capture.run_cycles.tolist()) == ([0], [2_000_000])
+
+
+def test_reset_is_held_for_four_edges(compiler) -> None:
+    text = """module main(input logic clk, input logic reset, input logic go, output logic done);
+      logic [7:0] resets, others;
+      initial begin resets = 0; others = 0; end
+      always_ff @(posedge clk) if (reset) resets <= resets + 1; else others <= others + 1;
+      assign done = others == 2;
+    endmodule"""
+    probes = (CaptureModule("main", (Signal("resets", 8), Signal("go"), Signal("reset"))),)
+    capture = run(build(Design("main", {"main.sv": text}, capture=probes))).capture
+    assert capture.cycles == 2
+    assert [int(capture.values("main", s)[0]) for s in ("resets", "go", "reset")] == [4, 1, 0]
+
+
 def test_a_crash_is_a_failed_run(endless) -> None:
     """A segmentation fault in a testbench: no traceback, what was flushed is kept."""
     bench = Harness(

@@ -18,12 +18,13 @@ from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signa
 from cyclescope.sim._memory import MemoryData, read_data
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._run import RunResult, StopReason, run
-from cyclescope.sim._toolchain import call, find_compiler
+from cyclescope.sim._toolchain import Compiler, call, find_compiler
 
 __all__ = [
     "Built",
     "Capture",
     "CaptureModule",
+    "Compiler",
     "Design",
     "Harness",
     "Layout",
