@@ -26,7 +26,7 @@ __all__ = ["DETAIL_LIMIT", "MEMORY", "estimate", "prepare"]
 MEMORY = 256 << 20
 """Bytes for both estimates' profiles of activity, unless told otherwise."""
 
-DETAIL_LIMIT = 8_000_000
+DETAIL_LIMIT = 4_000_000
 """Firings that are kept at most; each takes some 30 to 60 bytes."""
 
 

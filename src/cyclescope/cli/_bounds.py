@@ -65,7 +65,7 @@ def _numbers(values: tuple[str, ...]) -> dict[str, int | float]:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--detail/--no-detail", default=True, show_default=True,
-    help="Waits, critical path, edges; dropped beyond 8 million firings.",
+    help="Waits, critical path, edges; dropped beyond 4 million firings.",
 )  # fmt: skip
 @click.option(
     "--memory", type=click.IntRange(min=1), default=256, show_default=True, metavar="MB",
