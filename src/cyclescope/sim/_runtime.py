@@ -44,6 +44,7 @@ CXX_FLAGS = (
 LINK_FLAGS = ("-pthread",)
 VERILATORS = ("verilated.cpp", "verilated_threads.cpp")
 OURS = ("recorder.cpp", "runtime.cpp")
+HEADERS = ("recorder.h", "dictionary.h")
 DPI = "verilated_dpi.cpp"
 HEADER = '#include "verilated.h"\n#include "recorder.h"\n'
 
@@ -63,7 +64,7 @@ def runtime_key(compiler: Compiler, verilator: Verilator) -> str:
         *CXX_FLAGS,
         *LINK_FLAGS,
         HEADER,
-        *(cpp_source(name) for name in ("recorder.h", *OURS)),
+        *(cpp_source(name) for name in (*HEADERS, *OURS)),
     )
 
 
@@ -77,7 +78,7 @@ def runtime_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
     include = verilator.root / "include"
 
     def fill(folder: Path) -> None:
-        for name in ("recorder.h", *OURS):
+        for name in (*HEADERS, *OURS):
             (folder / name).write_text(cpp_source(name), "utf-8")
             if name in OURS:
                 _compile(compiler, verilator, "-O3", folder / name, folder)
