@@ -16,13 +16,15 @@ __all__ = ["check_laws"]
 
 # Who may call whom: Petal, section 4, for Calyx; the other sources' own rules beside it.
 # An empty set says that the kind is a root.
+_CALYX = {
+    Kind.CELL: frozenset({Kind.GROUP}),
+    Kind.CONTROL: frozenset({Kind.CELL, Kind.CONTROL}),
+    Kind.GROUP: frozenset({Kind.CELL, Kind.CONTROL, Kind.GROUP}),
+    Kind.PRIMITIVE: frozenset({Kind.GROUP}),
+}
 _CALLERS: dict[str, dict[Kind, frozenset[Kind]]] = {
-    "calyx": {
-        Kind.CELL: frozenset({Kind.GROUP}),
-        Kind.CONTROL: frozenset({Kind.CELL, Kind.CONTROL}),
-        Kind.GROUP: frozenset({Kind.CELL, Kind.CONTROL, Kind.GROUP}),
-        Kind.PRIMITIVE: frozenset({Kind.GROUP}),
-    },
+    "calyx": _CALYX,
+    "traces": {**_CALYX, Kind.STATE: frozenset({Kind.THREAD})},
     "bounds": {Kind.PROCESS: frozenset({Kind.CELL}), Kind.CELL: frozenset({Kind.CELL})},
 }
 
