@@ -9,6 +9,7 @@ import click
 
 from cyclescope import __version__
 from cyclescope.cli._bounds import bounds
+from cyclescope.cli._bounds import bounds
 from cyclescope.cli._calyx import calyx
 from cyclescope.cli._export import export
 from cyclescope.cli._flamegraph import flamegraph
@@ -47,6 +48,7 @@ def program() -> None:
 
     \b
         cyclescope calyx PROGRAM.futil --data DATA.json -o OUT.cyc
+        cyclescope bounds KERNEL.c --kernel FUNCTION -o OUT.cyc
         cyclescope flamegraph OUT.cyc
         cyclescope timeline OUT.cyc
     """
