@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cyclescope.bounds import differences, estimate, native_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEADER = """
 #ifndef SUITE_H

@@ -39,8 +39,8 @@ def native_run(
         optimise: the compiler's level.
 
     Returns:
-        What each parameter and global holds afterwards, by storage, and the seconds that the
-        kernel took.
+        What each parameter and global holds afterwards, by storage, and the seconds of
+        processor time that the kernel took.
 
     Raises:
         SourceError: the kernel takes or uses what cannot be handed over (structs, static locals).
@@ -78,9 +78,9 @@ def native_run(
         else:
             target = str(param.type.target) if isinstance(param.type, Pointer) else "void"
             arguments.append(f"({target} *)arg{by_name[param.name].index}")
-    lines.append("struct timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);")
+    lines.append("struct timespec a, b; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);")
     lines.append(f"{network.kernel}({', '.join(arguments)});")
-    lines.append("clock_gettime(CLOCK_MONOTONIC, &b);")
+    lines.append("clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);")
     lines.append("double seconds = (b.tv_sec - a.tv_sec) + 1e-9 * (b.tv_nsec - a.tv_nsec);")
     lines += [f"fwrite({names[s.index]}, sizeof({s.type}), {s.size}, out);" for s in outer]
     lines.append("fwrite(&seconds, sizeof seconds, 1, out); return fclose(out) ? 4 : 0; }")
