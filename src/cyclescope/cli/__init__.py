@@ -39,19 +39,23 @@ class _InOrder(click.Group):
         return list(self.commands)
 
 
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+# \b keeps click from filling the lines that follow into a paragraph.
+_HELP = """See where every clock cycle of a hardware accelerator goes.
+
+A source makes a profile (.cyc); views show it:
+
+\b
+  cyclescope calyx PROGRAM.futil --data DATA.json -o OUT.cyc
+  cyclescope bounds KERNEL.c --kernel FUNCTION -o OUT.cyc
+  cyclescope flamegraph OUT.cyc
+  cyclescope timeline OUT.cyc
+"""
+
+
+@click.group(cls=_InOrder, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="cyclescope %(version)s")
 def program() -> None:
-    r"""See where every clock cycle of a hardware accelerator goes.
-
-    A source makes a profile (.cyc); views show it:
-
-    \b
-        cyclescope calyx PROGRAM.futil --data DATA.json -o OUT.cyc
-        cyclescope bounds KERNEL.c --kernel FUNCTION -o OUT.cyc
-        cyclescope flamegraph OUT.cyc
-        cyclescope timeline OUT.cyc
-    """
+    """Everything that the command line can do."""
 
 
 for _command in COMMANDS:

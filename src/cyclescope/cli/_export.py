@@ -49,7 +49,10 @@ _SUFFIXES = {
 @output_option("File to write; named after the profile if not given")
 @force_option
 def export(profile: Path, form: str, which: str, output: Path | None, force: bool) -> None:
-    """Write folded stacks, speedscope JSON, or one of the profile's own tables."""
+    """Write a profile in other tools' formats.
+
+    Folded stacks, speedscope JSON, or one of the profile's own tables.
+    """
     suffix = f".{which}{_SUFFIXES[form]}" if form in ("parquet", "csv", "json") else _SUFFIXES[form]
     path = target(output, profile, suffix)
     data = _data(read_profile(profile), form, which)

@@ -41,9 +41,9 @@ _KINDS = {
 @output_option("File to write; the terminal if not given")
 @force_option
 def table(profile: Path, kind: str, form: str, output: Path | None, force: bool) -> None:
-    """Tabulate KIND (cells, groups, control, …): times active, cycles, min, max, average.
+    """Tabulate cells, groups, control blocks or primitives.
 
-    Instances are told apart. Groups whose shortest and longest activation are equal could be
+    Times active, cycles, shortest, longest and average activation. Instances are told apart. Groups whose shortest and longest activation are equal could be
     made static.
     """
     from cyclescope.model import Kind

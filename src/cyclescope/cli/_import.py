@@ -1,0 +1,105 @@
+"""`cyclescope import`: profiles from what other tools recorded."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cyclescope.cli._common import Period, check_outputs, force_option, report
+
+if TYPE_CHECKING:
+    from cyclescope.model import Profile
+
+__all__ = ["import_"]
+
+_output = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Profile; named after the input."
+)
+_period = click.option(
+    "--period", type=Period(), help="Clock period (10ns, 100MHz); else 1 cycle = 1 ns."
+)
+
+
+@click.group("import", context_settings={"help_option_names": ["-h", "--help"]})
+def import_() -> None:
+    """Make a profile of what another tool recorded."""
+
+
+@import_.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--waveform",
+    type=click.Path(path_type=Path),
+    help="VCD (.gz, .xz) or FST, if DIR holds several or none.",
+)
+@click.option("--program", metavar="NAME", help="Calyx file for source lines; else DIR.futil.")
+@_output
+@_period
+@force_option
+def petal(
+    folder: Path,
+    waveform: Path | None,
+    program: str | None,
+    output: Path | None,
+    period: int | None,
+    force: bool,
+) -> None:
+    """Read what the original Petal's flow leaves in DIR.
+
+    That is the waveform of the instrumented design, and cells.json, path-descriptors.json and
+    fsm.json; if there, also ctrl-pos.json, shared-cells.json and adl-metadata.json.
+    """
+    from cyclescope.traces import import_petal
+
+    target = output or Path(f"{folder.resolve().name}.cyc")
+    check_outputs(target, force=force)
+    profile = import_petal(folder, waveform, program=program or "", period_ps=period)
+    _finish(profile, target, force=force)
+
+
+@import_.command()
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--signals",
+    required=True,
+    multiple=True,
+    metavar="NAMES",
+    help="Dotted names, separated by commas; may be repeated.",
+)
+@click.option("--clock", metavar="NAME", help="Sample after each of its rising edges.")
+@_output
+@_period
+@force_option
+def vcd(
+    file: Path,
+    signals: tuple[str, ...],
+    clock: str | None,
+    output: Path | None,
+    period: int | None,
+    force: bool,
+) -> None:
+    """Read signals of a VCD (.gz, .xz) or FST as states.
+
+    With a clock, a cycle is one of its periods; without, the waveform's unit of time.
+    """
+    from cyclescope.traces import import_signals
+
+    target = output or Path(f"{file.name.split('.')[0]}.cyc")
+    check_outputs(target, force=force)
+    names = [name.strip() for part in signals for name in part.split(",") if name.strip()]
+    _finish(import_signals(file, names, clock, period_ps=period), target, force=force)
+
+
+def _finish(profile: Profile, target: Path, *, force: bool) -> None:
+    from cyclescope.model import save
+    from cyclescope.views import print_summary
+
+    save(profile, target, force=force)
+    print_summary(profile, sys.stdout)
+    report(target, "profile")
+    if not profile.meta.complete:
+        print(f"cyclescope: not complete: {profile.meta.stop_reason}", file=sys.stderr)
+        raise click.exceptions.Exit(5)
