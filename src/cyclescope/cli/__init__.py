@@ -9,10 +9,10 @@ import click
 
 from cyclescope import __version__
 from cyclescope.cli._bounds import bounds
-from cyclescope.cli._bounds import bounds
 from cyclescope.cli._calyx import calyx
 from cyclescope.cli._export import export
 from cyclescope.cli._flamegraph import flamegraph
+from cyclescope.cli._import import import_
 from cyclescope.cli._summary import summary
 from cyclescope.cli._table import table
 from cyclescope.cli._timeline import timeline
@@ -24,6 +24,7 @@ __all__ = ["COMMANDS", "main", "program"]
 COMMANDS: tuple[click.Command, ...] = (
     calyx,
     bounds,
+    import_,
     summary,
     table,
     flamegraph,

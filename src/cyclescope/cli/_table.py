@@ -43,8 +43,8 @@ _KINDS = {
 def table(profile: Path, kind: str, form: str, output: Path | None, force: bool) -> None:
     """Tabulate cells, groups, control blocks or primitives.
 
-    Times active, cycles, shortest, longest and average activation. Instances are told apart. Groups whose shortest and longest activation are equal could be
-    made static.
+    Times active, cycles, shortest, longest and average activation. Instances are told apart.
+    Groups whose shortest and longest activation are equal could be made static.
     """
     from cyclescope.model import Kind
     from cyclescope.views import table_view
