@@ -1,0 +1,199 @@
+"""Import what the original Petal leaves: a waveform of an instrumented design and JSON files."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.errors import DataError
+from cyclescope.model import Anomaly, Bank, Meta, Profile, Series, Severity
+from cyclescope.traces._open import open_waveform, unique
+from cyclescope.traces._probes import Design, find_design
+from cyclescope.traces._sample import States, rising, sample
+from cyclescope.traces._side import read_side_files
+from cyclescope.traces._trees import TreeMaker
+from cyclescope.traces._wave import LIMITS, MAX_BITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cyclescope.model import Ints
+    from cyclescope.traces._wave import Changes, Waveform
+
+__all__ = ["digest", "import_petal", "tool_versions"]
+
+_WAVEFORMS = (".vcd", ".vcd.gz", ".vcd.xz", ".fst")
+
+
+def import_petal(
+    folder: Path,
+    waveform: Path | None = None,
+    *,
+    program: str = "",
+    period_ps: int | None = None,
+    limits: Limits = LIMITS,
+) -> Profile:
+    """The profile of a run that the original Petal's flow recorded.
+
+    Args:
+        folder: holds the JSON files and, unless given, the one waveform.
+        waveform: VCD (.gz, .xz) or FST of the instrumented design.
+        program: name of the Calyx program, for source positions; the folder's if not given.
+        period_ps: the clock's period in picoseconds, if known.
+        limits: on what the waveform may ask for.
+
+    Raises:
+        DataError: a file is missing or damaged, or they do not belong together.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder}: is no folder; name the one with the waveform and cells.json")
+    path = waveform or _only_waveform(folder)
+    side = read_side_files(folder)
+    program = program or f"{folder.resolve().name}.futil"
+    with ThreadPoolExecutor(1) as pool:
+        hashed = pool.submit(digest, path)
+        wave = open_waveform(path, limits)
+        design = find_design(path, wave.signals, side)
+        states, columns, start, end, changes = _states(wave, design)
+        maker = TreeMaker(design, side, program, columns, states.values)
+        trees = maker.trees()
+        maker.name_the_rest(design)
+        window = states.state[start:end]
+        for series in _registers(design, maker, states, columns, start, end):
+            maker.profile.counter(series)
+        complete = end < len(states.state)
+        meta = Meta(
+            source="traces",
+            title=program,
+            complete=complete,
+            stop_reason="" if complete else "the waveform ends before main is done",
+            period_ps=period_ps,
+            tools=tool_versions(wave.form),
+            inputs=dict(sorted({**side.digests, path.name: hashed.result()}.items())),
+            options={"from": "petal", "waveform": wave.form},
+            anomalies=tuple(_anomalies(design, changes, complete=complete)),
+        )
+    first, lengths = _runs(window)
+    return maker.profile.build(meta, lengths, trees[window[first]])
+
+
+def _only_waveform(folder: Path) -> Path:
+    found = sorted(p for p in folder.iterdir() if p.name.endswith(_WAVEFORMS) and p.is_file())
+    if len(found) != 1:
+        names = ", ".join(p.name for p in found[:3]) or "none"
+        raise DataError(f"{folder}: holds {len(found)} waveforms ({names}); name one (--waveform)")
+    return found[0]
+
+
+def _states(wave: Waveform, design: Design) -> tuple[States, dict[bytes, int], int, int, Changes]:
+    """States after each rising clock edge; columns of signals; first cycle and the one after."""
+    own = [signal for instance in design.instances for signal in instance.signals]
+    signals = unique([design.clock, design.go, design.done, *own])
+    for signal in signals:
+        if not 1 <= signal.width <= MAX_BITS:
+            raise DataError(
+                f"{wave.path}: {signal.full_name} has {signal.width} bits; control signals have "
+                f"1 to {MAX_BITS}"
+            )
+    columns = {signal.key: place for place, signal in enumerate(signals)}
+    changes = wave.read(signals)
+    clock = columns[design.clock.key]
+    edges = rising(changes, clock)
+    changes = changes.without(clock)
+    states = sample(changes, edges, [signal.width for signal in signals], unknown=0)
+    on = (states.values[:, columns[design.go.key]] == 1)[states.state]
+    off = (states.values[:, columns[design.done.key]] == 1)[states.state]
+    start = int(np.argmax(on)) if on.any() else len(on)
+    # Main raises done in the cycle after its last.
+    ends = np.flatnonzero(off[start:])
+    end = start + int(ends[0]) if len(ends) else len(on)
+    if start == end:
+        raise DataError(f"{wave.path}: main never runs; nothing to import")
+    return states, columns, start, end, changes
+
+
+def _runs(state: Ints) -> tuple[Ints, Ints]:
+    """Where each run of equal states begins, and how long it is."""
+    first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
+    return first, np.diff(np.append(first, len(state)))
+
+
+def _registers(
+    design: Design,
+    maker: TreeMaker,
+    states: States,
+    columns: dict[bytes, int],
+    start: int,
+    end: int,
+) -> Iterator[Series]:
+    """The control registers of every instance, in one bank.
+
+    What the last cycle leads to shows in the cycle after it, if the waveform goes on.
+    """
+    rows: list[tuple[str, str, str, int]] = []
+    for instance in design.instances:
+        tracks = maker.shown.get(instance.scope, [".".join(instance.scope)])
+        for (register, metric, group), signal in instance.registers.items():
+            node = next((g.node for g, _ in instance.controls if g.name == group), None)
+            name = f"{register} ({maker.node_name(instance, node)})" if node else register
+            rows += [(track, name, metric, columns[signal.key]) for track in tracks]
+    if not rows:
+        return
+    used = sorted({column for *_, column in rows})
+    values, number = np.unique(states.values[:, used], axis=0, return_inverse=True)
+    shown = number.reshape(-1)[states.state[start : end + 1]]
+    first, lengths = _runs(shown)
+    bank = Bank(lengths, shown[first], values)
+    for track, name, metric, column in rows:
+        unit = "state" if metric == "fsm" else ""
+        yield Series.of_bank(track, name, metric, unit, -1, bank, used.index(column))
+
+
+def _anomalies(design: Design, changes: Changes, *, complete: bool) -> Iterator[Anomaly]:
+    yield from changes.anomalies
+    if not complete:
+        detail = "the waveform ends before main is done"
+        yield Anomaly("run not complete", Severity.DATA_LOSS, 1, detail)
+    lost = sorted(
+        {
+            f"{instance.component.name}.{group.name}"
+            for instance in design.instances
+            for group in instance.component.groups
+            if group.node is None
+        }
+    )
+    if lost:
+        detail = "compiler-made groups of no known statement, not shown: " + ", ".join(lost[:5])
+        yield Anomaly("control group without a place", Severity.INFO, len(lost), detail)
+    if design.strange:
+        detail = "not shown: " + ", ".join(design.strange[:5])
+        yield Anomaly("probe of another component", Severity.INFO, len(design.strange), detail)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def tool_versions(form: str) -> dict[str, str]:
+    """The tools that took part."""
+    from importlib.metadata import version
+
+    from cyclescope import __version__
+
+    tools = {"cyclescope": __version__}
+    if form == "FST":
+        tools["pywellen"] = version("pywellen")
+    return tools

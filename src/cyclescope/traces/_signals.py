@@ -1,0 +1,144 @@
+"""Import any waveform: a list of signals, each read as the state that something is in."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.errors import DataError
+from cyclescope.model import Anomaly, Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Severity
+from cyclescope.traces._open import find_signal, open_waveform, unique
+from cyclescope.traces._petal import digest, tool_versions
+from cyclescope.traces._sample import rising, sample
+from cyclescope.traces._wave import LIMITS, MAX_BITS, UNKNOWN, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from cyclescope.traces._sample import States
+    from cyclescope.traces._wave import Changes, Signal, Waveform
+
+__all__ = ["import_signals"]
+
+_MOST_STATES = 100_000
+
+
+def import_signals(
+    path: Path,
+    names: Sequence[str],
+    clock: str | None = None,
+    *,
+    period_ps: int | None = None,
+    limits: Limits = LIMITS,
+) -> Profile:
+    """The profile in which each signal is a thread and each of its values a state.
+
+    Args:
+        path: VCD (.gz, .xz) or FST.
+        names: of the signals, dotted; the end of a name is enough if only one signal has it.
+        clock: sample after each of its rising edges, one cycle each. Without a clock, the
+            states at all times are shown, and a cycle is the waveform's unit of time.
+        period_ps: the clock's period in picoseconds, if known.
+        limits: on what the waveform may ask for.
+
+    Raises:
+        DataError: the file or a signal cannot be read, or nothing happens in it.
+    """
+    if not names:
+        raise DataError(f"{path}: no signal is named; say which to read (--signals)")
+    wave = open_waveform(path, limits)
+    chosen = list(dict.fromkeys(find_signal(wave, name) for name in names))
+    ticking = find_signal(wave, clock) if clock is not None else None
+    signals = unique([*chosen, *([ticking] if ticking else [])])
+    _check_widths(wave, signals)
+    columns = {signal.key: place for place, signal in enumerate(signals)}
+    with ThreadPoolExecutor(1) as pool:
+        hashed = pool.submit(digest, path)
+        changes = wave.read(signals)
+        if ticking is not None:
+            at = rising(changes, columns[ticking.key])
+            lengths: Ints = np.ones(len(at), dtype=np.int64)
+            where = f"the clock {ticking.full_name} never rises"
+        else:
+            at, lengths = _intervals(changes)
+            where = "no time passes"
+        if not lengths.sum():
+            raise DataError(f"{path}: {where}; nothing to import")
+        states = sample(changes, at, [signal.width for signal in signals])
+        used = [columns[signal.key] for signal in chosen]
+        builder = ProfileBuilder()
+        tree = _trees(wave, builder, chosen, states, used)
+        options = {"from": "signals", "waveform": wave.form}
+        if ticking is not None:
+            options["clock"] = ticking.full_name
+        elif period_ps is None and wave.tick_fs and wave.tick_fs % 1000 == 0:
+            period_ps = wave.tick_fs // 1000
+        meta = Meta(
+            source="traces",
+            title=path.name,
+            period_ps=period_ps,
+            tools=tool_versions(wave.form),
+            inputs={path.name: hashed.result()},
+            options=options,
+            anomalies=(*changes.anomalies, *_undefined(chosen, states, used)),
+        )
+    return builder.build(meta, lengths, tree[states.state])
+
+
+def _check_widths(wave: Waveform, signals: Sequence[Signal]) -> None:
+    for signal in signals:
+        if not 1 <= signal.width <= MAX_BITS:
+            raise DataError(
+                f"{wave.path}: {signal.full_name} has {signal.width} bits; states of 1 to "
+                f"{MAX_BITS} bits can be read"
+            )
+
+
+def _intervals(changes: Changes) -> tuple[Ints, Ints]:
+    """The time steps with a change, and how long each lasts until the next one."""
+    at = np.unique(np.concatenate((np.zeros(1, dtype=np.int32), changes.step))).astype(np.int64)
+    # Where time runs back, nothing has any length until it is caught up with.
+    time = np.maximum.accumulate(changes.times)
+    return at, np.diff(np.append(time[at], max(int(time[-1]), changes.end)))
+
+
+def _trees(
+    wave: Waveform,
+    builder: ProfileBuilder,
+    chosen: Sequence[Signal],
+    states: States,
+    used: list[int],
+) -> Ints:
+    if len(states.values) > _MOST_STATES:
+        raise DataError(
+            f"{wave.path}: the signals show more than {_MOST_STATES:,} combinations of values; "
+            "choose such that are states, not data"
+        )
+    threads = [
+        builder.path(-1, Frame(Kind.THREAD, signal.full_name, ".".join(signal.scope)))
+        for signal in chosen
+    ]
+
+    def state(place: int, value: int) -> int:
+        name = "x" if value == UNKNOWN else str(value)
+        frame = Frame(Kind.STATE, name, chosen[place].full_name)
+        return builder.path(threads[place], frame)
+
+    rows = states.values[:, used].tolist()
+    trees = [builder.tree(state(place, v) for place, v in enumerate(row)) for row in rows]
+    return np.array(trees, dtype=np.int64)
+
+
+def _undefined(chosen: Sequence[Signal], states: States, used: list[int]) -> list[Anomaly]:
+    """Samples in which a signal has no value."""
+    often = np.bincount(states.state, minlength=len(states.values))
+    missing = (states.values[:, used] == UNKNOWN) * often[:, None]
+    count = int(missing.sum())
+    if not count:
+        return []
+    names = [s.full_name for s, n in zip(chosen, missing.sum(axis=0).tolist(), strict=True) if n]
+    detail = "shown as state x: " + ", ".join(names[:5])
+    return [Anomaly("signal without a value", Severity.INFO, count, detail)]
