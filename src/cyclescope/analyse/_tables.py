@@ -47,13 +47,13 @@ class Row:
     def could_be_static(self) -> bool:
         """Every activation took equally long, and it is not static already (Petal, 8.1).
 
-        Never said of a primitive, whose timing is its own, nor of a `while`, which asks a
-        question before each iteration however many there turn out to be (Petal, 8.2.2).
+        Said of cells, groups and control blocks, but not of a `while`, which asks a question
+        before each iteration however many there turn out to be (Petal, 8.2.2).
         """
         equal = self.times > 0 and self.shortest == self.longest
-        loop = self.frame.kind is Kind.CONTROL and "while" in self.frame.detail.split()
-        fixed = self.frame.kind is Kind.PRIMITIVE or loop or self.frame.latency is not None
-        return equal and not fixed
+        loop = "while" in self.frame.detail.split()
+        written = self.frame.kind in (Kind.CELL, Kind.GROUP, Kind.CONTROL) and not loop
+        return equal and written and self.frame.latency is None
 
     @property
     def position(self) -> Position | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,7 +83,8 @@ def _call_paths(bounds: Bounds, builder: ProfileBuilder) -> tuple[list[int], lis
 
 
 def _position(where: Range) -> Position:
-    return Position("c", where.file, where.line, where.column)
+    # The file's own name: equal kernels give equal profiles in whatever folder they lie.
+    return Position("c", Path(where.file).name, where.line, where.column)
 
 
 def _frame(process: Process, bounds: Bounds) -> Frame:
@@ -173,7 +175,7 @@ def _meta(bounds: Bounds, estimate: Estimate) -> Meta:
         source="bounds",
         title=f"{network.kernel}, {estimate.name}",
         inputs={
-            name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+            Path(name).name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
             for name, text in bounds.unit.sources.items()
         },
         options=options,

@@ -108,7 +108,7 @@ def _columns(kind: Kind) -> dict[str, Callable[[Row], str]]:
             columns[heading] = lambda row, name=name: (  # type: ignore[misc]
                 number(getattr(row.overhead, name)) if row.overhead else ""
             )
-    if kind is not Kind.PRIMITIVE:
+    if kind in (Kind.CELL, Kind.GROUP, Kind.CONTROL):
         columns["static?"] = _static
     if kind is not Kind.CELL:
         columns["instance"] = lambda row: row.instance or f"({row.frame.component})"
