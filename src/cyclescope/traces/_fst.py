@@ -88,7 +88,7 @@ class FstFile:
                 command,
                 input=json.dumps(order).encode(),
                 capture_output=True,
-                timeout=limits.seconds + 10,
+                timeout=limits.seconds + limits.grace,
                 check=False,
             )
         except subprocess.TimeoutExpired:

@@ -53,7 +53,7 @@ def read_header(path: Path, text: bytes, limits: Limits) -> Header:
     at = 0
     while True:
         section = _SECTION.match(text, at)
-        if section is None and text[at:].strip():
+        if section is None and text[at:].lstrip()[:1] not in (b"", b"$"):
             reader.refuse(at, "is no VCD declaration; give a VCD or FST file")
         if section is None:
             reader.refuse(at, "the declarations do not end ($enddefinitions); the file was cut")

@@ -29,12 +29,16 @@ _PAD = b"\n" * 8
 
 @dataclass(frozen=True)
 class Piece:
-    """Changes in a piece of text; `step` counts its own times, -1 before the first."""
+    """Changes in a piece of text.
+
+    `step` counts its own times, -1 before the first; `strange` are words that are no VCD.
+    """
 
     times: NDArray[np.int64]
     step: NDArray[np.int32]
     signal: NDArray[np.int32]
     value: NDArray[np.signedinteger[Any]]
+    strange: int
 
 
 class Layout:
@@ -103,6 +107,7 @@ def read_lines(path: Path, text: bytes, start: int, layout: Layout) -> Piece | N
     first = data[line]
     vector = (first | 0x20) == ord("b")
     scalar = _IS_SCALAR[first]
+    strange = int(np.count_nonzero(~(vector | scalar | np.isin(first, (_HASH, _DOLLAR, _NEWLINE)))))
     split = np.where(vector, 0, line + 1)
     for size in range(1, layout.longest + 1):
         at = end - size
@@ -122,7 +127,7 @@ def read_lines(path: Path, text: bytes, start: int, layout: Layout) -> Piece | N
         bits = _Vectors(path, data, start, layout)
         value[many] = bits.read(line[many] + 1, split[many] - 1, signal[many])
     step = np.searchsorted(hashes, line).astype(np.int32) - np.int32(1)
-    return Piece(times, step, signal, value)
+    return Piece(times, step, signal, value, strange)
 
 
 _IS_SCALAR = np.isin(np.arange(256), list(_SCALARS))

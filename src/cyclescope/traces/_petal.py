@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,24 +59,23 @@ def import_petal(
         hashed = pool.submit(digest, path)
         wave = open_waveform(path, limits)
         design = find_design(path, wave.signals, side)
-        states, columns, start, end, changes = _states(wave, design)
-        maker = TreeMaker(design, side, program, columns, states.values)
+        run = _record(wave, design)
+        maker = TreeMaker(design, side, program, run.columns, run.states.values)
         trees = maker.trees()
         maker.name_the_rest(design)
-        window = states.state[start:end]
-        for series in _registers(design, maker, states, columns, start, end):
+        window = run.states.state[run.start : run.end]
+        for series in _registers(design, maker, run):
             maker.profile.counter(series)
-        complete = end < len(states.state)
         meta = Meta(
             source="traces",
             title=program,
-            complete=complete,
-            stop_reason="" if complete else "the waveform ends before main is done",
+            complete=run.complete,
+            stop_reason="" if run.complete else "the waveform ends before main is done",
             period_ps=period_ps,
             tools=tool_versions(wave.form),
             inputs=dict(sorted({**side.digests, path.name: hashed.result()}.items())),
             options={"from": "petal", "waveform": wave.form},
-            anomalies=tuple(_anomalies(design, changes, complete=complete)),
+            anomalies=tuple(_anomalies(design, run)),
         )
     first, lengths = _runs(window)
     return maker.profile.build(meta, lengths, trees[window[first]])
@@ -89,8 +89,27 @@ def _only_waveform(folder: Path) -> Path:
     return found[0]
 
 
-def _states(wave: Waveform, design: Design) -> tuple[States, dict[bytes, int], int, int, Changes]:
-    """States after each rising clock edge; columns of signals; first cycle and the one after."""
+@dataclass(frozen=True)
+class _Recording:
+    """What a waveform says of a design.
+
+    Attributes:
+        states: after each rising edge of the clock.
+        columns: key of a signal → its column there.
+        start, end: the first sample of the run, and the one after its last.
+        complete: main was seen to be done.
+        anomalies: met while reading.
+    """
+
+    states: States
+    columns: dict[bytes, int]
+    start: int
+    end: int
+    complete: bool
+    anomalies: tuple[Anomaly, ...]
+
+
+def _record(wave: Waveform, design: Design) -> _Recording:
     own = [signal for instance in design.instances for signal in instance.signals]
     signals = unique([design.clock, design.go, design.done, *own])
     for signal in signals:
@@ -103,6 +122,7 @@ def _states(wave: Waveform, design: Design) -> tuple[States, dict[bytes, int], i
     changes = wave.read(signals)
     clock = columns[design.clock.key]
     edges = rising(changes, clock)
+    anomalies = (*changes.anomalies, *_irregular(changes, edges))
     changes = changes.without(clock)
     states = sample(changes, edges, [signal.width for signal in signals], unknown=0)
     on = (states.values[:, columns[design.go.key]] == 1)[states.state]
@@ -111,9 +131,21 @@ def _states(wave: Waveform, design: Design) -> tuple[States, dict[bytes, int], i
     # Main raises done in the cycle after its last.
     ends = np.flatnonzero(off[start:])
     end = start + int(ends[0]) if len(ends) else len(on)
+    if not len(ends) and end > start and edges[-1] == len(changes.times) - 1:
+        # A cycle that begins with the last thing in the file did not end, and may lack changes.
+        end -= 1
     if start == end:
         raise DataError(f"{wave.path}: main never runs; nothing to import")
-    return states, columns, start, end, changes
+    return _Recording(states, columns, start, end, bool(len(ends)), anomalies)
+
+
+def _irregular(changes: Changes, edges: Ints) -> Iterator[Anomaly]:
+    """Periods of the clock that differ from the usual: edges may be missing."""
+    periods = np.diff(changes.times[edges])
+    odd = int(np.count_nonzero(periods != np.median(periods))) if len(periods) else 0
+    if odd:
+        detail = "periods of the clock that differ from the others; edges may be missing"
+        yield Anomaly("clock irregular", Severity.DATA_LOSS, odd, detail)
 
 
 def _runs(state: Ints) -> tuple[Ints, Ints]:
@@ -122,14 +154,7 @@ def _runs(state: Ints) -> tuple[Ints, Ints]:
     return first, np.diff(np.append(first, len(state)))
 
 
-def _registers(
-    design: Design,
-    maker: TreeMaker,
-    states: States,
-    columns: dict[bytes, int],
-    start: int,
-    end: int,
-) -> Iterator[Series]:
+def _registers(design: Design, maker: TreeMaker, run: _Recording) -> Iterator[Series]:
     """The control registers of every instance, in one bank.
 
     What the last cycle leads to shows in the cycle after it, if the waveform goes on.
@@ -140,12 +165,12 @@ def _registers(
         for (register, metric, group), signal in instance.registers.items():
             node = next((g.node for g, _ in instance.controls if g.name == group), None)
             name = f"{register} ({maker.node_name(instance, node)})" if node else register
-            rows += [(track, name, metric, columns[signal.key]) for track in tracks]
+            rows += [(track, name, metric, run.columns[signal.key]) for track in tracks]
     if not rows:
         return
     used = sorted({column for *_, column in rows})
-    values, number = np.unique(states.values[:, used], axis=0, return_inverse=True)
-    shown = number.reshape(-1)[states.state[start : end + 1]]
+    values, number = np.unique(run.states.values[:, used], axis=0, return_inverse=True)
+    shown = number.reshape(-1)[run.states.state[run.start : run.end + 1]]
     first, lengths = _runs(shown)
     bank = Bank(lengths, shown[first], values)
     for track, name, metric, column in rows:
@@ -153,9 +178,9 @@ def _registers(
         yield Series.of_bank(track, name, metric, unit, -1, bank, used.index(column))
 
 
-def _anomalies(design: Design, changes: Changes, *, complete: bool) -> Iterator[Anomaly]:
-    yield from changes.anomalies
-    if not complete:
+def _anomalies(design: Design, run: _Recording) -> Iterator[Anomaly]:
+    yield from run.anomalies
+    if not run.complete:
         detail = "the waveform ends before main is done"
         yield Anomaly("run not complete", Severity.DATA_LOSS, 1, detail)
     lost = sorted(

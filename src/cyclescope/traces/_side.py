@@ -249,19 +249,23 @@ def _read_control_groups(
             found = [d for d in found if component.nodes[d].operator] or found
             component.groups.append(ControlGroup(group, found[0] if found else None, fsm, done))
             if not found:
-                late.append((component, group, [files.text(row, "group") for row in rows]))
+                names = [files.text(row, "group") for row in rows]
+                late.append((component, group, [n for n in names if n != f"{fsm}_END"]))
     for owner, group, names in late:
         _place_by_children(owner, group, names)
 
 
 def _place_by_children(component: Component, name: str, children: list[str]) -> None:
-    """A group without a position runs the statement around what it starts, if that one is free."""
+    """A group without a position runs the statement around all that it starts, if that is free."""
     by_name = {group.name: group for group in component.groups}
     taken = {group.node for group in component.groups}
-    below = [g.node for child in children if (g := by_name.get(child)) and g.node is not None]
-    if not below:
+    places: list[str | None] = []
+    for child in children:
+        group = by_name.get(child)
+        places.append(group.node if group else component.enables.get(child))
+    chains = [[d for d in component.chain(p) if d != p] for p in places if p is not None]
+    if not chains or None in places:
         return
-    chains = [component.chain(node)[:-1] for node in below]
     common = [d for d in chains[0] if all(d in chain for chain in chains)]
     if common and common[-1] not in taken:
         place = next(i for i, g in enumerate(component.groups) if g.name == name)

@@ -13,7 +13,7 @@ import lzma
 import zlib
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from cyclescope.traces._words import WordReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from io import BufferedIOBase
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ _ID_BYTES = 8
 _WAITING = 4  # pieces in work at once; each takes some ten times its size
 
 
-def open_compressed(path: Path) -> BinaryIO:
+def open_compressed(path: Path) -> BufferedIOBase:
     """Open a file that may be packed by gzip or xz.
 
     Raises:
@@ -49,9 +50,9 @@ def open_compressed(path: Path) -> BinaryIO:
         with path.open("rb") as stream:
             magic = stream.read(6)
         if magic.startswith(b"\x1f\x8b"):
-            return cast("BinaryIO", gzip.open(path))
+            return gzip.open(path)
         if magic == b"\xfd7zXZ\x00":
-            return cast("BinaryIO", lzma.open(path))
+            return lzma.open(path)
         return path.open("rb")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
@@ -60,19 +61,24 @@ def open_compressed(path: Path) -> BinaryIO:
 class _Text:
     """A file's text in pieces; remembers whether it ends too early."""
 
-    def __init__(self, path: Path, stream: BinaryIO) -> None:
+    def __init__(self, path: Path, stream: BufferedIOBase) -> None:
         self._path, self._stream = path, stream
         self.cut = False
 
     def read(self, size: int) -> bytes:
-        """The next bytes; none at the end, or where packed text is cut off or damaged."""
+        """The next bytes; fewer at the end, or where packed text is cut off or damaged."""
+        parts: list[bytes] = []
+        missing = size
         try:
-            return self._stream.read(size)
+            # read1 gives what could be unpacked before a break, read would lose it.
+            while missing and not self.cut and (part := self._stream.read1(missing)):
+                parts.append(part)
+                missing -= len(part)
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile):
             self.cut = True
-            return b""
         except OSError as error:
             raise DataError(f"{self._path}: cannot be read: {error.strerror or error}") from error
+        return b"".join(parts)
 
 
 class VcdFile:
@@ -196,14 +202,17 @@ class VcdFile:
             signal=_joined([p.signal for p in pieces], np.int32),
             value=_joined([p.value for p in pieces], np.int32),
             end=int(times.max(initial=0)),
-            anomalies=tuple(self._anomalies(times, text)),
+            anomalies=tuple(self._anomalies(times, text, sum(p.strange for p in pieces))),
         )
 
-    def _anomalies(self, times: Ints, text: _Text) -> Iterator[Anomaly]:
+    def _anomalies(self, times: Ints, text: _Text, strange: int) -> Iterator[Anomaly]:
         if text.cut:
             yield Anomaly(
                 "waveform cut", Severity.DATA_LOSS, 1, "the file ends in the middle of a line"
             )
+        if strange:
+            detail = "words that are no VCD; some changes may be missing"
+            yield Anomaly("waveform damaged", Severity.DATA_LOSS, strange, detail)
         backward = int(np.count_nonzero(times[1:] < times[:-1]))
         if backward:
             where = int(np.flatnonzero(times[1:] < times[:-1])[0])

@@ -35,6 +35,7 @@ class Limits:
         step_bytes: text of one time step.
         changes: value changes of the signals that are read.
         seconds, memory_bytes: of the process that runs a foreign reader.
+        grace: seconds after which it is killed if it used none of them.
     """
 
     header_bytes: int = 64 << 20
@@ -45,6 +46,7 @@ class Limits:
     changes: int = 200_000_000
     seconds: int = 120
     memory_bytes: int = 4 << 30
+    grace: int = 10
 
 
 LIMITS = Limits()

@@ -37,6 +37,7 @@ class WordReader:
         rows: list[tuple[int, int, int]] = []
         index = self._layout.index
         pending: bytes | None = None
+        strange = 0
         for word in _WORD.finditer(text):
             token, at = word[0], start + word.start()
             if self.inside_comment:
@@ -54,14 +55,19 @@ class WordReader:
                 pending = token
             elif token == b"$comment":
                 self.inside_comment = True
-            elif (signal := index.get(token[1:])) is not None and token[0] in _UNKNOWN_BITS:
-                rows.append((len(times) - 1, signal, {48: 0, 49: 1}.get(token[0], UNKNOWN)))
+            elif token[0] in _UNKNOWN_BITS:
+                signal = index.get(token[1:])
+                if signal is not None:
+                    rows.append((len(times) - 1, signal, {48: 0, 49: 1}.get(token[0], UNKNOWN)))
+            elif token[0] != ord("$"):
+                strange += 1
         table = np.array(rows, dtype=np.int64).reshape(-1, 3)
         return Piece(
             np.array(times, dtype=np.int64),
             table[:, 0].astype(np.int32),
             table[:, 1].astype(np.int32),
             table[:, 2].astype(self._layout.value_type),
+            strange,
         )
 
     def _vector(self, token: bytes, signal: int, at: int) -> int:
