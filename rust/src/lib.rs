@@ -10,6 +10,7 @@ mod inline;
 mod instrument;
 mod plan;
 mod record;
+mod repeat;
 mod share;
 mod source;
 

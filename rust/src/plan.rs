@@ -4,6 +4,7 @@ use crate::blocks::{NoteBlocks, ProbeBlocks, ProbeStatic};
 use crate::encode::EncodeControl;
 use crate::inline::{NoteInvokes, TagInlined, TagSplitGroups};
 use crate::instrument::{DropUnused, Instrument};
+use crate::repeat::{NoteRepeats, ProbeRepeats};
 use crate::share::NoteCells;
 use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::Named;
@@ -19,6 +20,8 @@ pub fn pass_manager() -> CalyxResult<PassManager> {
     manager.register_pass::<TagInlined>()?;
     manager.register_pass::<NoteCells>()?;
     manager.register_pass::<Instrument>()?;
+    manager.register_pass::<NoteRepeats>()?;
+    manager.register_pass::<ProbeRepeats>()?;
     manager.register_pass::<ProbeStatic>()?;
     manager.register_pass::<NoteBlocks>()?;
     manager.register_pass::<ProbeBlocks>()?;
@@ -67,6 +70,7 @@ pub fn instrumented(passes: &[String]) -> Vec<String> {
         before(share == Some(index), NoteCells::name());
         before(probes == Some(index), Instrument::name());
         before(statics == Some(index), ProbeStatic::name());
+        before(pass == "compile-repeat", NoteRepeats::name());
         before(pass == "tdcc", NoteBlocks::name());
         result.push(pass.clone());
         let mut after = |wanted: bool, name: &str| {
@@ -77,6 +81,7 @@ pub fn instrumented(passes: &[String]) -> Vec<String> {
         after(pass == "group2seq", TagSplitGroups::name());
         after(pass == "group2invoke", DropUnused::name());
         after(pass == "inline", TagInlined::name());
+        after(pass == "compile-repeat", ProbeRepeats::name());
         after(pass == "tdcc", ProbeBlocks::name());
     }
     result

@@ -84,6 +84,16 @@ pub struct StaticRecord {
     pub leaves: Vec<String>,
 }
 
+/// A repeat that was compiled to a counting loop.
+#[derive(Clone, Serialize)]
+pub struct RepeatRecord {
+    pub node: usize,
+    /// High while the counter is set up or moves on.
+    pub probe: String,
+    /// The groups that do so.
+    pub groups: Vec<String>,
+}
+
 /// A control register: an FSM's state or the done flag of a par's arm.
 #[derive(Clone, Serialize)]
 pub struct Register {
@@ -122,6 +132,7 @@ pub struct ComponentRecord {
     pub group_positions: Vec<(String, String, usize)>,
     pub groups: Vec<GroupRecord>,
     pub statics: Vec<StaticRecord>,
+    pub repeats: Vec<RepeatRecord>,
     pub compiled: Vec<CompiledRecord>,
     /// Cells started by a continuous assignment: cell, probe.
     pub continuous: Vec<(String, String)>,
@@ -150,6 +161,9 @@ pub struct Record {
     /// Control trees just before inlining.
     #[serde(skip)]
     pub before_inline: HashMap<String, crate::inline::Shape>,
+    /// Component to the repeats that are about to be compiled.
+    #[serde(skip)]
+    pub repeats: HashMap<String, crate::repeat::Repeats>,
     /// Component to what `tdcc` will make, in order, and the groups that stood before.
     #[serde(skip)]
     pub expected: HashMap<String, (Vec<crate::blocks::Expected>, HashSet<String>)>,

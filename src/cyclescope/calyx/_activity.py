@@ -4,6 +4,7 @@ The groups come straight from their probes. The control blocks that are active a
 
 - those around an active group or under a promoted block that is active;
 - those that an active compilation group implements;
+- a repeat while its counter is set up or moves on;
 - in a cycle in which such a group only updates its state: the block around what that state
   runs. Which state runs what is learned from the trace: the groups ever seen active in it.
 """
@@ -71,6 +72,12 @@ class ComponentProbes:
             for s in component.statics
             if s.probe in component.live
         ]
+        self._whole = [
+            (probe, block, leaves)
+            for probe, block, leaves in self._statics
+            if block is not None and self._tree.holds_all(block, leaves)
+        ]
+        self._repeats = [r for r in component.repeats if r.probe in component.live]
         self._continuous = [(cell, p) for cell, p in component.continuous if p in component.live]
         self._is_static = frames.is_static
         self._state_block = self._learn(count)
@@ -98,6 +105,9 @@ class ComponentProbes:
         for probe, block, _ in self._statics:
             if block is not None and self._high(probe, vector):
                 blocks.update(self._tree.chain(block))
+        for repeat in self._repeats:
+            if self._high(repeat.probe, vector):
+                blocks.update(self._tree.chain(repeat.node))
         for compiled in self._compiled:
             if self._high(compiled.probe, vector):
                 block = self._block_in(compiled, vector)
@@ -144,22 +154,27 @@ class ComponentProbes:
                     return compiled
         return None
 
-    def _runs(self, compiled: Compiled, vector: int) -> list[int]:
-        """The statements directly under a compilation group that are active now."""
+    def _runs(self, compiled: Compiled, vector: int) -> list[int | None]:
+        """The blocks around what is active now directly under a compilation group."""
         inner = [
             self._by_name[name]
             for name in compiled.children
             if name in self._by_name and self._high(self._by_name[name].probe, vector)
         ]
         covered = {leaf for child in inner for leaf in child.leaves}
-        found = [b for child in inner if (b := self._block[child.name]) is not None]
+        found = [self._around(b) for child in inner if (b := self._block[child.name]) is not None]
         for leaf in compiled.leaves:
             if leaf in self._nodes_of and leaf not in covered and self._high(leaf, vector):
-                found.extend(self._tree.sites(self._nodes_of[leaf])[:1])
+                found += map(self._around, self._tree.sites(self._nodes_of[leaf])[:1])
         own = set(compiled.leaves)
-        for probe, block, leaves in self._statics:
-            if block is not None and leaves <= own and self._high(probe, vector):
-                found.append(block)
+        # Of a block that was promoted in part, the statements in that part tell more.
+        for probe, block, leaves in self._whole:
+            if leaves <= own and self._high(probe, vector):
+                found.append(self._around(block))
+        started = set(compiled.children)
+        for repeat in self._repeats:
+            if not started.isdisjoint(repeat.groups) and self._high(repeat.probe, vector):
+                found.append(repeat.node)
         return found
 
     def _state(self, compiled: Compiled, vector: int) -> int | None:
@@ -175,8 +190,7 @@ class ComponentProbes:
             for vector in range(count):
                 state = self._state(compiled, vector)
                 if state is not None and self._high(compiled.probe, vector):
-                    around = (self._around(node) for node in self._runs(compiled, vector))
-                    nodes = [node for node in around if node is not None]
+                    nodes = [node for node in self._runs(compiled, vector) if node is not None]
                     seen.setdefault((compiled.name, state), set()).update(nodes)
         blocks = {key: self._tree.common_ancestor(sorted(nodes)) for key, nodes in seen.items()}
         return {key: block for key, block in blocks.items() if block is not None}

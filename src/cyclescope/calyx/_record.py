@@ -80,6 +80,15 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """A repeat (its node) that became a counting loop: the groups that count, and their probe."""
+
+    node: int
+    probe: str
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Register:
     """A control register: `fsm` or `par done`; width in bits."""
 
@@ -114,6 +123,7 @@ class ComponentRecord:
     group_positions: tuple[tuple[str, str, int], ...]
     groups: tuple[Group, ...]
     statics: tuple[Static, ...]
+    repeats: tuple[Repeat, ...]
     compiled: tuple[Compiled, ...]
     continuous: tuple[tuple[str, str], ...]
     live: frozenset[str]
@@ -174,6 +184,7 @@ def _component(data: dict[str, Any]) -> ComponentRecord:
         group_positions=tuple((n, f, o) for n, f, o in data["group_positions"]),
         groups=tuple(group(g) for g in data["groups"]),
         statics=tuple(Static(**{**s, "leaves": tuple(s["leaves"])}) for s in data["statics"]),
+        repeats=tuple(Repeat(**{**r, "groups": tuple(r["groups"])}) for r in data["repeats"]),
         compiled=tuple(compiled(c) for c in data["compiled"]),
         continuous=pairs(data["continuous"]),
         live=frozenset(data["live"]),

@@ -1,0 +1,98 @@
+"""A loop that runs is active in every cycle of it, whatever the compiler made to count for it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cyclescope.calyx import CalyxOptions, profile_program, verify_program
+from cyclescope.model import Kind, Profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells {
+    @external out = comb_mem_d1(8, 1, 1);
+    i = std_reg(2); lt = std_lt(2); step = std_add(2);
+    a = std_reg(8); inc = std_add(8); b = std_reg(8);
+  }
+  wires {
+    comb group more { lt.left = i.out; lt.right = 2'd2; }
+    group clear { i.in = 2'd0; i.write_en = 1'd1; clear[done] = i.done; }
+    group next { step.left = i.out; step.right = 2'd1; i.in = step.out; i.write_en = 1'd1;
+      next[done] = i.done; }
+    group add { inc.left = a.out; inc.right = 8'd1; a.in = inc.out; a.write_en = 1'd1;
+      add[done] = a.done; }
+    group copy { b.in = a.out; b.write_en = 1'd1; copy[done] = b.done; }
+    group put { out.addr0 = 1'd0; out.write_data = b.out; out.write_en = 1'd1;
+      put[done] = out.done; }
+  }
+  control {
+    seq {
+      repeat 3 {
+        repeat 2 {
+          seq {
+            add;
+            copy;
+            clear;
+            while lt.out with more { next; }
+          }
+        }
+      }
+      put;
+    }
+  }
+}
+"""
+DATA = {"out": {"data": [0], "format": {"numeric_type": "bitnum", "is_signed": False, "width": 8}}}
+NO_OPTIMISATION = (
+    *("validate", "compile-sync", "simplify-with-control", "compile-invoke"),
+    *("compile-repeat", "collapse-control", "compile", "lower"),
+)
+OPTIONS = {
+    "default": CalyxOptions(),
+    "no promotion": CalyxOptions(disable=("static-promotion",)),
+    "no optimisation": CalyxOptions(passes=NO_OPTIMISATION),
+}
+
+
+def cycles_by_name(profile: Profile) -> dict[str, list[int]]:
+    """Frame name → the cycles in which it was active."""
+    found: dict[str, set[int]] = {}
+    start = 0
+    for cycles, tree in zip(profile.schedule.cycles, profile.schedule.tree, strict=True):
+        for path in profile.forest[tree].tolist():
+            if profile.frame_of(path).kind in (Kind.CONTROL, Kind.GROUP):
+                now = range(start, start + int(cycles))
+                found.setdefault(profile.frame_of(path).name, set()).update(now)
+        start += int(cycles)
+    return {name: sorted(cycles) for name, cycles in found.items()}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
+def test_a_counted_loop_has_no_gaps(tmp_path: Path, options: CalyxOptions) -> None:
+    program, data = tmp_path / "p.futil", tmp_path / "d.json"
+    program.write_text(PROGRAM, "utf-8")
+    data.write_text(json.dumps(DATA), "utf-8")
+    assert verify_program(program, data, options).holds
+    run = profile_program(program, data, options)
+    assert run.memories["out"]["data"] == [6]
+    active = cycles_by_name(run.profile)
+    first, last = active["add"][0], active["next"][-1]
+    assert len(active["add"]) == 6
+    assert set(range(first, last + 1)) <= set(active["repeat L22"])
+    inner = active["repeat L23"]
+    pauses = sum(after - before > 1 for before, after in itertools.pairwise(inner))
+    assert pauses == 2  # while the outer loop counts
+    assert set(inner) < set(active["repeat L22"]) < set(active["seq L21"])
+    # A step between two statements of the inner seq belongs to it, promoted in part or not.
+    steps = set(active["seq L24"])
+    for one, other in itertools.pairwise(active["add"]):
+        after_last = max(c for c in active["while L28"] if c < other)
+        assert set(range(one, after_last + 1)) <= steps
