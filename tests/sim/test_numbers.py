@@ -140,6 +140,7 @@ def test_a_wrong_float_is_refused(value: object) -> None:
         ({"is_signed": 1}, "is_signed is 1"),
         ({"width": 0}, "at least 1"),
         ({"width": "8"}, "width is '8'"),
+        ({"width": 10**20}, "at most 1048576 bits"),
         ({"width": None}, "width is missing"),
         ({"numeric_type": "ieee754_float"}, "16, 32 or 64"),
         ({"numeric_type": "fixed_point"}, "two of"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cyclescope.calyx import _native
 from cyclescope.calyx._record import ComponentRecord, Record, read_record
 from cyclescope.calyx._text import ProgramText, read_program
-from cyclescope.errors import SourceError
+from cyclescope.errors import OutputError, SourceError
 from cyclescope.sim import CaptureModule, Design, Memory, Signal
 
 if TYPE_CHECKING:
@@ -92,7 +92,13 @@ def compile_program(
     with tempfile.TemporaryDirectory(prefix="cyclescope-") as folder:
         work = Path(folder)
         library = work / "library"
-        _native.write_library(library)
+        try:
+            _native.write_library(library)
+        except _native.CompileError as error:
+            raise OutputError(
+                f"{library}: cannot be written: {error.args[0]}; make room there, or name another"
+                " folder in TMPDIR"
+            ) from None
         texts = read_program(path)
         known = {str(file): text for file, text in texts.items()}
         replacements: dict[Path, Path] = {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -69,6 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
     0 done, 1 or 2 wrong use or input, 3 to 6 as in `cyclescope.errors`, 70 a bug of ours, 130
     interrupted. CYCLESCOPE_DEBUG=1 shows the traceback of an error.
     """
+    if sys.stdout is None:
+        # The shell closed it (`>&-`): nobody listens, but files are written all the same.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     try:
         status = program.main(arguments, prog_name="cyclescope", standalone_mode=False)
     except click.exceptions.Abort:
@@ -84,12 +89,22 @@ def main(arguments: list[str] | None = None) -> int:
         # Whoever read our output has seen enough. Python must not complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # Files have errors of their own; what is left is the standard output.
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            return _bug(error)
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        return _complain(f"standard output cannot be written: {error.strerror}; make room", 3)
     except MemoryError:
         return _complain("out of memory; profile fewer cycles (--cycle-limit)", 1)
     except Exception as error:  # noqa: BLE001 - nobody should see a traceback
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
+        return _bug(error)
     return status if isinstance(status, int) else 0
+
+
+def _bug(error: Exception) -> int:
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
 
 
 def _complain(message: str, status: int, error: Exception | None = None) -> int:

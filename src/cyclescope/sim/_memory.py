@@ -42,6 +42,9 @@ def read_data(path: Path) -> MemoryData:
         raise DataError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
     except RecursionError as error:
         raise DataError(f"{path}: lists are nested too deeply") from error
+    except ValueError as error:
+        # Python refuses integers of thousands of digits.
+        raise DataError(f"{path}: a number has too many digits; correct it") from error
     if not isinstance(data, dict):
         raise DataError(f'{path}: the data must be an object: {{"memory": {{"data": …}}, …}}')
     return data

@@ -27,6 +27,7 @@ Number = int | float | str | Decimal | Fraction
 """What data may hold; files hold the first three."""
 
 MAX_EXPONENT = 10_000
+MAX_BITS = 1 << 20
 FLOAT_CODES = {16: "e", 32: "f", 64: "d"}
 NOT_FINITE = {"nan": math.nan, "infinity": math.inf, "inf": math.inf}
 
@@ -171,6 +172,8 @@ def _size(value: Mapping[str, object], key: str) -> int | None:
         return None
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise DataError(f"{key} is {_shown(size)}; it must be a whole number")
+    if size > MAX_BITS:
+        raise DataError(f"{key} is {size}; at most {MAX_BITS} bits are possible")
     return size
 
 

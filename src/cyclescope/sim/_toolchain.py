@@ -62,7 +62,10 @@ def find_compiler() -> Compiler:
 @cache
 def _find_compiler(named: str, path: str) -> Compiler:
     if named:
-        command = tuple(shlex.split(named))
+        try:
+            command = tuple(shlex.split(named))
+        except ValueError:
+            raise ToolError(f"CXX={named}: a quote is not closed; correct it") from None
         if not command or not shutil.which(command[0], path=path):
             raise ToolError(f"CXX={named}: no such program; set CXX to a C++ compiler or unset it")
         return _identified(command)
