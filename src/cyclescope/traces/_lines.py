@@ -93,21 +93,20 @@ def read_lines(path: Path, text: bytes, start: int, layout: Layout) -> Piece | N
     """
     padded = np.frombuffer(b"\n" + text + _PAD, dtype=np.uint8)
     data = padded[: len(text) + 1]
-    newline = data == _NEWLINE
-    if not _is_plain(text, data, newline):
-        return None
-    ends = np.flatnonzero(newline)
-    pairs = np.ndarray((len(data) - 1,), "<u2", data, 0, (1,))
     # ends[0] is the newline put before the text.
-    hit = np.flatnonzero(layout.endings[pairs[np.maximum(ends[1:] - 2, 0)]])
-    line, end = ends[hit] + 1, ends[hit + 1]
-    hashes = np.flatnonzero(newline[:-1] & (data[1:] == _HASH)) + 1
-    times = _times(path, data, hashes, start)
+    ends = np.flatnonzero(data == _NEWLINE)
+    role = _ROLE[data[ends[:-1] + 1]]
+    if not _is_plain(text, data, len(ends), role):
+        return None
+    clock = np.flatnonzero(role == _TIME)
+    hashes = ends[clock] + 1
+    times = _times(path, data, hashes, ends[clock + 1] - hashes - 1, start)
 
-    first = data[line]
-    vector = (first | 0x20) == ord("b")
-    scalar = _IS_SCALAR[first]
-    strange = int(np.count_nonzero(~(vector | scalar | np.isin(first, (_HASH, _DOLLAR, _NEWLINE)))))
+    pairs = np.ndarray((len(data) - 1,), "<u2", data, 0, (1,))
+    hit = np.flatnonzero(layout.endings[pairs[ends[1:] - 2]])
+    line, end = ends[hit] + 1, ends[hit + 1]
+    vector, scalar = role[hit] == _VECTOR, role[hit] == _SCALAR
+    strange = int(np.count_nonzero(role[hit] == _STRANGE))
     split = np.where(vector, 0, line + 1)
     for size in range(1, layout.longest + 1):
         at = end - size
@@ -130,41 +129,37 @@ def read_lines(path: Path, text: bytes, start: int, layout: Layout) -> Piece | N
     return Piece(times, step, signal, value, strange)
 
 
-_IS_SCALAR = np.isin(np.arange(256), list(_SCALARS))
+_STRANGE, _SCALAR, _VECTOR, _TIME, _KEYWORD, _BLANK = range(6)
+_ROLE = np.zeros(256, dtype=np.uint8)  # of a line, by its first byte
+_ROLE[list(_SCALARS)] = _SCALAR
+_ROLE[list(_VECTORS)] = _VECTOR
+_ROLE[_HASH], _ROLE[_DOLLAR], _ROLE[_NEWLINE] = _TIME, _KEYWORD, _BLANK
 _SCALAR_VALUE = np.full(256, UNKNOWN, dtype=np.int8)
 _SCALAR_VALUE[[ord("0"), ord("1")]] = 0, 1
 _MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 
 
-def _is_plain(text: bytes, data: Any, newline: Any) -> bool:
+def _is_plain(text: bytes, data: Any, newlines: int, role: Any) -> bool:
     """Whether each line is one change: the only blanks are those inside vectors' lines."""
-    after = data[1:]
-    if np.count_nonzero(newline[:-1] & (after == _DOLLAR)) and b"$comment" in text:
+    if np.count_nonzero(role == _KEYWORD) and b"$comment" in text:
         return False
-    blanks = np.count_nonzero(data <= _SPACE) - np.count_nonzero(newline)
+    blanks = np.count_nonzero(data <= _SPACE) - newlines
     spaces = np.count_nonzero(data == _SPACE)
-    vectors = np.count_nonzero(newline[:-1] & ((after | 0x20) == ord("b")))
-    return bool(blanks == spaces == vectors)
+    return bool(blanks == spaces == np.count_nonzero(role == _VECTOR))
 
 
-def _times(path: Path, data: Any, hashes: Any, start: int) -> NDArray[np.int64]:
-    """The numbers after the hashes."""
+def _times(path: Path, data: Any, hashes: Any, length: Any, start: int) -> NDArray[np.int64]:
+    """The numbers after the hashes, of so many digits."""
     times = np.zeros(len(hashes), dtype=np.int64)
-    going = np.ones(len(hashes), dtype=np.bool_)
-    for place in range(1, TIME_DIGITS + 2):
-        byte = data[np.minimum(hashes + place, len(data) - 1)]
-        ended = byte <= _SPACE
-        digit = byte - np.uint8(_ZERO)
-        wrong = going & ~ended & (digit > 9)
-        wrong |= going & ended if place == 1 else False
-        if place > TIME_DIGITS:
-            wrong |= going & ~ended
-        if wrong.any():
-            refuse_time(path, start + int(hashes[np.argmax(wrong)]) - 1)
-        going &= ~ended
-        if not going.any():
-            break
-        times = np.where(going, times * 10 + digit, times)
+    wrong = (length < 1) | (length > TIME_DIGITS)
+    for digits in np.unique(length[~wrong]).tolist():
+        own = np.flatnonzero(length == digits)
+        texts = np.ndarray((len(data) - digits + 1,), f"V{digits}", data, 0, (1,))[hashes[own] + 1]
+        values = texts.view(np.uint8).reshape(-1, digits) - np.uint8(_ZERO)
+        wrong[own] = (values > 9).any(axis=1)
+        times[own] = values @ 10 ** np.arange(digits - 1, -1, -1)
+    if wrong.any():
+        refuse_time(path, start + int(hashes[np.argmax(wrong)]) - 1)
     return times
 
 
@@ -195,7 +190,8 @@ class _Vectors:
             byte = self._data[np.minimum(first + place, last)]
             bit = byte == ord("1")
             known = bit | (byte == _ZERO)
-            self._refuse(inside & ~known & ~_IS_SCALAR[byte], first, "a value has a foreign digit")
+            strange = inside & ~known & (_ROLE[byte] != _SCALAR)
+            self._refuse(strange, first, "a value has a foreign digit")
             value = np.where(inside, value * 2 + bit, value)
             unknown |= inside & ~known
         value[unknown] = UNKNOWN
