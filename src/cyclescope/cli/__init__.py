@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 import click
@@ -71,6 +73,12 @@ def main(arguments: list[str] | None = None) -> int:
     0 done, 1 or 2 wrong use or input, 3 to 6 as in `cyclescope.errors`, 70 a bug of ours, 130
     interrupted. CYCLESCOPE_DEBUG=1 shows the traceback of an error.
     """
+    # A terminal that closes, or a system that stops us, is as good as Ctrl-C: tools that we started
+    # must end too, and temporary files go.
+    if threading.current_thread() is threading.main_thread():
+        for stop in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(stop) is signal.SIG_DFL:  # not so under nohup
+                signal.signal(stop, signal.default_int_handler)
     if sys.stdout is None:
         # The shell closed it (`>&-`): nobody listens, but files are written all the same.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
