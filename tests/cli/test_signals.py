@@ -7,14 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from cyclescope.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENDLESS = """import "primitives/core.futil";
 component main() -> () {
@@ -49,3 +47,30 @@ def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int
     assert complaint.strip() == "cyclescope: not complete: interrupted"
     assert made.exists()
     assert not list(scratch.iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="no /proc on this system")
+def test_the_simulation_ends_when_whoever_started_it_was_killed(tmp_path: Path) -> None:
+    program, scratch = tmp_path / "e.futil", tmp_path / "scratch"
+    program.write_text(ENDLESS, "utf-8")
+    scratch.mkdir()
+
+    def simulations() -> int:
+        found = 0
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                found += f"capture={scratch}".encode() in file.read_bytes()
+        return found
+
+    def wait_for(count: int) -> None:
+        deadline = time.monotonic() + 60
+        while simulations() != count and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert simulations() == count
+
+    command = [sys.executable, "-m", "cyclescope", "calyx", str(program)]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=-1) as process:
+        wait_for(1)
+        process.kill()
+    wait_for(0)

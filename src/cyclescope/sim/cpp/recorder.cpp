@@ -255,7 +255,8 @@ struct Recorder {
         while (left) {
             const ssize_t wrote = write(report, at, left);
             if (wrote < 0 && errno == EINTR) continue;
-            if (wrote <= 0) return;
+            // Whoever started us is gone; nobody would ever stop us.
+            if (wrote <= 0) return end("interrupted", "nobody waits for it");
             at += wrote;
             left -= static_cast<size_t>(wrote);
         }
