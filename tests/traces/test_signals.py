@@ -108,6 +108,19 @@ def test_states_at_each_change_are_those_of_a_slow_reading(
     assert shown == expected
 
 
+def test_many_different_states_are_kept_apart(tmp_path: Path) -> None:
+    # So many that parts of their digests must collide.
+    count = 20_000
+    path = tmp_path / "w.vcd"
+    steps = "".join(f"b{(7919 * n) % 65_536:b} !\n#{n + 1}\n" for n in range(count))
+    path.write_text(f"$var wire 16 ! n $end\n$enddefinitions $end\n#0\n{steps}")
+    profile = import_signals(path, ["n"])
+    assert profile.cycles == len(profile.schedule) == len(profile.forest) == count
+    assert [name for _, _, name in history(profile, "n")] == [
+        str((7919 * n) % 65_536) for n in range(count)
+    ]
+
+
 @pytest.mark.parametrize(
     ("signals", "clock", "says"),
     [

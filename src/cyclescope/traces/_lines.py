@@ -152,11 +152,13 @@ def _times(path: Path, data: Any, hashes: Any, length: Any, start: int) -> NDArr
     """The numbers after the hashes, of so many digits."""
     times = np.zeros(len(hashes), dtype=np.int64)
     wrong = (length < 1) | (length > TIME_DIGITS)
-    for digits in np.unique(length[~wrong]).tolist():
+    often = np.bincount(np.clip(length, 0, TIME_DIGITS + 1))[: TIME_DIGITS + 1]
+    for digits in (np.flatnonzero(often[1:]) + 1).tolist():
         own = np.flatnonzero(length == digits)
         texts = np.ndarray((len(data) - digits + 1,), f"V{digits}", data, 0, (1,))[hashes[own] + 1]
         values = texts.view(np.uint8).reshape(-1, digits) - np.uint8(_ZERO)
-        wrong[own] = (values > 9).any(axis=1)
+        if values.max() > 9:
+            wrong[own] = (values > 9).any(axis=1)
         times[own] = values @ 10 ** np.arange(digits - 1, -1, -1)
     if wrong.any():
         refuse_time(path, start + int(hashes[np.argmax(wrong)]) - 1)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["States", "rising", "sample"]
 
+_BUCKET_BITS = 20
+
 
 @dataclass(frozen=True)
 class States:
@@ -125,13 +127,29 @@ def _numbered(run: NDArray[np.uint64]) -> Ints:
     digest = np.zeros(run.shape[1], dtype=np.uint64)
     for factor, row in zip(_factors(), run, strict=False):
         digest += (row ^ (row >> np.uint64(29))) * factor
-    _, example, number = np.unique(digest, return_index=True, return_inverse=True)
-    number = number.reshape(-1)
-    if all(np.array_equal(row[example][number], row) for row in run):
-        return number
-    # Two different columns with one digest: compare them whole.
+    # A run has few distinct states: mostly a part of the digest tells them apart, nearly always
+    # the whole, and the columns themselves in any case.
+    for numbered in (_by_part, _by_whole):
+        example, number = numbered(digest)
+        if all(np.array_equal(row[example][number], row) for row in run):
+            return number
     _, number = np.unique(run, axis=1, return_inverse=True)
     return number.reshape(-1)
+
+
+def _by_part(digest: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """The place of an example of each number, and the number of each digest by its first bits."""
+    bucket = (digest >> np.uint64(64 - _BUCKET_BITS)).astype(np.int64)
+    last = np.full(1 << _BUCKET_BITS, -1, dtype=np.int64)
+    last[bucket] = np.arange(len(bucket))
+    rank = np.cumsum(last >= 0) - 1
+    return last[last >= 0], rank[bucket]
+
+
+def _by_whole(digest: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """As `_by_part`, by all bits."""
+    _, example, number = np.unique(digest, return_index=True, return_inverse=True)
+    return example, number.reshape(-1)
 
 
 def _factors() -> Iterator[np.uint64]:
