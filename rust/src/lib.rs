@@ -65,6 +65,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     let disabled: HashSet<String> =
         plan::flatten(&manager, &request.disable)?.into_iter().collect();
     let mut passes = plan::flatten(&manager, &request.passes)?;
+    plan::refuse_ours(&passes)?;
     passes.retain(|pass| !disabled.contains(pass));
     if request.instrument {
         passes = plan::instrumented(&passes);
@@ -80,8 +81,9 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
 
     let mut record = record::finish();
     for comp in &ctx.components {
-        let driven = driven_probes(comp);
-        record.component(comp.name).live = driven;
+        let entry = record.component(comp.name);
+        entry.live = driven_probes(comp);
+        entry.kept = comp.cells.iter().map(|c| c.borrow().name().to_string()).collect();
     }
     let json = serde_json::json!({
         "main": main,

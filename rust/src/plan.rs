@@ -46,6 +46,17 @@ pub fn flatten(manager: &PassManager, names: &[String]) -> CalyxResult<Vec<Strin
     Ok(result)
 }
 
+/// Our passes go where they belong by themselves; elsewhere they would find nothing to work on.
+pub fn refuse_ours(passes: &[String]) -> CalyxResult<()> {
+    let stock = PassManager::default_passes()?;
+    match passes.iter().find(|pass| stock.specific_help(pass).is_none()) {
+        Some(pass) => Err(Error::misc(format!(
+            "pass `{pass}` is run by cyclescope itself where it belongs; leave it out"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Insert our passes into a flat list from which the excluded ones are gone.
 pub fn instrumented(passes: &[String]) -> Vec<String> {
     let first = |names: &[&str]| passes.iter().position(|p| names.contains(&p.as_str()));

@@ -138,6 +138,8 @@ pub struct ComponentRecord {
     pub continuous: Vec<(String, String)>,
     /// Probes that are still driven in the final design.
     pub live: Vec<String>,
+    /// Cells that are still there in the final design.
+    pub kept: Vec<String>,
 }
 
 #[derive(Default, Serialize)]

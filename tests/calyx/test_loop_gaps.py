@@ -96,3 +96,30 @@ def test_a_counted_loop_has_no_gaps(tmp_path: Path, options: CalyxOptions) -> No
     for one, other in itertools.pairwise(active["add"]):
         after_last = max(c for c in active["while L28"] if c < other)
         assert set(range(one, after_last + 1)) <= steps
+
+
+def test_a_cell_that_the_compiler_removed_is_not_shown_as_running(tmp_path: Path) -> None:
+    program = tmp_path / "unseen.futil"
+    program.write_text(
+        """\
+import "primitives/core.futil";
+component unseen() -> () {
+  cells { r = std_reg(4); }
+  wires { group set { r.in = 4'd1; r.write_en = 1'd1; set[done] = r.done; } }
+  control { seq { set; set; } }
+}
+component main() -> () {
+  cells { u = unseen(); r = std_reg(4); }
+  wires {
+    group call { u.go = 1'd1; call[done] = u.done; }
+    group keep { r.in = 4'd1; r.write_en = 1'd1; keep[done] = r.done; }
+  }
+  control { seq { call; keep; } }
+}
+"""
+    )
+    promoted = profile_program(program, None).profile
+    assert not [f for f in promoted.catalog if f.kind is Kind.CELL and f.name == "u"]
+    options = CalyxOptions(disable=("static-promotion",))
+    stepwise = profile_program(program, None, options).profile
+    assert [f.detail for f in stepwise.catalog if f.name == "u"] == ["unseen"]

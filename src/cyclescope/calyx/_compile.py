@@ -42,6 +42,10 @@ _HINTS = (
     ("Import path", "correct the import or add the file"),
     ("unknown pass", ""),
     ("ombinational cycle", "break it with a register"),
+    ("Unused", "use it in control or remove it"),
+    ("never used", "use it in control or remove it"),
+    ("ntry point", "name one component main"),
+    ("Groups / Holes", "run the passes of `compile` and `lower` too"),
     ("[Papercut]", "or leave the check out with -d papercut"),
     ("stopped", "try other passes, or report it to Calyx with the program"),
 )

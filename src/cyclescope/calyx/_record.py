@@ -127,6 +127,7 @@ class ComponentRecord:
     compiled: tuple[Compiled, ...]
     continuous: tuple[tuple[str, str], ...]
     live: frozenset[str]
+    kept: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,4 +189,5 @@ def _component(data: dict[str, Any]) -> ComponentRecord:
         compiled=tuple(compiled(c) for c in data["compiled"]),
         continuous=pairs(data["continuous"]),
         live=frozenset(data["live"]),
+        kept=frozenset(data["kept"]),
     )

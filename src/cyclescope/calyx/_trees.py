@@ -197,8 +197,10 @@ class _Builder:
         lingers: bool = False,
     ) -> None:
         frames = self._frames[instance.component]
-        path = self._profile.path(parent, frames.cell(call.name))
         known = frames.declared(call.actual)
+        if known and not known.reference and call.actual not in frames.component.kept:
+            return  # The compiler found that nobody sees what it does, and removed it.
+        path = self._profile.path(parent, frames.cell(call.name))
         where = self._resolve(instance, call.actual)
         if known is None or where is None:
             expansion.paths.append(path)
