@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cyclescope.analyse import design_overhead
 from cyclescope.model import check_laws
 from cyclescope.traces import import_petal
 from traces.runs import CORPUS, MISSING, as_the_original, read_folded
@@ -48,3 +50,19 @@ def test_scaled_stacks_are_those_of_the_original_but_for_its_rounding(name: str,
     assert sum(scaled.values()) == CYCLES[name]
     for stack, share in scaled.items():
         assert abs(share - original[stack] / 1000) <= slack[stack] + 1e-4, stack
+
+
+@pytest.mark.parametrize("name", CYCLES)
+def test_overheads_are_those_of_the_original_but_for_its_lost_block(name: str) -> None:
+    with (CORPUS / name / "py" / "cell-stats.csv").open(newline="") as stream:
+        total = list(csv.DictReader(stream))[-1]
+    overhead = design_overhead(profile(name))
+    # One compiler-made group of the scheduler has no position, so the original shows a cell
+    # where that group takes a step, and counts what is no control as useful.
+    flat = read_folded(CORPUS / name / "flamegraph.folded")
+    lost = sum(count for stack, count in flat.items() if stack.endswith("[flow_inference]"))
+    assert overhead.useful == int(total["useful-cycles"]) - lost
+    assert overhead.other == overhead.both == 0
+    fsm, done = (100 * n / overhead.cycles for n in (overhead.fsm - lost, overhead.par_done))
+    assert fsm == pytest.approx(float(total["FSM_UPDATE (%)"]), abs=0.01)
+    assert done == pytest.approx(float(total["PD_UPDATE (%)"]), abs=0.01)
