@@ -176,12 +176,13 @@ def test_without_lines_statements_are_named_by_their_place(tmp_path: Path) -> No
 
 
 def test_names_may_contain_what_joins_them(tmp_path: Path) -> None:
-    text = (header() + body()).replace("initUG", "in___itUG")
+    text = (header() + body()).replace("initUG", "in___itUG").replace("add0___", "ad___d0___")
     write_run(tmp_path, text)
     places = json.loads(json.dumps(SIDE_FILES["path-descriptors.json"]))
     places["main"]["enables"]["in___itUG"] = places["main"]["enables"].pop("initUG")
-    write_side_files(tmp_path, **{"path-descriptors.json": places})
-    assert stacks(import_petal(tmp_path))["main;seq L10;in___it;add0 [std_add]"] == 1
+    cells = json.loads(json.dumps(SIDE_FILES["cells.json"]).replace("add0", "ad___d0"))
+    write_side_files(tmp_path, **{"path-descriptors.json": places, "cells.json": cells})
+    assert stacks(import_petal(tmp_path))["main;seq L10;in___it;ad___d0 [std_add]"] == 1
 
 
 @pytest.mark.parametrize(
