@@ -123,3 +123,20 @@ component main() -> () {
     options = CalyxOptions(disable=("static-promotion",))
     stepwise = profile_program(program, None, options).profile
     assert [f.detail for f in stepwise.catalog if f.name == "u"] == ["unseen"]
+
+
+def test_a_program_without_groups_has_a_profile(tmp_path: Path) -> None:
+    program = tmp_path / "bare.futil"
+    program.write_text(
+        """\
+import "primitives/core.futil";
+component main() -> () {
+  cells { r = std_reg(1); }
+  wires { r.in = 1'd1; r.write_en = 1'd1; done = r.done; }
+  control {}
+}
+"""
+    )
+    profile = profile_program(program, None).profile
+    assert profile.cycles == verify_program(program, None).stock_cycles == 1
+    assert [f.name for f in profile.catalog] == ["main"]

@@ -88,18 +88,20 @@ def profile_program(
     Raises:
         SourceError, DataError, ToolError, RunError, OutputError: see `cyclescope.errors`.
     """
-    from cyclescope.calyx._trees import build_profile
+    from cyclescope.calyx._trees import bare_profile, build_profile
     from cyclescope.sim import read_data
 
     options = options or CalyxOptions()
     values = read_data(data) if data else {}
     program = _compile(path, options, instrument=True)
     result = _simulate(program, values, data, options, progress)
-    if result.capture is None:
-        raise RunError(f"{path}: the simulation left no capture; {result.message}")
     if not result.cycles:
-        raise RunError(f"{path}: stopped before the first cycle ended; allow it more cycles")
-    profile = build_profile(program, result.capture, _meta(program, data, options, result))
+        raise RunError(f"{path}: no cycle was run; {result.message or 'give it something to do'}")
+    meta = _meta(program, data, options, result)
+    if result.capture is None:
+        profile = bare_profile(program, result.cycles, meta)
+    else:
+        profile = build_profile(program, result.capture, meta)
     return CalyxRun(profile, result.memories, result.message)
 
 

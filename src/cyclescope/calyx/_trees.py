@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cyclescope.calyx._compile import Program
     from cyclescope.sim import Capture
 
-__all__ = ["build_profile"]
+__all__ = ["bare_profile", "build_profile"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,14 @@ def build_profile(program: Program, capture: Capture, meta: Meta) -> Profile:
         meta: the profile's head.
     """
     return _Builder(program, capture).build(meta)
+
+
+def bare_profile(program: Program, cycles: int, meta: Meta) -> Profile:
+    """The profile of a program in which no group can run: its main cell for so many cycles."""
+    builder = ProfileBuilder()
+    name = program.record.main
+    main = builder.path(-1, Frame(Kind.CELL, name, name, detail=name))
+    return builder.build(meta, [cycles], [builder.tree([main])])
 
 
 class _Builder:
