@@ -5,6 +5,7 @@
 //! worked out in Python.
 
 mod blocks;
+mod conditions;
 mod encode;
 mod inline;
 mod instrument;
