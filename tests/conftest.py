@@ -1,7 +1,15 @@
 """Settings shared by all tests."""
 
+import signal
+import threading
+
 from hypothesis import settings
 
 # Machines of CI are slow and shared: time is measured in benches/, not here.
 settings.register_profile("cyclescope", deadline=None, print_blob=True)
 settings.load_profile("cyclescope")
+
+# Whoever starts a test run in the background may have told it to ignore Ctrl-C, and what it
+# starts would inherit that. Tests of interrupts need the signal as a terminal's user has it.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
