@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,11 +112,17 @@ def whole(program: Path, data: Path, folder: Path) -> None:
     row("first use on a machine (small program)", f"{first.seconds:.1f} s", "", good=True)
     started = time.perf_counter()
     cost = process("calyx", program, "--data", data, "-o", folder / "run.cyc", cache=cache)
-    for arguments in (["flamegraph"], ["flamegraph", "--flat"], ["timeline"]):
-        process(*arguments, folder / "run.cyc", "--force")
-    for form in ("folded", "speedscope"):
-        process("export", folder / "run.cyc", "--format", form, "--force")
-    process("table", folder / "run.cyc", "groups")
+    profile = folder / "run.cyc"
+    commands = [
+        ["timeline", profile, "--force"],
+        ["flamegraph", profile, "--force"],
+        ["flamegraph", profile, "--flat", "--force"],
+        ["table", profile, "groups"],
+        ["export", profile, "--format", "folded", "--force"],
+        ["export", profile, "--format", "speedscope", "--force"],
+    ]
+    with ThreadPoolExecutor(2) as both_cores:
+        list(both_cores.map(lambda arguments: process(*arguments), commands))
     taken = time.perf_counter() - started
     row("cold source → all views", f"{taken:.1f} s", "≤ 10 s", good=taken <= 10)
     row("  of it compile, build, run, profile", f"{cost.seconds:.1f} s", "", good=True)
