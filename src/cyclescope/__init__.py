@@ -6,7 +6,7 @@
 
 `load` gives a `cyclescope.model.Profile`; its `frames`, `paths`, `trees`, `runs` and `counters`
 are Polars frames. The rooms of the package, in the order in which data flows, are `model`,
-`sim`, `c`, `calyx`, `bounds`, `hls`, `traces`, `analyse`, `views` and `cli`.
+`sim`, `c`, `calyx`, `bounds`, `traces`, `analyse`, `views` and `cli`.
 """
 
 from __future__ import annotations
