@@ -4,7 +4,7 @@
 //! probe survives. So a block is described by the probes inside it; the least common ancestor of
 //! their nodes in the original tree then says which block it is (worked out in Python).
 
-use crate::instrument::new_probe;
+use crate::instrument::{new_probe, probe};
 use crate::record::{self, CompiledRecord, Record, Register, StaticRecord, PROBE};
 use calyx_ir::{self as ir, RRC};
 use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
@@ -204,13 +204,10 @@ impl Wrapper<'_> {
         if latency == 0 {
             return;
         }
-        let probe = new_probe(&mut self.builder);
+        let (name, assignment) = probe(&mut self.builder, ir::Guard::True);
         let group = self.builder.add_static_group("cyclescope_static", latency);
-        let one = self.builder.add_constant(1, 1);
-        let (to, from) = (probe.borrow().get("in"), one.borrow().get("out"));
-        let assignment = self.builder.build_assignment(to, from, ir::Guard::True);
         group.borrow_mut().assignments.push(assignment);
-        self.found.push((kind, probe.borrow().name().to_string(), latency, leaves));
+        self.found.push((kind, name, latency, leaves));
         let block = control.take_static_control();
         let probe = ir::StaticControl::Enable(ir::StaticEnable {
             group,
@@ -385,12 +382,8 @@ fn probe_compiled(record: &mut Record, comp: &mut ir::Component, sigs: &ir::Libr
 }
 
 fn probe_group(builder: &mut ir::Builder, group: &RRC<ir::Group>) -> String {
-    let cell = new_probe(builder);
-    let one = builder.add_constant(1, 1);
-    let (to, from) = (cell.borrow().get("in"), one.borrow().get("out"));
-    let assignment = builder.build_assignment(to, from, ir::Guard::True);
+    let (name, assignment) = probe(builder, ir::Guard::True);
     group.borrow_mut().assignments.push(assignment);
-    let name = cell.borrow().name().to_string();
     name
 }
 
@@ -456,12 +449,9 @@ fn calls_shared(
     let mut found = Vec::new();
     for (child, guard) in starts {
         for leaf in leaves.get(child).into_iter().filter(ambiguous) {
-            let cell = new_probe(builder);
-            let one = builder.add_constant(1, 1);
-            let (to, from) = (cell.borrow().get("in"), one.borrow().get("out"));
-            let assignment = builder.build_assignment(to, from, guard.clone());
+            let (name, assignment) = probe(builder, guard.clone());
             caller.borrow_mut().assignments.push(assignment);
-            found.push((leaf, cell.borrow().name().to_string()));
+            found.push((leaf, name));
         }
     }
     found

@@ -303,12 +303,12 @@ impl<'a, 'b> Prober<'a, 'b> {
         assignments: &[ir::Assignment<T>],
         invoked: Option<Call>,
     ) -> Vec<ir::Assignment<T>> {
-        let (active, assignment) = self.probe(ir::Guard::True);
+        let (active, assignment) = probe(&mut self.builder, ir::Guard::True);
         let mut added = vec![assignment];
         let mut calls: Vec<Call> = invoked.into_iter().collect();
         for (mut call, guard) in self.calls(name, assignments) {
             if !guard.is_true() {
-                let (probe, assignment) = self.probe(guard);
+                let (probe, assignment) = probe(&mut self.builder, guard);
                 call.probe = Some(probe);
                 added.push(assignment);
             }
@@ -319,15 +319,6 @@ impl<'a, 'b> Prober<'a, 'b> {
         let name = name.to_string();
         self.groups.push(GroupRecord { name, nodes, probe: active, calls, refs: Vec::new() });
         added
-    }
-
-    fn probe<T>(&mut self, guard: ir::Guard<T>) -> (String, ir::Assignment<T>) {
-        let cell = new_probe(&mut self.builder);
-        let one = self.builder.add_constant(1, 1);
-        let (probe, source) = (cell.borrow().get("in"), one.borrow().get("out"));
-        let assignment = self.builder.build_assignment(probe, source, guard);
-        let name = cell.borrow().name().to_string();
-        (name, assignment)
     }
 
     /// What the assignments call, each with the condition under which they do.
@@ -366,6 +357,16 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
         found
     }
+}
+
+/// A new probe that is high where `guard` holds: its name, and the assignment to add to a group.
+pub fn probe<T>(builder: &mut ir::Builder, guard: ir::Guard<T>) -> (String, ir::Assignment<T>) {
+    let cell = new_probe(builder);
+    let one = builder.add_constant(1, 1);
+    let (to, from) = (cell.borrow().get("in"), one.borrow().get("out"));
+    let assignment = builder.build_assignment(to, from, guard);
+    let name = cell.borrow().name().to_string();
+    (name, assignment)
 }
 
 /// Add a probe cell to a component.
