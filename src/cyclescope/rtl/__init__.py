@@ -1,0 +1,1 @@
+"""Hardware by small means: a netlist layer that prints Verilog, and arithmetic units."""
