@@ -27,7 +27,9 @@ __all__ = [
     "design_overhead",
     "instance_overheads",
     "steps",
+    "trees_at",
     "updates",
+    "useful_trees",
 ]
 
 WORK = frozenset({Kind.GROUP, Kind.PRIMITIVE, Kind.PROCESS, Kind.STAGE})
@@ -69,10 +71,14 @@ class Overhead:
 
 def design_overhead(profile: Profile) -> Overhead:
     """Classify every cycle of the run."""
-    everywhere = np.arange(len(profile.call_paths))
     active = np.ones(len(profile.forest), dtype=np.bool_)
-    useful = _trees_with(profile, everywhere, _work_leaves(profile))
-    return _classify(profile, [_Case(active, useful, None)])[0]
+    return _classify(profile, [_Case(active, useful_trees(profile), None)])[0]
+
+
+def useful_trees(profile: Profile) -> NDArray[np.bool_]:
+    """Which trees hold a leaf that does work (shape: trees)."""
+    everywhere = np.arange(len(profile.call_paths))
+    return _trees_with(profile, everywhere, _work_leaves(profile))
 
 
 def instance_overheads(profile: Profile) -> dict[str, Overhead]:
@@ -189,7 +195,7 @@ def _classify(profile: Profile, cases: Sequence[_Case]) -> list[Overhead]:
     start = profile.schedule.start
     for first in range(0, profile.cycles if writes else 0, _WINDOW):
         last = min(first + _WINDOW, profile.cycles)
-        tree = _trees_at(profile, start, first, last)
+        tree = trees_at(profile, start, first, last)
         here = []
         for track, bit, when in writes:
             begin, end = np.searchsorted(when, (first, last)).tolist()
@@ -209,7 +215,7 @@ def _classify(profile: Profile, cases: Sequence[_Case]) -> list[Overhead]:
     return result
 
 
-def _trees_at(profile: Profile, start: Ints, first: int, last: int) -> Ints:
+def trees_at(profile: Profile, start: Ints, first: int, last: int) -> Ints:
     """The tree of each cycle of a window."""
     runs = profile.schedule
     begin = int(np.searchsorted(start, first, side="right")) - 1
