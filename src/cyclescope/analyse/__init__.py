@@ -1,6 +1,10 @@
 """What a profile means: overheads, tables of activations, the summary. One place for each."""
 
 from cyclescope.analyse._activations import Activations, Key, activations
+from cyclescope.analyse._classes import CycleClasses, cycle_classes
+from cyclescope.analyse._diff import Change, Diff, Spot, diff
+from cyclescope.analyse._lines import Line, line_cycles
+from cyclescope.analyse._match import match_paths, plain_name
 from cyclescope.analyse._overheads import (
     OVERHEADS,
     WORK,
@@ -11,6 +15,7 @@ from cyclescope.analyse._overheads import (
     updates,
 )
 from cyclescope.analyse._places import places
+from cyclescope.analyse._source_levels import at_level, levels
 from cyclescope.analyse._summary import HotPath, Summary, summarise
 from cyclescope.analyse._tables import Row, table
 
@@ -18,15 +23,27 @@ __all__ = [
     "OVERHEADS",
     "WORK",
     "Activations",
+    "Change",
+    "CycleClasses",
+    "Diff",
     "HotPath",
     "Key",
+    "Line",
     "Overhead",
     "Row",
+    "Spot",
     "Summary",
     "activations",
+    "at_level",
+    "cycle_classes",
     "design_overhead",
+    "diff",
     "instance_overheads",
+    "levels",
+    "line_cycles",
+    "match_paths",
     "places",
+    "plain_name",
     "steps",
     "summarise",
     "table",

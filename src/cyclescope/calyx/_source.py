@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cyclescope.calyx._native import CALYX_VERSION
@@ -38,6 +38,7 @@ class CalyxOptions:
         passes, disable, options: as `calyx -p`, `-d`, `-x`.
         cycle_limit: stop after so many cycles.
         period_ps: the clock's period in picoseconds, if known.
+        embed: whether the profile carries the program's source texts.
     """
 
     passes: tuple[str, ...] = ("all",)
@@ -45,6 +46,7 @@ class CalyxOptions:
     options: tuple[str, ...] = ()
     cycle_limit: int | None = None
     period_ps: int | None = None
+    embed: bool = True
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def profile_program(
     Raises:
         SourceError, DataError, ToolError, RunError, OutputError: see `cyclescope.errors`.
     """
+    from cyclescope.calyx._sources import source_texts
     from cyclescope.calyx._trees import bare_profile, build_profile
     from cyclescope.sim import read_data
 
@@ -102,6 +105,8 @@ def profile_program(
         profile = bare_profile(program, result.cycles, meta)
     else:
         profile = build_profile(program, result.capture, meta)
+    if options.embed:
+        profile = replace(profile, sources=source_texts(path, program.texts.values()))
     return CalyxRun(profile, result.memories, result.message)
 
 

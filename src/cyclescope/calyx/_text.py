@@ -60,6 +60,11 @@ class ProgramText:
     _table: dict[int, Position] = field(default_factory=dict)
     _lines: list[int] = field(default_factory=list)
 
+    @property
+    def generators(self) -> tuple[str, ...]:
+        """The files that the position table names, in its order."""
+        return tuple(dict.fromkeys(position.file for position in self._table.values()))
+
     def positions(self, offset: int) -> tuple[Position, ...]:
         """Every level's position of the statement or declaration that begins at a byte offset."""
         line = bisect_right(self._lines, offset)

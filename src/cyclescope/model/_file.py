@@ -11,6 +11,7 @@ Parquet can open a table in place:
     counters.parquet  series, gap, cycles, value (gap: cycles since the series' last interval)
     banks.parquet     bank, cycles, state    (for series whose head names a bank and a column)
     values.parquet    bank, state, column, value
+    sources.parquet   file, text                (only if the profile carries source texts)
 
 Lengths rather than times are stored, since they repeat and therefore compress: a run of a
 million cycles takes some hundred kilobytes.
@@ -88,6 +89,8 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
             value=_joined([b.values.reshape(-1) for b in banks]),
         ),
     }
+    if profile.sources:
+        tables["sources"] = _texts(profile.sources)
     head = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -115,6 +118,13 @@ def _small(**columns: Ints) -> pl.DataFrame:
         return pl.Series(column, dtype=pl.Int64)
 
     return pl.DataFrame({name: narrow(column) for name, column in columns.items()})
+
+
+def _texts(sources: dict[str, str]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {"file": list(sources), "text": list(sources.values())}
+    return pl.DataFrame(columns, schema={"file": pl.String, "text": pl.String})
 
 
 def _banks(profile: Profile) -> list[Bank]:
@@ -220,7 +230,17 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
             banks,
             *(ints("counters", column) for column in ("series", "gap", "cycles", "value")),
         ),
+        sources=_read_texts(archive),
     )
+
+
+def _read_texts(archive: zipfile.ZipFile) -> dict[str, str]:
+    import polars as pl
+
+    if "sources.parquet" not in archive.namelist():
+        return {}
+    table = pl.read_parquet(io.BytesIO(archive.read("sources.parquet")))
+    return dict(zip(table["file"].to_list(), table["text"].to_list(), strict=True))
 
 
 def _read_banks(shapes: list[list[int]], ints: Callable[[str, str], Ints]) -> list[Bank]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +113,8 @@ class Profile:
     """Where every cycle of one run went.
 
     The parts are plain (tuples and integer arrays); the same facts as Polars frames are
-    `frames`, `paths`, `trees`, `runs` and `counters`.
+    `frames`, `paths`, `trees`, `runs` and `counters`. `sources` holds the texts to which frames'
+    positions point, by file as positions name it; any of them may be missing.
     """
 
     meta: Meta
@@ -122,6 +123,7 @@ class Profile:
     forest: Trees
     schedule: Runs
     series: tuple[Series, ...] = ()
+    sources: dict[str, str] = field(default_factory=dict)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -1,0 +1,134 @@
+"""Cycles of every source line: the heat map of a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cyclescope.analyse._overheads import WORK
+from cyclescope.analyse._source_levels import levels, position_at
+from cyclescope.errors import InputError
+from cyclescope.model import Kind, Profile, scaled_weights, tree_cycles
+
+__all__ = ["Line", "line_cycles"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the run spent on one line of a source text.
+
+    Attributes:
+        file, line: which; an empty file and line 0 for what no line is to blame for.
+        cycles: cycles in which something from this line was active.
+        useful: of these, the cycles in which it, or something that it called, did work; in the
+            others there was nothing but control below it.
+        own: the line's part of the run, exactly: each cycle is split evenly among the ends of
+            its call tree, and an end counts for the line nearest to it (a primitive for the line
+            that uses it). All lines' parts, the empty one's too, sum to the run's cycles.
+        share: `cycles` of the run's total.
+        text: the line itself; empty if the profile does not carry it.
+    """
+
+    file: str
+    line: int
+    cycles: int
+    useful: int
+    own: Fraction
+    share: Fraction
+    text: str
+
+    @property
+    def overhead(self) -> int:
+        """Cycles in which the line was active and nothing below it did work."""
+        return self.cycles - self.useful
+
+
+def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
+    """The cycles of every line that is in a frame's position, by file and line.
+
+    Args:
+        profile: what to count in.
+        level: which level's lines; without one, the level that names the frames.
+
+    Returns:
+        Lines in order of file (by first mention) and number; those that never ran too, with 0.
+        What is left over of `Line.own` comes last, with an empty file, if it is not 0.
+
+    Raises:
+        InputError: no frame has a position at that level.
+    """
+    known = levels(profile)
+    if level is None:
+        level = known[0] if known else None
+    elif level not in known:
+        have = ", ".join(known) or "none at all"
+        raise InputError(
+            f"{profile.meta.title}: no positions at level {level}; this profile has {have}"
+        )
+    places = [
+        (p.file, p.line) if level and (p := position_at(frame, level)) else None
+        for frame in profile.catalog
+    ]
+    files = list(dict.fromkeys(place[0] for place in places if place))
+    frame = profile.call_paths.frame.tolist()
+    of_path = [places[f] for f in frame]
+    active, useful = _count(profile, of_path)
+    own = _own(profile, of_path)
+    texts = {file: profile.sources.get(file, "").splitlines() for file in files}
+    result = []
+    for file, line in sorted({p for p in places if p}, key=lambda p: (files.index(p[0]), p[1])):
+        place = (file, line)
+        result.append(
+            Line(
+                file=file,
+                line=line,
+                cycles=active.get(place, 0),
+                useful=useful.get(place, 0),
+                own=own.get(place, Fraction(0)),
+                share=Fraction(active.get(place, 0), max(profile.cycles, 1)),
+                text=texts[file][line - 1] if 0 < line <= len(texts[file]) else "",
+            )
+        )
+    rest = own.get(None, Fraction(0))
+    if rest:
+        result.append(Line("", 0, 0, 0, rest, Fraction(0), ""))
+    return tuple(result)
+
+
+_Place = tuple[str, int] | None
+
+
+def _count(profile: Profile, of_path: list[_Place]) -> tuple[dict[_Place, int], dict[_Place, int]]:
+    """For each place the cycles in which it was active, and those with work below it."""
+    parents = profile.call_paths.parent.tolist()
+    works = [frame.kind in WORK for frame in profile.catalog]
+    frame = profile.call_paths.frame.tolist()
+    active: dict[_Place, int] = {}
+    useful: dict[_Place, int] = {}
+    for tree, cycles in enumerate(tree_cycles(profile).tolist()):
+        paths = profile.forest[tree].tolist()
+        inner = {parents[path] for path in paths}
+        # A caller stands before what it calls: upwards, each path knows of all below it.
+        busy = {path for path in paths if path not in inner and works[frame[path]]}
+        for path in reversed(paths):
+            if path in busy:
+                busy.add(parents[path])
+        for place in {of_path[path] for path in paths}:
+            active[place] = active.get(place, 0) + cycles
+        for place in {of_path[path] for path in busy if path >= 0}:
+            useful[place] = useful.get(place, 0) + cycles
+    return active, useful
+
+
+def _own(profile: Profile, of_path: list[_Place]) -> dict[_Place, Fraction]:
+    """The scaled weights, gathered at the nearest place at or above each path."""
+    nearest: list[_Place] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        above = nearest[parent] if parent >= 0 else None
+        used = profile.frame_of(path).kind is Kind.PRIMITIVE
+        nearest.append((above or of_path[path]) if used else (of_path[path] or above))
+    result: dict[_Place, Fraction] = {}
+    for path, weight in enumerate(scaled_weights(profile)):
+        if weight:
+            result[nearest[path]] = result.get(nearest[path], Fraction(0)) + weight
+    return result

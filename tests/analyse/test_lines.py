@@ -1,0 +1,161 @@
+"""Source levels and cycles of lines: sums that hold on any profile, and a case by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+
+from cyclescope.analyse import WORK, at_level, design_overhead, levels, line_cycles
+from cyclescope.errors import InputError
+from cyclescope.model import (
+    Frame,
+    Kind,
+    Meta,
+    Position,
+    Profile,
+    ProfileBuilder,
+    check_laws,
+    flat_weights,
+    load,
+    save,
+    scaled_weights,
+)
+from strategies import calyx_profiles
+
+
+def with_generator(profile: Profile, lines: int = 3) -> Profile:
+    """The profile as if a generator of so many lines had written some of its frames."""
+    frames = tuple(
+        replace(f, positions=(*f.positions, Position("calyx-py", "gen/gen.py", i % lines + 1)))
+        if i % 4
+        else f
+        for i, f in enumerate(profile.catalog)
+    )
+    text = "".join(f"line {n + 1} of the generator\n" for n in range(lines))
+    return replace(profile, catalog=frames, sources={"gen/gen.py": text})
+
+
+@given(calyx_profiles())
+@settings(max_examples=60, deadline=None)
+def test_a_level_moves_no_cycle(profile: Profile) -> None:
+    whole = with_generator(profile)
+    seen = at_level(whole, "calyx-py")
+    check_laws(seen)
+    assert seen.cycles == whole.cycles
+    assert sum(scaled_weights(seen)) == sum(scaled_weights(whole)) == whole.cycles
+    assert sum(flat_weights(seen)) <= sum(flat_weights(whole))
+    before, after = design_overhead(whole), design_overhead(seen)
+    assert before.cycles == after.cycles
+    assert before == after
+    assert len(seen.call_paths) <= len(whole.call_paths)
+
+
+@given(calyx_profiles())
+@settings(max_examples=60, deadline=None)
+def test_lines_add_up_to_the_run(profile: Profile) -> None:
+    whole = with_generator(profile)
+    for level in levels(whole):
+        lines = line_cycles(whole, level)
+        assert sum(line.own for line in lines) == whole.cycles
+        for line in lines:
+            assert 0 <= line.useful <= line.cycles <= whole.cycles
+            assert 0 <= line.own <= whole.cycles
+            assert line.share == Fraction(line.cycles, max(whole.cycles, 1))
+            assert line.file == "" or line.line > 0
+
+
+@given(calyx_profiles())
+@settings(max_examples=40, deadline=None)
+def test_lines_by_looking_at_every_cycle(profile: Profile) -> None:
+    whole = with_generator(profile)
+    active: dict[tuple[str, int], int] = {}
+    useful: dict[tuple[str, int], int] = {}
+    runs = zip(whole.schedule.cycles.tolist(), whole.schedule.tree.tolist(), strict=True)
+    for cycles, tree in runs:
+        paths = set(whole.forest[tree].tolist())
+        parents = {int(whole.call_paths.parent[p]) for p in paths}
+        seen, busy = set(), set()
+        for path in paths:
+            for above in whole.lineage(path):
+                for position in whole.frame_of(above).positions:
+                    if position.level == "calyx-py":
+                        place = (position.file, position.line)
+                        seen.add(place)
+                        if path not in parents and whole.frame_of(path).kind in WORK:
+                            busy.add(place)
+        for place in seen:
+            active[place] = active.get(place, 0) + cycles
+        for place in busy:
+            useful[place] = useful.get(place, 0) + cycles
+    if "calyx-py" not in levels(whole):
+        return
+    found = {(line.file, line.line): line for line in line_cycles(whole, "calyx-py") if line.file}
+    assert {k: v.cycles for k, v in found.items() if v.cycles} == active
+    assert {k: v.useful for k, v in found.items() if v.useful} == useful
+
+
+def small(*, sources: bool = True) -> Profile:
+    """`par { a; b; }` after a step: both from line 2 of one loop in another language."""
+
+    def place(calyx: int, dahlia: int) -> tuple[Position, ...]:
+        return (Position("calyx", "p.futil", calyx), Position("dahlia", "p.fuse", dahlia))
+
+    build = ProfileBuilder()
+    main = build.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    loop = build.path(main, Frame(Kind.CONTROL, "while L1", "main", "while", place(1, 2)))
+    body = build.path(loop, Frame(Kind.CONTROL, "while L2", "main", "while", place(2, 2)))
+    one = build.path(body, Frame(Kind.GROUP, "a", "main", "", place(3, 2)))
+    two = build.path(body, Frame(Kind.GROUP, "b", "main", "", place(4, 2)))
+    other = build.path(loop, Frame(Kind.GROUP, "c", "main"))
+    trees = [build.tree([loop]), build.tree([one, two]), build.tree([two]), build.tree([other])]
+    profile = build.build(Meta("calyx", "p.futil"), [2, 3, 4, 1], trees)
+    texts = {"p.fuse": "let x = 0;\nfor (let i = 0..8) { a[i] := b[i]; }\n"} if sources else {}
+    return replace(profile, sources=texts)
+
+
+def test_what_comes_from_one_line_is_one_frame_there() -> None:
+    seen = at_level(small(), "dahlia")
+    text = "for (let i = 0..8) { a[i] := b[i]; }"
+    assert [frame.name for frame in seen.catalog] == [
+        "main",
+        f"while p.fuse:2 {text}",
+        f"p.fuse:2 {text}",
+        "c",
+    ]
+    # The inner loop is the outer's line; a and b are one; c, which nobody wrote, is marked.
+    assert [frame.generated for frame in seen.catalog] == [False, False, False, True]
+    assert seen.call_paths.parent.tolist() == [-1, 0, 1, 1]
+    assert seen.schedule.cycles.tolist() == [2, 7, 1]
+    assert seen.meta.title == "p.futil at level dahlia"
+    assert flat_weights(seen) == [0, 2, 7, 1]
+    assert [f.name for f in at_level(small(sources=False), "dahlia").catalog][2] == "p.fuse:2"
+
+
+def test_the_level_that_names_the_frames_is_the_profile_itself() -> None:
+    profile = small()
+    assert at_level(profile, "calyx") == profile
+
+
+def test_lines_by_hand() -> None:
+    (line,) = line_cycles(small(), "dahlia")
+    assert (line.file, line.line, line.cycles, line.useful, line.own) == ("p.fuse", 2, 10, 8, 10)
+    assert line.overhead == 2
+    assert line.text == "for (let i = 0..8) { a[i] := b[i]; }"
+    own = {line.line: line.own for line in line_cycles(small())}
+    assert own == {1: 3, 2: 0, 3: Fraction(3, 2), 4: Fraction(3, 2) + 4}
+
+
+def test_no_such_level() -> None:
+    for ask in (at_level, line_cycles):
+        with pytest.raises(InputError, match=r"no positions at level c; .* calyx, dahlia"):
+            ask(small(), "c")
+
+
+def test_texts_are_kept_in_the_file(tmp_path) -> None:
+    for sources in (False, True):
+        path = tmp_path / f"{sources}.cyc"
+        save(small(sources=sources), path)
+        assert load(path) == small(sources=sources)
