@@ -1,1 +1,29 @@
-"""Hardware by small means: a netlist layer that prints Verilog, and arithmetic units."""
+"""Hardware by small means: a netlist layer that prints Verilog, and arithmetic units.
+
+m = Module("mac")
+a, b = m.input("a", 16), m.input("b", 16)
+product = m.wire("product", a.zext(32) * b.zext(32), note="mac.c:3")
+total = m.register("total", 32, reset=0)
+m.update(total, total + product, when=m.input("valid", 1))
+m.output("sum", total)
+sources(m)  # {"mac.v": "module mac ( …"}
+"""
+
+from cyclescope.rtl._expr import Expr, Net, cat, choose, const, mux
+from cyclescope.rtl._module import External, Instance, Memory, Module, Port, Shape, sources
+
+__all__ = [
+    "Expr",
+    "External",
+    "Instance",
+    "Memory",
+    "Module",
+    "Net",
+    "Port",
+    "Shape",
+    "cat",
+    "choose",
+    "const",
+    "mux",
+    "sources",
+]

@@ -1,0 +1,508 @@
+"""Modules: ports, wires, registers, memories and instances, printed as plain Verilog-2005."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from cyclescope.rtl._expr import Expr, Net, const
+from cyclescope.rtl._names import Names, legal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["External", "Instance", "Memory", "Module", "Port", "Shape", "sources"]
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port, `clk` and `reset` aside."""
+
+    name: str
+    width: int
+    direction: Literal["input", "output"]
+
+
+class Shape(Protocol):
+    """What can be instantiated."""
+
+    name: str
+
+    def ports(self) -> tuple[Port, ...]:
+        """Its ports without `clk` and `reset`."""
+
+    def clocks(self) -> tuple[str, ...]:
+        """Those of `clk` and `reset` that it has."""
+
+    def children(self) -> tuple[Shape, ...]:
+        """The modules of its instances."""
+
+    def verilog(self) -> str:
+        """Its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A module whose Verilog was written otherwise."""
+
+    name: str
+    text: str
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+    clock_names: tuple[str, ...] = ("clk",)
+
+    def ports(self) -> tuple[Port, ...]:
+        """Its ports without `clk` and `reset`."""
+        return (
+            *(Port(name, width, "input") for name, width in self.inputs),
+            *(Port(name, width, "output") for name, width in self.outputs),
+        )
+
+    def clocks(self) -> tuple[str, ...]:
+        """Those of `clk` and `reset` that it has."""
+        return self.clock_names
+
+    def children(self) -> tuple[Shape, ...]:
+        """None."""
+        return ()
+
+    def verilog(self) -> str:
+        """Its text."""
+        return self.text
+
+
+@dataclass(eq=False, slots=True)
+class Wire:
+    """A net and what drives it; `value` is None until a wire declared ahead is assigned."""
+
+    net: Net
+    value: Expr | None
+    note: str
+    ahead: bool = False
+
+    def reads(self) -> list[Expr]:
+        """What it depends on."""
+        return [self.value] if self.value is not None else []
+
+
+@dataclass(eq=False, slots=True)
+class Register:
+    """A register: (condition, value) in order, the last that holds wins; then reset."""
+
+    net: Net
+    reset: Expr | None
+    note: str
+    updates: list[tuple[Expr | None, Expr]] = field(default_factory=list)
+
+    def reads(self) -> list[Expr]:
+        """What it depends on."""
+        return [e for update in self.updates for e in update if e is not None]
+
+
+@dataclass(eq=False, slots=True)
+class Memory:
+    """Words of memory; made by `Module.memory`.
+
+    A read sees what was there before the writes of its cycle. Addresses beyond the depth read
+    anything and write nothing.
+    """
+
+    module: Module
+    name: str
+    width: int
+    depth: int
+    note: str
+    writes: list[tuple[Expr, Expr, Expr, Expr | None]] = field(default_factory=list)
+
+    @property
+    def address_width(self) -> int:
+        """Bits of an address."""
+        return max(1, (self.depth - 1).bit_length())
+
+    def write(
+        self, address: Expr, data: Expr, enable: Expr, byte_enables: Expr | None = None
+    ) -> None:
+        """Adds a write port.
+
+        Args:
+            address: `address_width` bits.
+            data: `width` bits.
+            enable: one bit.
+            byte_enables: one bit a byte, bit 0 for the low one; all bytes if absent.
+
+        Raises:
+            ValueError: a width is wrong.
+        """
+        _check(address, self.address_width, f"address of {self.name}")
+        _check(data, self.width, f"data of {self.name}")
+        _check(enable, 1, f"enable of {self.name}")
+        if byte_enables is not None:
+            if self.width % 8:
+                raise ValueError(f"{self.name}: byte enables, but {self.width} bits a word")
+            _check(byte_enables, self.width // 8, f"byte enables of {self.name}")
+            # Each bit is used by name.
+            byte_enables = self.module.named(byte_enables, f"{self.name}_bytes")
+            data = self.module.named(data, f"{self.name}_data")
+        self.writes.append((address, data, enable, byte_enables))
+
+    def read(
+        self, address: Expr, enable: Expr | None = None, *, name: str = "", note: str = ""
+    ) -> Net:
+        """Adds a synchronous read port: the word is there in the next cycle.
+
+        Args:
+            address: `address_width` bits.
+            enable: holds the output if 0; always reading if absent.
+            name: of the register that the word arrives in.
+            note: the place in the source.
+        """
+        _check(address, self.address_width, f"address of {self.name}")
+        m = self.module
+        item = Register(m._net(name or f"{self.name}_out", self.width), None, m._noted(note))
+        item.updates.append((_condition(enable), self._word(address)))
+        return m._add(item.net, item)
+
+    def at(self, address: Expr) -> Expr:
+        """The word at an address in the same cycle: for small memories, in look-up tables."""
+        _check(address, self.address_width, f"address of {self.name}")
+        return self._word(address)
+
+    def _word(self, address: Expr) -> Expr:
+        # The memory is alive if its words are used: its name is a net to that end.
+        uses = (*address.uses, (self.module._memory_nets[self], -1))
+        text = f"{self.name}[{address.text}]"
+        return Expr(self.width, text, "atom", self.module, uses)
+
+    def reads(self) -> list[Expr]:
+        """What it depends on."""
+        return [e for port in self.writes for e in port if e is not None]
+
+
+@dataclass(eq=False, slots=True)
+class Instance:
+    """An instance; `instance["port"]` is the net at an output."""
+
+    shape: Shape
+    name: str
+    note: str
+    inputs: dict[str, Expr]
+    outputs: dict[str, Net]
+
+    def __getitem__(self, port: str) -> Net:
+        return self.outputs[port]
+
+    def reads(self) -> list[Expr]:
+        """What it depends on."""
+        return list(self.inputs.values())
+
+
+Item = Wire | Register | Memory | Instance
+
+
+class Module:
+    """A Verilog module under construction.
+
+        m = Module("mac")
+        a, b = m.input("a", 16), m.input("b", 16)
+        product = m.wire("product", a.zext(32) * b.zext(32), note="mac.c:3")
+        total = m.register("total", 32, reset=0)
+        m.update(total, total + product, when=m.input("valid", 1))
+        m.output("sum", total)
+        print(m.verilog())
+
+    Names of nets are made legal and unique; names of ports must be so. Ports `clk` and `reset`
+    (synchronous, active high) are there if something needs them, here or in an instance. What no
+    output, and no net with `keep`, depends on is not printed. The text has no warnings under
+    `verilator --lint-only -Wall`, one module a file.
+
+    Attributes:
+        name: of the module.
+        comment: what it is, for its first line.
+    """
+
+    def __init__(self, name: str, comment: str = "") -> None:
+        if legal(name) != name:
+            raise ValueError(f"{name}: not a name for a module")
+        self.name = name
+        self.comment = comment
+        self.items: list[Item] = []
+        self.drivers: dict[Net, Item] = {}
+        self.kept: list[Net] = []
+        self.results: list[tuple[Port, Expr]] = []
+        self._inputs: list[tuple[Port, Net]] = []
+        self._order: list[Port] = []
+        self._names = Names()
+        for reserved in ("clk", "reset", "unused_bits"):
+            self._names.take(reserved)
+        self._memory_nets: dict[Memory, Net] = {}
+        self._note = ""
+
+    # Ports
+
+    def input(self, name: str, width: int) -> Net:
+        """An input.
+
+        Raises:
+            ValueError: the name is taken or not legal.
+        """
+        port = Port(self._names.take_exactly(name), width, "input")
+        net = Net(self, name, width)
+        self._inputs.append((port, net))
+        self._order.append(port)
+        return net
+
+    def output(self, name: str, value: Expr) -> None:
+        """An output with its value.
+
+        Raises:
+            ValueError: the name is taken or not legal.
+        """
+        self._own(value)
+        port = Port(self._names.take_exactly(name), value.width, "output")
+        self.results.append((port, value))
+        self._order.append(port)
+
+    # Nets
+
+    @contextmanager
+    def source(self, note: str) -> Iterator[None]:
+        """Notes everything made within as coming from this place, as in `kernel.c:12`."""
+        before, self._note = self._note, note
+        try:
+            yield
+        finally:
+            self._note = before
+
+    def wire(
+        self, name: str, value: Expr | int, width: int = 0, *, note: str = "", keep: bool = False
+    ) -> Net:
+        """A named net with a value; `width` is needed for an integer only.
+
+        Args:
+            name: what to call it, changed where it is not legal or taken.
+            value: what it has.
+            width: checked against the value's if given.
+            note: the place in the source; that of `source()` if empty.
+            keep: print it although nothing needs it.
+
+        Raises:
+            ValueError: the widths differ.
+        """
+        value = self._value(value, width)
+        item = Wire(self._net(name, value.width), value, self._noted(note))
+        return self._add(item.net, item, keep)
+
+    def named(self, value: Expr, name: str) -> Net:
+        """The value itself if it is a net of this module, else a wire that has it."""
+        if isinstance(value, Net):
+            self._own(value)
+            return value
+        return self.wire(name, value)
+
+    def ahead(self, name: str, width: int, *, note: str = "", keep: bool = False) -> Net:
+        """A wire whose value is given later, once, by `assign`."""
+        item = Wire(self._net(name, width), None, self._noted(note), ahead=True)
+        return self._add(item.net, item, keep)
+
+    def assign(self, net: Net, value: Expr | int) -> None:
+        """Gives a wire made by `ahead` its value.
+
+        Raises:
+            ValueError: it is no such wire, has a value, or the widths differ.
+        """
+        item = self.drivers.get(net)
+        if not isinstance(item, Wire) or item.value is not None:
+            raise ValueError(f"{net.name}: no wire that waits for a value")
+        item.value = self._value(value, net.width)
+
+    def register(
+        self, name: str, width: int, *, reset: int | None = None, note: str = "", keep: bool = False
+    ) -> Net:
+        """A register; `update` says what it becomes.
+
+        Args:
+            name: what to call it.
+            width: its bits.
+            reset: its value after a reset; not reset if absent.
+            note: the place in the source.
+            keep: print it although nothing needs it.
+        """
+        start = None if reset is None else const(reset, width)
+        item = Register(self._net(name, width), start, self._noted(note))
+        return self._add(item.net, item, keep)
+
+    def update(self, register: Net, value: Expr | int, when: Expr | None = None) -> None:
+        """What the register becomes at the clock edge if `when` holds; of many the last wins.
+
+        Raises:
+            ValueError: it is no register, or a width is wrong.
+        """
+        item = self.drivers.get(register)
+        if not isinstance(item, Register):
+            raise ValueError(f"{register.name}: not a register of module {self.name}")
+        value = self._value(value, register.width)
+        if when is not None:
+            self._own(when)
+            _check(when, 1, f"condition for {register.name}")
+            if when.value == 0:
+                return
+        item.updates.append((_condition(when), value))
+
+    def delay(
+        self,
+        value: Expr,
+        name: str,
+        cycles: int = 1,
+        *,
+        when: Expr | None = None,
+        reset: int | None = None,
+        note: str = "",
+    ) -> Expr:
+        """The value `cycles` later, through as many registers; itself for 0."""
+        self._own(value)
+        for _ in range(cycles):
+            register = self.register(name, value.width, reset=reset, note=note)
+            self.update(register, value, when)
+            value = register
+        return value
+
+    def memory(self, name: str, width: int, depth: int, *, note: str = "") -> Memory:
+        """A memory of `depth` words; its methods add ports.
+
+        Raises:
+            ValueError: no bits or no words.
+        """
+        if depth < 1:
+            raise ValueError(f"{name}: {depth} words")
+        item = Memory(self, self._names.take(name), width, depth, self._noted(note))
+        net = Net(self, item.name, width)
+        self._memory_nets[item] = net
+        self._add(net, item)
+        return item
+
+    def instance(
+        self, shape: Shape, name: str, inputs: Mapping[str, Expr], *, note: str = ""
+    ) -> Instance:
+        """An instance; `clk` and `reset` are connected by themselves.
+
+        Args:
+            shape: the module.
+            name: of the instance; its outputs are called `<name>_<port>`.
+            inputs: a value for each input port.
+            note: the place in the source.
+
+        Raises:
+            ValueError: a port is missing or unknown, or a width is wrong.
+        """
+        ports = shape.ports()
+        wanted = [p.name for p in ports if p.direction == "input"]
+        if sorted(inputs) != sorted(wanted):
+            raise ValueError(f"{shape.name} has the inputs {wanted}, given are {sorted(inputs)}")
+        item = Instance(shape, self._names.take(name), self._noted(note), {}, {})
+        for port in ports:
+            if port.direction == "input":
+                value = inputs[port.name]
+                self._own(value)
+                _check(value, port.width, f"{port.name} of {item.name}")
+                item.inputs[port.name] = value
+            else:
+                net = self._net(f"{item.name}_{port.name}", port.width)
+                item.outputs[port.name] = net
+                self.drivers[net] = item
+        self.items.append(item)
+        return item
+
+    # As a shape
+
+    def ports(self) -> tuple[Port, ...]:
+        """Its ports without `clk` and `reset`, in the order in which they were made."""
+        return tuple(self._order)
+
+    def clocks(self) -> tuple[str, ...]:
+        """Those of `clk` and `reset` that it has."""
+        clocked = any(isinstance(i, Register | Memory) for i in self.items)
+        resets = any(isinstance(i, Register) and i.reset is not None for i in self.items)
+        below = {c for i in self.items if isinstance(i, Instance) for c in i.shape.clocks()}
+        return (("clk",) if clocked or "clk" in below else ()) + (
+            ("reset",) if resets or "reset" in below else ()
+        )
+
+    def children(self) -> tuple[Shape, ...]:
+        """The modules of its instances, each once."""
+        return tuple(dict.fromkeys(i.shape for i in self.items if isinstance(i, Instance)))
+
+    def verilog(self) -> str:
+        """Its text; the same for the same calls.
+
+        Raises:
+            ValueError: a wire made ahead has no value.
+        """
+        from cyclescope.rtl._verilog import module_text
+
+        return module_text(self)
+
+    # For the other modules of this package
+
+    def inputs(self) -> list[Net]:
+        """The nets of the input ports."""
+        return [net for _, net in self._inputs]
+
+    def _net(self, name: str, width: int) -> Net:
+        return Net(self, self._names.take(name), width)
+
+    def _noted(self, note: str) -> str:
+        return note or self._note
+
+    def _add(self, net: Net, item: Item, keep: bool = False) -> Net:
+        self.items.append(item)
+        self.drivers[net] = item
+        if keep:
+            self.kept.append(net)
+        return net
+
+    def _own(self, value: Expr) -> None:
+        if value._scope is not self and value._scope is not None:
+            raise ValueError(
+                f"{value.text} of module {value._scope.name}: used in module {self.name}"
+            )
+
+    def _value(self, value: Expr | int, width: int) -> Expr:
+        if isinstance(value, int):
+            return const(value, width)
+        self._own(value)
+        if width and value.width != width:
+            raise ValueError(f"{value.text}: {value.width} bits, not {width}")
+        return value
+
+
+def sources(top: Shape) -> dict[str, str]:
+    """File name → text of a module and all it instantiates, those that others need first.
+
+    Raises:
+        ValueError: two different modules have one name.
+    """
+    texts: dict[str, str] = {}
+    known: dict[str, Shape] = {}
+
+    def visit(shape: Shape) -> None:
+        if shape.name in known:
+            if known[shape.name] != shape:
+                raise ValueError(f"{shape.name}: two modules of this name")
+            return
+        known[shape.name] = shape
+        for child in shape.children():
+            visit(child)
+        texts[f"{shape.name}.v"] = shape.verilog()
+
+    visit(top)
+    return texts
+
+
+def _check(value: Expr, width: int, what: str) -> None:
+    if value.width != width:
+        raise ValueError(f"{what}: {value.text} has {value.width} bits, {width} are needed")
+
+
+def _condition(when: Expr | None) -> Expr | None:
+    return None if when is not None and when.value == 1 else when
