@@ -26,11 +26,12 @@ from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Meta, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
-from cyclescope.model._series import Bank, Series
+from cyclescope.model._series import SUMMED, Bank, Series
 from cyclescope.model._spans import Spans, spans
 
 __all__ = [
     "FORMAT_VERSION",
+    "SUMMED",
     "Anomaly",
     "Bank",
     "CallPaths",

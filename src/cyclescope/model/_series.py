@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
     from cyclescope.model._profile import Ints
 
-__all__ = ["Bank", "Series"]
+__all__ = ["SUMMED", "Bank", "Series"]
+
+SUMMED = frozenset({"stall", "bytes", "operations", "requests", "row misses"})
+"""Metrics whose values are totals of their interval; any other value holds throughout it."""
 
 _Intervals = tuple["Ints", "Ints", "Ints"]
 
@@ -119,6 +122,11 @@ class Series:
         series = cls(track, name, metric, unit, path, nothing, nothing, nothing)
         series._own, series.bank, series.column = None, bank, column
         return series
+
+    @property
+    def summed(self) -> bool:
+        """Whether a value is the total of its interval, not a level that holds throughout it."""
+        return self.metric in SUMMED
 
     @property
     def intervals(self) -> tuple[Ints, Ints, Ints]:
