@@ -13,29 +13,21 @@ Columns (JSON and Parquet use these names; CSV too):
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.analyse import Row, table
 from cyclescope.model import Kind, Profile
-from cyclescope.views._text import (
-    clip,
-    markdown_cell,
-    number,
-    percent,
-    place,
-    spreadsheet_cell,
-    visible,
-    width_of,
-)
+from cyclescope.views._grid import CELL_WIDTH, GRID_FORMATS, Grid
+from cyclescope.views._text import number, percent, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["TABLE_FORMATS", "table_view"]
+
+TABLE_FORMATS = GRID_FORMATS
+"""Names of the formats."""
 
 _SPLIT = ("useful", "fsm", "par_done", "both", "other")
 
@@ -52,7 +44,8 @@ def table_view(profile: Profile, kind: Kind, fmt: str = "text") -> bytes:
     Returns:
         The table, UTF-8 where it is text.
     """
-    return TABLE_FORMATS[fmt](table(profile, kind), kind)
+    form = Grid(_columns(kind), _schema(kind), lambda row: _record(row, kind))
+    return form.render(table(profile, kind), fmt)
 
 
 def _record(row: Row, kind: Kind) -> dict[str, Any]:
@@ -117,7 +110,7 @@ def _columns(kind: Kind) -> dict[str, Callable[[Row], str]]:
     )
     if kind is Kind.CELL:
         columns["component"] = lambda row: row.frame.detail
-    columns["line"] = lambda row: place(row.position, _CELL_WIDTH)
+    columns["line"] = lambda row: place(row.position, CELL_WIDTH)
     return columns
 
 
@@ -125,74 +118,6 @@ def _static(row: Row) -> str:
     if row.frame.latency is not None:
         return "is"
     return "could be" if row.could_be_static else ""
-
-
-_CELL_WIDTH = 48
-
-
-def _text(rows: tuple[Row, ...], kind: Kind) -> bytes:
-    columns = _columns(kind)
-    grid = [[heading.strip() for heading in columns]]
-    grid += [[clip(visible(cell(row)), _CELL_WIDTH) for cell in columns.values()] for row in rows]
-    widths = [max(width_of(line[i]) for line in grid) for i in range(len(columns))]
-    lines = []
-    for line in grid:
-        padded = []
-        for text, width, heading in zip(line, widths, columns, strict=True):
-            fill = " " * (width - width_of(text))
-            padded.append(fill + text if heading.startswith(" ") else text + fill)
-        lines.append("  ".join(padded).rstrip())
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _markdown(rows: tuple[Row, ...], kind: Kind) -> bytes:
-    columns = _columns(kind)
-    lines = [
-        "| " + " | ".join(heading.strip() for heading in columns) + " |",
-        "|" + "|".join(" ---: " if h.startswith(" ") else " --- " for h in columns) + "|",
-    ]
-    lines += [
-        "| " + " | ".join(markdown_cell(cell(row)) for cell in columns.values()) + " |"
-        for row in rows
-    ]
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _csv(rows: tuple[Row, ...], kind: Kind) -> bytes:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(_schema(kind))
-    for row in rows:
-        writer.writerow([_csv_value(value) for value in _record(row, kind).values()])
-    return buffer.getvalue().encode()
-
-
-def _csv_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return spreadsheet_cell(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value
-
-
-def _json(rows: tuple[Row, ...], kind: Kind) -> bytes:
-    records = [json.dumps(_record(row, kind)) for row in rows]
-    return ("[\n" + ",\n".join(records) + "\n]\n").encode()
-
-
-def _parquet(rows: tuple[Row, ...], kind: Kind) -> bytes:
-    import polars as pl
-
-    types = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
-    schema = {name: types[of] for name, of in _schema(kind).items()}
-    records = [_record(row, kind) for row in rows]
-    for record in records:
-        for name, value in record.items():
-            if isinstance(value, str):
-                record[name] = value.encode("utf-8", "backslashreplace").decode()
-    buffer = io.BytesIO()
-    pl.DataFrame(records, schema=schema, orient="row").write_parquet(buffer)
-    return buffer.getvalue()
 
 
 def _schema(kind: Kind) -> dict[str, type]:
@@ -210,13 +135,3 @@ def _schema(kind: Kind) -> dict[str, type]:
     if kind is Kind.CELL:
         schema |= dict.fromkeys(_SPLIT, int)
     return {**schema, "could_be_static": bool, "latency": int, "generated": bool}
-
-
-TABLE_FORMATS: dict[str, Callable[[tuple[Row, ...], Kind], bytes]] = {
-    "text": _text,
-    "csv": _csv,
-    "json": _json,
-    "markdown": _markdown,
-    "parquet": _parquet,
-}
-"""Format name → writer."""

@@ -1,0 +1,111 @@
+"""Rows of anything as a table in five formats: what people read, and every column for machines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from cyclescope.views._text import clip, markdown_cell, spreadsheet_cell, visible, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["CELL_WIDTH", "GRID_FORMATS", "Grid"]
+
+CELL_WIDTH = 48
+"""Columns of the widest cell in text for people."""
+
+GRID_FORMATS = ("text", "csv", "json", "markdown", "parquet")
+"""The formats, those for people to read first and fourth."""
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Grid(Generic[Row]):
+    """A table's form.
+
+    Attributes:
+        shown: what people read: heading → text of a row. Headings of numbers start with a space.
+        schema: the columns of csv, json and parquet, with their Python types.
+        record: a row as plain values, a dictionary with the keys of `schema` in their order.
+    """
+
+    shown: dict[str, Callable[[Row], str]]
+    schema: dict[str, type]
+    record: Callable[[Row], dict[str, Any]]
+
+    def render(self, rows: Sequence[Row], fmt: str) -> bytes:
+        """The rows in one of `GRID_FORMATS`, UTF-8 where it is text."""
+        writers = {
+            "text": self._text,
+            "csv": self._csv,
+            "json": self._json,
+            "markdown": self._markdown,
+            "parquet": self._parquet,
+        }
+        return writers[fmt](rows)
+
+    def _text(self, rows: Sequence[Row]) -> bytes:
+        grid = [[heading.strip() for heading in self.shown]]
+        grid += [
+            [clip(visible(cell(row)), CELL_WIDTH) for cell in self.shown.values()] for row in rows
+        ]
+        widths = [max(width_of(line[i]) for line in grid) for i in range(len(self.shown))]
+        lines = []
+        for line in grid:
+            padded = []
+            for text, width, heading in zip(line, widths, self.shown, strict=True):
+                fill = " " * (width - width_of(text))
+                padded.append(fill + text if heading.startswith(" ") else text + fill)
+            lines.append("  ".join(padded).rstrip())
+        return ("\n".join(lines) + "\n").encode()
+
+    def _markdown(self, rows: Sequence[Row]) -> bytes:
+        rules = (" ---: " if heading.startswith(" ") else " --- " for heading in self.shown)
+        lines = [
+            "| " + " | ".join(heading.strip() for heading in self.shown) + " |",
+            "|" + "|".join(rules) + "|",
+        ]
+        lines += [
+            "| " + " | ".join(markdown_cell(cell(row)) for cell in self.shown.values()) + " |"
+            for row in rows
+        ]
+        return ("\n".join(lines) + "\n").encode()
+
+    def _csv(self, rows: Sequence[Row]) -> bytes:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(self.schema)
+        for row in rows:
+            writer.writerow([_csv_value(value) for value in self.record(row).values()])
+        return buffer.getvalue().encode()
+
+    def _json(self, rows: Sequence[Row]) -> bytes:
+        records = [json.dumps(self.record(row)) for row in rows]
+        return ("[\n" + ",\n".join(records) + "\n]\n").encode()
+
+    def _parquet(self, rows: Sequence[Row]) -> bytes:
+        import polars as pl
+
+        types = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+        schema = {name: types[of] for name, of in self.schema.items()}
+        records = [self.record(row) for row in rows]
+        for record in records:
+            for name, value in record.items():
+                if isinstance(value, str):
+                    record[name] = value.encode("utf-8", "backslashreplace").decode()
+        buffer = io.BytesIO()
+        pl.DataFrame(records, schema=schema, orient="row").write_parquet(buffer)
+        return buffer.getvalue()
+
+
+def _csv_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return spreadsheet_cell(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value
