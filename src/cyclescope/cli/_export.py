@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from cyclescope.cli._common import (
+    Period,
     force_option,
     output_option,
     profile_argument,
@@ -15,6 +16,7 @@ from cyclescope.cli._common import (
     target,
     writing,
 )
+from cyclescope.cli._paraver import export_paraver
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +31,7 @@ _SUFFIXES = {
     "folded": ".folded",
     "folded-scaled": ".scaled.folded",
     "speedscope": ".speedscope.json",
+    "paraver": ".prv",
     "parquet": ".parquet",
     "csv": ".csv",
     "json": ".json",
@@ -46,13 +49,26 @@ _SUFFIXES = {
     type=click.Choice(_TABLES),
     help="Which of the profile's tables, for parquet, csv and json.",
 )
+@click.option(
+    "--period",
+    type=Period(),
+    metavar="TIME",
+    help="Clock period (10ns, 100MHz), for paraver; else 1 cycle = 1 ns.",
+)
 @output_option("File to write; named after the profile if not given")
 @force_option
-def export(profile: Path, form: str, which: str, output: Path | None, force: bool) -> None:
+def export(
+    profile: Path, form: str, which: str, period: int | None, output: Path | None, force: bool
+) -> None:
     """Write a profile in other tools' formats.
 
-    Folded stacks, speedscope JSON, or one of the profile's own tables.
+    Folded stacks, speedscope JSON, one of the profile's own tables, or a Paraver trace: OUT.prv
+    (or .prv.gz), with OUT.pcf, OUT.row and views OUT.*.cfg beside it.
     """
+    if form == "paraver":
+        shown = read_profile(profile)
+        export_paraver(shown, target(output, profile, ".prv"), period, force=force)
+        return
     suffix = f".{which}{_SUFFIXES[form]}" if form in ("parquet", "csv", "json") else _SUFFIXES[form]
     path = target(output, profile, suffix)
     data = _data(read_profile(profile), form, which)

@@ -8,6 +8,8 @@ from cyclescope.views._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from cyclescope.views._flamegraph import flamegraph
 from cyclescope.views._folded import Folded, folded
 from cyclescope.views._network import NetworkEdge, NetworkNode, network_svg
+from cyclescope.views._paraver import write_paraver
+from cyclescope.views._paraver_side import paraver_companions
 from cyclescope.views._speedscope import SPEEDSCOPE_RUNS, speedscope
 from cyclescope.views._summary import print_summary, summary_json, summary_text
 from cyclescope.views._table import TABLE_FORMATS, table_view
@@ -26,11 +28,13 @@ __all__ = [
     "flamegraph",
     "folded",
     "network_svg",
+    "paraver_companions",
     "print_summary",
     "speedscope",
     "summary_json",
     "summary_text",
     "table_view",
+    "write_paraver",
     "write_timeline",
     "write_vcd",
 ]

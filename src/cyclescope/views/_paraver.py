@@ -1,0 +1,180 @@
+"""A profile as a Paraver trace (.prv): states and events of each row, in order of time.
+
+Format: Paraver's own reader takes 8 integers a line, separated by colons, for a state as for an
+event: `1:cpu:appl:task:thread:begin:end:state`, `2:cpu:appl:task:thread:time:type:value`. It
+believes without checking that lines are sorted by time and that a thread's states neither
+overlap nor leave gaps. Cycles are not among its units: a cycle is a nanosecond, or as long as
+it really is.
+"""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from cyclescope.errors import InputError
+from cyclescope.views._paraver_plan import ACTIVITY, Plan, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclescope.model import Ints, Profile, Series
+
+__all__ = ["write_paraver"]
+
+_CHUNK = 1 << 18  # records written at a time
+_STATE, _EVENT = 0, 1
+# Nothing varies between two traces of one profile: the header's date is no date.
+_DATE = "01/01/2000 at 00:00"
+
+
+def write_paraver(
+    profile: Profile,
+    stream: BinaryIO,
+    *,
+    period_ps: int | None = None,
+    compress: bool = False,
+) -> int:
+    """Write a profile's .prv; `paraver_companions` has the files that go with it.
+
+    Args:
+        profile: what to show.
+        stream: where to write; nothing is read back.
+        period_ps: a cycle in picoseconds, at least 1000; times are then real, rounded down to
+            nanoseconds. None: one cycle is one nanosecond.
+        compress: write gzip, which Paraver opens too.
+
+    Returns:
+        How many records were written.
+
+    Raises:
+        InputError: the run has no cycles, the period is below a nanosecond, or times exceed 63
+            bits.
+    """
+    if period_ps is not None and period_ps < 1000:
+        raise InputError(
+            f"clock period {period_ps} ps: a Paraver trace counts whole nanoseconds; leave the "
+            "period away, then a cycle is a nanosecond"
+        )
+    if profile.cycles == 0:
+        raise InputError("the run has no cycles, and Paraver opens no empty trace")
+    end = profile.cycles * (period_ps or 1000) // 1000
+    if profile.cycles * (period_ps or 1000) >= 1 << 63:
+        raise InputError(f"times up to {end:,} ns with picoseconds exceed 63 bits; pass no period")
+    target = gzip.GzipFile("", "wb", 1, stream, mtime=0) if compress else stream
+    shown = plan(profile)
+    target.write(_header(shown, end, period_ps).encode())
+    records = _Records(profile, shown, period_ps)
+    records.write(target)  # type: ignore[arg-type] # a gzip file is a stream
+    if compress:
+        target.close()
+    return records.count
+
+
+def _header(shown: Plan, end: int, period_ps: int | None) -> str:
+    rows, tracks = len(shown.rows), len(shown.tracks)
+    tasks = [f"{count}:1" for count in (rows, tracks) if count]
+    unit = "1000 ps" if period_ps is None else f"{period_ps} ps"
+    real = "" if period_ps is None else " (real)"
+    return (
+        f"#Paraver ({_DATE}):{end}_ns:1({rows + tracks}):1:{len(tasks)}({','.join(tasks)})\n"
+        f"# cyclescope: 1 cycle = {unit}{real}\n"
+    )
+
+
+class _Records:
+    """All records of a trace, in columns: time, and the two numbers that follow it."""
+
+    def __init__(self, profile: Profile, shown: Plan, period_ps: int | None) -> None:
+        self._profile, self._plan, self._period = profile, shown, period_ps
+        self.count = 0
+
+    def write(self, stream: BinaryIO) -> None:
+        """Sort everything by time and write it."""
+        import polars as pl
+
+        parts = [*self._states(), *self._activity(), *self._counters()]
+        sizes = [len(time) for _, time, _, _ in parts]
+        who = np.repeat(np.array([key for key, *_ in parts], dtype=np.int32), sizes)
+        time, first, second = (
+            np.concatenate(column) for column in list(zip(*parts, strict=True))[1:]
+        )
+        order = np.argsort(time, kind="stable")
+        prefixes = pl.Series(self._prefixes(), dtype=pl.String)
+        for begin in range(0, len(order), _CHUNK):
+            rows = order[begin : begin + _CHUNK]
+            columns = [time[rows], first[rows], second[rows]]
+            frame = pl.DataFrame({str(n): column for n, column in enumerate(columns)})
+            frame.insert_column(0, prefixes.gather(who[rows]).alias("who"))
+            frame.write_csv(stream, include_header=False, separator=":", quote_style="never")
+        self.count = len(order)
+
+    def _prefixes(self) -> list[str]:
+        """What the lines of each row begin with: its states, then its events."""
+        rows, tracks = len(self._plan.rows), len(self._plan.tracks)
+        places = [(1, row + 1) for row in range(rows)]
+        places += [(2 if rows else 1, track + 1) for track in range(tracks)]
+        return [
+            f"{kind}:{cpu + 1}:1:{task}:{thread}"
+            for cpu, (task, thread) in enumerate(places)
+            for kind in (1, 2)
+        ]
+
+    def _times(self, cycles: Ints) -> Ints:
+        return cycles if self._period is None else cycles * self._period // 1000
+
+    def _changes(self, numbers: Ints) -> tuple[Ints, Ints]:
+        """Where a row's number, given for each tree, changes: run, number."""
+        runs = self._profile.schedule
+        small = numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))[runs.tree]
+        first = np.flatnonzero(small[1:] != small[:-1]) + 1
+        first = np.concatenate((np.zeros(1, dtype=np.int64), first))
+        return first, small[first].astype(np.int64)
+
+    def _states(self) -> Iterator[tuple[int, Ints, Ints, Ints]]:
+        boundary = self._times(np.append(self._profile.schedule.start, self._profile.cycles))
+        for row in range(len(self._plan.rows)):
+            first, number = self._changes(self._plan.state[:, row])
+            begin = boundary[first]
+            yield 2 * row + _STATE, begin, np.append(begin[1:], boundary[-1]), number
+        for track in range(len(self._plan.tracks)):
+            # Paraver takes a row without states for idle; so does everybody else, if it is said.
+            row = len(self._plan.rows) + track
+            zero = np.zeros(1, dtype=np.int64)
+            yield 2 * row + _STATE, zero, boundary[-1:], zero
+
+    def _activity(self) -> Iterator[tuple[int, Ints, Ints, Ints]]:
+        start = self._times(self._profile.schedule.start)
+        for row in range(len(self._plan.rows)):
+            numbers = self._plan.activity[:, row]
+            if numbers.any():
+                first, number = self._changes(numbers)
+                kind = np.full(len(first), ACTIVITY, dtype=np.int64)
+                yield 2 * row + _EVENT, start[first], kind, number
+
+    def _counters(self) -> Iterator[tuple[int, Ints, Ints, Ints]]:
+        for row, kind, series in self._plan.events:
+            time, value = (_totals if kind.summed else _levels)(series, self._profile.cycles)
+            number = np.full(len(time), kind.number, dtype=np.int64)
+            yield 2 * row + _EVENT, self._times(time), number, value
+
+
+def _levels(series: Series, cycles: int) -> tuple[Ints, Ints]:
+    """An event where a value begins, and one with 0 where nothing follows it."""
+    start, end, value = series.intervals
+    ceases = end[np.append(start[1:] != end[:-1], True)[: len(series)]]
+    ceases = ceases[ceases < cycles]
+    time = np.concatenate((start, ceases))
+    order = np.argsort(time, kind="stable")
+    return time[order], np.concatenate((value, np.zeros(len(ceases), dtype=np.int64)))[order]
+
+
+def _totals(series: Series, cycles: int) -> tuple[Ints, Ints]:
+    """An event where an interval ends, and one with 0 where it begins after a gap."""
+    start, end, value = series.intervals
+    begins = start[start != np.concatenate((np.zeros(1, dtype=np.int64), end[:-1]))[: len(start)]]
+    time = np.concatenate((np.minimum(end, cycles), begins))
+    order = np.argsort(time, kind="stable")
+    return time[order], np.concatenate((value, np.zeros(len(begins), dtype=np.int64)))[order]
