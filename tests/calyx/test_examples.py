@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.analyse import design_overhead, steps
+from cyclescope.analyse import design_overhead
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.model import Kind, Profile
 
@@ -48,8 +48,11 @@ def groups_of(profile: Profile, cycle: int) -> set[str]:
 
 
 def state_steps(profile: Profile) -> list[int]:
-    """The cycles in which a state register takes a step."""
-    return sorted({c for s in profile.series if s.metric == "fsm" for c in steps(s).tolist()})
+    """The cycles in which a state register takes a step: to a new value that isn't its first."""
+    registers = [s for s in profile.series if s.metric == "fsm"]
+    return sorted(
+        {t - 1 for s in registers for t, v in zip(s.start, s.value, strict=True) if t and v}
+    )
 
 
 def test_the_parallel_switch_takes_nine_cycles_three_of_them_computation() -> None:

@@ -11,11 +11,10 @@ from cyclescope.analyse._overheads import (
     Overhead,
     design_overhead,
     instance_overheads,
-    steps,
-    updates,
 )
 from cyclescope.analyse._places import places
 from cyclescope.analyse._source_levels import at_level, levels
+from cyclescope.analyse._steps import updates
 from cyclescope.analyse._summary import HotPath, Summary, summarise
 from cyclescope.analyse._tables import Row, table
 
@@ -44,7 +43,6 @@ __all__ = [
     "match_paths",
     "places",
     "plain_name",
-    "steps",
     "summarise",
     "table",
     "updates",

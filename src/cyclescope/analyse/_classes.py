@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse._overheads import OVERHEADS, steps, trees_at, useful_trees
+from cyclescope.analyse._overheads import OVERHEADS, useful_trees
+from cyclescope.analyse._steps import bits_at, steps, trees_at, windows
 
 if TYPE_CHECKING:
     from cyclescope.model import Ints, Profile
 
 __all__ = ["CycleClasses", "cycle_classes"]
 
-_WINDOW = 1 << 22  # cycles looked at together: bounds the memory, whatever the run's length
-_BITS = {"fsm": 1, "par done": 2}
 # What a lost cycle is called, by the bits of the registers that take a step in it.
 _OF_BITS = np.array([4, 1, 2, 3], dtype=np.uint8)
 
@@ -44,19 +43,11 @@ class CycleClasses:
 def cycle_classes(profile: Profile) -> CycleClasses:
     """Put every cycle of the run in the class in which `design_overhead` counts it."""
     useful = useful_trees(profile)
-    start = profile.schedule.start
-    writes = [
-        (_BITS[series.metric], steps(series)) for series in profile.series if series.metric in _BITS
-    ]
+    moves = steps(profile)
     lengths, classes = [], []
-    for first in range(0, profile.cycles, _WINDOW):
-        last = min(first + _WINDOW, profile.cycles)
-        bits = np.zeros(last - first, dtype=np.uint8)
-        for bit, when in writes:
-            begin, end = np.searchsorted(when, (first, last)).tolist()
-            bits[when[begin:end] - first] |= bit
-        found = _OF_BITS[bits]
-        found[useful[trees_at(profile, start, first, last)]] = 0
+    for first, last in windows(profile):
+        found = _OF_BITS[bits_at(moves, lambda _: True, first, last)]
+        found[useful[trees_at(profile, first, last)]] = 0
         edge = np.flatnonzero(np.concatenate(([True], found[1:] != found[:-1])))
         lengths.append(np.diff(np.append(edge, len(found))))
         classes.append(found[edge].astype(np.int64))

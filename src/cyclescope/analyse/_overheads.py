@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model import Ints, Kind, Profile, Series, tree_cycles
+from cyclescope.analyse._steps import bits_at, steps, trees_at, windows
+from cyclescope.model import Ints, Kind, Profile, tree_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +27,6 @@ __all__ = [
     "Overhead",
     "design_overhead",
     "instance_overheads",
-    "steps",
-    "trees_at",
-    "updates",
     "useful_trees",
 ]
 
@@ -142,30 +140,6 @@ def _work_leaves(profile: Profile) -> NDArray[np.bool_]:
     return result
 
 
-def updates(series: Series) -> Ints:
-    """The cycles in which a register is written: the value differs after them."""
-    adjacent = series.end[:-1] == series.start[1:]
-    changed = series.value[:-1] != series.value[1:]
-    last: Ints = series.end[:-1][adjacent & changed] - 1
-    return last
-
-
-def steps(series: Series) -> Ints:
-    """The cycles in which a control register takes a step.
-
-    Back to 0 is no step: a block clears its registers in the cycle in which the one around it
-    moves on, and takes no cycle for it.
-    """
-    start, end, value = series.intervals
-    stepped = (end[:-1] == start[1:]) & (value[:-1] != value[1:]) & (value[1:] != 0)
-    last: Ints = end[:-1][stepped] - 1
-    return last
-
-
-_BITS = {"fsm": 1, "par done": 2}
-_WINDOW = 1 << 22  # cycles looked at together: bounds the memory, whatever the run's length
-
-
 @dataclass(frozen=True, slots=True)
 class _Case:
     """What to classify: cycles of some trees, by writes of some registers.
@@ -188,24 +162,14 @@ class _Case:
 
 def _classify(profile: Profile, cases: Sequence[_Case]) -> list[Overhead]:
     """Count the cycles of each case by class."""
-    registers = [series for series in profile.series if series.metric in _BITS]
-    writes = [(series.track, _BITS[series.metric], steps(series)) for series in registers]
+    found = steps(profile)
     kinds = np.zeros((len(cases), 4), dtype=np.int64)
     lost = [case.active & ~case.useful for case in cases]
-    start = profile.schedule.start
-    for first in range(0, profile.cycles if writes else 0, _WINDOW):
-        last = min(first + _WINDOW, profile.cycles)
-        tree = trees_at(profile, start, first, last)
-        here = []
-        for track, bit, when in writes:
-            begin, end = np.searchsorted(when, (first, last)).tolist()
-            here.append((track, bit, when[begin:end] - first))
+    for first, last in windows(profile) if found else ():
+        tree = trees_at(profile, first, last)
         for index, case in enumerate(cases):
-            mask = np.zeros(last - first, dtype=np.uint8)
-            for track, bit, when in here:
-                if case.has(track):
-                    mask[when] |= bit
-            kinds[index] += np.bincount(mask[lost[index][tree]], minlength=4)
+            bits = bits_at(found, case.has, first, last)
+            kinds[index] += np.bincount(bits[lost[index][tree]], minlength=4)
     held = tree_cycles(profile)
     result = []
     for case, (_, fsm, par_done, both) in zip(cases, kinds.tolist(), strict=True):
@@ -213,14 +177,3 @@ def _classify(profile: Profile, cases: Sequence[_Case]) -> list[Overhead]:
         other = cycles - useful - fsm - par_done - both
         result.append(Overhead(cycles, useful, fsm, par_done, both, other))
     return result
-
-
-def trees_at(profile: Profile, start: Ints, first: int, last: int) -> Ints:
-    """The tree of each cycle of a window."""
-    runs = profile.schedule
-    begin = int(np.searchsorted(start, first, side="right")) - 1
-    until = int(np.searchsorted(start, last, side="left"))
-    low = np.maximum(start[begin:until], first)
-    high = np.minimum(start[begin:until] + runs.cycles[begin:until], last)
-    small = runs.tree[begin:until].astype(np.int32)
-    return np.repeat(small, high - low)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclescope.model._changes import changes
 from cyclescope.model._frame import Frame, Kind
 
 if TYPE_CHECKING:
@@ -165,10 +166,14 @@ class Profile:
 
     @cached_property
     def changes(self) -> tuple[Ints, Ints]:
-        """The distinct changes of tree, and which happens where; see `model._spans.changes`."""
-        from cyclescope.model._spans import changes
+        """The distinct changes of tree and which happens before each run and at the end.
 
-        return changes(self.schedule, len(self.forest))
+        As `model._changes.changes` gives them; the state `len(forest)` stands for before the
+        first run and after the last.
+        """
+        nowhere = len(self.forest)
+        states = np.concatenate(([nowhere], self.schedule.tree, [nowhere]))
+        return changes(states, nowhere + 1)
 
     def with_meta(self, **changes: Any) -> Profile:
         """A copy whose head differs in the given fields of `Meta`."""

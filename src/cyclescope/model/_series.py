@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from cyclescope.model._changes import changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,22 +65,27 @@ class Bank:
         if not len(self.cycles):
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, nothing
-        # Numbers of the column's distinct values are small, and small is fast to compare.
-        distinct, number = np.unique(self.values[:, index], return_inverse=True)
-        small = np.min_scalar_type(max(len(distinct) - 1, 0))
-        shown = number.reshape(-1).astype(small)[self.state]
-        first = np.flatnonzero(shown[1:] != shown[:-1]) + 1
-        start = np.concatenate(([0], self._ends[first - 1]))
-        end = np.concatenate((start[1:], self._ends[-1:]))
-        value = distinct[np.concatenate((shown[:1], shown[first]))]
+        column = self.values[:, index]
+        pairs, which = self.changes
+        before, after = np.divmod(pairs, len(column))
+        first = np.flatnonzero((column[before] != column[after])[which]) + 1
+        start = np.concatenate(([0], self.ends[first - 1]))
+        end = np.concatenate((start[1:], self.ends[-1:]))
+        value = column[np.concatenate((self.state[:1], self.state[first]))]
         return start, end, value
 
-    @property
-    def _ends(self) -> Ints:
-        ends: Ints | None = self.__dict__.get("_cached_ends")
-        if ends is None:
-            ends = self.__dict__["_cached_ends"] = np.cumsum(self.cycles)
-        return ends
+    @cached_property
+    def ends(self) -> Ints:
+        """The cycle after each combination, shape (runs,)."""
+        return np.cumsum(self.cycles)
+
+    @cached_property
+    def changes(self) -> tuple[Ints, Ints]:
+        """The distinct changes between neighbouring runs, and which one each is.
+
+        As `model._changes.changes` gives them: change i happens after run i.
+        """
+        return changes(self.state, len(self.values))
 
 
 class Series:

@@ -12,9 +12,9 @@ from cyclescope.model._frame import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cyclescope.model._profile import Ints, Profile, Runs
+    from cyclescope.model._profile import Ints, Profile
 
-__all__ = ["Spans", "changes", "spans"]
+__all__ = ["Spans", "spans"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,6 @@ class Spans:
 
     def __len__(self) -> int:
         return len(self.path)
-
-
-def changes(runs: Runs, trees: int) -> tuple[Ints, Ints]:
-    """The distinct changes from tree to tree, and which one happens before each run.
-
-    Returns:
-        before · (trees + 1) + after for each distinct change, and for each run, and for the end
-        of the last, an index into that. `trees` itself stands for before the first and after
-        the last run. A run of a million changes knows a few hundred distinct ones: whatever is
-        worked out for a change is worked out once.
-    """
-    change = np.concatenate(([trees], runs.tree)) * (trees + 1)
-    change += np.concatenate((runs.tree, [trees]))
-    pairs, inverse = np.unique(change, return_inverse=True)
-    return pairs, inverse.reshape(-1)
 
 
 def spans(profile: Profile, *, split_static: bool = True, paths: Ints | None = None) -> Spans:

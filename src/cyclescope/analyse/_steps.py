@@ -1,0 +1,113 @@
+"""Steps of control registers: which kind of register moves on in which cycle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from cyclescope.model import Bank, Ints, Profile, Series
+
+__all__ = ["BITS", "Steps", "bits_at", "steps", "trees_at", "updates", "windows"]
+
+BITS = {"fsm": 1, "par done": 2}
+"""Metrics of control registers, as bits of what moves in a cycle."""
+
+_WINDOW = 1 << 22  # cycles looked at together: bounds the memory, whatever the run's length
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Steps of registers that are kept together.
+
+    Back to 0 is no step: a block clears its registers in the cycle in which the one around it
+    moves on, and takes no cycle for it.
+
+    Attributes:
+        when: cycles in which any of them may take one, ascending, shape (n,).
+        which: the change that happens then, an index into `stepped`, shape (n,).
+        stepped: which registers take a step in a change, shape (changes, registers).
+        registers: the registers.
+    """
+
+    when: Ints
+    which: Ints
+    stepped: NDArray[np.bool_]
+    registers: tuple[Series, ...]
+
+
+def steps(profile: Profile) -> list[Steps]:
+    """The steps of all control registers; registers of one bank share an entry."""
+    banks: dict[int, tuple[Bank, list[Series]]] = {}
+    result = []
+    for series in profile.series:
+        if series.metric not in BITS:
+            continue
+        if series.bank is None:
+            when = updates(series)
+            after = series.value[np.searchsorted(series.start, when, side="right")]
+            when = when[after != 0]
+            one = np.ones((1, 1), dtype=np.bool_)
+            result.append(Steps(when, np.zeros(len(when), dtype=np.int64), one, (series,)))
+        else:
+            banks.setdefault(id(series.bank), (series.bank, []))[1].append(series)
+    return [*result, *(_of_bank(bank, tuple(members)) for bank, members in banks.values())]
+
+
+def _of_bank(bank: Bank, registers: tuple[Series, ...]) -> Steps:
+    values = bank.values[:, [register.column for register in registers]]
+    pairs, which = bank.changes
+    before, after = np.divmod(pairs, len(values))
+    stepped = (values[before] != values[after]) & (values[after] != 0)
+    return Steps(bank.ends[:-1] - 1, which, stepped, registers)
+
+
+def updates(series: Series) -> Ints:
+    """The cycles in which a register is written: the value differs after them."""
+    start, end, value = series.intervals
+    last: Ints = end[:-1][(end[:-1] == start[1:]) & (value[:-1] != value[1:])] - 1
+    return last
+
+
+def windows(profile: Profile) -> Iterator[tuple[int, int]]:
+    """The run in pieces: (first cycle, cycle after the last)."""
+    for first in range(0, profile.cycles, _WINDOW):
+        yield first, min(first + _WINDOW, profile.cycles)
+
+
+def bits_at(
+    found: Iterable[Steps], counts: Callable[[str], bool], first: int, last: int
+) -> NDArray[np.uint8]:
+    """The kinds of register that take a step in each cycle of a window.
+
+    Args:
+        found: the steps.
+        counts: whether a register of that track counts.
+        first: the window's first cycle.
+        last: the cycle after its last.
+    """
+    result = np.zeros(last - first, dtype=np.uint8)
+    for moves in found:
+        kinds = [BITS[r.metric] * counts(r.track) for r in moves.registers]
+        of_change = np.bitwise_or.reduce(moves.stepped * np.array(kinds, dtype=np.uint8), axis=1)
+        begin, end = np.searchsorted(moves.when, (first, last)).tolist()
+        result[moves.when[begin:end] - first] |= of_change[moves.which[begin:end]]
+    return result
+
+
+def trees_at(profile: Profile, first: int, last: int) -> Ints:
+    """The tree of each cycle of a window."""
+    runs = profile.schedule
+    start = runs.start
+    begin = int(np.searchsorted(start, first, side="right")) - 1
+    until = int(np.searchsorted(start, last, side="left"))
+    low = np.maximum(start[begin:until], first)
+    high = np.minimum(start[begin:until] + runs.cycles[begin:until], last)
+    small = runs.tree[begin:until].astype(np.int32)
+    return np.repeat(small, high - low)
