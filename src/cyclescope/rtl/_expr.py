@@ -8,6 +8,7 @@ its text: to use one in many places, name it by `Module.wire`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Expr:
 
     def __invert__(self) -> Expr:
         if self.value is not None:
-            return const(~self.value, self.width)
+            return const(self.value ^ (1 << self.width) - 1, self.width)
         return self._unary("~", self.width)
 
     def __lshift__(self, amount: Expr | int) -> Expr:
@@ -257,6 +258,7 @@ class _Part(Expr):
         return self
 
 
+@lru_cache(4096)
 def const(value: int, width: int) -> Expr:
     """A constant; negative numbers in two's complement.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 __all__ = ["KEYWORDS", "Names", "legal"]
 
@@ -35,6 +36,7 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9_]+")
 _UNDERSCORES = re.compile(r"__+")
 
 
+@cache
 def legal(name: str) -> str:
     """The nearest name that is an identifier and no keyword.
 
