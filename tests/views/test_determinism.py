@@ -28,6 +28,7 @@ for scaled in (False, True):
     found += [views.flamegraph(profile, scaled=scaled)]
     found += [views.folded(profile, scaled=scaled).text.encode()]
 found += [views.speedscope(profile).encode()]
+found += [views.lines_view(profile), views.source_svg(profile)]
 for which in views.EXPORT_TABLES:
     found += [views.export_table(profile, which, fmt) for fmt in views.EXPORT_FORMATS]
 for compress in (False, True):
@@ -58,7 +59,7 @@ def test_every_view_has_the_same_bytes_under_any_hash_seed(tmp_path: Path) -> No
         )
         found.add(run.stdout)
     assert len(found) == 1
-    assert len(found.pop().split()) == 2 + 20 + 4 + 1 + 15 + 2
+    assert len(found.pop().split()) == 2 + 20 + 4 + 1 + 2 + 15 + 2
 
 
 def test_exported_names_are_sorted_and_complete() -> None:

@@ -17,6 +17,7 @@ from cyclescope.cli._calyx import calyx
 from cyclescope.cli._export import export
 from cyclescope.cli._flamegraph import flamegraph
 from cyclescope.cli._import import import_
+from cyclescope.cli._source import source
 from cyclescope.cli._summary import summary
 from cyclescope.cli._table import table
 from cyclescope.cli._timeline import timeline
@@ -31,6 +32,7 @@ COMMANDS: tuple[click.Command, ...] = (
     import_,
     summary,
     table,
+    source,
     flamegraph,
     timeline,
     export,

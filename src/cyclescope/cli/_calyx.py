@@ -76,6 +76,13 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
 )
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option("--period", type=Period(), help="Clock period (10ns, 100MHz); else 1 cycle = 1 ns.")
+@click.option(
+    "--source/--no-source",
+    "embed",
+    default=True,
+    show_default=True,
+    help="Let the profile carry the program's text.",
+)
 @click.option("--verify", is_flag=True, help="Prove that measuring moved no cycle; no profile.")
 @force_option
 def calyx(
@@ -88,6 +95,7 @@ def calyx(
     memories: Path | None,
     cycle_limit: int | None,
     period: int | None,
+    embed: bool,
     verify: bool,
     force: bool,
 ) -> None:
@@ -98,7 +106,7 @@ def calyx(
     """
     from cyclescope.calyx import CalyxOptions
 
-    chosen = CalyxOptions(passes, disable, options, cycle_limit, period)
+    chosen = CalyxOptions(passes, disable, options, cycle_limit, period, embed)
     if verify:
         _verify(program, data, chosen)
     else:

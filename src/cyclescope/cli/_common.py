@@ -21,6 +21,7 @@ __all__ = [
     "Period",
     "check_outputs",
     "force_option",
+    "level_option",
     "output_option",
     "profile_argument",
     "progress",
@@ -36,6 +37,13 @@ profile_argument = click.argument("profile", type=click.Path(path_type=Path), me
 force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
 
 
+level_option = click.option(
+    "--level",
+    metavar="LEVEL",
+    help="Show this source level (calyx, calyx-py, dahlia, c …), if the profile has it.",
+)
+
+
 def output_option(what: str) -> Callable[[Decorated], Decorated]:
     """`-o FILE`, with `-` for standard output."""
     return click.option(
@@ -46,11 +54,16 @@ def output_option(what: str) -> Callable[[Decorated], Decorated]:
     )
 
 
-def read_profile(path: Path) -> Profile:
-    """Load a profile."""
+def read_profile(path: Path, level: str | None = None) -> Profile:
+    """Load a profile, and show it at a source level."""
     from cyclescope.model import load
 
-    return load(path)
+    profile = load(path)
+    if level is None:
+        return profile
+    from cyclescope.analyse import at_level
+
+    return at_level(profile, level)
 
 
 def target(output: Path | None, profile: Path, suffix: str) -> Path:

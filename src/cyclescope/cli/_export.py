@@ -9,6 +9,7 @@ import click
 from cyclescope.cli._common import (
     Period,
     force_option,
+    level_option,
     output_option,
     profile_argument,
     read_profile,
@@ -40,6 +41,7 @@ _SUFFIXES = {
 
 @click.command()
 @profile_argument
+@level_option
 @click.option("--format", "form", required=True, type=click.Choice(list(_SUFFIXES)))
 @click.option(
     "--table",
@@ -58,7 +60,13 @@ _SUFFIXES = {
 @output_option("File to write; named after the profile if not given")
 @force_option
 def export(
-    profile: Path, form: str, which: str, period: int | None, output: Path | None, force: bool
+    profile: Path,
+    level: str | None,
+    form: str,
+    which: str,
+    period: int | None,
+    output: Path | None,
+    force: bool,
 ) -> None:
     """Write a profile in other tools' formats.
 
@@ -66,12 +74,12 @@ def export(
     (or .prv.gz), with OUT.pcf, OUT.row and views OUT.*.cfg beside it.
     """
     if form == "paraver":
-        shown = read_profile(profile)
+        shown = read_profile(profile, level)
         export_paraver(shown, target(output, profile, ".prv"), period, force=force)
         return
     suffix = f".{which}{_SUFFIXES[form]}" if form in ("parquet", "csv", "json") else _SUFFIXES[form]
     path = target(output, profile, suffix)
-    data = _data(read_profile(profile), form, which)
+    data = _data(read_profile(profile, level), form, which)
     with writing(path, force=force) as stream:
         stream.write(data)
     report(path, form)

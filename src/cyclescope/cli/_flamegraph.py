@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     force_option,
+    level_option,
     output_option,
     profile_argument,
     read_profile,
@@ -24,6 +25,7 @@ __all__ = ["flamegraph"]
 
 @click.command()
 @profile_argument
+@level_option
 @click.option(
     "--scaled/--flat",
     default=True,
@@ -32,12 +34,14 @@ __all__ = ["flamegraph"]
 )
 @output_option("SVG to write; PROFILE.svg (scaled) or PROFILE.flat.svg if not given")
 @force_option
-def flamegraph(profile: Path, scaled: bool, output: Path | None, force: bool) -> None:
+def flamegraph(
+    profile: Path, level: str | None, scaled: bool, output: Path | None, force: bool
+) -> None:
     """Draw a flame graph; open it in a browser to zoom and search."""
     from cyclescope.views import flamegraph as draw
 
     path = target(output, profile, ".svg" if scaled else ".flat.svg")
-    picture = draw(read_profile(profile), scaled=scaled)
+    picture = draw(read_profile(profile, level), scaled=scaled)
     with writing(path, force=force) as stream:
         stream.write(picture)
     report(path, "flame graph")

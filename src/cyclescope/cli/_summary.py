@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cyclescope.cli._common import profile_argument, read_profile
+from cyclescope.cli._common import level_option, profile_argument, read_profile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,13 +17,14 @@ __all__ = ["summary"]
 
 @click.command()
 @profile_argument
+@level_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--top", default=10, show_default=True, help="How many of the hottest paths.")
-def summary(profile: Path, as_json: bool, top: int) -> None:
+def summary(profile: Path, level: str | None, as_json: bool, top: int) -> None:
     """Print the total cycles and where they went."""
     from cyclescope.views import print_summary, summary_json
 
-    loaded = read_profile(profile)
+    loaded = read_profile(profile, level)
     if as_json:
         click.echo(summary_json(loaded, hottest=top))
     else:

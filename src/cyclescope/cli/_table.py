@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     force_option,
+    level_option,
     output_option,
     profile_argument,
     read_profile,
@@ -30,7 +31,8 @@ _KINDS = {
 
 @click.command()
 @profile_argument
-@click.argument("kind", type=click.Choice(list(_KINDS)), default="cells")
+@level_option
+@click.argument("kind", type=click.Choice([*_KINDS, "lines"]), default="cells")
 @click.option(
     "--format",
     "form",
@@ -40,18 +42,23 @@ _KINDS = {
 )
 @output_option("File to write; the terminal if not given")
 @force_option
-def table(profile: Path, kind: str, form: str, output: Path | None, force: bool) -> None:
-    """Tabulate cells, groups, control blocks or primitives.
+def table(
+    profile: Path, level: str | None, kind: str, form: str, output: Path | None, force: bool
+) -> None:
+    """Tabulate cells, groups, control blocks, primitives or source lines.
 
     Times active, cycles, shortest, longest and average activation. Instances are told apart.
     Groups whose shortest and longest activation are equal could be made static.
     """
     from cyclescope.model import Kind
-    from cyclescope.views import table_view
+    from cyclescope.views import lines_view, table_view
 
     if form == "parquet" and output is None:
         raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
-    data = table_view(read_profile(profile), Kind(_KINDS[kind]), form)
+    if kind == "lines":
+        data = lines_view(read_profile(profile), level, form)
+    else:
+        data = table_view(read_profile(profile, level), Kind(_KINDS[kind]), form)
     path = output or Path("-")
     with writing(path, force=force) as stream:
         stream.write(data)

@@ -9,6 +9,7 @@ import click
 from cyclescope.cli._common import (
     Period,
     force_option,
+    level_option,
     output_option,
     profile_argument,
     read_profile,
@@ -25,6 +26,7 @@ __all__ = ["timeline"]
 
 @click.command()
 @profile_argument
+@level_option
 @click.option(
     "--from",
     "first",
@@ -51,6 +53,7 @@ __all__ = ["timeline"]
 @force_option
 def timeline(
     profile: Path,
+    level: str | None,
     first: int,
     last: int | None,
     period: int | None,
@@ -66,7 +69,7 @@ def timeline(
     from cyclescope.views import write_timeline
 
     path = target(output, profile, ".pftrace.gz" if gzip else ".pftrace")
-    loaded = read_profile(profile)
+    loaded = read_profile(profile, level)
     with writing(path, force=force) as stream:
         write_timeline(
             loaded,

@@ -7,6 +7,7 @@ opens a file, and nothing varies between two calls.
 from cyclescope.views._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from cyclescope.views._flamegraph import flamegraph
 from cyclescope.views._folded import Folded, folded
+from cyclescope.views._lines import lines_view, print_source, source_svg, source_text
 from cyclescope.views._network import NetworkEdge, NetworkNode, network_svg
 from cyclescope.views._paraver import write_paraver
 from cyclescope.views._paraver_side import paraver_companions
@@ -27,9 +28,13 @@ __all__ = [
     "export_table",
     "flamegraph",
     "folded",
+    "lines_view",
     "network_svg",
     "paraver_companions",
+    "print_source",
     "print_summary",
+    "source_svg",
+    "source_text",
     "speedscope",
     "summary_json",
     "summary_text",
