@@ -14,6 +14,7 @@ import click
 from cyclescope import __version__
 from cyclescope.cli._bounds import bounds
 from cyclescope.cli._calyx import calyx
+from cyclescope.cli._diff import diff
 from cyclescope.cli._export import export
 from cyclescope.cli._flamegraph import flamegraph
 from cyclescope.cli._import import import_
@@ -36,6 +37,7 @@ COMMANDS: tuple[click.Command, ...] = (
     flamegraph,
     timeline,
     export,
+    diff,
 )
 
 

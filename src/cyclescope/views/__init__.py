@@ -4,6 +4,9 @@ Each function takes a profile and returns text or bytes, or writes to a stream. 
 opens a file, and nothing varies between two calls.
 """
 
+from cyclescope.views._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
+from cyclescope.views._diffgraph import diff_flamegraph
+from cyclescope.views._diffpage import diff_html
 from cyclescope.views._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from cyclescope.views._flamegraph import flamegraph
 from cyclescope.views._folded import Folded, folded
@@ -18,6 +21,7 @@ from cyclescope.views._timeline import write_timeline
 from cyclescope.views._vcd import write_vcd
 
 __all__ = [
+    "DIFF_FORMATS",
     "EXPORT_FORMATS",
     "EXPORT_TABLES",
     "SPEEDSCOPE_RUNS",
@@ -25,6 +29,11 @@ __all__ = [
     "Folded",
     "NetworkEdge",
     "NetworkNode",
+    "diff_flamegraph",
+    "diff_html",
+    "diff_json",
+    "diff_markdown",
+    "diff_text",
     "export_table",
     "flamegraph",
     "folded",

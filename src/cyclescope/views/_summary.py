@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-__all__ = ["print_summary", "summary_json", "summary_text"]
+__all__ = ["CLASSES", "print_summary", "summary_json", "summary_text"]
 
-_CLASSES = {
+CLASSES = {
     "useful": ("useful", "green"),
     "fsm": ("FSM update", "red"),
     "par_done": ("par-done update", "magenta"),
@@ -167,7 +167,7 @@ def _notices(summary: Summary) -> list[RenderableType]:
 def _parts(summary: Summary) -> list[tuple[str, str, int]]:
     """(name, style, cycles) of each class, useful first."""
     counts = {"useful": summary.overhead.useful, **summary.overhead.by_kind()}
-    return [(*_CLASSES[key], counts[key]) for key in ("useful", *OVERHEADS)]
+    return [(*CLASSES[key], counts[key]) for key in ("useful", *OVERHEADS)]
 
 
 _LABEL = 60  # columns: generated names can be as long as a page

@@ -1,0 +1,255 @@
+"""A comparison as text, Markdown or JSON."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.views._summary import CLASSES
+from cyclescope.views._text import (
+    clip,
+    markdown_cell,
+    number,
+    percent,
+    place,
+    visible,
+    width_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.analyse import Change, Diff, Spot
+
+__all__ = [
+    "DIFF_FORMATS",
+    "diff_heading",
+    "diff_json",
+    "diff_markdown",
+    "diff_tables",
+    "diff_text",
+    "signed",
+]
+
+_TITLE = 60
+_PATH = 76
+_PLACE = 30
+
+Grid = list[list[str]]  # the first row holds headings; those of numbers start with a space
+
+
+def signed(value: Fraction | int) -> str:
+    """A difference with its sign: `+12`, `-0.3`, `0`; what is not whole to one digit."""
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return f"{int(exact):+,}" if exact else "0"
+    tenths = int(abs(exact) * 10 + Fraction(1, 2))
+    sign = "-" if exact < 0 else "+"
+    return f"{sign}{tenths // 10:,}.{tenths % 10}" if tenths else f"{sign}<0.1"
+
+
+def diff_heading(found: Diff) -> str:
+    """One line: the change of the total, in cycles and share."""
+    before, after = found.before.cycles, found.after.cycles
+    if found.empty:
+        return f"no difference: {number(before)} cycles, spent alike"
+    share = f" ({_share(found.cycles, before)})" if before else ""
+    return f"{signed(found.cycles)} cycles{share}: {number(before)} \u2192 {number(after)}"
+
+
+def diff_text(found: Diff, *, top: int = 20) -> str:
+    """For the terminal: the totals, cycles by class, what differs in the input, the changes.
+
+    Args:
+        found: the comparison.
+        top: at most so many changes; one line says what the others sum to.
+    """
+    parts = [diff_heading(found)]
+    for name, profile in (("before", found.before), ("after", found.after)):
+        stopped = "" if profile.meta.complete else "  INCOMPLETE: stopped before its end"
+        title = clip(visible(profile.meta.title), _TITLE)
+        parts.append(f"  {name:6}  {number(profile.cycles):>13}  {title}{stopped}")
+    parts += [f"  {line}" for line in _settings(found)]
+    if not found.empty:
+        parts += ["", *_aligned(_classes(found))]
+        parts += ["", *_aligned(_changes(found, top, full=False)), *_rest(found, top)]
+    return "\n".join(parts) + "\n"
+
+
+def diff_markdown(found: Diff, *, top: int = 20) -> str:
+    """For a pull request: the same as tables."""
+    lines = [f"**{markdown_cell(diff_heading(found))}**", ""]
+    lines += [f"- {markdown_cell(line)}" for line in (*_titles(found), *_settings(found))]
+    if not found.empty:
+        lines += ["", *_table(_classes(found)), "", *_table(_changes(found, top, full=True))]
+        lines += ["", *map(markdown_cell, _rest(found, top))] if _rest(found, top) else []
+    return "\n".join(lines) + "\n"
+
+
+def diff_json(found: Diff) -> str:
+    """Everything as one JSON object, ASCII only.
+
+    Keys: `before` and `after` (each `title`, `cycles`, `complete`), `cycles` (the difference),
+    `classes` (name → [before, after]), `settings` (name → [before, after]), `changes`: each
+    `status`, `own` and `own_exact` (cycles at its end, after minus before; the exact ones sum to
+    `cycles`), `active`, and `before` and `after` (null, or `instance`, `stack`, `kind`, `own`,
+    `active`, `file`, `line`).
+    """
+    result: dict[str, Any] = {
+        name: {
+            "title": profile.meta.title,
+            "cycles": profile.cycles,
+            "complete": profile.meta.complete,
+        }
+        for name, profile in (("before", found.before), ("after", found.after))
+    }
+    result |= {
+        "cycles": found.cycles,
+        "classes": {name: list(pair) for name, pair in found.classes.items()},
+        "settings": {name: list(pair) for name, pair in found.settings.items()},
+        "changes": [
+            {
+                "status": change.status,
+                "own": float(change.own),
+                "own_exact": str(change.own),
+                "active": change.active,
+                "before": _record(change.before),
+                "after": _record(change.after),
+            }
+            for change in found.changes
+        ],
+    }
+    return json.dumps(result, indent=1) + "\n"
+
+
+def diff_tables(found: Diff, top: int) -> tuple[list[str], list[Grid], list[str]]:
+    """What a page shows: notes, tables (first row: headings), what was left out."""
+    notes = [*_titles(found), *_settings(found)]
+    if found.empty:
+        return notes, [], []
+    return notes, [_classes(found), _changes(found, top, full=True)], _rest(found, top)
+
+
+DIFF_FORMATS = ("text", "markdown", "json", "html")
+
+
+def _record(spot: Spot | None) -> dict[str, Any] | None:
+    if spot is None:
+        return None
+    return {
+        "instance": spot.instance,
+        "stack": list(spot.stack),
+        "kind": spot.kind.value,
+        "own": float(spot.own),
+        "active": spot.active,
+        "file": spot.position.file if spot.position else None,
+        "line": spot.position.line if spot.position else None,
+    }
+
+
+def _share(cycles: Fraction | int, of: int) -> str:
+    """A signed share of the run before."""
+    if not cycles or not of:
+        return "0 %"
+    return ("-" if cycles < 0 else "+") + percent(abs(Fraction(cycles)) / of)
+
+
+def _titles(found: Diff) -> list[str]:
+    pairs = (("before", found.before), ("after", found.after))
+    return [
+        f"{name}: {number(profile.cycles)} cycles, {clip(visible(profile.meta.title), _TITLE)}"
+        + ("" if profile.meta.complete else " (INCOMPLETE: stopped before its end)")
+        for name, profile in pairs
+    ]
+
+
+def _settings(found: Diff) -> list[str]:
+    """What differs in options and tools; a text of another content is named."""
+    lines = []
+    for name, (old, new) in found.settings.items():
+        if name.startswith("input "):
+            what = "differs" if old and new else "only before" if old else "only after"
+            lines.append(f"{visible(name)} {what}")
+        else:
+            shown = [clip(visible(text), _TITLE) or "-" for text in (old, new)]
+            lines.append(f"{visible(name)}: {shown[0]} \u2192 {shown[1]}")
+    return [clip(line, 3 * _TITLE) for line in lines]
+
+
+def _classes(found: Diff) -> Grid:
+    rows = [["cycles", " before", " after", " change", " of the run"]]
+    for name, (old, new) in found.classes.items():
+        if old or new:
+            change = new - old
+            rows.append([CLASSES[name][0], number(old), number(new), signed(change),
+                         _share(change, found.before.cycles)])  # fmt: skip
+    return rows
+
+
+def _changes(found: Diff, top: int, *, full: bool) -> Grid:
+    rows = [[" own", " share", " active", "what", "kind", "line", "path"]]
+    rows += [
+        [
+            signed(change.own),
+            _share(change.own, found.before.cycles),
+            signed(change.active),
+            change.status,
+            change.spot.kind.value,
+            place(change.spot.position, _PLACE),
+            _path(change, full=full),
+        ]
+        for change in found.changes[:top]
+    ]
+    return rows
+
+
+def _path(change: Change, *, full: bool) -> str:
+    text = _stack(change.spot, full=full)
+    if change.before and change.after and change.status:
+        old = change.before.stack if change.moved else change.before.stack[-1:]
+        was = " \u203a ".join(map(visible, old or (change.before.instance,)))
+        text += f"  (was {was if full else clip(was, _PATH // 2)})"
+    return text
+
+
+def _stack(spot: Spot, *, full: bool) -> str:
+    """A path; on a terminal the middle of a long one is left out."""
+    names = [visible(spot.instance), *map(visible, spot.stack)]
+    if not full:
+        names = [clip(name, _TITLE) for name in names]
+        while len(names) > 3 and width_of(" \u203a ".join(names)) > _PATH:
+            del names[1 if names[1] != "\u2026" else 2]
+            if names[1] != "\u2026":
+                names.insert(1, "\u2026")
+    return " \u203a ".join(names)
+
+
+def _rest(found: Diff, top: int) -> list[str]:
+    more = found.changes[top:]
+    if not more:
+        return []
+    own = sum((change.own for change in more), Fraction(0))
+    return [f"and {number(len(more))} more changes, together {signed(own)} cycles (--top)"]
+
+
+def _aligned(grid: Grid) -> list[str]:
+    widths = [max(width_of(row[i].strip()) for row in grid) for i in range(len(grid[0]))]
+    lines = []
+    for row in grid:
+        cells = []
+        for text, width, heading in zip(row, widths, grid[0], strict=True):
+            fill = " " * (width - width_of(text.strip()))
+            cells.append(fill + text.strip() if heading.startswith(" ") else text.strip() + fill)
+        lines.append("  ".join(["", *cells]).rstrip())
+    return lines
+
+
+def _table(grid: Grid) -> list[str]:
+    head, *rows = grid
+    rule = "|" + "|".join(" ---: " if name.startswith(" ") else " --- " for name in head) + "|"
+    return [_row(head), rule, *map(_row, rows)]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(markdown_cell(cell.strip()) for cell in cells) + " |"

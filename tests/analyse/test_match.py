@@ -1,0 +1,172 @@
+"""Call paths of two versions of a design: renamed and moved blocks find each other."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cyclescope.analyse import match_paths, plain_name
+from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
+
+from ..strategies import calyx_profiles
+
+Tree = tuple  # (name, *children); a name's first word says what it is
+
+
+def profile(*nodes: Tree, component: str = "main") -> Profile:
+    """A profile in which each path is active for a cycle: `("seq", ("read",), …)`."""
+    builder = ProfileBuilder()
+    paths: list[int] = []
+    lines = iter(range(1, 1000))
+
+    def add(parent: int, node: Tree) -> None:
+        name, *children = node
+        line = next(lines)
+        word = name.split()[0]
+        if word in ("seq", "par", "if", "while"):
+            frame = Frame(Kind.CONTROL, f"{name} L{line}", component, word)
+        elif word == "cell":
+            frame = Frame(Kind.CELL, name.split()[1], component, name.split()[2])
+        else:
+            frame = Frame(Kind.GROUP, name, component)
+        frame = replace(frame, positions=(Position("calyx", "p.futil", line),))
+        path = builder.path(parent, frame)
+        paths.append(path)
+        for child in children:
+            add(path, child)
+
+    root = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
+    for node in nodes:
+        add(root, node)
+    trees = [builder.tree([path]) for path in paths]
+    return builder.build(Meta("calyx", "p.futil"), [1] * len(trees), trees)
+
+
+def pairs(before: Profile, after: Profile) -> dict[str, str]:
+    """Names of matched frames, without the main cell."""
+    partner = match_paths(before, after)
+    return {
+        plain_name(before.frame_of(path).name): plain_name(after.frame_of(other).name)
+        for path, other in enumerate(partner)
+        if other >= 0 and path
+    }
+
+
+@settings(max_examples=40)
+@given(calyx_profiles(hostile=True))
+def test_a_profile_is_itself(found: Profile) -> None:
+    assert match_paths(found, found) == tuple(range(len(found.call_paths)))
+
+
+@settings(max_examples=40)
+@given(calyx_profiles(), calyx_profiles())
+def test_matching_is_symmetric_and_one_to_one(one: Profile, two: Profile) -> None:
+    there, back = match_paths(one, two), match_paths(two, one)
+    met = {(path, other) for path, other in enumerate(there) if other >= 0}
+    assert met == {(other, path) for path, other in enumerate(back) if other >= 0}
+    assert len({other for _, other in met}) == len(met)
+    kinds = {(one.frame_of(p).kind, two.frame_of(q).kind) for p, q in met}
+    assert all(a is b for a, b in kinds)
+
+
+@settings(max_examples=40)
+@given(calyx_profiles(), st.integers(0, 2**32))
+def test_other_names_and_lines_change_nothing(found: Profile, seed: int) -> None:
+    rng = random.Random(seed)
+    new = {name: f"n{rng.getrandbits(40):x}" for name in sorted({f.name for f in found.catalog})}
+    catalog = tuple(
+        replace(
+            frame,
+            name=f"{frame.detail} L{rng.randrange(999)}" if frame.kind is Kind.CONTROL
+            else new[frame.name],
+            positions=tuple(replace(p, line=p.line + 1000) for p in frame.positions),
+        )
+        for frame in found.catalog
+    )  # fmt: skip
+    renamed = replace(found, catalog=catalog)
+    partner = match_paths(found, renamed)
+    assert -1 not in partner
+    # Twins under one block may stand for each other; what they call stays with them.
+    for path, other in enumerate(partner):
+        parent = int(found.call_paths.parent[path])
+        above = int(renamed.call_paths.parent[other])
+        assert (partner[parent] if parent >= 0 else -1) == above
+
+
+def test_the_switch_of_the_paper() -> None:
+    before = profile(
+        ("seq", ("read",), ("par", ("if a", ("run_1",)), ("if b", ("run_2",))), ("write",))
+    )
+    after = profile(("seq", ("read",), ("if a", ("run_1",), ("if b", ("run_2",))), ("write",)))
+    same = {name: name for name in ("seq", "read", "write", "run_1", "run_2")}
+    assert pairs(before, after) == same | {"if a": "if a", "if b": "if b"}
+
+
+CASES = {
+    "a block around": (
+        profile(("seq", ("a",), ("b",))),
+        profile(("par", ("seq", ("a",), ("b",)), ("c",))),
+        {"seq": "seq", "a": "a", "b": "b"},
+    ),
+    "another order": (
+        profile(("seq", ("a",), ("b",), ("c",))),
+        profile(("seq", ("c",), ("b",), ("a",))),
+        {"seq": "seq", "a": "a", "b": "b", "c": "c"},
+    ),
+    "blocks told apart by what they hold": (
+        profile(("par", ("if", ("a",)), ("if", ("b",)))),
+        profile(("par", ("if", ("b",)), ("if", ("a",)))),
+        {"par": "par", "if": "if", "a": "a", "b": "b"},
+    ),
+    "a group in another block": (
+        profile(("seq", ("if", ("a",), ("b",)), ("c",))),
+        profile(("seq", ("if", ("a",)), ("c",), ("b",))),
+        {"seq": "seq", "if": "if", "a": "a", "b": "b", "c": "c"},
+    ),
+    "a new name": (
+        profile(("seq", ("a",), ("multiply_rows",), ("c",))),
+        profile(("seq", ("a",), ("multiply_row",), ("new", ("inner",)), ("c",))),
+        {"seq": "seq", "a": "a", "multiply_rows": "multiply_row", "c": "c"},
+    ),
+    "nothing in common": (
+        profile(("seq", ("a",))),
+        profile(("while", ("x", ("y",)), ("z",))),
+        {},
+    ),
+    "a cell that another group calls": (
+        profile(("seq", ("call", ("cell q queue", ("push",))), ("other",))),
+        profile(("seq", ("later", ("cell q queue", ("push",))))),
+        {"seq": "seq", "call": "later", "q": "q", "push": "push"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cases(case: str) -> None:
+    before, after, expected = CASES[case]
+    assert pairs(before, after) == expected
+    assert pairs(after, before) == {new: old for old, new in expected.items()}
+
+
+def test_the_contents_decide_between_namesakes() -> None:
+    before, after, _ = CASES["blocks told apart by what they hold"]
+    partner = match_paths(before, after)
+    for path, other in enumerate(partner):
+        inside = {before.frame_of(p).name for p in range(len(partner)) if path in
+                  before.lineage(p) and before.frame_of(p).kind is Kind.GROUP}  # fmt: skip
+        twin = {after.frame_of(p).name for p in range(len(partner)) if other in
+                after.lineage(p) and after.frame_of(p).kind is Kind.GROUP}  # fmt: skip
+        assert inside == twin
+
+
+def test_a_deep_design_needs_no_deep_stack() -> None:
+    builder = ProfileBuilder()
+    path = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
+    for level in range(3000):
+        path = builder.path(path, Frame(Kind.CONTROL, f"if L{level}", "main", "if"))
+    found = builder.build(Meta("calyx", "deep"), [5], [builder.tree([path])])
+    assert match_paths(found, found) == tuple(range(3001))

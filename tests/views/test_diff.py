@@ -1,0 +1,154 @@
+"""Comparisons in every format; names stay text; the picture says what the table says."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from xml.etree import ElementTree as ET
+
+from hypothesis import given, settings
+
+from cyclescope.analyse import Diff, diff
+from cyclescope.model import Profile, scaled_weights
+from cyclescope.views import (
+    diff_flamegraph,
+    diff_html,
+    diff_json,
+    diff_markdown,
+    diff_text,
+)
+from cyclescope.views._diff import signed
+
+from ..strategies import calyx_profiles
+from .golden import check_golden
+from .switch import switch_profile
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def compared() -> Diff:
+    """The switch against itself with a renamed group, twice the time in `write`, an option."""
+    before = switch_profile(anomalies=())
+    catalog = tuple(
+        replace(frame, name="run_case_1") if frame.name == "run_s1" else frame
+        for frame in before.catalog
+    )
+    cycles = before.schedule.cycles.copy()
+    cycles[7] = 3
+    cycles[5] = 4
+    after = replace(
+        before, catalog=catalog, schedule=replace(before.schedule, cycles=cycles), series=()
+    )
+    return diff(before, after.with_meta(options={"disable": "static-promotion"}))
+
+
+def test_the_switch_as_text_and_markdown() -> None:
+    check_golden("diff.txt", diff_text(compared()))
+    check_golden("diff.md", diff_markdown(compared(), top=2))
+    check_golden("diff.json", diff_json(compared()))
+
+
+def test_json_carries_the_exact_sum() -> None:
+    found = compared()
+    record = json.loads(diff_json(found))
+    assert sum(Fraction(c["own_exact"]) for c in record["changes"]) == record["cycles"]
+    assert record["after"]["cycles"] - record["before"]["cycles"] == record["cycles"] == 5
+
+
+@settings(max_examples=20)
+@given(calyx_profiles(hostile=True), calyx_profiles(hostile=True))
+def test_formats_mirror_and_stay_in_lines(one: Profile, two: Profile) -> None:
+    there, back = diff(one, two), diff(two, one)
+    for text in (diff_text(there, top=1000), diff_markdown(there, top=1000)):
+        assert text.isprintable() or all(c == "\n" or c.isprintable() for c in text)
+    rows = [line for line in diff_markdown(there, top=1000).splitlines() if line[:1] == "|"]
+    bars = {line.replace("\\\\", "").replace("\\|", "").count("|") for line in rows}
+    assert bars <= {6, 8}
+    swapped = json.loads(diff_json(back))
+    for change in swapped["changes"]:
+        change["own"], change["active"] = -change["own"], -change["active"]
+        change["before"], change["after"] = change["after"], change["before"]
+    for change in (mine := json.loads(diff_json(there))["changes"]):
+        change["own"] += 0.0
+    assert [(c["own"], c["active"], c["before"], c["after"]) for c in mine] == [
+        (c["own"], c["active"], c["before"], c["after"]) for c in swapped["changes"]
+    ]
+
+
+@settings(max_examples=20)
+@given(calyx_profiles(hostile=True), calyx_profiles(hostile=True))
+def test_the_picture_is_as_wide_as_both_runs_and_mirrors(one: Profile, two: Profile) -> None:
+    there = ET.fromstring(diff_flamegraph(diff(one, two), min_width=0))
+    back = ET.fromstring(diff_flamegraph(diff(two, one), min_width=0))
+    scale = max(one.cycles, two.cycles)
+    for panel, profile in zip(_panels(there), (one, two), strict=True):
+        roots = [g for g in panel if g.get("data-d") == "0"]
+        assert abs(sum(float(g.get("data-w", 0)) for g in roots) * scale - profile.cycles) < 1e-3
+        shown = {int(g.get("data-id", -1)) for g in panel}
+        assert shown >= {p for p, w in enumerate(scaled_weights(profile)) if w}
+    flip = {"before": "after", "after": "before"}
+    for panel in _panels(there):
+        name = panel.get("data-panel", "")
+        twin = next(p for p in _panels(back) if p.get("data-panel") == flip[name])
+        assert [_hue(g) for g in panel] == [_opposite(_hue(g)) for g in twin]
+
+
+def _panels(root: ET.Element) -> list[ET.Element]:
+    return [g for g in root.iter(f"{SVG}g") if g.get("data-panel")]
+
+
+def _hue(box: ET.Element) -> str:
+    rect = box.find(f"{SVG}rect")
+    assert rect is not None
+    red, _, blue = (int(rect.get("fill", "")[i : i + 2], 16) for i in (1, 3, 5))
+    return "grey" if (red, blue) == (222, 228) else "red" if red > blue else "blue"
+
+
+def _opposite(hue: str) -> str:
+    return {"red": "blue", "blue": "red"}.get(hue, hue)
+
+
+def test_a_picture_of_no_difference_is_grey() -> None:
+    found = switch_profile()
+    root = ET.fromstring(diff_flamegraph(diff(found, found)))
+    hues = Counter(_hue(g) for panel in _panels(root) for g in panel)
+    assert set(hues) == {"grey"}
+    assert "no difference" in diff_text(diff(found, found))
+
+
+class _Page(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.links: list[str] = []
+        self.policy = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.links += [v or "" for k, v in attrs if k in ("src", "href", "onerror", "onload")]
+        if tag == "meta" and dict(attrs).get("http-equiv"):
+            self.policy = dict(attrs).get("content") or ""
+
+
+@settings(max_examples=20)
+@given(calyx_profiles(hostile=True), calyx_profiles(hostile=True))
+def test_the_page_has_one_script_and_loads_nothing(one: Profile, two: Profile) -> None:
+    page = _Page()
+    page.feed(diff_html(diff(one, two)).decode())
+    assert page.tags["script"] == 1
+    assert not page.tags["img"]
+    assert not page.links
+    assert page.policy.startswith("default-src 'none'")
+    assert re.search(r"script-src 'sha256-[A-Za-z0-9+/=]{44}'$", page.policy)
+
+
+def test_signs() -> None:
+    assert signed(0) == "0"
+    assert signed(1234) == "+1,234"
+    assert signed(Fraction(-1, 3)) == "-0.3"
+    assert signed(Fraction(1, 100)) == "+<0.1"
+    assert signed(Fraction(-99, 100)) == "-1.0"
