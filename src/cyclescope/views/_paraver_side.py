@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from cyclescope.views._paraver_plan import ACTIVITY, EventType, Plan, plan
@@ -105,9 +106,10 @@ def _pcf(shown: Plan) -> str:
         ),
     ]
     for kind in shown.types:
-        head = f"# {kind.number} {'total' if kind.summed else 'level'} metric={kind.metric!r}"
-        lines += ["", f"{head} unit={kind.unit!r} name={kind.name!r}"]
-        lines += ["EVENT_TYPE", f"0 {kind.number} {kind.label}"]
+        # Paraver skips comments; cyclescope knows its own counters again by them.
+        head = {"name": kind.name, "metric": kind.metric, "unit": kind.unit}
+        lines += ["", f"# counter {kind.number} {json.dumps(head)}", "EVENT_TYPE"]
+        lines += [f"0 {kind.number} {kind.label}"]
         if kind.values:
             lines.append("VALUES")
             lines += [f"{value} {label}" for value, label in enumerate(kind.values)]
