@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.calyx import _native
-from cyclescope.calyx._record import ComponentRecord, Record, read_record
+from cyclescope.calyx._record import ComponentRecord, Record, make_record, read_record
 from cyclescope.calyx._text import ProgramText, read_program
 from cyclescope.errors import OutputError, SourceError
 from cyclescope.sim import CaptureModule, Design, Memory, Signal
@@ -17,6 +17,7 @@ from cyclescope.sim import CaptureModule, Design, Memory, Signal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Position
 
 __all__ = ["Program", "compile_program", "list_passes"]
@@ -80,6 +81,7 @@ def compile_program(
     disable: Sequence[str] = (),
     options: Sequence[str] = (),
     instrument: bool = True,
+    compiler: OwnCompiler | None = None,
 ) -> Program:
     """Compile a program to Verilog.
 
@@ -89,10 +91,36 @@ def compile_program(
         disable: passes and aliases to leave out (`calyx -d`).
         options: options of single passes, `PASS:NAME[=VALUE]` (`calyx -x`).
         instrument: add probes; they move no cycle.
+        compiler: to use instead of the built-in one.
 
     Raises:
         SourceError: with file and line, whatever the compiler has against the program.
+        ToolError: the user's compiler cannot be run.
     """
+    texts = read_program(path)
+    if compiler is None:
+        verilog, facts, known = _built_in(path, texts, passes, disable, options, instrument)
+    else:
+        verilog, facts = _by_own(compiler, path, texts, passes, disable, options, instrument)
+        known = {str(file): text for file, text in texts.items()}
+    design = Design(
+        top=facts.top,
+        sources={"design.sv": verilog},
+        capture=_captures(facts) if instrument else (),
+        memories=tuple(_memory(name, params) for name, _, params in facts.memories),
+    )
+    return Program(path=path, design=design, record=facts, texts=known)
+
+
+def _built_in(
+    path: Path,
+    texts: dict[Path, ProgramText],
+    passes: Sequence[str],
+    disable: Sequence[str],
+    options: Sequence[str],
+    instrument: bool,
+) -> tuple[str, Record, dict[str, ProgramText]]:
+    """By the compiler in this process: Verilog, record, files by the names that it knows."""
     with tempfile.TemporaryDirectory(prefix="cyclescope-") as folder:
         work = Path(folder)
         library = work / "library"
@@ -103,7 +131,6 @@ def compile_program(
                 f"{library}: cannot be written: {error.args[0]}; make room there, or name another"
                 " folder in TMPDIR"
             ) from None
-        texts = read_program(path)
         known = {str(file): text for file, text in texts.items()}
         replacements: dict[Path, Path] = {}
         for number, text in enumerate(texts.values()):
@@ -121,14 +148,40 @@ def compile_program(
             message, file, offset = error.args
             message = message.replace(f"({library})", "")
             raise SourceError(_explain(path, known, message, file, offset)) from None
-    facts = read_record(record)
-    design = Design(
-        top=facts.top,
-        sources={"design.sv": verilog},
-        capture=_captures(facts) if instrument else (),
-        memories=tuple(_memory(name, params) for name, _, params in facts.memories),
-    )
-    return Program(path=path, design=design, record=facts, texts=known)
+    return verilog, read_record(record), known
+
+
+def _by_own(
+    compiler: OwnCompiler,
+    path: Path,
+    texts: dict[Path, ProgramText],
+    passes: Sequence[str],
+    disable: Sequence[str],
+    options: Sequence[str],
+    instrument: bool,
+) -> tuple[str, Record]:
+    """By a compiler of the user's."""
+    from cyclescope.calyx._own import RefusalError, compile_instrumented, compile_stock, explain
+
+    without = set(compiler.passes(disable))
+    chosen = [name for name in compiler.passes(passes) if name not in without]
+    try:
+        if not instrument:
+            verilog, data = compile_stock(compiler, path, chosen, options)
+            return verilog, make_record(data)
+        with tempfile.TemporaryDirectory(prefix="cyclescope-") as folder:
+            verilog, data = compile_instrumented(compiler, texts, Path(folder), chosen, options)
+            return verilog, make_record(data)
+    except RefusalError as refusal:
+        if instrument:
+            # What it has against the program as written is what helps.
+            try:
+                compile_stock(compiler, path, chosen, options)
+            except RefusalError as plain:
+                raise explain(compiler, path, plain) from None
+            hint = "; it takes the program without probes: please report this program"
+            raise SourceError(f"{explain(compiler, path, refusal)}{hint}") from None
+        raise explain(compiler, path, refusal) from None
 
 
 def list_passes() -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "Record",
     "Register",
     "Static",
+    "make_record",
     "read_record",
 ]
 
@@ -144,7 +145,11 @@ class Record:
 
 def read_record(text: str) -> Record:
     """From the JSON that the compiler binding gives."""
-    data = json.loads(text)
+    return make_record(json.loads(text))
+
+
+def make_record(data: dict[str, Any]) -> Record:
+    """From the data in that JSON."""
     record = data["record"]
     return Record(
         main=data["main"],

@@ -48,12 +48,14 @@ class ProgramText:
     Attributes:
         path: where it is.
         name: what to call it in a profile: independent of the folder that it lies in.
-        clean: its bytes, position sets blanked out.
+        data: its bytes.
+        clean: the same, position sets blanked out.
         cleaned: whether there was anything to blank out.
     """
 
     path: Path
     name: str
+    data: bytes
     clean: bytes
     cleaned: bool
     _sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -123,7 +125,7 @@ def _read(path: Path, main: Path) -> ProgramText:
         for begin, end in _blanks(match, sets, table):
             clean[begin:end] = re.sub(rb"[^\n]", b" ", data[begin:end])
     lines = [0, *(m.end() for m in re.finditer(b"\n", data))]
-    return ProgramText(path, name, bytes(clean), bytes(clean) != data, sets, table, lines)
+    return ProgramText(path, name, data, bytes(clean), bytes(clean) != data, sets, table, lines)
 
 
 def _blanks(

@@ -1,0 +1,13 @@
+"""Programs through a Calyx compiler of the user's own (`--compiler`, `$CALYX`)."""
+
+from cyclescope.calyx._own._compiler import OwnCompiler, RefusalError, find_own_compiler
+from cyclescope.calyx._own._plan import compile_instrumented, compile_stock, explain
+
+__all__ = [
+    "OwnCompiler",
+    "RefusalError",
+    "compile_instrumented",
+    "compile_stock",
+    "explain",
+    "find_own_compiler",
+]
