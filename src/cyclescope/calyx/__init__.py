@@ -14,6 +14,7 @@ from cyclescope.calyx._source import (
     CalyxRun,
     Verdict,
     profile_program,
+    variants,
     verify_program,
 )
 from cyclescope.calyx._trees import build_profile
@@ -27,5 +28,6 @@ __all__ = [
     "compile_program",
     "list_passes",
     "profile_program",
+    "variants",
     "verify_program",
 ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cyclescope.model import Profile
     from cyclescope.sim import MemoryData, RunResult
 
-__all__ = ["CalyxOptions", "CalyxRun", "Verdict", "profile_program", "verify_program"]
+__all__ = ["CalyxOptions", "CalyxRun", "Verdict", "profile_program", "variants", "verify_program"]
 
 _STOPPED = {
     "limit": "cycle limit reached",
@@ -70,6 +70,14 @@ class Verdict:
     def holds(self) -> bool:
         """Same cycles, same memories."""
         return self.stock_cycles == self.instrumented_cycles and not self.differing
+
+
+def variants(options: CalyxOptions, passes: Sequence[str]) -> tuple[tuple[str, CalyxOptions], ...]:
+    """The same run as it is, and once without each of these passes, by name."""
+    without = [
+        (f"no {name}", replace(options, disable=(*options.disable, name))) for name in passes
+    ]
+    return (("as compiled", options), *without)
 
 
 def profile_program(

@@ -83,6 +83,11 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
     show_default=True,
     help="Let the profile carry the program's text.",
 )
+@click.option(
+    "--vary",
+    metavar="PASS,PASS...",
+    help="Run it once more without each of these passes, and compare.",
+)
 @click.option("--verify", is_flag=True, help="Prove that measuring moved no cycle; no profile.")
 @force_option
 def calyx(
@@ -96,6 +101,7 @@ def calyx(
     cycle_limit: int | None,
     period: int | None,
     embed: bool,
+    vary: str | None,
     verify: bool,
     force: bool,
 ) -> None:
@@ -109,6 +115,10 @@ def calyx(
     chosen = CalyxOptions(passes, disable, options, cycle_limit, period, embed)
     if verify:
         _verify(program, data, chosen)
+    elif vary is not None:
+        if memories:
+            raise click.UsageError("--vary makes several runs; --memories is for one")
+        _vary(program, data, chosen, vary, output, force=force)
     else:
         target = output or Path(program.with_suffix(".cyc").name)
         check_outputs(target, memories, force=force)
@@ -127,6 +137,42 @@ def _verify(program: Path, data: Path | None, options: CalyxOptions) -> None:
             f"instrumented{memories}; please report this program"
         )
     click.echo(f"verified: {verdict.stock_cycles:,} cycles and equal memories, stock and measured")
+
+
+def _vary(
+    program: Path,
+    data: Path | None,
+    options: CalyxOptions,
+    vary: str,
+    output: Path | None,
+    *,
+    force: bool,
+) -> None:
+    from cyclescope.calyx import profile_program, variants
+    from cyclescope.model import save
+    from cyclescope.views import comparison
+
+    first = output or Path(program.with_suffix(".cyc").name)
+    names = list(dict.fromkeys(name.strip() for name in vary.split(",") if name.strip()))
+    if not names:
+        raise click.BadParameter("name a pass, or several with commas", param_hint="--vary")
+    chosen = variants(options, names)
+    targets = [first] + [first.with_suffix(f".no-{name}.cyc") for name in names]
+    check_outputs(*targets, force=force)
+    profiles = []
+    for target, (name, changed) in zip(targets, chosen, strict=True):
+        with progress(f"simulating {name}") as show:
+            profile = profile_program(program, data, changed, progress=show).profile
+        profiles.append(profile.with_meta(title=f"{profile.meta.title}, {name}"))
+        save(profiles[-1], target, force=force)
+    click.echo(comparison(profiles).decode(), nl=False)
+    for target in targets:
+        report(target, "profile")
+    click.echo(f"on one axis: cyclescope timeline {' '.join(map(str, targets))}")
+    stopped = next((p.meta.stop_reason for p in profiles if not p.meta.complete), None)
+    if stopped is not None:
+        print(f"cyclescope: not complete: {stopped}", file=sys.stderr)
+        raise click.exceptions.Exit(5)
 
 
 def _profile(

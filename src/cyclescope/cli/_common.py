@@ -24,6 +24,7 @@ __all__ = [
     "level_option",
     "output_option",
     "profile_argument",
+    "profiles_argument",
     "progress",
     "read_profile",
     "report",
@@ -34,6 +35,13 @@ __all__ = [
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 profile_argument = click.argument("profile", type=click.Path(path_type=Path), metavar="PROFILE.cyc")
+profiles_argument = click.argument(
+    "profiles",
+    type=click.Path(path_type=Path),
+    nargs=-1,
+    required=True,
+    metavar="PROFILE.cyc...",
+)
 force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
 
 

@@ -1,4 +1,4 @@
-"""`cyclescope timeline`: a trace for Perfetto."""
+"""`cyclescope timeline`: a trace for Perfetto, or a still picture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclescope.cli._common import (
     force_option,
     level_option,
     output_option,
-    profile_argument,
+    profiles_argument,
     read_profile,
     report,
     target,
@@ -21,11 +21,13 @@ from cyclescope.cli._common import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cyclescope.model import Profile
+
 __all__ = ["timeline"]
 
 
 @click.command()
-@profile_argument
+@profiles_argument
 @level_option
 @click.option(
     "--from",
@@ -49,10 +51,10 @@ __all__ = ["timeline"]
     help="Clock period (10ns, 100MHz); the profile's if it has one, else 1 cycle = 1 ns.",
 )
 @click.option("--gzip", is_flag=True, help="Compress; Perfetto opens it as it is.")
-@output_option("Trace to write; PROFILE.pftrace if not given")
+@output_option("Trace to write, or a still picture (.svg); PROFILE.pftrace if not given")
 @force_option
 def timeline(
-    profile: Path,
+    profiles: tuple[Path, ...],
     level: str | None,
     first: int,
     last: int | None,
@@ -64,19 +66,35 @@ def timeline(
     """Write a timeline; open it at ui.perfetto.dev.
 
     One track a cell; under it control blocks, updates of control registers, and groups by the
-    arm of the par in which they run.
+    arm of the par in which they run. Several profiles stand on one axis of cycles. An output
+    that ends in .svg is a still picture.
     """
-    from cyclescope.views import write_timeline
+    from cyclescope.views import timeline_svg, write_timeline
 
-    path = target(output, profile, ".pftrace.gz" if gzip else ".pftrace")
-    loaded = read_profile(profile, level)
+    path = target(output, profiles[0], ".pftrace.gz" if gzip else ".pftrace")
+    loaded = _named(profiles, [read_profile(profile, level) for profile in profiles])
+    periods = {one.meta.period_ps for one in loaded}
     with writing(path, force=force) as stream:
-        write_timeline(
-            loaded,
-            stream,
-            period_ps=period or loaded.meta.period_ps,
-            start=first,
-            end=last,
-            compress=gzip,
-        )
+        if path.suffix == ".svg":
+            stream.write(timeline_svg(loaded, start=first, end=last))
+        else:
+            write_timeline(
+                loaded,
+                stream,
+                period_ps=period or (periods.pop() if len(periods) == 1 else None),
+                start=first,
+                end=last,
+                compress=gzip,
+            )
     report(path, "timeline")
+
+
+def _named(paths: tuple[Path, ...], profiles: list[Profile]) -> list[Profile]:
+    """The profiles, told apart by their files' names where their titles are equal."""
+    titles = [profile.meta.title for profile in profiles]
+    if len(set(titles)) == len(titles):
+        return profiles
+    return [
+        profile.with_meta(title=f"{path.stem}: {profile.meta.title}")
+        for path, profile in zip(paths, profiles, strict=True)
+    ]

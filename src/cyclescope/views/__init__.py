@@ -4,6 +4,7 @@ Each function takes a profile and returns text or bytes, or writes to a stream. 
 opens a file, and nothing varies between two calls.
 """
 
+from cyclescope.views._compare import comparison
 from cyclescope.views._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
 from cyclescope.views._diffgraph import diff_flamegraph
 from cyclescope.views._diffpage import diff_html
@@ -15,6 +16,7 @@ from cyclescope.views._network import NetworkEdge, NetworkNode, network_svg
 from cyclescope.views._paraver import write_paraver
 from cyclescope.views._paraver_side import paraver_companions
 from cyclescope.views._speedscope import SPEEDSCOPE_RUNS, speedscope
+from cyclescope.views._still import timeline_svg
 from cyclescope.views._summary import print_summary, summary_json, summary_text
 from cyclescope.views._table import TABLE_FORMATS, table_view
 from cyclescope.views._timeline import write_timeline
@@ -29,6 +31,7 @@ __all__ = [
     "Folded",
     "NetworkEdge",
     "NetworkNode",
+    "comparison",
     "diff_flamegraph",
     "diff_html",
     "diff_json",
@@ -49,6 +52,7 @@ __all__ = [
     "summary_text",
     "table_view",
     "write_paraver",
+    "timeline_svg",
     "write_timeline",
     "write_vcd",
 ]

@@ -28,11 +28,11 @@ from cyclescope.views._text import clip, nanoseconds, visible
 from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
 
-__all__ = ["write_timeline"]
+__all__ = ["REGISTERS", "check_window", "write_timeline"]
 
 _CELLS = frozenset({Kind.CELL, Kind.THREAD})
 _TITLES = {
@@ -43,7 +43,7 @@ _TITLES = {
     Kind.LOOP: "Loops",
     Kind.STAGE: "Stages",
 }
-_REGISTERS = frozenset({"fsm", "par done"})
+REGISTERS = frozenset({"fsm", "par done"})
 _NAME = 200  # characters of a slice's or track's name: Perfetto draws no more
 
 
@@ -61,7 +61,7 @@ class _Track:
 
 
 def write_timeline(
-    profile: Profile,
+    profile: Profile | Sequence[Profile],
     stream: BinaryIO,
     *,
     period_ps: int | None = None,
@@ -72,7 +72,7 @@ def write_timeline(
     """Write a profile's timeline as a Perfetto trace.
 
     Args:
-        profile: what to show.
+        profile: what to show; several stand on one axis, each as a process named by its title.
         stream: where to write; nothing is read back.
         period_ps: show real time, with a clock of so many picoseconds. Whole nanoseconds are
             shown as they are; otherwise a nanosecond on the screen is a picosecond, so that no
@@ -84,28 +84,65 @@ def write_timeline(
     Raises:
         InputError: the clock period is not positive, or no cycle of the run is in the window.
     """
-    until = profile.cycles if end is None else min(end, profile.cycles)
-    if start < 0 or (start >= until and profile.cycles > 0):
-        raise InputError(
-            f"no cycles from {start} to {until if end is None else end}: the run has cycles 0 to "
-            f"{profile.cycles - 1}; choose a window inside it"
-        )
+    profiles = [profile] if isinstance(profile, Profile) else list(profile)
+    check_window(profiles, start, end)
     if period_ps is not None and period_ps <= 0:
         raise InputError(f"clock period {period_ps} ps: must be at least 1 ps")
     target = gzip.GzipFile("", "wb", 1, stream, mtime=0) if compress else stream
-    for part in _Timeline(profile, period_ps, start, until).parts():
-        target.write(part)
+    taken = 0
+    for number, one in enumerate(profiles, 1):
+        until = one.cycles if end is None else min(end, one.cycles)
+        timeline = _Timeline(one, period_ps, min(start, until), until, number, taken)
+        for part in timeline.parts():
+            target.write(part)
+        taken = timeline.last
     if compress:
         target.close()
 
 
+def check_window(profiles: Sequence[Profile], start: int, end: int | None) -> None:
+    """Raise `InputError` if no profile has a cycle from `start` to before `end`."""
+    longest = max(profile.cycles for profile in profiles)
+    until = longest if end is None else min(end, longest)
+    if start < 0 or (start >= until and longest > 0):
+        raise InputError(
+            f"no cycles from {start} to {until if end is None else end}: the run has cycles 0 to "
+            f"{longest - 1}; choose a window inside it"
+        )
+
+
 class _Timeline:
-    def __init__(self, profile: Profile, period_ps: int | None, start: int, end: int) -> None:
+    """One profile of a trace.
+
+    Args:
+        profile: what to show.
+        period_ps: as for `write_timeline`.
+        start, end: the window.
+        pid: the process that stands for the profile.
+        taken: the last track number that is in use.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        period_ps: int | None,
+        start: int,
+        end: int,
+        pid: int,
+        taken: int,
+    ) -> None:
         self._profile = profile
+        self._pid = pid
+        self._root = taken + 1
         self._start = start
         self._end = end
         self._tick, self._unit = _tick(period_ps)
         self._tracks: list[_Track] = []
+
+    @property
+    def last(self) -> int:
+        """The last track number in use, once the parts have been asked for."""
+        return self._root + len(self._tracks)
 
     def parts(self) -> Iterator[Any]:
         """The trace in pieces, each a whole number of packets, as bytes or arrays of bytes."""
@@ -133,7 +170,7 @@ class _Timeline:
         for one in profile.series:
             series.setdefault(one.track, []).append(one)
         above = _callers(profile)
-        uuids = {"": 1}
+        uuids = {"": self._root}
         result = []
         for rank, instance in enumerate(dict.fromkeys((*by_instance, *series))):
             content: list[_Track] = []
@@ -142,7 +179,7 @@ class _Timeline:
             if instance:
                 parent = uuids[above.get(instance, "")]
                 name = self._label(own[0].paths[0]) if own else instance
-                uuids[instance] = len(self._tracks) + 2
+                uuids[instance] = self.last + 1
                 content.append(self._add(parent, name, 1000 + rank, row=own[0] if own else None))
                 content += [self._add(parent, name, 1000 + rank, row=row) for row in own[1:]]
             root = uuids[instance]
@@ -160,7 +197,7 @@ class _Timeline:
                 content.append(self._add(root, f"{title}{arm}{more}", rank, row=row))
                 rank += 1
             if kind is Kind.CONTROL:
-                registers = tuple(s for s in series if s.metric in _REGISTERS)
+                registers = tuple(s for s in series if s.metric in REGISTERS)
                 if registers:
                     content.append(self._add(root, "Control registers", rank, registers=registers))
                     rank += 1
@@ -172,13 +209,13 @@ class _Timeline:
                 name = self._label(row.paths[0]) + (f" ({row.extra + 1})" if row.extra else "")
                 content.append(self._add(folder, name, place, row=row))
         for one in series:
-            if one.metric not in _REGISTERS:
+            if one.metric not in REGISTERS:
                 content.append(self._add(root, _name(one.name), rank, counter=one))
                 rank += 1
         return content
 
     def _add(self, parent: int, name: str, rank: int, **content: Any) -> _Track:
-        track = _Track(len(self._tracks) + 2, parent, name, rank, **content)
+        track = _Track(self.last + 1, parent, name, rank, **content)
         self._tracks.append(track)
         return track
 
@@ -275,8 +312,8 @@ class _Timeline:
     def _process(self) -> bytes:
         packet = _packet()
         descriptor = packet.track_descriptor
-        descriptor.uuid = 1
-        descriptor.process.pid = 1
+        descriptor.uuid = self._root
+        descriptor.process.pid = self._pid
         title = clip(visible(self._profile.meta.title), _NAME)
         descriptor.process.process_name = f"{title} ({self._unit})"
         return _serialized(packet)

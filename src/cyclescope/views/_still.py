@@ -1,0 +1,295 @@
+"""A still picture of the timeline: one or several profiles over one axis of cycles, as SVG.
+
+For a page of text or a report, where nobody can zoom. Rows are those of the Perfetto timeline:
+cells, control blocks (a line for each level of nesting), control registers, groups by arm. What
+is too narrow to draw is drawn as shade: the darker, the more of the cycles there.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import XMLGenerator
+from xml.sax.xmlreader import AttributesImpl
+
+import numpy as np
+
+from cyclescope.analyse import design_overhead, updates
+from cyclescope.model import Ints, Kind, Profile, Spans, spans
+from cyclescope.views._lanes import Row, rows
+from cyclescope.views._text import clip, number, visible
+from cyclescope.views._timeline import REGISTERS, check_window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["timeline_svg"]
+
+_LEFT, _RIGHT, _TOP = 190, 14, 34
+_ROW, _LETTER = 18, 6.6
+_LEAST = 3.0  # pixels from which a box is drawn as such
+_COLOURS = {
+    Kind.CELL: "#b48ad6",
+    Kind.THREAD: "#b48ad6",
+    Kind.CONTROL: "#e57368",
+    Kind.GROUP: "#f0a848",
+    Kind.PRIMITIVE: "#efd35f",
+}
+_OTHER = "#8fb3d9"
+_REGISTER = "#b3b8bf"
+_ORDER = (Kind.CELL, Kind.THREAD, Kind.CONTROL, Kind.GROUP)
+_LEVELS = 3  # levels of control blocks that get a row: what is deeper is in the groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """One row of the picture: boxes that do not overlap, with their names."""
+
+    title: str
+    colour: str
+    start: Ints
+    end: Ints
+    names: tuple[str, ...]
+    which: Ints
+
+
+def timeline_svg(
+    profiles: Sequence[Profile],
+    *,
+    start: int = 0,
+    end: int | None = None,
+    width: int = 1000,
+    max_rows: int = 40,
+) -> bytes:
+    """Draw profiles one above the other over one axis of cycles.
+
+    Args:
+        profiles: what to show, each under its title.
+        start: first cycle to show.
+        end: cycle after the last to show; None for the longest run's end.
+        width: pixels.
+        max_rows: rows of a profile, those of outer cells first; the picture says what it left out.
+
+    Returns:
+        An SVG document in UTF-8, the same bytes for the same profiles.
+
+    Raises:
+        InputError: no cycle of any run is in the window.
+    """
+    check_window(profiles, start, end)
+    longest = max(profile.cycles for profile in profiles)
+    until = longest if end is None else min(end, longest)
+    return _Still(width, start, max(until, start + 1)).draw(profiles, max_rows)
+
+
+class _Still:
+    def __init__(self, width: int, start: int, end: int) -> None:
+        self._width = width
+        self._start = start
+        self._end = end
+        self._scale = (width - _LEFT - _RIGHT) / (end - start)
+        self._buffer = io.StringIO()
+        self._xml = XMLGenerator(self._buffer, encoding="utf-8", short_empty_elements=True)
+
+    def draw(self, profiles: Sequence[Profile], max_rows: int) -> bytes:
+        panels = []
+        for profile in profiles:
+            bands = list(self._bands(profile))
+            panels.append((profile, bands[:max_rows], max(len(bands) - max_rows, 0)))
+        height = _TOP + sum(_ROW * (len(bands) + (left > 0)) + 42 for _, bands, left in panels)
+        self._xml.startDocument()
+        box = {"width": str(self._width), "height": str(height)}
+        self._xml.startElement(
+            "svg",
+            AttributesImpl(
+                {
+                    "xmlns": "http://www.w3.org/2000/svg",
+                    "viewBox": f"0 0 {self._width} {height}",
+                    "style": "font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace",
+                    **box,
+                }
+            ),
+        )
+        self._xml.ignorableWhitespace("\n")
+        self._element("rect", width="100%", height="100%", fill="#fff")
+        self._axis(height)
+        y = float(_TOP)
+        for profile, bands, left in panels:
+            y = self._panel(profile, bands, left, y)
+        self._xml.endElement("svg")
+        self._xml.endDocument()
+        return self._buffer.getvalue().encode()
+
+    def _element(self, name: str, text: str = "", **attributes: str) -> None:
+        named = {key.replace("_", "-"): value for key, value in attributes.items()}
+        self._xml.startElement(name, AttributesImpl(named))
+        self._xml.characters(text)
+        self._xml.endElement(name)
+        self._xml.ignorableWhitespace("\n")
+
+    def _x(self, cycle: float) -> float:
+        return round(_LEFT + (cycle - self._start) * self._scale, 2)
+
+    def _axis(self, height: int) -> None:
+        """Cycle numbers above, and lines through all panels."""
+        step = _step((self._end - self._start) / 12)
+        self._element("text", "cycle", x="8", y="20", fill="#555")
+        for cycle in range(-(-self._start // step) * step, self._end + 1, step):
+            x = str(self._x(cycle))
+            self._element("text", number(cycle), x=x, y="20", fill="#555", text_anchor="middle")
+            self._element("line", x1=x, x2=x, y1="25", y2=str(height - 8), stroke="#e4e4e4")
+
+    def _panel(self, profile: Profile, bands: Sequence[_Band], left: int, y: float) -> float:
+        title = f"{clip(visible(profile.meta.title), 70)} · {number(profile.cycles)} cycles"
+        lost = design_overhead(profile)
+        if profile.series or lost.overhead:
+            title += f", {number(lost.overhead)} of them control overhead"
+        self._element("text", title, x="8", y=str(y + 16), font_weight="bold")
+        y += 24
+        for band in bands:
+            label = clip(visible(band.title), int((_LEFT - 16) / _LETTER))
+            self._element("text", label, x="8", y=str(y + 12), fill="#333")
+            self._band(band, y)
+            y += _ROW
+        if left:
+            more = f"… {number(left)} more row{'s' if left > 1 else ''}"
+            self._element("text", more, x="8", y=str(y + 12), fill="#777")
+            y += _ROW
+        if self._start < profile.cycles < self._end:
+            x, top = str(self._x(profile.cycles)), y - _ROW * (len(bands) + (left > 0))
+            self._element("line", x1=x, x2=x, y1=str(top), y2=str(y), stroke="#222")
+        return y + 18
+
+    def _band(self, band: _Band, y: float) -> None:
+        inside = (band.end > self._start) & (band.start < self._end)
+        start = np.maximum(band.start[inside], self._start)
+        end = np.minimum(band.end[inside], self._end)
+        which = band.which[inside]
+        wide = (end - start) * self._scale >= _LEAST
+        for s, e, name in zip(
+            start[wide].tolist(), end[wide].tolist(), which[wide].tolist(), strict=True
+        ):
+            x, w = self._x(s), round((e - s) * self._scale, 2)
+            text = visible(band.names[name])
+            self._xml.startElement("g", AttributesImpl({}))
+            self._element("title", f"{text}: cycles {number(s)} to {number(e - 1)}")
+            place = {"x": str(x), "y": str(y), "width": str(w), "height": str(_ROW - 3)}
+            self._element("rect", **place, fill=band.colour, stroke="#fff", stroke_width="0.5")
+            if w > 3 * _LETTER:
+                shown = clip(text, int((w - 4) / _LETTER))
+                self._element("text", shown, x=str(x + 3), y=str(y + 12))
+            self._xml.endElement("g")
+        self._shade(start[~wide], end[~wide], band.colour, y)
+
+    def _shade(self, start: Ints, end: Ints, colour: str, y: float) -> None:
+        """Narrow boxes as shade: four steps of how much of a pixel's cycles they fill."""
+        if not len(start):
+            return
+        pixels = self._width - _LEFT - _RIGHT
+        pixel = [(edge - self._start) * self._scale for edge in (start, end)]
+        covered = _coverage(pixel[0], pixel[1], pixels)
+        steps = np.ceil(np.clip(covered, 0, 1) * 4).astype(np.int64)
+        first = np.flatnonzero(np.concatenate(([True], steps[1:] != steps[:-1])))
+        last = np.concatenate((first[1:], [pixels]))
+        for a, b, step in zip(first.tolist(), last.tolist(), steps[first].tolist(), strict=True):
+            if step:
+                place = {"x": str(_LEFT + a), "y": str(y), "width": str(b - a)}
+                self._element(
+                    "rect", **place, height=str(_ROW - 3), fill=colour, fill_opacity=f"{step / 4:g}"
+                )
+
+    def _bands(self, profile: Profile) -> Iterator[_Band]:
+        by_instance: dict[str, list[Row]] = {}
+        for row in rows(profile):
+            by_instance.setdefault(row.instance, []).append(row)
+        many = len(by_instance) > 1
+        for instance, mine in by_instance.items():
+            shown = [r for r in mine if r.kind is not Kind.PRIMITIVE]
+            wanted = np.array([p for row in shown for p in row.paths], dtype=np.int64)
+            found = spans(profile, paths=wanted)
+            prefix = f"{instance.rsplit('.', 1)[-1]} " if many else ""
+            for kind in dict.fromkeys((*_ORDER, *(row.kind for row in shown))):
+                for row in sorted((r for r in shown if r.kind is kind), key=_lane):
+                    yield from _of_row(profile, row, found, prefix)
+                if kind is Kind.CONTROL:
+                    yield from _of_registers(profile, instance, prefix)
+
+
+def _lane(row: Row) -> tuple[int, int]:
+    return row.lane, row.extra
+
+
+_TITLES = {Kind.CELL: "cell", Kind.CONTROL: "control", Kind.GROUP: "groups"}
+
+
+def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_Band]:
+    """A row's boxes; nested control blocks one level below the other."""
+    inside = set(row.paths)
+    depth = {p: len(inside.intersection(profile.lineage(p))) for p in row.paths}
+    title = f"{prefix}{_TITLES.get(row.kind, row.kind.value)}"
+    arm = f", arm {row.lane + 1}" if row.lane else ""
+    arm += f" ({row.extra + 1})" if row.extra else ""
+    for level in sorted(set(depth.values())):
+        if row.kind is Kind.CONTROL and level > _LEVELS:
+            break
+        paths = [p for p in row.paths if depth[p] == level]
+        starts, ends, which = [], [], []
+        for index, path in enumerate(paths):
+            begin, until = np.searchsorted(found.path, (path, path + 1)).tolist()
+            starts.append(found.start[begin:until])
+            ends.append(found.end[begin:until])
+            which.append(np.full(until - begin, index))
+        yield _Band(
+            title=title + arm + (f", level {level}" if level > 1 else ""),
+            colour=_COLOURS.get(row.kind, _OTHER),
+            start=np.concatenate(starts),
+            end=np.concatenate(ends),
+            names=tuple(profile.frame_of(p).label for p in paths),
+            which=np.concatenate(which),
+        )
+
+
+def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Band]:
+    """One box of one cycle for each update of an instance's control registers."""
+    series = [s for s in profile.series if s.track == instance and s.metric in REGISTERS]
+    when: list[Ints] = [updates(one) for one in series]
+    which = [np.full(len(cycles), index) for index, cycles in enumerate(when)]
+    if sum(map(len, when)):
+        cycle = np.concatenate(when)
+        yield _Band(
+            f"{prefix}control registers",
+            _REGISTER,
+            cycle,
+            cycle + 1,
+            tuple(one.name.split(" (")[0] for one in series),
+            np.concatenate(which),
+        )
+
+
+def _coverage(
+    start: NDArray[np.floating], end: NDArray[np.floating], pixels: int
+) -> NDArray[np.floating]:
+    """How much of each pixel some intervals cover (shape: pixels)."""
+    # The integral of "how many intervals hold this point" is piecewise linear in its ends.
+    edges = np.arange(pixels + 1, dtype=np.float64)
+
+    def integral(ends: NDArray[np.floating]) -> NDArray[np.floating]:
+        ordered = np.sort(ends)
+        total = np.concatenate(([0.0], np.cumsum(ordered)))
+        below = np.searchsorted(ordered, edges)
+        return edges * below - total[below]
+
+    return np.diff(integral(start) - integral(end))
+
+
+def _step(least: float) -> int:
+    """The round number of cycles (1, 2, 5 · 10ⁿ) that is at least so many."""
+    power = 1
+    while True:
+        for factor in (1, 2, 5):
+            if factor * power >= least:
+                return factor * power
+        power *= 10

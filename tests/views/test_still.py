@@ -1,0 +1,137 @@
+"""Still timelines and comparisons: several profiles on one axis."""
+
+from __future__ import annotations
+
+import csv
+import io
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from cyclescope.analyse import design_overhead
+from cyclescope.errors import InputError
+from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.views import comparison, timeline_svg, write_timeline
+from cyclescope.views._still import _coverage
+from strategies import calyx_profiles, large_profile
+
+
+def steps(title: str, gap: int) -> Profile:
+    """`seq { a; b; }`, a and b three cycles each with some cycles between."""
+    build = ProfileBuilder()
+    main = build.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    seq = build.path(main, Frame(Kind.CONTROL, "seq L1", "main", "seq"))
+    one, two = (build.path(seq, Frame(Kind.GROUP, name, "main")) for name in "ab")
+    trees = [build.tree([one]), build.tree([seq]), build.tree([two])]
+    ends = np.array([3, 3 + gap]), np.array([3 + gap, 6 + gap]), np.array([0, 1])
+    if gap:
+        build.counter(Series("main", "fsm0 (seq L1)", "fsm", "state", -1, *ends))
+    return build.build(Meta("calyx", title), [3, gap, 3], trees)
+
+
+def texts(svg: bytes) -> list[str]:
+    root = ElementTree.fromstring(svg.decode())
+    return [e.text or "" for e in root.iter() if e.tag.endswith("}text")]
+
+
+def boxes(svg: bytes) -> dict[str, tuple[float, float]]:
+    """Title → (x, width) of each named box."""
+    root = ElementTree.fromstring(svg.decode())
+    found = {}
+    for group in (e for e in root.iter() if e.tag.endswith("}g")):
+        title, rect = group[0], group[1]
+        found[title.text or ""] = (float(rect.get("x", "")), float(rect.get("width", "")))
+    return found
+
+
+def test_two_runs_stand_on_one_axis() -> None:
+    svg = timeline_svg([steps("slow", 2), steps("fast", 0)])
+    shown = texts(svg)
+    assert "slow · 8 cycles, 2 of them control overhead" in shown
+    assert "fast · 6 cycles" in shown
+    assert [t for t in shown if t in ("cell", "control", "control registers", "groups")] == [
+        "cell", "control", "control registers", "groups", "cell", "control", "groups",
+    ]  # fmt: skip
+    found = boxes(svg)
+    slow, fast = found["b: cycles 5 to 7"], found["b: cycles 3 to 5"]
+    scale = (1000 - 190 - 14) / 8
+    assert slow == pytest.approx((190 + 5 * scale, 3 * scale), abs=0.02)
+    assert fast == pytest.approx((190 + 3 * scale, 3 * scale), abs=0.02)
+
+
+def test_a_window_of_a_still() -> None:
+    svg = timeline_svg([steps("slow", 2), steps("fast", 0)], start=6)
+    assert set(boxes(svg)) == {
+        "main: cycles 6 to 7", "seq L1: cycles 6 to 7", "b: cycles 6 to 7",
+    }  # fmt: skip
+    with pytest.raises(InputError, match="no cycles from 8 to 8"):
+        timeline_svg([steps("slow", 2), steps("fast", 0)], start=8)
+
+
+def test_what_is_too_narrow_is_shade_and_rows_are_counted() -> None:
+    svg = timeline_svg([large_profile(400)], max_rows=3)
+    assert b"fill-opacity" in svg
+    assert any(text.startswith("… ") and text.endswith(" more rows") for text in texts(svg))
+    assert len(svg) < 200_000
+
+
+def test_coverage_against_counting() -> None:
+    rng = np.random.default_rng(3)
+    start = np.sort(rng.uniform(0, 20, 30))
+    end = np.minimum(start + rng.uniform(0, 0.5, 30), 20)
+    fine = (np.arange(200_000) + 0.5) / 10_000
+    inside = ((fine[:, None] >= start) & (fine[:, None] < end)).sum(axis=1)
+    assert np.allclose(_coverage(start, end, 20), inside.reshape(20, -1).mean(axis=1), atol=1e-3)
+
+
+@given(calyx_profiles(hostile=True))
+@settings(max_examples=25, deadline=None)
+def test_any_profile_has_a_still(profile: Profile) -> None:
+    svg = timeline_svg([profile, profile])
+    names = {e.tag.rsplit("}")[-1] for e in ElementTree.fromstring(svg.decode()).iter()}
+    assert names <= {"svg", "rect", "text", "line", "g", "title"}
+
+
+def test_one_trace_of_several_profiles() -> None:
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+    stream = io.BytesIO()
+    write_timeline([steps("slow", 2), steps("fast", 0)], stream)
+    trace = Trace()
+    trace.ParseFromString(stream.getvalue())
+    described = [p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")]
+    assert len({d.uuid for d in described}) == len(described)
+    processes = {d.uuid: d.process.process_name for d in described if d.HasField("process")}
+    assert list(processes.values()) == [
+        "slow (1 cycle = 1 ns)", "fast (1 cycle = 1 ns)",
+    ]  # fmt: skip
+    above = {d.uuid: d.parent_uuid for d in described}
+    ends: dict[str, int] = {}
+    for packet in trace.packet:
+        if not packet.HasField("timestamp"):
+            continue
+        track = packet.trusted_packet_sequence_id
+        while track not in processes:
+            track = above[track]
+        ends[processes[track]] = max(ends.get(processes[track], 0), packet.timestamp)
+    assert list(ends.values()) == [8, 6]
+
+    alone = io.BytesIO()
+    write_timeline(steps("slow", 2), alone)
+    assert stream.getvalue().startswith(alone.getvalue())
+
+
+def test_a_comparison_counts_from_the_first() -> None:
+    profiles = [steps("slow", 2), steps("fast", 0), steps("slower", 4)]
+    table = comparison(profiles).decode().splitlines()
+    assert table[1].split()[:3] == ["slow", "8", "6"]
+    assert table[2].split()[:4] == ["fast", "6", "\u221225.0", "%"]
+    assert table[3].split()[:4] == ["slower", "10", "+25.0", "%"]
+    rows = list(csv.DictReader(io.StringIO(comparison(profiles, "csv").decode())))
+    assert [int(row["cycles"]) for row in rows] == [8, 6, 10]
+    for row, profile in zip(rows, profiles, strict=True):
+        parts = [int(row[name]) for name in ("useful", "fsm", "par_done", "both", "other")]
+        assert sum(parts) == profile.cycles
+        assert parts[0] == design_overhead(profile).useful
