@@ -1,6 +1,7 @@
 """What a profile means: overheads, tables of activations, the summary. One place for each."""
 
 from cyclescope.analyse._activations import Activations, Key, activations
+from cyclescope.analyse._check import Finding, Limit, check, parse_limit
 from cyclescope.analyse._classes import CycleClasses, cycle_classes
 from cyclescope.analyse._diff import Change, Diff, Spot, diff
 from cyclescope.analyse._lines import Line, line_cycles
@@ -25,8 +26,10 @@ __all__ = [
     "Change",
     "CycleClasses",
     "Diff",
+    "Finding",
     "HotPath",
     "Key",
+    "Limit",
     "Line",
     "Overhead",
     "Row",
@@ -34,6 +37,7 @@ __all__ = [
     "Summary",
     "activations",
     "at_level",
+    "check",
     "cycle_classes",
     "design_overhead",
     "diff",
@@ -41,6 +45,7 @@ __all__ = [
     "levels",
     "line_cycles",
     "match_paths",
+    "parse_limit",
     "places",
     "plain_name",
     "summarise",

@@ -14,6 +14,7 @@ import click
 from cyclescope import __version__
 from cyclescope.cli._bounds import bounds
 from cyclescope.cli._calyx import calyx
+from cyclescope.cli._check import check
 from cyclescope.cli._diff import diff
 from cyclescope.cli._export import export
 from cyclescope.cli._flamegraph import flamegraph
@@ -38,6 +39,7 @@ COMMANDS: tuple[click.Command, ...] = (
     timeline,
     export,
     diff,
+    check,
 )
 
 

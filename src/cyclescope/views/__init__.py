@@ -5,6 +5,7 @@ opens a file, and nothing varies between two calls.
 """
 
 from cyclescope.views._compare import comparison
+from cyclescope.views._check import check_json, check_junit, check_markdown, check_text
 from cyclescope.views._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
 from cyclescope.views._diffgraph import diff_flamegraph
 from cyclescope.views._diffpage import diff_html
@@ -32,6 +33,10 @@ __all__ = [
     "NetworkEdge",
     "NetworkNode",
     "comparison",
+    "check_json",
+    "check_junit",
+    "check_markdown",
+    "check_text",
     "diff_flamegraph",
     "diff_html",
     "diff_json",

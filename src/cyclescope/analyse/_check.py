@@ -1,0 +1,242 @@
+"""Limits on a profile: budgets that must hold, regressions that must not.
+
+cycles <= 1_400_000          a budget
+useful >= 30%                a share of the run's cycles
+longest(main.queue/push) < 8 of one frame in an instance
+cycles > +2%                 a regression, against another profile
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cyclescope.analyse._activations import Activations, activations
+from cyclescope.analyse._overheads import OVERHEADS, Overhead, design_overhead
+from cyclescope.errors import InputError
+from cyclescope.model import Kind, Profile, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["Finding", "Limit", "check", "parse_limit"]
+
+_RUN = ("cycles", "useful", "overhead", *OVERHEADS)
+_FRAME = ("cycles", "times", "shortest", "longest")
+_OPERATORS: dict[str, Callable[[Fraction | float, Fraction], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_FORM = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*(<=|>=|==|!=|<|>)\s*([^<>=!]+?)\s*", re.DOTALL)
+_VALUE = re.compile(r"([+-]?)(\d[\d_,]*(?:\.\d+)?)\s*(%?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A comparison of one figure of a profile with a number.
+
+    Attributes:
+        text: as it was written, without superfluous blanks.
+        metric: what is compared.
+        of: the frame it is asked of, empty for the whole run.
+        operator: one of `<= >= == != < >`.
+        value: the number; per cent if `percent` says so.
+        percent: of the run's cycles, or of the other profile's figure if `relative`.
+        relative: it is the change since another profile that is compared.
+    """
+
+    text: str
+    metric: str
+    of: str
+    operator: str
+    value: Fraction
+    percent: bool
+    relative: bool
+
+    def holds(self, figure: Fraction | float) -> bool:
+        """Whether the comparison is true of a figure."""
+        return _OPERATORS[self.operator](figure, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of one limit.
+
+    Attributes:
+        name: the limit's text, or what else was looked at (`complete`).
+        passed: whether it is as it should be.
+        measured: the profile's figure; None where there is none.
+        base: the other profile's; None without one.
+        figure: what was compared with the limit's value, in its unit.
+        detail: one line for people.
+    """
+
+    name: str
+    passed: bool
+    measured: int | None
+    base: int | None
+    figure: Fraction | float | None
+    detail: str
+
+
+def parse_limit(text: str, *, relative: bool = False) -> Limit:
+    """Read a limit.
+
+    Args:
+        text: as in this module's head.
+        relative: a change since another profile: the number needs a sign.
+
+    Raises:
+        InputError: it is no limit, or there is no such figure.
+    """
+    shown = " ".join(text.split())
+    form = _FORM.fullmatch(text)
+    value = _VALUE.fullmatch(form[4]) if form else None
+    example = "cycles > +2%" if relative else "cycles <= 1000"
+    if form is None or value is None:
+        raise InputError(f"{shown}: not a limit; write it like '{example}'")
+    metric, of = form[1], " ".join((form[2] or "").split())
+    known = _FRAME if form[2] is not None else _RUN
+    if metric not in known:
+        other = " (of the run)" if form[2] is None else " (of a frame)"
+        raise InputError(f"{shown}: no figure {metric}{other}; there are {', '.join(known)}")
+    if form[2] is not None and not of:
+        raise InputError(f"{shown}: name a frame between the brackets, such as main.queue/push")
+    if relative and not value[1]:
+        raise InputError(f"{shown}: a change needs a sign; write it like '{example}'")
+    percent = bool(value[3])
+    if percent and not relative and metric not in _RUN:
+        raise InputError(f"{shown}: {metric} is no share of the run; write a number without %")
+    number = Fraction(value[2].replace("_", "").replace(",", ""))
+    return Limit(
+        text=shown,
+        metric=metric,
+        of=of,
+        operator=form[3],
+        value=-number if value[1] == "-" else number,
+        percent=percent,
+        relative=relative,
+    )
+
+
+def check(
+    profile: Profile,
+    budgets: Iterable[str | Limit] = (),
+    *,
+    against: Profile | None = None,
+    fail_on: Iterable[str | Limit] = (),
+    strict: bool = False,
+) -> tuple[Finding, ...]:
+    """Hold a profile against limits.
+
+    Args:
+        profile: what to check. A run that was stopped, or one with errors on the way, fails.
+        budgets: what must be true of it.
+        against: the profile with which `fail_on` compares.
+        fail_on: what must not be true of the change since `against`.
+        strict: lost data fails too.
+
+    Raises:
+        InputError: a limit that cannot be read, or asks for what the profile does not have.
+    """
+    figures = _Figures(profile)
+    limits = [b if isinstance(b, Limit) else parse_limit(b) for b in budgets]
+    changes = [f if isinstance(f, Limit) else parse_limit(f, relative=True) for f in fail_on]
+    if changes and against is None:
+        raise InputError(f"{changes[0].text}: a change since what? give a profile to compare with")
+    findings = list(_sound(profile, strict))
+    findings += [_budget(figures, limit) for limit in limits]
+    if against is not None:
+        base = _Figures(against)
+        findings += [
+            replaced for replaced in _sound(against, strict, "base: ") if not replaced.passed
+        ]
+        findings += [_change(figures, base, limit) for limit in changes]
+    return tuple(findings)
+
+
+def _sound(profile: Profile, strict: bool, who: str = "") -> Iterable[Finding]:
+    meta = profile.meta
+    reason = f" ({meta.stop_reason})" if meta.stop_reason else ""
+    detail = "the run reached its end" if meta.complete else f"stopped before its end{reason}"
+    yield Finding(f"{who}complete", meta.complete, profile.cycles, None, None, detail)
+    bad = (Severity.ERROR, Severity.DATA_LOSS) if strict else (Severity.ERROR,)
+    for anomaly in meta.anomalies:
+        if anomaly.severity in bad:
+            detail = f"{anomaly.severity.value}: {anomaly.name} \u00d7 {anomaly.count}"
+            yield Finding(f"{who}{anomaly.name}", False, anomaly.count, None, None, detail)
+
+
+def _budget(figures: _Figures, limit: Limit) -> Finding:
+    measured = figures.get(limit)
+    figure = Fraction(measured)
+    detail = f"{measured:,}"
+    if limit.percent:
+        figure = Fraction(100 * measured, figures.profile.cycles or 1)
+        detail += f" of {figures.profile.cycles:,} ({float(figure):.1f} %)"
+    return Finding(limit.text, limit.holds(figure), measured, None, figure, detail)
+
+
+def _change(figures: _Figures, base: _Figures, limit: Limit) -> Finding:
+    measured, old = figures.get(limit), base.get(limit)
+    change = measured - old
+    # From nothing to something is a rise without bound.
+    share = Fraction(100 * change, old) if old else float("inf") * change if change else Fraction(0)
+    figure = share if limit.percent else Fraction(change)
+    detail = f"{old:,} \u2192 {measured:,} ({change:+,}, {float(share):+.1f} %)"
+    return Finding(limit.text, not limit.holds(figure), measured, old, figure, detail)
+
+
+class _Figures:
+    """A profile's figures, each worked out when first asked for."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+
+    def get(self, limit: Limit) -> int:
+        if limit.of:
+            found = self._find(limit)
+            fields = {"cycles": "total"}
+            return int(getattr(found, fields.get(limit.metric, limit.metric)))
+        return int(getattr(self._overhead, limit.metric))
+
+    @cached_property
+    def _overhead(self) -> Overhead:
+        return design_overhead(self.profile)
+
+    @cached_property
+    def _frames(self) -> dict[str, list[Activations]]:
+        """Activations by each name that a frame goes by: its own, and with its instance."""
+        result: dict[str, list[Activations]] = {}
+        for (frame, instance), found in activations(self.profile).items():
+            what = self.profile.catalog[frame]
+            cell = what.kind in (Kind.CELL, Kind.THREAD)
+            for name in {instance} if cell else {f"{instance}/{what.name}", what.name}:
+                result.setdefault(" ".join(name.split()), []).append(found)
+        return result
+
+    def _find(self, limit: Limit) -> Activations:
+        found = self._frames.get(limit.of, [])
+        if len(found) == 1:
+            return found[0]
+        title = self.profile.meta.title
+        if found:
+            where = [name for name in self._frames if name.endswith(f"/{limit.of}")]
+            several = f": {', '.join(where[:5])} …" if where else ""
+            raise InputError(
+                f"{limit.text}: {len(found)} frames of {title} are called {limit.of}{several}; "
+                f"name one with its instance"
+            )
+        near = [name for name in self._frames if limit.of in name][:3]
+        near = near or get_close_matches(limit.of, self._frames, n=3)
+        hint = f"; there are {', '.join(near)} …" if near else "; see `cyclescope table`"
+        raise InputError(f"{limit.text}: nothing called {limit.of} ran in {title}{hint}")
