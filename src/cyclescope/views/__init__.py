@@ -4,8 +4,8 @@ Each function takes a profile and returns text or bytes, or writes to a stream. 
 opens a file, and nothing varies between two calls.
 """
 
-from cyclescope.views._compare import comparison
 from cyclescope.views._check import check_json, check_junit, check_markdown, check_text
+from cyclescope.views._compare import comparison
 from cyclescope.views._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
 from cyclescope.views._diffgraph import diff_flamegraph
 from cyclescope.views._diffpage import diff_html
@@ -16,6 +16,7 @@ from cyclescope.views._lines import lines_view, print_source, source_svg, source
 from cyclescope.views._network import NetworkEdge, NetworkNode, network_svg
 from cyclescope.views._paraver import write_paraver
 from cyclescope.views._paraver_side import paraver_companions
+from cyclescope.views._report import EMBED, write_report
 from cyclescope.views._speedscope import SPEEDSCOPE_RUNS, speedscope
 from cyclescope.views._still import timeline_svg
 from cyclescope.views._summary import print_summary, summary_json, summary_text
@@ -25,6 +26,7 @@ from cyclescope.views._vcd import write_vcd
 
 __all__ = [
     "DIFF_FORMATS",
+    "EMBED",
     "EXPORT_FORMATS",
     "EXPORT_TABLES",
     "SPEEDSCOPE_RUNS",
@@ -32,11 +34,11 @@ __all__ = [
     "Folded",
     "NetworkEdge",
     "NetworkNode",
-    "comparison",
     "check_json",
     "check_junit",
     "check_markdown",
     "check_text",
+    "comparison",
     "diff_flamegraph",
     "diff_html",
     "diff_json",
@@ -56,8 +58,9 @@ __all__ = [
     "summary_json",
     "summary_text",
     "table_view",
-    "write_paraver",
     "timeline_svg",
+    "write_paraver",
+    "write_report",
     "write_timeline",
     "write_vcd",
 ]

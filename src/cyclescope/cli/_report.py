@@ -1,0 +1,64 @@
+"""`cyclescope report`: everything in one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cyclescope.cli._common import (
+    check_outputs,
+    force_option,
+    output_option,
+    read_profile,
+    report,
+    target,
+    writing,
+)
+
+__all__ = ["report_"]
+
+
+@click.command("report")
+@click.argument(
+    "profiles",
+    type=click.Path(path_type=Path),
+    metavar="PROFILE.cyc …",
+    nargs=-1,
+    required=True,
+)
+@click.option(
+    "--embed-source",
+    type=click.Choice(("none", "used", "all")),
+    default="used",
+    show_default=True,
+    help="Source text to put into the report: none, the lines around those that ran or could have, "
+    "all that the profiles carry.",
+)
+@output_option("Page to write; PROFILE.html if not given")
+@force_option
+def report_(
+    profiles: tuple[Path, ...], embed_source: str, output: Path | None, force: bool
+) -> None:
+    """Write a report: one HTML file to open in a browser, without a network.
+
+    Summary, timeline, flame graph, tables and source, linked with each other; several profiles
+    side by side.
+    """
+    from cyclescope.views import write_report
+
+    path = target(output, profiles[0], ".html")
+    check_outputs(path, force=force)
+    named = [
+        (name, read_profile(profile))
+        for name, profile in zip(_names(profiles), profiles, strict=True)
+    ]
+    with writing(path, force=force) as stream:
+        write_report(named, stream, embed=embed_source)
+    report(path, "report")
+
+
+def _names(profiles: tuple[Path, ...]) -> list[str]:
+    """What tells the profiles apart: the files' names, or as much as was typed."""
+    short = [profile.stem for profile in profiles]
+    return short if len(set(short)) == len(short) else [str(profile) for profile in profiles]

@@ -1,0 +1,263 @@
+"""A profile as the report's page reads it: one block of bytes.
+
+    length of the head, 4 bytes, little-endian
+    the head: JSON, padded with spaces to a multiple of 8 bytes
+    the arrays, each from a multiple of 8 bytes on, little-endian
+
+An array stands in the head as `{"type": "u1", "at": 16, "length": 3}`: `at` counts from the end of
+the head. All of it is deflated (zlib), since browsers inflate by themselves. Lengths rather than
+times are stored: they repeat. Texts are made visible here: the page shows them as they come.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cyclescope.analyse import CycleClasses, cycle_classes, levels, table
+from cyclescope.model import Ints, Kind, Profile, Series
+from cyclescope.views._lanes import rows
+from cyclescope.views._stacks import stacks
+from cyclescope.views._text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cyclescope.analyse import Row
+    from cyclescope.model import Bank, Frame
+
+__all__ = ["EMBED", "pack"]
+
+EMBED = ("none", "used", "all")
+"""How much source text a report carries: none, the lines around what the run names, all."""
+
+_AROUND = 3  # lines of context before and after a line that is named
+_LABEL = 300  # characters of a name: no view shows more
+_TABLES = (Kind.CELL, Kind.GROUP, Kind.CONTROL, Kind.PRIMITIVE, Kind.PROCESS, Kind.LOOP, Kind.STAGE)
+_EXACT = 1 << 53  # the browser's numbers are exact below this
+
+
+class _Arrays:
+    """Collects arrays, each as narrow as its values allow: it packs better."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self._at = 0
+
+    def add(self, values: Ints) -> dict[str, str | int]:
+        """Store an array and give what stands for it in the head."""
+        data = np.ascontiguousarray(values, dtype=_narrowest(values)).tobytes()
+        kind = np.dtype(_narrowest(values)).str[1:]
+        entry: dict[str, str | int] = {"type": kind, "at": self._at, "length": len(values)}
+        self.parts.append(data + bytes(-len(data) % 8))
+        self._at += len(self.parts[-1])
+        return entry
+
+
+def _narrowest(values: Ints) -> str:
+    if not len(values):
+        return "<u1"
+    low, high = int(values.min()), int(values.max())
+    for kind in ("u1", "u2", "u4") if low >= 0 else ("i1", "i2", "i4"):
+        limits = np.iinfo(np.dtype(kind))
+        if limits.min <= low and high <= limits.max:
+            return f"<{kind}"
+    return "<f8"
+
+
+def pack(profile: Profile, *, embed: str = "used") -> bytes:
+    """Everything that the page shows of a profile, deflated.
+
+    Args:
+        profile: what to show.
+        embed: how much source text to carry, one of `EMBED`.
+
+    Returns:
+        The same bytes for the same profile.
+    """
+    arrays = _Arrays()
+    head = json.dumps(_head(profile, arrays, embed), separators=(",", ":")).encode()
+    head += b" " * (-(len(head) + 4) % 8)
+    whole = b"".join((len(head).to_bytes(4, "little"), head, *arrays.parts))
+    return zlib.compress(whole, 9)
+
+
+def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
+    meta = profile.meta
+    paths, forest, schedule = profile.call_paths, profile.forest, profile.schedule
+    number = {frame: index for index, frame in enumerate(profile.catalog)}
+    instances = {name: index for index, name in enumerate(dict.fromkeys(profile.instances))}
+    return {
+        "version": 1,
+        "title": _shown(meta.title),
+        "source": meta.source,
+        "cycles": profile.cycles,
+        "complete": meta.complete,
+        "stopReason": _shown(meta.stop_reason),
+        "periodPs": meta.period_ps,
+        "tools": _texts(meta.tools),
+        "inputs": _texts(meta.inputs),
+        "options": _texts(meta.options),
+        "anomalies": [
+            {"name": _shown(a.name), "severity": a.severity.value, "count": a.count,
+             "detail": _shown(a.detail)}
+            for a in meta.anomalies
+        ],
+        "levels": [_shown(level) for level in levels(profile)],
+        "frames": [_frame(frame) for frame in profile.catalog],
+        "instances": [_shown(name) for name in instances],
+        "paths": {
+            # A root's parent is -1, which would cost the whole array a wider type.
+            "parent": arrays.add(paths.parent + 1),
+            "frame": arrays.add(paths.frame),
+            "instance": arrays.add(_numbers(instances[name] for name in profile.instances)),
+            "order": arrays.add(_numbers(stacks(profile, scaled=False).order)),
+        },
+        "trees": {"size": arrays.add(np.diff(forest.offset)), "path": arrays.add(forest.path)},
+        "runs": {"cycles": arrays.add(schedule.cycles), "tree": arrays.add(schedule.tree)},
+        "classes": _classes(cycle_classes(profile), arrays),
+        "rows": [
+            {"instance": instances[row.instance], "kind": row.kind.value, "lane": row.lane,
+             "extra": row.extra, "paths": list(row.paths)}
+            for row in rows(profile)
+        ],
+        "tables": {
+            kind.value: [_row(number, row) for row in table(profile, kind)]
+            for kind in _TABLES
+            if any(frame.kind is kind for frame in profile.catalog)
+        },
+        **_counters(profile, arrays),
+        "sources": _sources(profile, embed),
+    }  # fmt: skip
+
+
+def _shown(text: str) -> str:
+    return visible(text)[:_LABEL]
+
+
+def _place(text: str) -> str:
+    return visible(text)[-_LABEL:]
+
+
+def _texts(items: Mapping[str, str]) -> list[list[str]]:
+    return [[_shown(name), _shown(value)] for name, value in items.items()]
+
+
+def _numbers(values: Any) -> Ints:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _frame(frame: Frame) -> list[Any]:
+    positions = [[_shown(p.level), _place(p.file), p.line] for p in frame.positions]
+    name = _shown(frame.label) or "(no name)"
+    detail = _shown(frame.detail)
+    return [frame.kind.value, name, detail, positions, frame.latency, int(frame.generated)]
+
+
+def _classes(classes: CycleClasses, arrays: _Arrays) -> dict[str, Any]:
+    return {
+        "names": list(classes.names),
+        "cycles": arrays.add(classes.cycles),
+        "index": arrays.add(classes.index),
+    }
+
+
+def _row(number: dict[Frame, int], row: Row) -> list[Any]:
+    split = row.overhead
+    return [
+        number[row.frame],
+        _shown(row.instance),
+        row.times,
+        row.cycles,
+        row.shortest,
+        row.longest,
+        split.useful if split is not None and row.cycles else None,
+        int(row.could_be_static),
+    ]
+
+
+def _counters(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
+    """Series of their own intervals, and those that are columns of a bank."""
+    banks: dict[int, tuple[int, Bank]] = {}
+    series = []
+    for one in profile.series:
+        entry: dict[str, Any] = {
+            "track": _shown(one.track),
+            "name": _shown(one.name),
+            "metric": _shown(one.metric),
+            "unit": _shown(one.unit),
+            "path": one.path,
+        }
+        if one.bank is not None:
+            number, _ = banks.setdefault(id(one.bank), (len(banks), one.bank))
+            entry |= {"bank": number, "column": one.column}
+        else:
+            entry |= _intervals(one, arrays)
+        series.append(entry)
+    stored = [
+        {
+            "cycles": arrays.add(bank.cycles),
+            "state": arrays.add(bank.state),
+            "columns": bank.values.shape[1],
+            "values": _values(bank.values.reshape(-1), arrays),
+        }
+        for _, bank in banks.values()
+    ]
+    return {"series": series, "banks": stored}
+
+
+def _intervals(series: Series, arrays: _Arrays) -> dict[str, Any]:
+    start, end, value = series.intervals
+    return {
+        "gap": arrays.add(start - np.concatenate(([0], end[:-1]))),
+        "cycles": arrays.add(end - start),
+        "value": _values(value, arrays),
+    }
+
+
+def _values(values: Ints, arrays: _Arrays) -> dict[str, Any]:
+    """Values of any size: what a browser cannot hold exactly is rounded, and said to be."""
+    inexact = bool(len(values)) and max(abs(int(values.min())), abs(int(values.max()))) >= _EXACT
+    return {**arrays.add(values), "inexact": inexact}
+
+
+def _sources(profile: Profile, embed: str) -> list[dict[str, Any]]:
+    """Texts as stretches of lines: `[first line, [line, …]]`."""
+    if embed == "none":
+        return []
+    named: dict[str, set[int]] = {}
+    for frame in profile.catalog:
+        for position in frame.positions:
+            named.setdefault(position.file, set()).add(position.line)
+    result = []
+    for file, text in profile.sources.items():
+        if file not in named and embed == "used":
+            continue
+        lines = text.split("\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        wanted = range(1, len(lines) + 1)
+        keep = (
+            list(wanted)
+            if embed == "all"
+            else sorted(
+                {
+                    near
+                    for line in named[file]
+                    for near in range(line - _AROUND, line + _AROUND + 1)
+                    if near in wanted
+                }
+            )
+        )
+        parts: list[tuple[int, list[str]]] = []
+        for number in keep:
+            if not parts or parts[-1][0] + len(parts[-1][1]) != number:
+                parts.append((number, []))
+            # Of the control characters a text needs tabs only.
+            line_text = lines[number - 1].rstrip("\r").expandtabs(4)
+            parts[-1][1].append(visible(line_text)[: 4 * _LABEL])
+        result.append({"file": _place(file), "lines": len(lines), "parts": parts})
+    return result

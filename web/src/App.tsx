@@ -1,0 +1,91 @@
+import { useEffect } from "preact/hooks";
+import { About } from "./About.tsx";
+import { Compare } from "./Compare.tsx";
+import { FlameView } from "./FlameView.tsx";
+import { SourceView } from "./SourceView.tsx";
+import { choose, current, focus, profiles, select, selection, whole } from "./state.ts";
+import { Summary } from "./Summary.tsx";
+import { TableView } from "./TableView.tsx";
+import { number } from "./text.ts";
+import { ThemeButton } from "./Theme.tsx";
+import { Timeline } from "./Timeline.tsx";
+
+export function App() {
+  useEffect(() => {
+    const reset = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      if (focus.value) focus.value = null;
+      else select(null);
+    };
+    document.addEventListener("keydown", reset);
+    return () => document.removeEventListener("keydown", reset);
+  }, []);
+  const several = profiles.value.length > 1;
+  return (
+    <>
+      <a class="skip" href="#summary">Skip to the summary</a>
+      <header>
+        <span class="brand">cyclescope</span>
+        {several ? <Chooser /> : <span class="one">{profiles.value[0]!.name}</span>}
+        <nav aria-label="Views">
+          {several && <a href="#compare">Compare</a>}
+          <a href="#summary">Summary</a>
+          <a href="#timeline">Timeline</a>
+          <a href="#flame">Flame graph</a>
+          <a href="#tables">Tables</a>
+          <a href="#source">Source</a>
+          <a href="#about">About</a>
+        </nav>
+        <ThemeButton />
+      </header>
+      <Chosen />
+      <main>
+        {several && <Compare />}
+        {/* A profile's views keep what they remember of it to themselves. */}
+        <div class="views" key={current.value}>
+          <Summary />
+          <Timeline />
+          <FlameView />
+          <TableView />
+          <SourceView />
+          <About />
+        </div>
+      </main>
+    </>
+  );
+}
+
+function Chooser() {
+  return (
+    <div class="chooser" role="group" aria-label="Profile">
+      {profiles.value.map((profile, index) => (
+        <button type="button" aria-pressed={index === current.value} onClick={() => choose(index)}>
+          {profile.name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** What narrows the views down, where it can be seen from everywhere. */
+function Chosen() {
+  const span = selection.value;
+  const pointed = focus.value;
+  return (
+    <div class="chosen" role="status" data-part="chosen">
+      {span && (
+        <span class="chip">
+          counting cycles {number(span.from)}–{number(span.to - 1)} only: {number(span.to - span.from)}{" "}
+          of {number(whole.value.to)}
+          <button type="button" onClick={() => select(null)}>all cycles</button>
+        </span>
+      )}
+      {pointed && (
+        <span class="chip point">
+          pointed out: {pointed.label}
+          <button type="button" onClick={() => (focus.value = null)}>nothing</button>
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+import { useMemo, useState } from "preact/hooks";
+import { type LineCycles, lineCycles } from "./derive.ts";
+import { Help } from "./Help.tsx";
+import { countedCycles, focus, point, profile, weights } from "./state.ts";
+import { number, percent } from "./text.ts";
+
+interface Shown {
+  line: number;
+  text: string | null;
+  cycles: LineCycles | null;
+}
+
+export function SourceView() {
+  const shown = profile.value;
+  const [level, setLevel] = useState(shown.levels[0] ?? "");
+  const [chosen, setFile] = useState("");
+  const counts = weights.value;
+  const files = useMemo(() => lineCycles(shown, counts, level), [shown, counts, level]);
+  const names = [...files.keys()];
+  const file = files.has(chosen) ? chosen : (names[0] ?? "");
+  if (!shown.levels.length) {
+    return (
+      <section id="source" aria-labelledby="source-title">
+        <h2 id="source-title">Source</h2>
+        <p class="note">This profile names no source lines.</p>
+      </section>
+    );
+  }
+  const text = shown.sources.find((source) => source.file === file);
+  const lines = merge(files.get(file) ?? [], text?.parts ?? []);
+  const total = countedCycles.value;
+  return (
+    <section id="source" aria-labelledby="source-title">
+      <h2 id="source-title">Source</h2>
+      <div class="tools">
+        {shown.levels.length > 1 && (
+          <label>Level <select value={level} onChange={(e) => setLevel(e.currentTarget.value)}>
+            {shown.levels.map((one) => <option value={one}>{one}</option>)}
+          </select></label>
+        )}
+        <label>File <select value={file} onChange={(e) => setFile(e.currentTarget.value)}>
+          {names.map((one) => <option value={one}>{one}</option>)}
+        </select></label>
+        {!text && <span class="note">The text is not in this report (see --embed-source); what each line declares is shown instead.</span>}
+      </div>
+      <div class="wide code" tabIndex={0} role="region" aria-label={`Cycles of the lines of ${file}`}>
+        <table data-part="lines">
+          <caption class="hidden">Cycles beside each line</caption>
+          <thead>
+            <tr>
+              <th scope="col" class="n">cycles</th><th scope="col" class="n">share</th><th scope="col" class="n">control only</th>
+              <th scope="col" class="n">line</th><th scope="col">text</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((one, index) => {
+              const here = one.cycles;
+              const gap = index > 0 && lines[index - 1]!.line + 1 !== one.line;
+              const frames = here?.frames.map((frame) => shown.frames[frame]!.name).join(", ");
+              return (
+                <tr class={`${gap ? "gap " : ""}${here?.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}`}>
+                  <td class="n" data-line={one.line}>
+                    {here && <span class="meter heat" style={{ width: `${(100 * here.active) / (total || 1)}%` }} />}
+                    {here && number(here.active)}
+                  </td>
+                  <td class="n">{here && percent(here.active, total)}</td>
+                  <td class="n">{here && here.active > here.useful ? number(here.active - here.useful) : ""}</td>
+                  <td class="n">
+                    {here?.paths.length ? (
+                      <button type="button" class="link" title={frames} onClick={() => point(`${file}:${one.line}`, here.paths)}>{one.line}</button>
+                    ) : (
+                      one.line
+                    )}
+                  </td>
+                  <td><code>{one.text ?? ""}</code>{one.text === null && <span class="dim">{frames}</span>}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <Help>
+        <p>
+          Beside each line: the cycles in which something from this line was active, their share, and how many of
+          them were <b>control only</b>: nothing below it did work. Lines overlap (a block is active while what it contains
+          is), so the column does not add up to the run. Press a line's number to point it out in all views.
+        </p>
+      </Help>
+    </section>
+  );
+}
+
+/** Lines of text and lines with cycles, by number. */
+function merge(counted: LineCycles[], parts: [number, string[]][]): Shown[] {
+  const lines = new Map<number, Shown>();
+  for (const [first, texts] of parts) {
+    texts.forEach((text, index) => lines.set(first + index, { line: first + index, text, cycles: null }));
+  }
+  for (const one of counted) {
+    const line = lines.get(one.line);
+    if (line) line.cycles = one;
+    else lines.set(one.line, { line: one.line, text: null, cycles: one });
+  }
+  return [...lines.values()].sort((a, b) => a.line - b.line);
+}

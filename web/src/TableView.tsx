@@ -1,0 +1,144 @@
+import { useMemo, useState } from "preact/hooks";
+import type { Profile, TableRow } from "./data.ts";
+import { activeCycles } from "./derive.ts";
+import { Help } from "./Help.tsx";
+import { countedCycles, focus, point, profile, selection, weights } from "./state.ts";
+import { decimal, kindName, number, percent } from "./text.ts";
+
+interface Column {
+  title: string;
+  numeric: boolean;
+  /** Of the whole run even while only some cycles are counted. */
+  wholeRun?: boolean;
+  value: (row: Counted) => number | string;
+  text: (row: Counted, total: number) => string;
+}
+
+interface Counted extends TableRow {
+  now: number;
+  paths: number[];
+  name: string;
+  place: string;
+}
+
+const COLUMNS: Column[] = [
+  { title: "cycles", numeric: true, value: (row) => row.now, text: (row) => number(row.now) },
+  { title: "share", numeric: true, value: (row) => row.now, text: (row, total) => percent(row.now, total) },
+  { title: "times", numeric: true, wholeRun: true, value: (row) => row.times, text: (row) => number(row.times) },
+  { title: "min", numeric: true, wholeRun: true, value: (row) => row.shortest, text: (row) => (row.times ? number(row.shortest) : "") },
+  { title: "max", numeric: true, wholeRun: true, value: (row) => row.longest, text: (row) => (row.times ? number(row.longest) : "") },
+  { title: "average", numeric: true, wholeRun: true, value: (row) => (row.times ? row.cycles / row.times : 0), text: (row) => (row.times ? decimal(row.cycles / row.times) : "") },
+  { title: "useful", numeric: true, wholeRun: true, value: (row) => (row.useful ?? 0) / (row.cycles || 1), text: (row) => (row.useful === null ? "" : percent(row.useful, row.cycles)) },
+  { title: "static?", numeric: false, wholeRun: true, value: (row) => (row.couldBeStatic ? 0 : 1), text: (row) => (row.couldBeStatic ? "could be" : "") },
+  { title: "instance", numeric: false, value: (row) => row.instance, text: (row) => row.instance },
+  { title: "name", numeric: false, value: (row) => row.name, text: (row) => row.name },
+  { title: "line", numeric: false, value: (row) => row.place, text: (row) => row.place },
+];
+const AT_ONCE = 60;
+
+export function TableView() {
+  const shown = profile.value;
+  const kinds = Object.keys(shown.tables);
+  const [kind, setKind] = useState(kinds.includes("group") ? "group" : (kinds[0] ?? ""));
+  const [filter, setFilter] = useState("");
+  const [by, setBy] = useState<[string, boolean]>(["cycles", true]);
+  const [all, setAll] = useState(false);
+  const counts = weights.value;
+  const rows = useMemo(() => count(shown, counts, kind), [shown, counts, kind]);
+  const columns = COLUMNS.filter(
+    (column) =>
+      (column.title !== "useful" || kind === "cell") &&
+      (column.title !== "static?" || rows.some((row) => row.couldBeStatic)),
+  );
+  const column = columns.find((one) => one.title === by[0]) ?? columns[0]!;
+  const wanted = filter.toLowerCase();
+  const sorted = rows
+    .filter((row) => !wanted || `${row.instance} ${row.name} ${row.place}`.toLowerCase().includes(wanted))
+    .map((row, index) => ({ row, index }))
+    .sort((a, b) => (by[1] ? -1 : 1) * compare(column.value(a.row), column.value(b.row)) || a.index - b.index)
+    .map(({ row }) => row);
+  const listed = all ? sorted : sorted.slice(0, AT_ONCE);
+  if (!kinds.length) return null;
+  return (
+    <section id="tables" aria-labelledby="tables-title">
+      <h2 id="tables-title">Tables</h2>
+      <div class="tools">
+        <span class="choice" role="group" aria-label="What">
+          {kinds.map((one) => (
+            <button type="button" aria-pressed={one === kind} onClick={() => { setKind(one); setAll(false); }}>{kindName(one)}</button>
+          ))}
+        </span>
+        <label class="search">Filter <input type="search" value={filter} onInput={(e) => setFilter(e.currentTarget.value)} /></label>
+        {selection.value && <span class="note">cycles and share: selected cycles; the other figures: whole run</span>}
+      </div>
+      <div class="wide">
+        <table data-part="table">
+          <caption class="hidden">{kindName(kind)} by cycles active</caption>
+          <thead>
+            <tr>
+              {columns.map((one) => (
+                <th scope="col" class={one.numeric ? "n" : ""} aria-sort={one === column ? (by[1] ? "descending" : "ascending") : "none"}>
+                  <button type="button" class="sort" onClick={() => setBy([one.title, by[0] === one.title ? !by[1] : one.numeric])}>
+                    {one.title}{one === column ? (by[1] ? " ▾" : " ▴") : ""}
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {listed.map((row) => (
+              <tr class={row.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}>
+                {columns.map((one) => (
+                  <td class={one.numeric ? (selection.value && one.wholeRun ? "n dim" : "n") : one.title === "line" ? "place" : ""}>
+                    {one.title === "name" && row.paths.length ? (
+                      <button type="button" class="link" onClick={() => point(row.name, row.paths)}>{row.name}</button>
+                    ) : one.title === "cycles" ? (
+                      <>
+                        <span class="meter" style={{ width: `${(100 * row.now) / (countedCycles.value || 1)}%` }} />
+                        {one.text(row, countedCycles.value)}
+                      </>
+                    ) : (
+                      one.text(row, countedCycles.value)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sorted.length > listed.length && (
+        <button type="button" onClick={() => setAll(true)}>Show all {number(sorted.length)}</button>
+      )}
+      <Help>
+        <p>
+          One row for each, by instance: cycles in which it was active, how often it ran, and its shortest, longest and
+          average activation. A group or block whose shortest and longest activations are equal, and that is not static yet,
+          is marked: it could be made static, if nothing but chance keeps it equal. What never ran is listed with 0.
+          While cycles are selected on the timeline, cycles and share are of those.
+        </p>
+      </Help>
+    </section>
+  );
+}
+
+function compare(a: number | string, b: number | string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function count(profile: Profile, weights: Float64Array, kind: string): Counted[] {
+  const rows = profile.tables[kind] ?? [];
+  const number = new Map(rows.map((row, index) => [`${row.frame} ${row.instance}`, index]));
+  const of = Int32Array.from(profile.frame, (frame, path) => {
+    return number.get(`${frame} ${profile.instances[profile.instance[path]!]}`) ?? -1;
+  });
+  const active = activeCycles(profile, weights, of, rows.length);
+  const paths: number[][] = rows.map(() => []);
+  of.forEach((row, path) => row >= 0 && paths[row]!.push(path));
+  return rows.map((row, index) => {
+    const frame = profile.frames[row.frame]!;
+    const at = frame.positions[0];
+    const place = at ? `${at.file}:${at.line}` : "";
+    return { ...row, now: active[index]!, paths: paths[index]!, name: frame.name, place };
+  });
+}

@@ -1,0 +1,166 @@
+/** The timeline's lanes: one for each level of nesting in each row. */
+
+import type { Profile, Series } from "./data.ts";
+
+/** A lane of activations, or of a counter. */
+export interface Lane {
+  label: string;
+  kind: string;
+  /** Nesting inside its row, for the label's sake. */
+  level: number;
+  series: Series | null;
+}
+
+/** Lanes that open and close together. */
+export interface Group {
+  key: string;
+  label: string;
+  /** How deep it is indented. */
+  depth: number;
+  /** The lane of the group itself (a cell's own activity), -1 for none. */
+  own: number;
+  lanes: number[];
+  groups: Group[];
+}
+
+export interface Lanes {
+  lanes: Lane[];
+  /** For each path the lane on which it is drawn. */
+  of: Int32Array;
+  groups: Group[];
+}
+
+const TITLES: Record<string, string> = {
+  control: "control",
+  group: "groups",
+  process: "processes",
+  state: "states",
+  loop: "loops",
+  stage: "stages",
+};
+const OWN = new Set(["cell", "thread"]);
+
+/** Arranges rows and counters by instance. */
+export function arrange(profile: Profile): Lanes {
+  const lanes: Lane[] = [];
+  const of = new Int32Array(profile.parent.length).fill(-1);
+  const groups = new Map<string, Group>();
+  const top: Group[] = [];
+
+  const groupOf = (instance: string): Group => {
+    let group = groups.get(instance);
+    if (!group) {
+      const above = instance.lastIndexOf(".");
+      const parent = above > 0 ? groups.get(instance.slice(0, above)) : undefined;
+      group = {
+        key: instance,
+        label: parent ? instance.slice(above + 1) : instance || "run",
+        depth: parent ? parent.depth + 1 : 0,
+        own: -1,
+        lanes: [],
+        groups: [],
+      };
+      groups.set(instance, group);
+      (parent ? parent.groups : top).push(group);
+    }
+    return group;
+  };
+  const folder = (group: Group, label: string): Group => {
+    let found = group.groups.find((inner) => inner.key === `${group.key}\0${label}`);
+    if (!found) {
+      found = { key: `${group.key}\0${label}`, label, depth: group.depth + 1, own: -1, lanes: [], groups: [] };
+      group.groups.unshift(found);
+    }
+    return found;
+  };
+
+  for (const row of profile.rows) {
+    const group = groupOf(profile.instances[row.instance]);
+    const inside = new Set(row.paths);
+    const levels = new Map<number, number>();
+    for (const path of row.paths) {
+      let level = 0;
+      for (let p = profile.parent[path]; p >= 0; p = profile.parent[p]) if (inside.has(p)) level++;
+      let lane = levels.get(level);
+      if (lane === undefined) {
+        levels.set(level, (lane = lanes.length));
+        const first = profile.frames[profile.frame[path]];
+        const arm = row.lane ? `, arm ${row.lane + 1}` : "";
+        const more = row.extra ? ` (${row.extra + 1})` : "";
+        const label = row.kind === "primitive" || OWN.has(row.kind)
+          ? `${first.name}${more}`
+          : `${TITLES[row.kind] ?? row.kind}${arm}${more}`;
+        lanes.push({ label, kind: row.kind, level, series: null });
+        if (OWN.has(row.kind) && group.own < 0 && level === 0) {
+          group.own = lane;
+          group.label = first.name;
+        } else if (row.kind === "primitive") folder(group, "primitives").lanes.push(lane);
+        else group.lanes.push(lane);
+      }
+      of[path] = lane;
+    }
+  }
+  for (const series of profile.series) {
+    const group = groupOf(series.track);
+    const register = series.metric === "fsm" || series.metric === "par done";
+    const unit = series.unit && series.unit !== "state" ? ` [${series.unit}]` : "";
+    lanes.push({ label: `${series.name}${unit}`, kind: "counter", level: 0, series });
+    (register ? folder(group, "control registers") : group).lanes.push(lanes.length - 1);
+  }
+  return { lanes, of, groups: top };
+}
+
+/** A line of the timeline's list as it is shown. */
+export interface Line {
+  lane: number;
+  label: string;
+  depth: number;
+  /** The group that the line opens and closes, if it is one. */
+  group: Group | null;
+  open: boolean;
+  top: number;
+  height: number;
+}
+
+const HEIGHT = 17;
+const COUNTER = 30;
+
+/** The lines that are shown with some groups open. */
+export function shownLines(arranged: Lanes, open: ReadonlySet<string>): Line[] {
+  const lines: Line[] = [];
+  let top = 0;
+  const add = (line: Omit<Line, "top" | "height">): void => {
+    const height = line.lane >= 0 && arranged.lanes[line.lane].series ? COUNTER : HEIGHT;
+    lines.push({ ...line, top, height });
+    top += height;
+  };
+  const visit = (group: Group): void => {
+    const is = open.has(group.key);
+    add({ lane: group.own, label: group.label, depth: group.depth, group, open: is });
+    if (!is) return;
+    let last = "";
+    for (const lane of group.lanes) {
+      const { label } = arranged.lanes[lane];
+      add({ lane, label: label === last ? "" : label, depth: group.depth + 1, group: null, open: false });
+      last = label;
+    }
+    group.groups.forEach(visit);
+  };
+  arranged.groups.forEach(visit);
+  return lines;
+}
+
+/** The groups that are open at first: the outermost, and what they call if that is little. */
+export function firstOpen(arranged: Lanes): Set<string> {
+  const open = new Set<string>();
+  let lines = 0;
+  let level = arranged.groups;
+  while (level.length) {
+    const plain = level.filter((group) => !group.key.includes("\0"));
+    lines += plain.reduce((sum, group) => sum + group.lanes.length + group.groups.length, 0);
+    if (open.size && lines > 40) break;
+    for (const group of plain) open.add(group.key);
+    level = plain.flatMap((group) => group.groups);
+  }
+  return open;
+}

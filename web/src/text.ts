@@ -1,0 +1,70 @@
+/** How numbers are written: as the Python side writes them, so that both say the same. */
+
+/** An integer with separators: `1,489,329`. */
+export function number(value: number): string {
+  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** At most one decimal: `12`, `4.3`. */
+export function decimal(value: number): string {
+  const tenths = Math.round(value * 10);
+  const text = number(Math.floor(tenths / 10));
+  return tenths % 10 ? `${text}.${tenths % 10}` : text;
+}
+
+/**
+ * A share of integers in percent, rounded half up: `48.5 %`. What is not zero is never shown as
+ * zero, nor what is not all as all.
+ */
+export function percent(part: number, whole: number): string {
+  if (whole <= 0) return "0.0 %";
+  // In tenths of a percent; beyond 2^53 / 1000 cycles the last digit may be off.
+  const units = Math.floor((part * 2000 + whole) / (2 * whole));
+  if (units === 0 && part > 0) return "<0.1 %";
+  if (units === 1000 && part < whole) return ">99.9 %";
+  return `${Math.floor(units / 10)}.${units % 10} %`;
+}
+
+/** `1 cycle`, `2 cycles`. */
+export function cycles(value: number): string {
+  return `${decimal(value)} cycle${value === 1 ? "" : "s"}`;
+}
+
+/** A time in picoseconds, as a person would say it. */
+export function duration(picoseconds: number): string {
+  const units: [string, number][] = [["s", 1e12], ["ms", 1e9], ["µs", 1e6], ["ns", 1e3]];
+  for (const [unit, size] of units) {
+    if (picoseconds >= size) return `${Number((picoseconds / size).toPrecision(4))} ${unit}`;
+  }
+  return `${picoseconds} ps`;
+}
+
+const CLASSES: Record<string, string> = {
+  useful: "useful",
+  fsm: "FSM update",
+  par_done: "par-done update",
+  both: "FSM and par-done update",
+  other: "other control",
+};
+
+/** A class of cycles in words. */
+export function className(key: string): string {
+  return CLASSES[key] ?? key.replaceAll("_", " ");
+}
+
+const KINDS: Record<string, string> = {
+  cell: "cells",
+  control: "control blocks",
+  group: "groups",
+  primitive: "primitives",
+  process: "processes",
+  thread: "threads",
+  state: "states",
+  loop: "loops",
+  stage: "stages",
+};
+
+/** A kind of frame in words, several of it. */
+export function kindName(kind: string): string {
+  return KINDS[kind] ?? kind;
+}

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
+import { fingerprint } from "./fingerprint.ts";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const target = fileURLToPath(new URL("../src/cyclescope/views/data/report.html", import.meta.url));
+
+const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/**
+ * Puts script and style into the page, under a policy that allows just these two by their hashes,
+ * and writes it to where the Python package finds it.
+ */
+function onePage(): Plugin {
+  return {
+    name: "one-page",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const of = (ending: string) => {
+        const found = Object.values(bundle).filter((file) => file.fileName.endsWith(ending));
+        if (found.length !== 1) throw new Error(`${found.length} files *${ending}, not one`);
+        const file = found[0]!;
+        delete bundle[file.fileName];
+        return String(file.type === "chunk" ? file.code : file.source);
+      };
+      // A "</script" in a string of the code would end it.
+      const script = of(".js").replaceAll("</script", "<\\/script");
+      const style = of(".css");
+      const page = of(".html");
+      const policy = [
+        "default-src 'none'",
+        `script-src ${hash(script)}`,
+        `style-src ${hash(style)}`,
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+      ].join("; ");
+      const head = [
+        `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+        `<meta name="built-from" content="${fingerprint(here)}">`,
+        `<style>${style}</style>`,
+      ].join("\n    ");
+      const whole = page
+        .replace(/\s*<script type="module"[^>]*><\/script>/, "")
+        .replace(/\s*<link rel="stylesheet"[^>]*>/, "")
+        .replace(/<meta charset="utf-8" ?\/?>/, (found) => `${found}\n    ${head}`)
+        // Last in the page: the data stands before it.
+        .replace("</body>", () => `<script type="module">${script}</script>\n  </body>`);
+      mkdirSync(new URL("../src/cyclescope/views/data/", import.meta.url), { recursive: true });
+      writeFileSync(target, whole);
+      this.info(`${target}: ${Math.round(whole.length / 1024)} kB`);
+    },
+  };
+}
+
+export default defineConfig({
+  base: "./",
+  build: {
+    target: "es2022",
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    write: false,
+  },
+  plugins: [onePage()],
+  test: { include: ["test/**/*.test.ts"] },
+});
+
