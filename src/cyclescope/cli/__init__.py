@@ -19,8 +19,8 @@ from cyclescope.cli._diff import diff
 from cyclescope.cli._export import export
 from cyclescope.cli._flamegraph import flamegraph
 from cyclescope.cli._import import import_
-from cyclescope.cli._source import source
 from cyclescope.cli._report import report_
+from cyclescope.cli._source import source
 from cyclescope.cli._summary import summary
 from cyclescope.cli._table import table
 from cyclescope.cli._timeline import timeline
