@@ -1,0 +1,253 @@
+"""A region as hardware: one datapath, N threads, their memories, locks and barriers.
+
+    machine = build_machine(region, schedules)
+    machine.sources  # {"hts8.v": …, "gemm_region.v": …}
+
+The host gives the addresses and sizes of external arrays and the scalars, the size of the team
+and whether waiting stages keep the order of arrival; then it starts thread after thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import LawError
+from cyclescope.hls._ir import Op, Place
+from cyclescope.hls._machine_memory import ADDRESS, LocalArray, Ports
+from cyclescope.hls._machine_parts import Flags, barrier, either, lock, one_hot, tid_width
+from cyclescope.hls._machine_pipe import Entry, Pipeline
+from cyclescope.rtl import Module, cat, const, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from cyclescope.c import Range
+    from cyclescope.hls._ir import Array, Graph, Node, Region, Schedule
+    from cyclescope.hls._machine_ops import Unit
+    from cyclescope.rtl import Expr, Net
+
+__all__ = ["Core", "Machine", "Wait", "build_machine"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Wait:
+    """A place where threads wait: bits of `waits`, a bit a thread, from `low` up."""
+
+    node: Node
+    graph: Graph
+    low: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Machine:
+    """What was built.
+
+    Attributes:
+        name: of the top module.
+        sources: file name → Verilog text.
+        region: what it does.
+        accesses: by the number in a fault, the accesses that are checked.
+        waits: where threads can wait.
+        pipelines: of all graphs, the root first.
+    """
+
+    name: str
+    sources: Mapping[str, str]
+    region: Region
+    accesses: tuple[Node, ...]
+    waits: tuple[Wait, ...]
+    pipelines: tuple[Pipeline, ...]
+
+    @property
+    def threads(self) -> int:
+        """Contexts in hardware: the largest team."""
+        return self.region.threads
+
+
+class Core:
+    """What the pipelines of a region share while they are built."""
+
+    def __init__(
+        self, region: Region, schedules: Mapping[Graph, Schedule], *, checks: bool
+    ) -> None:
+        self.region, self.schedules, self.checks = region, schedules, checks
+        n = self.threads = region.threads
+        name = f"{region.name}_region"
+        self.m = m = Module(name, f"{self.text(region.where)}: {n} hardware threads")
+        self._width = tid_width(n)
+        start = m.input("start", 1)
+        start_tid = m.input("start_tid", self._width)
+        self.team: Expr = m.input("team", self._width + 1)
+        self.team_mask = m.input("team_mask", n)
+        self.in_order = m.input("in_order", 1)
+        self.scalars = [m.input(f"scalar{i}", w) for i, (_, w) in enumerate(region.scalars)]
+        self.base: dict[Array, Expr] = {}
+        self.size: dict[Array, Expr] = {}
+        self.local: dict[Array, LocalArray] = {}
+        for number, array in enumerate(region.arrays):
+            if array.place is Place.EXTERNAL:
+                self.base[array] = m.input(f"base{number}", ADDRESS)
+                self.size[array] = m.input(f"size{number}", ADDRESS)
+            else:
+                self.local[array] = LocalArray(m, array, n, self.text(array.where))
+        self.ports = Ports(m, n)
+        self.releases: list[list[Expr]] = [[] for _ in region.locks]
+        self._acquires: list[list[tuple[Expr, Expr, Flags]]] = [[] for _ in region.locks]
+        self._barriers: list[list[tuple[Expr, Flags]]] = [[] for _ in region.barriers]
+        self.accesses: list[Node] = []
+        self.pipelines: list[Pipeline] = []
+        if checks:
+            self.fault = m.register("fault", 1, reset=0, note="an access was out of range")
+            self._fault_access = m.register("fault_access", 16)
+            self._fault_tid = m.register("fault_tid", self._width)
+            self._fault_offset = m.register("fault_offset", 64)
+        root = Pipeline(self, region.root, schedules[region.root], Entry(start, start_tid, (), ()))
+        self.pipelines.append(root)
+        self._finish(root)
+
+    def text(self, where: Range) -> str:
+        """A place in the source."""
+        return f"{Path(where.file).name}:{where.line}"
+
+    # Operations
+
+    def unit(self, node: Node) -> Unit:
+        """The unit of an operation."""
+        raise LawError(f"{self.text(node.where)}: {node.op}: no unit; please report this")
+
+    def operate(self, node: Node, operands: Sequence[Expr], name: str) -> Expr:
+        """A unit that works on these operands."""
+        raise NotImplementedError
+
+    def begin(
+        self,
+        node: Node,
+        name: str,
+        busy: Flags,
+        issue: Net,
+        tid: Expr,
+        operands: Sequence[Expr],
+    ) -> Callable[[int, Expr], Expr]:
+        """A variable-latency operation; returns how to read its results."""
+        if node.op in (Op.LOAD, Op.STORE):
+            assert node.array is not None
+            self.check(node, issue, tid, operands[0])
+            at = self.base[node.array] + operands[0].trunc(ADDRESS)
+            if node.op is Op.LOAD:
+                results = self.ports.load(node, name, busy, issue, tid, at)
+                return lambda _, t: results.at(t)
+            self.ports.store(node, name, busy, issue, tid, at, operands[1])
+        elif node.op is Op.LOOP:
+            assert node.body is not None
+            count = len(node.body.carried)
+            entry = Entry(issue, tid, operands[:count], operands[count:])
+            inner = Pipeline(self, node.body, self.schedules[node.body], entry)
+            self.pipelines.append(inner)
+            busy.clear(inner.over_mask)
+            return inner.result
+        elif node.op is Op.ACQUIRE:
+            self._acquires[node.constant].append((issue, tid, busy))
+        else:
+            assert node.op is Op.BARRIER, node.op
+            self._barriers[node.constant].append((one_hot(issue, tid, self.threads), busy))
+        return _nothing
+
+    def check(self, node: Node, valid: Expr, tid: Expr, offset: Expr) -> None:
+        """Notes an access out of its array, or not aligned to its width."""
+        if not self.checks:
+            return
+        assert node.array is not None
+        m, number = self.m, len(self.accesses)
+        self.accesses.append(node)
+        bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
+        width = bits // 8
+        offset = m.named(offset, f"offset{number}")
+        size: Expr = self.size.get(node.array, const(node.array.bytes or 0, ADDRESS))
+        bad = ~(offset.zext(65) + width).ule(size.zext(65))
+        if width > 1 and not width & width - 1:
+            bad = bad | offset[(width - 1).bit_length() - 1 : 0].any()
+        bad = m.wire(f"bad{number}", valid & bad)
+        m.update(self.fault, 1, bad)
+        first = m.wire(f"first_bad{number}", bad & ~self.fault)
+        m.update(self._fault_access, number, first)
+        m.update(self._fault_tid, tid, first)
+        m.update(self._fault_offset, offset.zext(64), first)
+
+    # The end
+
+    def _finish(self, root: Pipeline) -> None:
+        m, n, region = self.m, self.threads, self.region
+        spins: list[Expr] = []
+        inside: list[Expr] = []
+        for number, name in enumerate(region.locks):
+            requests = [(issue, tid) for issue, tid, _ in self._acquires[number]]
+            granted, holds = lock(
+                m, f"lock{number}", n, requests, self.releases[number], f"critical {name}".strip()
+            )
+            for _, _, busy in self._acquires[number]:
+                busy.clear(granted)
+                spins.append(busy.bits)
+            inside.append(holds)
+        for number, where in enumerate(region.barriers):
+            masks = [mask for mask, _ in self._barriers[number]]
+            over = barrier(m, f"barrier{number}", n, self.team_mask, masks, self.text(where))
+            for _, busy in self._barriers[number]:
+                busy.clear(over)
+        self.ports.finish()
+        finished = Flags(m, "thread_finished", n)
+        finished.set(root.over_mask)
+        finished.finish()
+        for pipe in self.pipelines:
+            pipe.finish()
+        m.output("finished", finished.bits)
+        # Paraver's states (paper, IV-B1): bit 0 running or spinning, bit 1 critical or spinning.
+        spinning = m.wire("spinning", either(spins, n))
+        critical = m.wire("critical", either(inside, n) & root.active.bits)
+        m.output("running", root.active.bits)
+        m.output("state_low", (root.active.bits & ~critical) | spinning)
+        m.output("state_high", critical | spinning)
+        stages = [s[0] for pipe in self.pipelines for s in pipe.stages.values()]
+        m.output("moving", either([*stages, self.ports.busy], 1))
+        self.waits: list[Wait] = []
+        bits: list[Expr] = []
+        for pipe in self.pipelines:
+            for gate in pipe.gates:
+                for operation in gate.operations:
+                    self.waits.append(Wait(operation.node, pipe.graph, len(bits) * n))
+                    bits.append(operation.busy.bits)
+        m.output("waits", cat(*reversed(bits)) if bits else const(0, n))
+        if self.checks:
+            m.output("faulty", self.fault)
+            m.output("faulty_access", self._fault_access)
+            m.output("faulty_tid", self._fault_tid)
+            m.output("faulty_offset", self._fault_offset)
+
+
+def _nothing(_index: int, _tid: Expr) -> Expr:
+    raise LawError("an operation without a result was asked for it; please report this")
+
+
+def build_machine(
+    region: Region, schedules: Mapping[Graph, Schedule], *, checks: bool = True
+) -> Machine:
+    """Builds the hardware of a region.
+
+    Args:
+        region: what it does.
+        schedules: of its root and all its loops.
+        checks: hardware that notices accesses out of range; for simulation.
+
+    Raises:
+        LawError: a schedule that cannot be built, a fault of the scheduler.
+    """
+    core = Core(region, schedules, checks=checks)
+    return Machine(
+        core.m.name,
+        sources(core.m),
+        region,
+        tuple(core.accesses),
+        tuple(core.waits),
+        tuple(core.pipelines),
+    )

@@ -1,0 +1,301 @@
+"""Memories of the machine: local arrays, and the way to the banks of external memory.
+
+A load or store in the datapath puts (thread, address) into its unit's queue. Each thread has one
+read port and one write port, shared by all units; an arbiter a bank takes one request a cycle of
+the 2N ports, round robin. A bank answers its reads in order; who asked waits in a queue of tags.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.hls._ir import Place
+from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler, tid_width
+from cyclescope.rtl import cat, const, mux
+
+if TYPE_CHECKING:
+    from cyclescope.hls._ir import Array, Node
+    from cyclescope.rtl import Expr, Memory, Module, Net
+
+__all__ = ["ADDRESS", "BANKS", "LINE", "TAGS", "LocalArray", "Ports", "bank_of"]
+
+BANKS = 4
+LINE = 64  # bytes
+ADDRESS = 32  # bits of a byte address
+TAGS = 32  # reads that may be under way in a bank
+_LINE_BITS = 8 * LINE
+_OFFSET = 6  # bits of a byte's place in its line
+_FOLD = 6  # pairs of bits of a line's number that choose its bank
+
+
+def bank_of(line: int) -> int:
+    """The bank of a line: its number's lowest pairs of bits, exclusive-ored.
+
+    Strides of powers of two thus use all banks.
+    """
+    bank = 0
+    for pair in range(_FOLD):
+        bank ^= line >> 2 * pair & 3
+    return bank
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Request:
+    """A unit's queue, as its thread's port sees it."""
+
+    number: int
+    node: Node
+    busy: Flags
+    asks: Net
+    tid: Expr
+    address: Expr
+    line: Expr  # number of the line in a burst
+    accepted: Net
+    results: Memory | None = None
+    data: Expr | None = None
+
+
+class Ports:
+    """The threads' ports, the arbiters and the banks' interfaces."""
+
+    def __init__(self, m: Module, threads: int) -> None:
+        self._m = m
+        self._threads = threads
+        self._tid = tid_width(threads)
+        self._reads: list[_Request] = []
+        self._writes: list[_Request] = []
+        self.read_masks: dict[Node, Expr] = {}
+        self.write_masks: dict[Node, Expr] = {}
+        self._busy: list[Expr] = []
+        self.busy: Expr = const(0, 1)
+
+    def load(self, node: Node, name: str, busy: Flags, valid: Expr, tid: Expr, at: Expr) -> Memory:
+        """A load: `at` is its byte address. Returns the results, one word a thread."""
+        results = self._m.memory(f"{name}_data", node.widths[0], self._threads)
+        asks, (who, where, _), accepted = self._queue(name, valid, tid, at, None)
+        request = _Request(
+            len(self._reads), node, busy, asks, who, where, const(0, 1), accepted, results
+        )
+        self._reads.append(request)
+        return results
+
+    def store(
+        self, node: Node, name: str, busy: Flags, valid: Expr, tid: Expr, at: Expr, data: Expr
+    ) -> None:
+        """A store to byte address `at`."""
+        asks, (who, where, what), accepted = self._queue(name, valid, tid, at, data)
+        self._writes.append(
+            _Request(
+                len(self._writes),
+                node,
+                busy,
+                asks,
+                who,
+                where,
+                const(0, 1),
+                accepted,
+                data=what,
+            )
+        )
+
+    def _queue(
+        self, name: str, valid: Expr, tid: Expr, at: Expr, data: Expr | None
+    ) -> tuple[Net, tuple[Expr, Expr, Expr | None], Net]:
+        m = self._m
+        word = cat(tid, at) if data is None else cat(data, tid, at)
+        queue = m.memory(f"{name}_queue", word.width, 1 << self._tid)
+        tail = m.register(f"{name}_tail", self._tid + 1, reset=0)
+        head = m.register(f"{name}_head", self._tid + 1, reset=0)
+        queue.write(tail.trunc(self._tid), m.named(word, f"{name}_request"), valid)
+        m.update(tail, tail + 1, valid)
+        asks = m.wire(f"{name}_asks", tail.ne(head))
+        first = m.wire(f"{name}_first", queue.at(head.trunc(self._tid)))
+        accepted = m.ahead(f"{name}_accepted", 1)
+        m.update(head, head + 1, accepted)
+        top = ADDRESS + self._tid
+        rest = first[word.width - 1 : top] if data is not None else None
+        return asks, (first[top - 1 : ADDRESS], first[ADDRESS - 1 : 0], rest), accepted
+
+    # The ports
+
+    def finish(self) -> None:
+        """All units are known: builds ports, arbiters and the banks' interfaces."""
+        m, threads = self._m, self._threads
+        grants = [m.ahead(f"bank{b}_grant", 2 * threads) for b in range(BANKS)]
+        reads = _Side(self, "read", self._reads, [g[threads - 1 : 0] for g in grants])
+        writes = _Side(self, "write", self._writes, [g[2 * threads - 1 : threads] for g in grants])
+        for b in range(BANKS):
+            self._bank(b, grants[b], reads, writes)
+        for side in (reads, writes):
+            for flags in side.pending:
+                flags.finish()
+        self.busy = m.wire("memory_busy", either(self._busy, 1))
+
+    def _bank(self, b: int, grant: Net, reads: _Side, writes: _Side) -> None:
+        m, threads = self._m, self._threads
+        name = f"bank{b}"
+        waitrequest = m.input(f"{name}_waitrequest", 1)
+        arrives = m.input(f"{name}_readdatavalid", 1)
+        readdata = m.input(f"{name}_readdata", _LINE_BITS)
+        reading = m.register(f"{name}_reading", 1, reset=0)
+        writing = m.register(f"{name}_writing", 1, reset=0)
+        free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
+        under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
+        may_read = free & under_way.ult(TAGS)
+        hts = m.instance(
+            scheduler(2 * threads, ordered=False),
+            f"{name}_arbiter",
+            {
+                "eligible": cat(
+                    writes.pending[b].bits & free.repeat(threads),
+                    reads.pending[b].bits & may_read.repeat(threads),
+                )
+            },
+        )
+        m.assign(grant, hts["grant"])
+        reader = grant[threads - 1 : 0].any()
+        writer = grant[2 * threads - 1 : threads].any()
+        if threads == 1:
+            who: Expr = const(0, 1)
+        else:
+            who = m.wire(f"{name}_who", hts["tid"].trunc(self._tid))
+        m.update(reading, reader, free)
+        m.update(writing, writer, free)
+        at = m.wire(f"{name}_at", mux(writer, writes.address.at(who), reads.address.at(who)))
+        line = m.register(f"{name}_line", ADDRESS - _OFFSET - 2)
+        m.update(line, at[ADDRESS - 1 : _OFFSET + 2], hts["valid"])
+        m.output(f"{name}_address", line)
+        m.output(f"{name}_read", reading)
+        m.output(f"{name}_write", writing)
+        self._write_data(name, writes, who, at, writer)
+
+        self._busy += [reading, writing, under_way.any()]
+
+        # Who asked: a queue of tags in the order of the reads.
+        parts = (reads.unit.at(who), who, at[5:0])
+        if reads.line is not None:
+            parts = (reads.line.at(who), *parts)
+        tag = m.wire(f"{name}_tag", cat(*parts))
+        tags = m.memory(f"{name}_tags", tag.width, TAGS)
+        place = TAGS.bit_length() - 1
+        tail = m.register(f"{name}_tags_tail", place, reset=0)
+        head = m.register(f"{name}_tags_head", place, reset=0)
+        tags.write(tail, tag, reader)
+        m.update(tail, tail + 1, reader)
+        m.update(head, head + 1, arrives)
+        count = under_way + reader.zext(under_way.width) - arrives.zext(under_way.width)
+        m.update(under_way, count)
+        first = m.wire(f"{name}_first_tag", tags.at(head))
+        answered = m.delay(arrives, f"{name}_answered", reset=0)
+        low = 6 + self._tid
+        to = m.delay(first[low - 1 : 6], f"{name}_to", when=arrives)
+        unit = m.delay(first[low + reads.unit.width - 1 : low], f"{name}_unit", when=arrives)
+        widest = max((r.node.widths[0] for r in self._reads if r.results), default=8)
+        shifted = readdata >> cat(first[5:0], const(0, 3))
+        data = m.delay(shifted.trunc(widest), f"{name}_data", when=arrives)
+        mask = m.wire(f"{name}_answer", one_hot(answered, to, threads))
+        for r in self._reads:
+            hit = m.wire(f"{name}_for_{r.number}", answered & unit.eq(r.number))
+            r.busy.clear(mask & hit.repeat(threads))
+            assert r.results
+            r.results.write(to, data.trunc(r.results.width), hit)
+
+    def _write_data(self, name: str, writes: _Side, who: Expr, at: Expr, writer: Expr) -> None:
+        m = self._m
+        enables = m.register(f"{name}_enables", LINE)
+        data = m.register(f"{name}_lanes", _LINE_BITS)
+        if writes.data is not None and writes.mask is not None:
+            byte = at[5:0]
+            m.update(enables, writes.mask.at(who).zext(LINE) << byte, writer)
+            word = writes.data.at(who).zext(_LINE_BITS)
+            m.update(data, word << cat(byte, const(0, 3)), writer)
+            unit = m.wire(f"{name}_stores", writes.unit.at(who))
+            grant = one_hot(writer, who, self._threads)
+            for w in self._writes:
+                w.busy.clear(grant & unit.eq(w.number).repeat(self._threads))
+        m.output(f"{name}_byteenable", enables)
+        m.output(f"{name}_writedata", data)
+
+
+class _Side:
+    """All threads' read ports, or all write ports: a request each."""
+
+    def __init__(
+        self, ports: Ports, name: str, requests: list[_Request], grants: list[Expr]
+    ) -> None:
+        m, threads = ports._m, ports._threads
+        self.pending = [Flags(m, f"{name}_for_bank{b}", threads) for b in range(BANKS)]
+        self.address = m.memory(f"{name}_address", ADDRESS, threads)
+        units = max(1, (len(requests) - 1).bit_length())
+        self.unit = m.memory(f"{name}_unit", units, threads)
+        lines = max((r.line.width for r in requests), default=1)
+        self.line = m.memory(f"{name}_line", lines, threads) if lines > 1 else None
+        widest = max((r.data.width for r in requests if r.data is not None), default=0)
+        self.data = m.memory(f"{name}_data", widest, threads) if widest else None
+        self.mask = m.memory(f"{name}_mask", widest // 8, threads) if widest else None
+        full = either([f.bits for f in self.pending], threads)
+        taken: Expr = m.wire(f"{name}_ports_full", full & ~either(grants, threads))
+        for b, grant in enumerate(grants):
+            self.pending[b].clear(grant)
+        for r in requests:
+            mine = m.wire(f"{name}_{r.number}_port", one_hot(r.asks, r.tid, threads))
+            m.assign(r.accepted, r.asks & ~(mine & taken).any())
+            taken = m.wire(f"{name}_{r.number}_taken", taken | mine)
+            going = m.wire(f"{name}_{r.number}_goes", mine & r.accepted.repeat(threads))
+            (ports.read_masks if r.data is None else ports.write_masks)[r.node] = going
+            line = r.address[ADDRESS - 1 : _OFFSET]
+            bank: Expr = line[1:0]
+            for pair in range(1, _FOLD):
+                bank = bank ^ line[2 * pair + 1 : 2 * pair]
+            bank = m.wire(f"{name}_{r.number}_bank", bank)
+            for b in range(BANKS):
+                self.pending[b].set(going & bank.eq(b).repeat(threads))
+            self.address.write(r.tid, r.address, r.accepted)
+            self.unit.write(r.tid, const(r.number, units), r.accepted)
+            if self.line is not None:
+                self.line.write(r.tid, r.line.zext(lines), r.accepted)
+            if self.data is not None and self.mask is not None and r.data is not None:
+                self.data.write(r.tid, r.data.zext(widest), r.accepted)
+                bits = (1 << r.data.width // 8) - 1
+                self.mask.write(r.tid, const(bits, widest // 8), r.accepted)
+
+
+class LocalArray:
+    """A block RAM, a copy a thread; words of the widest access, byte enables, latency 1."""
+
+    def __init__(self, m: Module, array: Array, threads: int, note: str) -> None:
+        assert array.bytes is not None
+        words = -(-array.bytes // array.word)
+        self._m = m
+        self._array = array
+        self._index = max(1, (words - 1).bit_length())
+        self._byte = (array.word - 1).bit_length()
+        self._own = array.place is Place.LOCAL and threads > 1
+        depth = (threads if self._own else 1) << self._index
+        self.memory = m.memory(array.name, 8 * array.word, depth, note=note)
+
+    def _place(self, tid: Expr, offset: Expr) -> Expr:
+        index = offset[self._byte + self._index - 1 : self._byte]
+        return cat(tid, index) if self._own else index
+
+    def load(self, name: str, valid: Expr, tid: Expr, offset: Expr, width: int) -> Expr:
+        """Reads `width` bits; they are there in the next cycle."""
+        m, word = self._m, 8 * self._array.word
+        got = self.memory.read(self._place(tid, offset), valid, name=f"{name}_word")
+        if width == word:
+            return got
+        byte = m.delay(offset[self._byte - 1 : 0], f"{name}_byte", when=valid)
+        return m.wire(f"{name}_part", (got >> cat(byte, const(0, 3))).trunc(width))
+
+    def store(self, name: str, valid: Expr, tid: Expr, offset: Expr, data: Expr) -> None:
+        """Writes the data's bytes; a read in the next cycle sees them."""
+        m, size = self._m, self._array.word
+        place = self._place(tid, offset)
+        if data.width == 8 * size:
+            self.memory.write(place, data, valid)
+            return
+        byte = m.named(offset[self._byte - 1 : 0], f"{name}_byte")
+        enables = const((1 << data.width // 8) - 1, size) << byte
+        spread = m.named(data, f"{name}_value").repeat(8 * size // data.width)
+        self.memory.write(place, spread, valid, enables)

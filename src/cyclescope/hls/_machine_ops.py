@@ -1,0 +1,94 @@
+"""Operations without effects: as expressions, or as pipelined units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from cyclescope.hls._ir import Op
+from cyclescope.rtl import cat, mux
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cyclescope.hls._ir import Node
+    from cyclescope.rtl import Expr
+
+__all__ = ["UNITS", "Unit", "combinational"]
+
+
+class Unit(Protocol):
+    """A pipelined unit: what goes in comes out `latency` cycles later."""
+
+    latency: int
+
+
+# Operations that units of rtl/ do: the name of the unit; its width is that of the first operand.
+UNITS = {
+    Op.SDIV: "sdiv",
+    Op.UDIV: "udiv",
+    Op.SREM: "srem",
+    Op.UREM: "urem",
+    Op.FADD: "fadd",
+    Op.FSUB: "fsub",
+    Op.FMUL: "fmul",
+    Op.FDIV: "fdiv",
+    Op.FSQRT: "fsqrt",
+    Op.FMIN: "fmin",
+    Op.FMAX: "fmax",
+    Op.FEQ: "feq",
+    Op.FLT: "flt",
+    Op.FLE: "fle",
+    Op.SITOFP: "sitofp",
+    Op.UITOFP: "uitofp",
+    Op.FPTOSI: "fptosi",
+    Op.FPTOUI: "fptoui",
+    Op.FPEXT: "fpext",
+    Op.FPTRUNC: "fptrunc",
+}
+
+_BINARY: dict[Op, Callable[[Expr, Expr], Expr]] = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+    Op.AND: lambda a, b: a & b,
+    Op.OR: lambda a, b: a | b,
+    Op.XOR: lambda a, b: a ^ b,
+    Op.SHL: lambda a, b: a << b,
+    Op.LSHR: lambda a, b: a >> b,
+    Op.ASHR: lambda a, b: a.ashr(b),
+    Op.EQ: lambda a, b: a.eq(b),
+    Op.NE: lambda a, b: a.ne(b),
+    Op.SLT: lambda a, b: a.slt(b),
+    Op.SLE: lambda a, b: a.sle(b),
+    Op.ULT: lambda a, b: a.ult(b),
+    Op.ULE: lambda a, b: a.ule(b),
+}
+
+
+def combinational(node: Node, operands: Sequence[Expr]) -> Expr:
+    """The value of an operation that is plain logic."""
+    op, width = node.op, node.widths[0]
+    if op in _BINARY:
+        return _BINARY[op](operands[0], operands[1])
+    first = operands[0]
+    if op is Op.SELECT:
+        return mux(first, operands[1], operands[2])
+    if op is Op.NOT:
+        return ~first
+    if op is Op.ZEXT:
+        return first.zext(width)
+    if op is Op.SEXT:
+        return first.sext(width)
+    if op is Op.TRUNC:
+        return first.trunc(width)
+    if op is Op.CONCAT:
+        return cat(*reversed(operands))
+    if op is Op.EXTRACT:
+        return first[node.constant + width - 1 : node.constant]
+    # The sign bit of a float: flipped or cleared.
+    sign = first[width - 1]
+    rest = first[width - 2 : 0]
+    if op is Op.FNEG:
+        return cat(~sign, rest)
+    assert op is Op.FABS, op
+    return cat(sign ^ sign, rest)

@@ -1,0 +1,204 @@
+"""Small parts of the machine: flags of threads, the thread scheduler, locks and barriers."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cyclescope.rtl import Module, const, mux
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.rtl import Expr, Net
+
+__all__ = [
+    "Flags",
+    "barrier",
+    "either",
+    "encoded",
+    "lock",
+    "lowest",
+    "one_hot",
+    "scheduler",
+    "tid_width",
+]
+
+
+def tid_width(threads: int) -> int:
+    """Bits of a thread's number; a lone thread has one bit too."""
+    return max(1, (threads - 1).bit_length())
+
+
+def either(terms: Sequence[Expr], width: int) -> Expr:
+    """The terms or-ed; 0 if there are none."""
+    result: Expr = const(0, width)
+    for number, term in enumerate(terms):
+        result = term if number == 0 else result | term
+    return result
+
+
+def one_hot(valid: Expr, tid: Expr, threads: int) -> Expr:
+    """The thread's bit if `valid`, else nothing."""
+    if threads == 1:
+        return valid
+    return valid.zext(threads) << tid
+
+
+def lowest(bits: Expr) -> Expr:
+    """The lowest set bit alone."""
+    return bits if bits.width == 1 else bits & (~bits + 1)
+
+
+def encoded(m: Module, bits: Expr, width: int, name: str) -> Net:
+    """The number of the only set bit; 0 if none is set."""
+    bits = m.named(bits, f"{name}_bits")
+    columns = [
+        either([bits[i] for i in range(bits.width) if i >> place & 1], 1) for place in range(width)
+    ]
+    value = columns[0].zext(width)
+    for place, column in enumerate(columns[1:], 1):
+        value = value | column.zext(width) << place
+    return m.wire(name, value)
+
+
+class Flags:
+    """A register with one bit a thread, set and cleared by masks; to set wins."""
+
+    def __init__(self, m: Module, name: str, threads: int, *, note: str = "") -> None:
+        self._m = m
+        self._sets: list[Expr] = []
+        self._clears: list[Expr] = []
+        self.bits = m.register(name, threads, reset=0, note=note)
+
+    def set(self, mask: Expr) -> None:
+        """Sets the bits of a mask from the next cycle on."""
+        self._sets.append(mask)
+
+    def clear(self, mask: Expr) -> None:
+        """Clears the bits of a mask from the next cycle on."""
+        self._clears.append(mask)
+
+    def finish(self) -> None:
+        """Everything that sets and clears is known."""
+        value: Expr = self.bits
+        if self._clears:
+            value = value & ~either(self._clears, self.bits.width)
+        for mask in self._sets:
+            value = value | mask
+        self._m.update(self.bits, value)
+
+
+@cache
+def scheduler(threads: int, *, ordered: bool) -> Module:
+    """The hardware thread scheduler: one eligible thread a cycle, round robin.
+
+    Inputs: `eligible`; with `ordered` besides `in_order`, `arrive` and `arrive_tid`: while
+    `in_order` is 1 only the thread that arrived first may go. Outputs: `grant` (one bit a thread,
+    at most one set), `valid` and `tid`.
+    """
+    width = tid_width(threads)
+    m = Module(
+        f"hts{threads}{'_ordered' if ordered else ''}",
+        "Hardware thread scheduler: of the eligible threads one a cycle, round robin.",
+    )
+    eligible: Expr = m.input("eligible", threads)
+    if ordered:
+        in_order = m.input("in_order", 1)
+        arrive, arrive_tid = m.input("arrive", 1), m.input("arrive_tid", width)
+        queue = m.memory("queue", width, 1 << width, note="threads in the order of arrival")
+        tail = m.register("tail", width, reset=0)
+        head = m.register("head", width, reset=0)
+        queue.write(tail, arrive_tid, arrive)
+        m.update(tail, tail + 1, arrive)
+        first = one_hot(const(1, 1), m.named(queue.at(head), "first_tid"), threads)
+        eligible = m.wire("candidates", eligible & mux(in_order, first, const(-1, threads)))
+    if threads == 1:
+        grant: Expr = eligible
+        tid: Expr = const(0, 1)
+    else:
+        above = m.register("above", threads, reset=0, note="threads behind the last that went")
+        later = m.wire("later", eligible & above)
+        grant = m.wire("chosen", mux(later.any(), lowest(later), lowest(eligible)))
+        # Bits above the chosen one: its negation without itself.
+        m.update(above, ~grant & ~(grant - 1), grant.any())
+        tid = encoded(m, grant, width, "chosen_tid")
+    if ordered:
+        m.update(head, head + 1, grant.any())
+    m.output("grant", grant)
+    m.output("valid", grant.any())
+    m.output("tid", tid)
+    return m
+
+
+def lock(
+    m: Module,
+    name: str,
+    threads: int,
+    requests: Sequence[tuple[Expr, Expr]],
+    releases: Sequence[Expr],
+    note: str,
+) -> tuple[Expr, Expr]:
+    """A semaphore that serves in the order of the requests.
+
+    Args:
+        m: where to build it.
+        name: prefix of its nets.
+        threads: how many there are.
+        requests: (valid, tid) of each place that acquires.
+        releases: valid of each place that releases.
+        note: the critical sections in the source.
+
+    Returns:
+        Masks: the thread that is granted the lock in this cycle, and the one that holds it.
+    """
+    width = tid_width(threads)
+    queue = m.memory(f"{name}_queue", width, 1 << width, note=note)
+    tail = m.register(f"{name}_tail", width, reset=0)
+    head = m.register(f"{name}_head", width, reset=0)
+    count = m.register(f"{name}_count", width + 1, reset=0, note="threads that wait")
+    held = m.register(f"{name}_held", 1, reset=0, note=note)
+    holder = m.register(f"{name}_holder", width, reset=0)
+    place: Expr = tail
+    arrived: Expr = const(0, width + 1)
+    for valid, tid in requests:
+        queue.write(m.named(place, f"{name}_place"), tid, valid)
+        place = place + valid.zext(width) if width > 1 else place ^ valid
+        arrived = arrived + valid.zext(width + 1)
+    grant = m.wire(f"{name}_grant", ~held & count.any())
+    m.update(tail, place)
+    m.update(count, count + arrived - grant.zext(width + 1))
+    first = m.wire(f"{name}_first", queue.at(head))
+    m.update(head, head + 1, grant)
+    m.update(holder, first, grant)
+    m.update(held, 0, either(list(releases), 1))
+    m.update(held, 1, grant)
+    return (
+        m.wire(f"{name}_granted", one_hot(grant, first, threads)),
+        m.wire(f"{name}_inside", one_hot(held, holder, threads)),
+    )
+
+
+def barrier(
+    m: Module, name: str, threads: int, team: Expr, requests: Sequence[Expr], note: str
+) -> Expr:
+    """Waits for the whole team.
+
+    Args:
+        m: where to build it.
+        name: prefix of its nets.
+        threads: how many there are.
+        team: mask of the threads of the team.
+        requests: masks of arriving threads, of each place.
+        note: the barrier in the source.
+
+    Returns:
+        Mask of the threads that may go on from this cycle.
+    """
+    arrived = m.register(f"{name}_arrived", threads, reset=0, note=note)
+    full = m.wire(f"{name}_full", arrived.eq(team))
+    value: Expr = mux(full, const(0, threads), arrived)
+    for mask in requests:
+        value = value | mask
+    m.update(arrived, value)
+    return m.wire(f"{name}_over", mux(full, team, const(0, threads)))

@@ -1,0 +1,474 @@
+"""The pipeline of one graph: static regions between a head and waiting stages.
+
+Time: the scheduler at the head (or behind a waiting stage w) grants a thread in some cycle; the
+next cycle is the thread's stage 0 (or w + 1). In its cycle in stage w an iteration arrives in w:
+its live values go into the contexts and the operations of w begin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import LawError
+from cyclescope.hls._ir import EFFECTS, Op, Place
+from cyclescope.hls._machine_ops import UNITS, combinational
+from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler
+from cyclescope.rtl import const
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cyclescope.hls._ir import Graph, Node, Schedule, Value
+    from cyclescope.hls._machine import Core
+    from cyclescope.rtl import Expr, Memory, Net
+
+__all__ = ["Entry", "Operation", "Pipeline"]
+
+_FREE = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Entry:
+    """How threads come in: in the cycle in which `valid`, with these values."""
+
+    valid: Expr
+    tid: Expr
+    initial: Sequence[Expr]
+    invariants: Sequence[Expr]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Operation:
+    """A variable-latency operation of a waiting stage.
+
+    Attributes:
+        node: what it is.
+        busy: the threads for which it is not over yet.
+        issue: it begins in this cycle.
+        result: a result's value for a thread, by index.
+    """
+
+    node: Node
+    busy: Flags
+    issue: Net
+    result: Callable[[int, Expr], Expr]
+
+
+class _Gate:
+    """A place where threads wait, and the scheduler that lets one go: the head, or a stage."""
+
+    def __init__(self, pipe: Pipeline, stage: int) -> None:
+        core, name = pipe.core, pipe.name
+        self.stage = stage  # -1: the head
+        self.name = f"{name}_head" if stage < 0 else f"{name}_w{stage}"
+        note = pipe.note if stage < 0 else f"{pipe.note}, stage {stage}: threads that wait"
+        self.present = Flags(core.m, f"{self.name}_present", core.threads, note=note)
+        self.reserved = Flags(core.m, f"{self.name}_reserved", core.threads)
+        self.blocked = Flags(core.m, f"{self.name}_too_soon", core.threads)
+        self.token = Flags(core.m, f"{self.name}_token", core.threads)
+        self.waits_token = False
+        self.waits_interval = False
+        self.operations: list[Operation] = []
+        self.grant: Expr = const(0, core.threads)
+        self.valid: Expr = const(0, 1)
+        self.tid: Expr = const(0, 1)
+        self.flags = [self.present]
+
+
+class Pipeline:
+    """A graph as hardware.
+
+    Attributes:
+        name: prefix of its nets.
+        gates: the head, then the waiting stages.
+        over: a thread ends here in this cycle, and its number.
+        active: the threads that are in this graph.
+        stages: for each static stage its activation and thread.
+    """
+
+    def __init__(self, core: Core, graph: Graph, schedule: Schedule, entry: Entry) -> None:
+        self.core, self.graph, self.schedule = core, graph, schedule
+        self.name = graph.label
+        self.note = core.text(graph.where)
+        self.root = graph.stay is None
+        self.stages: dict[int, tuple[Expr, Expr]] = {}
+        self.by_stage: dict[int, list[Node]] = {}
+        self._carried = {c.param: c for c in graph.carried}
+        self._invariants: dict[Node, Memory] = {}
+        self._registers: dict[Node, Memory] = {}
+        self._values: dict[tuple[Value, int], Expr] = {}
+        self._go: dict[int, Expr] = {}
+        self._plan()
+        self._state(entry)
+        self._walk()
+        self._leave()
+
+    # Planning
+
+    def available(self, value: Value) -> int:
+        """The first stage in which a value is there; -1 if it is there in all."""
+        node = value.node
+        if node.op in _FREE or (node.op is Op.PARAM and node not in self._carried):
+            return -1
+        stage = self.schedule.stage[node]
+        if node.op is Op.PARAM:
+            return stage
+        if node in self.in_waiting:
+            return stage + 1
+        return stage + self._latency(node)
+
+    def _latency(self, node: Node) -> int:
+        """Cycles that the hardware takes; the schedule may allow more."""
+        if node.op is Op.LOAD:
+            return 1
+        if node.op in UNITS:
+            return self.core.unit(node).latency
+        return 0
+
+    def _plan(self) -> None:
+        graph, schedule = self.graph, self.schedule
+        self.waiting = tuple(sorted(schedule.waiting))
+        stages = set(self.waiting)
+        self.in_waiting = {n for n in graph.nodes if _varies(n) and schedule.stage[n] in stages}
+        for node in graph.nodes:
+            if _varies(node) and node not in self.in_waiting:
+                raise LawError(f"{self.note}: {node.op} is not in a waiting stage")
+            if node.op is not Op.PARAM and node.op not in _FREE:
+                self.by_stage.setdefault(schedule.stage[node], []).append(node)
+        self.need: dict[Value, int] = {}
+        for node in graph.nodes:
+            if node.op in _FREE or node.op is Op.PARAM:
+                continue
+            for operand in (*node.operands, *((node.when,) if node.when else ())):
+                self._needs(operand, schedule.stage[node])
+        self.stay_stage = 0
+        if graph.stay is not None:
+            self.stay_stage = max(self.available(graph.stay), 0)
+            self._needs(graph.stay, self.stay_stage)
+        self.writes = {
+            c: max(self.available(c.next), schedule.stage[c.param], self.stay_stage)
+            for c in graph.carried
+        }
+        for carried, stage in self.writes.items():
+            self._needs(carried.next, stage)
+        last = [schedule.depth - 1, *self.writes.values(), *self.need.values()]
+        last += [schedule.stage[n] for n in graph.nodes if n.op in EFFECTS]
+        last += [self.waiting[-1] + 1] if self.waiting else []
+        self.end = max(0, *last)
+        for node in graph.nodes:
+            begin = schedule.stage.get(node, 0)
+            ready = begin + self._latency(node)
+            if node not in self.in_waiting and any(begin <= w < ready for w in self.waiting):
+                raise LawError(f"{self.note}: {node.op} runs across waiting stage {begin}")
+
+    def _needs(self, value: Value, stage: int) -> None:
+        if (there := self.available(value)) > stage:
+            raise LawError(
+                f"{self.note}: {value.node.op} is needed in stage {stage}, there in {there}"
+            )
+        if there >= 0:
+            self.need[value] = max(self.need.get(value, 0), stage)
+
+    def region_of(self, stage: int) -> int:
+        """The index in `gates` of the gate in front of a stage."""
+        return sum(w < stage for w in self.waiting)
+
+    # State
+
+    def _state(self, entry: Entry) -> None:
+        core, m, n = self.core, self.core.m, self.core.threads
+        self.gates = [_Gate(self, s) for s in (-1, *self.waiting)]
+        self.active = Flags(m, f"{self.name}_active", n, note=f"{self.note}: threads inside")
+        self.last_seen = Flags(m, f"{self.name}_last", n)
+        self.entered = m.wire(f"{self.name}_entered", one_hot(entry.valid, entry.tid, n))
+        for number, param in enumerate(self.graph.invariants):
+            memory = m.memory(
+                f"{self.name}_{param.name or f'given{number}'}", param.widths[0], n,
+                note=core.text(param.where),
+            )  # fmt: skip
+            memory.write(entry.tid, entry.invariants[number], entry.valid)
+            self._invariants[param] = memory
+        for number, carried in enumerate(self.graph.carried):
+            param = carried.param
+            memory = m.memory(
+                f"{self.name}_{param.name or f'carried{number}'}", param.widths[0], n,
+                note=core.text(param.where),
+            )  # fmt: skip
+            memory.write(entry.tid, entry.initial[number], entry.valid)
+            self._registers[param] = memory
+        self._events()
+
+    def _events(self) -> None:
+        """Which gates wait for what of the previous iteration: gate → latest stage.
+
+        An operation of waiting stage w is over when the iteration leaves w: stage w + 1.
+        """
+        schedule = self.schedule
+        self.events: dict[int, int] = {}
+        pairs = [(schedule.stage[c.param], stage) for c, stage in self.writes.items()]
+        for order in self.graph.orders:
+            before = schedule.stage[order.before]
+            over = before + 1 if order.before in self.in_waiting else before
+            pairs.append((schedule.stage[order.after], over))
+        for reader, stage in pairs:
+            gate = self.region_of(reader)
+            if self.region_of(stage) > gate:
+                self.events[gate] = max(self.events.get(gate, 0), stage)
+        if not self.root and not self.waiting and self.stay_stage > 0:
+            # Nothing else keeps the head from iterations after the last.
+            self.events[0] = max(self.events.get(0, 0), self.stay_stage)
+        lengths = [b - a for a, b in zip((-1, *self.waiting), self.waiting, strict=False)]
+        for number, gate in enumerate(self.gates):
+            gate.waits_token = number in self.events
+            # One iteration in a region and the context behind it keeps them so far apart anyway.
+            apart = lengths[max(number - 1, 0)] if lengths else 0
+            gate.waits_interval = not self.root and schedule.interval > max(apart, 1)
+
+    # Building
+
+    def _walk(self) -> None:
+        for number, gate in enumerate(self.gates):
+            self._scheduler(number, gate)
+            last = self.gates[number + 1].stage if number + 1 < len(self.gates) else self.end
+            for stage in range(gate.stage + 1, last + 1):
+                self._begin(stage, gate)
+                for node in self.by_stage.get(stage, ()):
+                    self._node(node, stage)
+                self._carry(stage)
+            if number + 1 < len(self.gates):
+                self._arrive(self.gates[number + 1])
+
+    def _scheduler(self, number: int, gate: _Gate) -> None:
+        core, m, n = self.core, self.core.m, self.core.threads
+        eligible: Expr = gate.present.bits
+        if operations := gate.operations:
+            eligible = eligible & ~either([o.busy.bits for o in operations], n)
+        if gate.stage < 0 and not self.root:
+            eligible = eligible & ~self.last_seen.bits
+        if number + 1 < len(self.gates):
+            eligible = eligible & ~self.gates[number + 1].reserved.bits
+            gate.flags.append(self.gates[number + 1].reserved)
+        if gate.waits_interval:
+            eligible = eligible & ~gate.blocked.bits
+            gate.flags.append(gate.blocked)
+        if gate.waits_token:
+            eligible = eligible & gate.token.bits
+            gate.flags.append(gate.token)
+        inputs = {"eligible": m.wire(f"{gate.name}_ready", eligible)}
+        if gate.stage >= 0:
+            valid, tid = self.stages[gate.stage]
+            inputs |= {"in_order": core.in_order, "arrive": valid, "arrive_tid": tid}
+        hts = m.instance(scheduler(n, ordered=gate.stage >= 0), f"{gate.name}_hts", inputs)
+        gate.grant, gate.valid, gate.tid = hts["grant"], hts["valid"], hts["tid"]
+        if gate.stage >= 0:
+            gate.present.clear(gate.grant)
+            gate.reserved.clear(gate.grant)
+        elif self.root:
+            gate.present.clear(gate.grant)
+            gate.present.set(self.entered)
+        else:
+            gate.present.set(self.entered)
+        if number + 1 < len(self.gates):
+            self.gates[number + 1].reserved.set(gate.grant)
+        if gate.waits_interval:
+            gate.blocked.set(gate.grant)
+            after = self.schedule.interval - 1
+            name = f"{gate.name}_{after}_ago"
+            gate.blocked.clear(m.delay(gate.grant, name, after, reset=0))
+        if gate.waits_token:
+            gate.token.clear(gate.grant)
+            gate.token.set(self.entered)
+
+    def _begin(self, stage: int, gate: _Gate) -> None:
+        """The registers of a stage: who is there, with which values."""
+        core, m = self.core, self.core.m
+        first = stage == gate.stage + 1
+        before = (gate.valid, gate.tid) if first else self.stages[stage - 1]
+        prefix = f"{self.name}_s{stage}"
+        valid: Expr = m.register(f"{prefix}_valid", 1, reset=0, note=f"{self.note}, stage {stage}")
+        m.update(valid, before[0])  # type: ignore[arg-type]
+        if core.threads > 1:
+            tid: Expr = m.delay(before[1], f"{prefix}_tid", when=before[0])
+        else:
+            tid = const(0, 1)
+        if stage == 0 and not self.root and not self.waiting and self.stay_stage == 0:
+            # The head may have let one iteration too many go.
+            late = one_hot(valid, tid, core.threads) & self.last_seen.bits
+            valid = m.wire(f"{prefix}_alive", valid & late.none())
+        self.stages[stage] = (valid, tid)
+        for value, until in self.need.items():
+            there = self.available(value)
+            if there < stage <= until:
+                self._values[value, stage] = self._pass(
+                    value, stage, gate if first else None, before[0]
+                )
+            elif there == stage and first and gate.stage >= 0 and value.node in self.in_waiting:
+                operation = next(o for o in gate.operations if o.node is value.node)
+                name = f"{prefix}_{value.node.name or value.node.op}"
+                result = operation.result(value.index, gate.tid)
+                note = core.text(value.node.where)
+                self._values[value, stage] = m.delay(result, name, when=gate.valid, note=note)
+        if not self.root and stage > self.stay_stage:
+            name = f"{self.name}_go"
+            went = self._go[stage - 1]
+            if first and gate.stage >= 0:
+                context = m.memory(f"{gate.name}_go", 1, core.threads)
+                context.write(self.stages[gate.stage][1], went, self.stages[gate.stage][0])
+                went = context.at(gate.tid)
+            self._go[stage] = m.delay(went, f"{prefix}_go", when=before[0])
+
+    def _pass(self, value: Value, stage: int, gate: _Gate | None, valid: Expr) -> Expr:
+        m, core, node = self.core.m, self.core, value.node
+        label = node.name or node.op
+        source = self.at(value, stage - 1)
+        if gate is not None and gate.stage >= 0:
+            context = m.memory(f"{gate.name}_{label}", value.width, core.threads)
+            context.write(self.stages[gate.stage][1], source, self.stages[gate.stage][0])
+            source = context.at(gate.tid)
+        note = core.text(node.where)
+        return m.delay(source, f"{self.name}_s{stage}_{label}", when=valid, note=note)
+
+    def at(self, value: Value, stage: int) -> Expr:
+        """A value in a stage."""
+        found = self._values.get((value, stage))
+        if found is None:
+            found = self._values[value, stage] = self._leaf(value, stage)
+        return found
+
+    def _leaf(self, value: Value, stage: int) -> Expr:
+        node, core, tid = value.node, self.core, self.stages[stage][1]
+        if node.op is Op.CONST:
+            return const(node.constant % (1 << value.width), value.width)
+        if node.op is Op.SCALAR:
+            return core.scalars[node.constant]
+        if node.op is Op.THREAD:
+            return tid.zext(value.width)
+        if node.op is Op.THREADS:
+            return core.team.zext(value.width)
+        assert node.op is Op.PARAM, node.op
+        memory = self._invariants.get(node) or self._registers[node]
+        name = f"{self.name}_s{stage}_{node.name or 'given'}"
+        return core.m.wire(name, memory.at(tid), note=core.text(node.where))
+
+    def _go_at(self, stage: int) -> Expr:
+        """Do the effects of this stage happen?"""
+        if self.root:
+            return self.stages[stage][0]
+        if stage < self.stay_stage:
+            raise LawError(f"{self.note}: an effect in stage {stage} before it is known to be")
+        if stage == self.stay_stage and stage not in self._go:
+            assert self.graph.stay is not None
+            self._go[stage] = self.at(self.graph.stay, stage)
+        return self.stages[stage][0] & self._go[stage]
+
+    def _node(self, node: Node, stage: int) -> None:
+        core, m = self.core, self.core.m
+        note = core.text(node.where)
+        if node in self.in_waiting:
+            return
+        with m.source(note):
+            if node.op in EFFECTS:
+                self._static_effect(node, stage)
+                return
+            operands = [self.at(v, stage) for v in node.operands]
+            name = f"{self.name}_s{stage}_{node.name or node.op}"
+            if node.op in UNITS:
+                result = core.operate(node, operands, name)
+                self._values[node.result, stage + self._latency(node)] = result
+            else:
+                result = m.wire(name, combinational(node, operands))
+                self._values[node.result, stage] = result
+
+    def _static_effect(self, node: Node, stage: int) -> None:
+        """A local access, or a release."""
+        core, m = self.core, self.core.m
+        go, tid = self._go_at(stage), self.stages[stage][1]
+        if node.when is not None:
+            go = go & self.at(node.when, stage)
+        name = f"{self.name}_s{stage}_{node.name or node.op}"
+        go = m.wire(f"{name}_now", go)
+        if node.op is Op.RELEASE:
+            core.releases[node.constant].append(go)
+            return
+        assert node.array is not None
+        offset = self.at(node.operands[0], stage)
+        core.check(node, go, tid, offset)
+        memory = core.local[node.array]
+        if node.op is Op.STORE:
+            memory.store(name, go, tid, offset, self.at(node.operands[1], stage))
+        else:
+            self._values[node.result, stage + 1] = memory.load(
+                name, go, tid, offset, node.widths[0]
+            )
+
+    def _carry(self, stage: int) -> None:
+        """What is written at the end of a stage's cycle."""
+        m = self.core.m
+        valid, tid = self.stages[stage]
+        if not self.root and stage == self.stay_stage:
+            going = self._go_at(stage)
+            stops = m.wire(f"{self.name}_stops", valid & ~going)
+            self.last_seen.set(one_hot(stops, tid, self.core.threads))
+            self.last_seen.clear(self.entered)
+        for carried, at in self.writes.items():
+            if at == stage:
+                value = self.at(carried.next, stage)
+                self._registers[carried.param].write(tid, value, self._late_go(stage))
+        for gate, event in self.events.items():
+            if event == stage:
+                going = valid if stage < self.stay_stage else self._late_go(stage)
+                self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
+
+    def _late_go(self, stage: int) -> Expr:
+        if stage < self.stay_stage:
+            raise LawError(f"{self.note}: a carried value is written before the loop's condition")
+        return self._go_at(stage)
+
+    def _arrive(self, gate: _Gate) -> None:
+        core, m = self.core, self.core.m
+        valid, tid = self.stages[gate.stage]
+        gate.present.set(one_hot(valid, tid, core.threads))
+        go = self._go_at(gate.stage)
+        for node in self.by_stage.get(gate.stage, ()):
+            if node not in self.in_waiting:
+                continue
+            with m.source(core.text(node.where)):
+                name = f"{self.name}_w{gate.stage}_{node.name or node.op}"
+                when = go if node.when is None else go & self.at(node.when, gate.stage)
+                issue = m.wire(f"{name}_issue", when)
+                busy = Flags(m, f"{name}_busy", core.threads)
+                busy.set(one_hot(issue, tid, core.threads))
+                gate.flags.append(busy)
+                operands = [self.at(v, gate.stage) for v in node.operands]
+                result = core.begin(node, name, busy, issue, tid, operands)
+            gate.operations.append(Operation(node, busy, issue, result))
+
+    def _leave(self) -> None:
+        m, n = self.core.m, self.core.threads
+        valid, tid = self.stages[self.end]
+        ends = valid if self.root else valid & ~self._go[self.end]
+        self.over = (m.wire(f"{self.name}_over", ends), tid)
+        self.over_mask = m.wire(f"{self.name}_over_mask", one_hot(self.over[0], tid, n))
+        self.active.set(self.entered)
+        self.active.clear(self.over_mask)
+        if not self.root:
+            self.gates[0].present.clear(self.over_mask)
+
+    def result(self, index: int, tid: Expr) -> Expr:
+        """A carried value of a thread whose loop is over."""
+        return self._registers[self.graph.carried[index].param].at(tid)
+
+    def finish(self) -> None:
+        """Everything that sets or clears a flag is known."""
+        self.active.finish()
+        self.last_seen.finish()
+        for flags in {id(f): f for g in self.gates for f in g.flags}.values():
+            flags.finish()
+
+
+def _varies(node: Node) -> bool:
+    if node.op in (Op.LOAD, Op.STORE):
+        assert node.array is not None
+        return node.array.place is Place.EXTERNAL
+    return node.op in (Op.COPY, Op.LOOP, Op.ACQUIRE, Op.BARRIER)

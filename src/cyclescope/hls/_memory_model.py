@@ -1,0 +1,85 @@
+"""The external memory's timing: a DDR4 channel a bank, in cycles of the accelerator."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["MemoryModel", "read_memory_model"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryModel:
+    """Latencies in cycles of the accelerator's clock.
+
+    The defaults are those of a DDR4-2400 of speed grade 17-17-17 (CL, tRCD and tRP 14.16 ns;
+    tREFI 7.8 us, tRFC 350 ns for 8 Gbit) at 140 MHz, rounded up. A 64-byte line is a burst of 8
+    on a 64-bit channel, 3.3 ns: less than a cycle. The controller's latency stands for the
+    controller's queues and clock crossings, in both directions.
+
+    Attributes:
+        controller: cycles between a line's transfer and its arrival.
+        cas: from the column command to the transfer.
+        rcd: from the activation of a row to its first column command.
+        rp: to close a row.
+        turnaround: of the bus between reads and writes.
+        refresh_interval: cycles from one refresh to the next; 0: none.
+        refresh: how long one takes.
+        seed: of random stalls; 0: none.
+        stall: largest random addition to a read's latency.
+    """
+
+    controller: int = 24
+    cas: int = 2
+    rcd: int = 2
+    rp: int = 2
+    turnaround: int = 1
+    refresh_interval: int = 1092
+    refresh: int = 49
+    seed: int = 0
+    stall: int = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) is not int or not 0 <= value < 1 << 20:
+                raise DataError(
+                    f"memory model: {field.name} = {value!r}: must be a whole number from 0 to"
+                    f" {(1 << 20) - 1}"
+                )
+        if self.refresh_interval and self.refresh >= self.refresh_interval:
+            raise DataError(
+                f"memory model: a refresh of {self.refresh} cycles does not fit in its interval"
+                f" of {self.refresh_interval}"
+            )
+
+
+def read_memory_model(path: Path) -> MemoryModel:
+    """Reads a model: a TOML file with any of the attributes of `MemoryModel`.
+
+    Raises:
+        DataError: it cannot be read, is not TOML, or has a name or value that is not known.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise DataError(f"{path}: cannot read the memory model: {reason}") from error
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}: not TOML: {error}") from error
+    known = [field.name for field in fields(MemoryModel)]
+    for name in values:
+        if name not in known:
+            raise DataError(f"{path}: {name}: not known; there are {', '.join(known)}")
+    try:
+        return MemoryModel(**values)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None

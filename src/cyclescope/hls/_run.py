@@ -1,0 +1,270 @@
+"""Runs a machine in simulation: data in, cycles and data out, what went wrong in words."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.errors import DataError, OutputError, RunError
+from cyclescope.hls._ir import Op, Place
+from cyclescope.hls._machine_memory import BANKS, LINE, bank_of
+from cyclescope.hls._memory_model import MemoryModel
+from cyclescope.hls._testbench import Host, bench, config_words, dram
+from cyclescope.sim import Design, Harness, build, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from cyclescope.hls._ir import Array, Node
+    from cyclescope.hls._machine import Machine
+    from cyclescope.sim import Capture, CaptureModule
+
+__all__ = ["HardwareRun", "prepare", "run_machine"]
+
+# Arrays begin at multiples of a page, with a page between them.
+_PAGE = 4096
+_FEWEST_LINES = 4096
+
+_LIMIT = 1 << 32
+
+
+@dataclass(frozen=True)
+class HardwareRun:
+    """What a run left.
+
+    Attributes:
+        cycles: from the start of the first thread until the last is over and memory at rest.
+        complete: it came to its own end.
+        stop_reason: why it ended, in the words of sim's `StopReason`.
+        seconds: wall time of the simulation.
+        arrays: external array → its bytes after the run; empty if it is not complete.
+        capture: what was captured.
+    """
+
+    cycles: int
+    complete: bool
+    stop_reason: str
+    seconds: float
+    arrays: Mapping[str, bytes]
+    capture: Capture | None = field(repr=False, default=None)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the external arrays are: their bases, and the lines that a bank needs."""
+
+    bases: tuple[int, ...]
+    lines: int
+
+
+def externals(machine: Machine) -> list[Array]:
+    """The external arrays, in order."""
+    return [a for a in machine.region.arrays if a.place is Place.EXTERNAL]
+
+
+def lay_out(sizes: Sequence[int]) -> Layout:
+    """Places arrays of these sizes one after the other.
+
+    Raises:
+        DataError: they need more than the accelerator can address.
+    """
+    bases, at = [], _PAGE
+    for size in sizes:
+        bases.append(at)
+        at += (-(-size // _PAGE) + 1) * _PAGE
+    if at >= _LIMIT:
+        raise DataError(f"the arrays need {at} bytes; the accelerator can address {_LIMIT}")
+    lines = max(_FEWEST_LINES, 1 << (at // LINE // BANKS).bit_length())
+    return Layout(tuple(bases), lines)
+
+
+def prepare(machine: Machine, lines: int, capture: Sequence[CaptureModule] = ()) -> Design:
+    """The machine with its testbench, ready to be built.
+
+    Args:
+        machine: what to simulate.
+        lines: of memory in each bank.
+        capture: what to record.
+    """
+    from cyclescope.sim._design import cpp_source
+
+    files = {**machine.sources, "dram.v": dram()}
+    return Design(
+        "bench",
+        files,
+        capture=tuple(capture),
+        harness=Harness("bench", bench(machine, lines), cpp_source("go_done.cpp")),
+    )
+
+
+def run_machine(
+    machine: Machine,
+    arrays: Mapping[str, bytes],
+    scalars: Sequence[int] = (),
+    *,
+    team: int | None = None,
+    memory: MemoryModel | None = None,
+    in_order: bool = False,
+    start_cost: int = 0,
+    cycle_limit: int | None = None,
+    progress: Callable[[int, float], object] | None = None,
+    capture: Sequence[CaptureModule] = (),
+) -> HardwareRun:
+    """Simulates a machine.
+
+    Args:
+        machine: what to simulate.
+        arrays: external array → its bytes.
+        scalars: bit patterns of the region's scalars.
+        team: threads to start, at most the machine's; all if absent.
+        memory: timing of the external memory.
+        in_order: no thread overtakes another in a waiting stage.
+        start_cost: cycles that the host needs to start each further thread.
+        cycle_limit: stop after so many cycles.
+        progress: called a few times a second with (cycles, seconds) so far.
+        capture: what to record.
+
+    Raises:
+        DataError: an array is missing or too large, or the team does not fit.
+        RunError: an access out of range, a deadlock, or a simulation that failed.
+        ToolError: a compiler is missing or fails.
+        OutputError: no room for the simulation's files.
+    """
+    team = machine.threads if team is None else team
+    if not 1 <= team <= machine.threads:
+        raise DataError(f"{team} threads: the hardware has 1 to {machine.threads}")
+    places = externals(machine)
+    if missing := [a.name for a in places if a.name not in arrays]:
+        raise DataError(f"no data for {', '.join(missing)}")
+    sizes = [len(arrays[a.name]) for a in places]
+    layout = lay_out(sizes)
+    host = Host(team, in_order, start_cost, layout.bases, sizes, scalars)
+    built = build(prepare(machine, layout.lines, capture), optimise="-O2")
+    try:
+        with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
+            folder = Path(name)
+            write_inputs(folder, machine, arrays, host, memory or MemoryModel(), layout)
+            result = run(
+                built, cycle_limit=cycle_limit, progress=progress, arguments=(f"+RUN={folder}",)
+            )
+            if said := re.search(r"^CYC (.*)$", result.output, re.MULTILINE):
+                raise RunError(_wrong(machine, said[1].split()))
+            if result.stop_reason == "failed":
+                raise RunError(f"the simulation failed: {result.message}; please report this")
+            after = _read_back(folder, places, layout, sizes) if result.complete else {}
+    except OSError as error:
+        raise OutputError(
+            f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror}); make"
+            " room or name another folder in TMPDIR"
+        ) from error
+    return HardwareRun(
+        result.cycles,
+        result.complete,
+        str(result.stop_reason),
+        result.seconds,
+        after,
+        result.capture,
+    )
+
+
+def write_inputs(
+    folder: Path,
+    machine: Machine,
+    arrays: Mapping[str, bytes],
+    host: Host,
+    memory: MemoryModel,
+    layout: Layout,
+) -> None:
+    """Writes `config.hex` and `bank0.hex` … into a folder."""
+    words = config_words(host, memory)
+    (folder / "config.hex").write_text("".join(f"{w & (1 << 64) - 1:x}\n" for w in words), "ascii")
+    image = np.zeros(layout.lines * BANKS * LINE, np.uint8)
+    for array, base in zip(externals(machine), layout.bases, strict=True):
+        data = np.frombuffer(arrays[array.name], np.uint8)
+        image[base : base + len(data)] = data
+    lines = image.reshape(-1, LINE)
+    order = _bank_order(layout.lines)
+    for bank in range(BANKS):
+        # The highest byte first, as a number is written.
+        text = lines[order[bank]][:, ::-1].tobytes().hex()
+        step = 2 * LINE
+        with (folder / f"bank{bank}.hex").open("w", encoding="ascii") as file:
+            file.writelines(text[i : i + step] + "\n" for i in range(0, len(text), step))
+
+
+def _bank_order(lines: int) -> list[NDArray[np.int64]]:
+    """For each bank the numbers of its lines in all memory."""
+    local = np.arange(lines, dtype=np.int64)
+    fold = np.zeros(lines, np.int64)
+    for pair in range(5):
+        fold ^= local >> 2 * pair & 3
+    return [local * BANKS + (fold ^ bank) for bank in range(BANKS)]
+
+
+def _read_back(
+    folder: Path, places: Sequence[Array], layout: Layout, sizes: Sequence[int]
+) -> dict[str, bytes]:
+    image = np.zeros((layout.lines * BANKS, LINE), np.uint8)
+    order = _bank_order(layout.lines)
+    assert all(bank_of(int(line)) == 1 for line in order[1][:64].tolist())
+    for bank in range(BANKS):
+        text = (folder / f"bank{bank}.out").read_text("ascii")
+        words = [w for w in text.split("\n") if w and not w.startswith(("//", "@"))]
+        data = np.frombuffer(bytes.fromhex("".join(words)), np.uint8).reshape(-1, LINE)
+        image[order[bank]] = data[:, ::-1]
+    flat = image.reshape(-1)
+    return {
+        array.name: flat[base : base + size].tobytes()
+        for array, base, size in zip(places, layout.bases, sizes, strict=True)
+    }
+
+
+def _wrong(machine: Machine, words: Sequence[str]) -> str:
+    """What the bench said, in words."""
+    if words[0] == "fault":
+        return _fault(machine.accesses[int(words[1])], int(words[2]), int(words[3]))
+    clock, finished, waits = words[1], int(words[2], 16), int(words[3], 16)
+    parts = []
+    for thread in range(machine.threads):
+        at = [w for w in machine.waits if waits >> (w.low + thread) & 1 and w.node.op in _NAMES]
+        if finished >> thread & 1:
+            parts.append(f"thread {thread} is over")
+        elif at:
+            places = " and ".join(f"{_NAMES[w.node.op]} of line {w.node.where.line}" for w in at)
+            parts.append(f"thread {thread} waits in the {places}")
+    where = machine.region.where
+    return (
+        f"{where.file}:{where.line}: deadlock in cycle {clock}: {'; '.join(parts)}; make sure that"
+        " all threads reach the same barriers and that no thread waits for a lock that never comes"
+    )
+
+
+_NAMES = {
+    Op.BARRIER: "barrier",
+    Op.ACQUIRE: "critical section",
+    Op.LOAD: "load",
+    Op.STORE: "store",
+    Op.COPY: "copy",
+}
+
+
+def _fault(node: Node, thread: int, offset: int) -> str:
+    assert node.array is not None
+    verb = {Op.LOAD: "reads", Op.STORE: "writes", Op.COPY: "copies"}[node.op]
+    bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
+    place = offset - (1 << 64) if offset >> 63 else offset
+    how = f"{bits // 8} bytes at byte {place} of {node.array.name}"
+    where = f"{node.where.file}:{node.where.line}"
+    if place >= 0 and place % (bits // 8):
+        return (
+            f"{where}: thread {thread} {verb} {how}: not at a multiple of its size; align the"
+            " access, or make sure that it stays in its array"
+        )
+    return f"{where}: thread {thread} {verb} {how}: out of range; correct the index or the map"
