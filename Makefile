@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js')
 
-.PHONY: help setup demo test lint corpus bench lock clean
+.PHONY: help setup demo test lint corpus studies bench lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -39,6 +39,9 @@ test: lint       ## everything that CI runs
 
 corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNTS=TABLE.tsv]
 	$(BIN)/python tests/calyx/corpus.py "$(CALYX)" $(if $(COUNTS),--counts "$(COUNTS)")
+
+studies: setup   ## make the pages in docs/studies anew
+	$(BIN)/python scripts/studies.py
 
 bench: setup     ## measure what the README promises
 	$(BIN)/python benches/bench_calyx.py

@@ -1,7 +1,7 @@
 """Write Calyx programs from Python: components with cells, groups and a control tree, as text.
 
-Only what the packet scheduler needs, and nothing that hides the Calyx underneath: a name given to a
-cell or a group is its name in the program.
+Only what the examples need, and nothing that hides the Calyx underneath: a name given to a cell or
+a group is its name in the program.
 """
 
 from __future__ import annotations
@@ -63,11 +63,15 @@ class If:
 
 @dataclass(frozen=True)
 class While:
-    """Run a statement as long as a port, which a combinational group may compute, is high."""
+    """Run a statement as long as a port, which a combinational group may compute, is high.
+
+    `bound`, if not 0, promises how many times that will be.
+    """
 
     port: str
     body: Control
     using: str | None = None
+    bound: int = 0
 
 
 Control = Enable | Invoke | Seq | Par | If | While
@@ -94,8 +98,9 @@ def control_lines(node: Control) -> Iterator[str]:
             for child in body:
                 yield from _indented(control_lines(child))
             yield "}"
-        case While(port, loop, using):
-            yield _condition("while", port, using)
+        case While(port, loop, using, bound):
+            promise = f"@bound({bound}) " if bound else ""
+            yield promise + _condition("while", port, using)
             yield from _indented(control_lines(loop))
             yield "}"
         case If(port, then, otherwise, using):
