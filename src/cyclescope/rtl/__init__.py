@@ -11,19 +11,25 @@ sources(m)  # {"mac.v": "module mac ( …"}
 
 from cyclescope.rtl._expr import Expr, Net, cat, choose, const, mux
 from cyclescope.rtl._module import External, Instance, Memory, Module, Port, Shape, sources
+from cyclescope.rtl._units import OPERATIONS, Operation, Unit, unit, variants
 
 __all__ = [
+    "OPERATIONS",
     "Expr",
     "External",
     "Instance",
     "Memory",
     "Module",
     "Net",
+    "Operation",
     "Port",
     "Shape",
+    "Unit",
     "cat",
     "choose",
     "const",
     "mux",
     "sources",
+    "unit",
+    "variants",
 ]

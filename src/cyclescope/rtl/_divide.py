@@ -1,0 +1,166 @@
+"""Division and square root by subtraction: of integers, and of floating-point numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.rtl._expr import Expr, cat, const, mux
+from cyclescope.rtl._format import depth_below, finish, float_format, unpack
+from cyclescope.rtl._stages import Stages, leading_zeros
+
+if TYPE_CHECKING:
+    from cyclescope.rtl._module import Module
+
+__all__ = ["divide", "fdiv", "fsqrt"]
+
+
+def _steps(width: int) -> int:
+    """Bits of a quotient that one stage finds: two carry chains in a row if they are short."""
+    return 2 if width <= 32 else 1
+
+
+def divide(m: Module, width: int, *, signed: bool, remainder: bool) -> int:
+    """Builds an integer division toward zero, or its remainder; returns the latency.
+
+    By zero the quotient is all ones and the remainder the dividend; the smallest number divided
+    by -1 is itself, with remainder 0.
+    """
+    v = Stages(m)
+    a, b = m.input("a", width), m.input("b", width)
+    if signed:
+        v.negative_a, v.negative_b = a[width - 1], b[width - 1]
+        v.a = mux(v.negative_a, 0 - a, a)
+        v.b = mux(v.negative_b, 0 - b, b)
+        v.zero = b.none()
+        v.cut()
+    else:
+        v.a, v.b = a, b
+
+    # The dividend leaves at the top of `a` while the quotient enters at its end.
+    v.rest = const(0, width)
+    for i in range(width):
+        if i and i % _steps(width) == 0:
+            v.cut()
+        v.rest, bit = _step(v, cat(v.rest, v.a[width - 1]), v.b)
+        v.a = cat(v.a[width - 2 : 0], bit) if width > 1 else bit
+    v.cut()
+
+    if signed:
+        if remainder:
+            v.result = mux(v.negative_a, 0 - v.rest, v.rest)
+        else:
+            v.result = mux((v.negative_a ^ v.negative_b) & ~v.zero, 0 - v.a, v.a)
+        v.cut()
+    else:
+        v.result = v.rest if remainder else v.a
+    m.output("q", v.result)
+    return v.depth
+
+
+def _step(v: Stages, rest: Expr, divisor: Expr) -> tuple[Expr, Expr]:
+    """One bit of a quotient: (new rest, bit); `rest` has one bit more than the divisor."""
+    rest = v.module.named(rest, "part")
+    less = v.module.wire("less", rest - divisor.zext(rest.width))
+    # A rest is below twice the divisor, so the top bit of the difference is the borrow. If the
+    # divisor is 0, the rest is what has been seen of the dividend and never has that bit.
+    borrow = less[rest.width - 1]
+    return mux(borrow, rest[rest.width - 2 : 0], less[rest.width - 2 : 0]), ~borrow
+
+
+def fdiv(m: Module, width: int) -> int:
+    """Builds the quotient of two numbers; returns the latency."""
+    form = float_format(width)
+    f, wide = form.fraction, form.width == 64
+    extended = form.exponent + 3
+    v = Stages(m)
+    a = unpack(m, form, m.input("a", width), "a")
+    b = unpack(m, form, m.input("b", width), "b")
+    v.sign = a.sign ^ b.sign
+    v.nan = a.nan | b.nan | (a.infinite & b.infinite) | (a.zero & b.zero)
+    v.infinite = a.infinite | b.zero
+    v.none = a.zero | b.infinite
+    v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
+    v.a, v.b = a.significand, b.significand
+
+    # normalise both
+    half = (8,) if wide else (4,)
+    v.left_a = leading_zeros(v, v.a, half)
+    v.left_b = leading_zeros(Stages(m), b.significand, half)
+    v.cut()
+    v.a, v.b = v.a << v.left_a, v.b << v.left_b
+    v.e = (v.e_a - v.e_b) + (v.left_b.zext(extended) - v.left_a.zext(extended))
+    v.drop("e_a", "e_b", "left_a", "left_b")
+    v.cut()
+
+    # so that the quotient is at least 1 and less than 2, and its first bit known
+    v.less = v.a.ult(v.b)
+    v.e = v.e + form.bias - v.less.zext(extended)
+    v.cut()
+    dividend = mux(v.less, cat(v.a, const(0, 1)), cat(const(0, 1), v.a))
+    v.rest = (dividend - v.b.zext(f + 2))[f:0]
+    v.quotient = const(1, 1)
+    v.drop("a", "less")
+    for i in range(f + 1):
+        if i % _steps(width) == 0:
+            v.cut()
+        v.rest, bit = _step(v, cat(v.rest, const(0, 1)), v.b)
+        v.quotient = cat(v.quotient, bit)
+    v.cut()
+
+    v.sticky = v.rest.any() & ~v.none
+    v.sig = v.quotient & (~v.none).repeat(f + 2)
+    v.deep = depth_below(v.e, f + 2)
+    v.cut()
+    finish(v, form, underflow=True)
+    m.output("q", v.result)
+    return v.depth
+
+
+def fsqrt(m: Module, width: int) -> int:
+    """Builds the square root; returns the latency."""
+    form = float_format(width)
+    f, wide = form.fraction, form.width == 64
+    extended = form.exponent + 2
+    v = Stages(m)
+    a = unpack(m, form, m.input("a", width), "a")
+    v.sign = a.sign
+    v.nan = a.nan | (a.sign & ~a.zero)
+    v.infinite = a.infinite
+    v.none = a.zero
+    v.e, v.a = a.exponent.zext(extended), a.significand
+    v.left = leading_zeros(v, v.a, (8,) if wide else (4,))
+    v.cut()
+    v.a = v.a << v.left
+    v.e = v.e - v.left.zext(extended)
+    v.cut()
+
+    # An even power of two: m in 1 … 4. The bias is odd, so e is odd if the power is even.
+    v.root_e = (v.e + form.bias).ashr(1)
+    v.radicand = cat(mux(v.e[0], cat(const(0, 1), v.a), cat(v.a, const(0, 1))), const(0, f + 2))
+    v.drop("a", "left", "e")
+    # Two bits of the radicand a step for one of the root; the rest is at most twice the root.
+    steps = f + 2
+    v.root, v.rest = const(0, 1), const(0, 2)
+    for i in range(steps):
+        if i % _steps(width) == 0:
+            v.cut()
+        size = i + 3
+        radicand = v.module.named(v.radicand, "radicand")
+        pair = radicand[radicand.width - 1 : radicand.width - 2]
+        rest = v.module.named(cat(v.rest, pair)[size - 1 : 0], "part")
+        trial = cat(v.root, const(1, 2))
+        less = v.module.wire("less", rest.zext(size + 1) - trial.zext(size + 1))
+        borrow = less[size]
+        v.rest = mux(borrow, rest, less[size - 1 : 0])
+        v.root = cat(v.root, ~borrow) if i else ~borrow
+        if radicand.width > 2:
+            v.radicand = radicand[radicand.width - 3 : 0]
+    v.cut()
+
+    v.sticky = v.rest.any() & ~v.none
+    v.sig = v.root & (~v.none).repeat(steps)
+    v.e = v.root_e
+    v.cut()
+    finish(v, form, underflow=False)
+    m.output("q", v.result)
+    return v.depth

@@ -1,0 +1,145 @@
+"""The binary formats of IEEE 754-2008 and what their units share: unpacking and rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.rtl._expr import Expr, cat, const, mux
+from cyclescope.rtl._stages import shift_right_sticky
+
+if TYPE_CHECKING:
+    from cyclescope.rtl._module import Module
+    from cyclescope.rtl._stages import Stages
+
+__all__ = ["BINARY32", "BINARY64", "Format", "Number", "finish", "float_format", "unpack"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A binary interchange format: sign, `exponent` bits, `fraction` bits."""
+
+    exponent: int
+    fraction: int
+
+    @property
+    def width(self) -> int:
+        """Of the whole number."""
+        return 1 + self.exponent + self.fraction
+
+    @property
+    def bias(self) -> int:
+        """What is added to the power of two."""
+        return (1 << self.exponent - 1) - 1
+
+    @property
+    def top(self) -> int:
+        """The exponent of infinities and NaNs."""
+        return (1 << self.exponent) - 1
+
+    @property
+    def nan(self) -> int:
+        """The NaN that units deliver, x86's default: sign set, quiet, no payload."""
+        return (1 << self.exponent + 2) - 1 << self.fraction - 1
+
+
+BINARY32 = Format(8, 23)
+BINARY64 = Format(11, 52)
+
+
+def float_format(width: int) -> Format:
+    """The format of this width.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for form in (BINARY32, BINARY64):
+        if form.width == width:
+            return form
+    raise ValueError(f"{width}: binary floating point has 32 or 64 bits here")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number taken apart.
+
+    Attributes:
+        sign: one bit.
+        exponent: as stored, but 1 for subnormal numbers.
+        significand: with the hidden bit, `fraction` + 1 bits.
+        hidden: one bit: normal, infinite or NaN.
+        infinite, nan: one bit each.
+        zero: one bit.
+    """
+
+    sign: Expr
+    exponent: Expr
+    significand: Expr
+    hidden: Expr
+    infinite: Expr
+    nan: Expr
+    zero: Expr
+
+
+def unpack(m: Module, form: Format, x: Expr, name: str) -> Number:
+    """Takes a number apart."""
+    fraction, stored = x[form.fraction - 1 : 0], x[form.width - 2 : form.fraction]
+    hidden = m.wire(f"{name}_normal", stored.any())
+    special = m.wire(f"{name}_special", stored.all())
+    empty = m.wire(f"{name}_empty", fraction.none())
+    low = stored[0] | ~hidden
+    return Number(
+        sign=x[form.width - 1],
+        exponent=m.wire(f"{name}_exponent", cat(stored[form.exponent - 1 : 1], low)),
+        significand=m.wire(f"{name}_significand", cat(hidden, fraction)),
+        hidden=hidden,
+        infinite=special & empty,
+        nan=special & ~empty,
+        zero=~hidden & empty,
+    )
+
+
+def finish(v: Stages, form: Format, *, underflow: bool) -> None:
+    """Rounds to nearest even and packs: one stage, two with underflow; the result is `v.result`.
+
+    It reads `v.sign`, `v.e` (signed, so that an exponent too large or small is seen), `v.sig`
+    (hidden bit, fraction, guard and any bits more; hidden unless zero or, without `underflow`,
+    subnormal), `v.sticky`, `v.nan`, `v.infinite`; with underflow `v.deep`, too: how far to
+    shift right where the exponent is less than 1, else 0 (see `depth_below`).
+    """
+    if underflow:
+        v.sig, lost = shift_right_sticky(v.sig, v.deep)
+        v.sticky = v.sticky | lost
+        v.cut()
+    sig = v.module.named(v.sig, "sig")
+    f = form.fraction
+    rest = sig.width - f - 1
+    hidden = sig[sig.width - 1]
+    fraction, guard = sig[sig.width - 2 : rest], sig[rest - 1]
+    below = v.sticky | sig[rest - 2 : 0].any() if rest > 1 else v.sticky
+    up = v.module.wire("up", guard & (below | fraction[0]))
+    stored = v.e[form.exponent - 1 : 0] & hidden.repeat(form.exponent)
+    packed = cat(stored, fraction)
+    v.rounded = packed + up.zext(packed.width)
+    over = const(form.top, v.e.width).sle(v.e) & hidden
+    v.huge = v.infinite | over
+    infinity = cat(const(form.top, form.exponent), const(0, f))
+    v.result = mux(
+        v.nan,
+        const(form.nan, form.width),
+        cat(v.sign, mux(v.huge, infinity, v.rounded)),
+    )
+    v.cut()
+
+
+def depth_below(exponent: Expr, width: int) -> Expr:
+    """How far a significand of `width` bits moves right for an exponent below 1, else 0.
+
+    It stops where nothing is left but what is lost.
+    """
+    bits = width.bit_length()
+    limit = (1 << bits) - 1
+    below = const(1, exponent.width) - exponent
+    far = below[exponent.width - 1 : bits].any()
+    amount = mux(far, const(limit, bits), below[bits - 1 : 0])
+    return mux(const(1, exponent.width).sle(exponent), const(0, bits), amount)

@@ -1,0 +1,112 @@
+"""How a pipelined unit is written: values by name, and cuts between its stages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.rtl._expr import Expr, Net, cat, const, mux
+
+if TYPE_CHECKING:
+    from cyclescope.rtl._module import Module
+
+__all__ = ["Stages", "leading_zeros", "shift_right_sticky", "total"]
+
+
+class Stages:
+    """Values of a pipeline without stalls; `cut` moves all of them into registers.
+
+        v = Stages(module)
+        v.sum = module.input("a", 8) + module.input("b", 8)
+        v.cut()
+        module.output("q", v.sum)  # one cycle after its operands
+
+    What is not read behind a cut has no register there, as the module prints living nets only.
+    """
+
+    depth: int
+    module: Module
+    _values: dict[str, Expr]
+
+    def __init__(self, module: Module) -> None:
+        object.__setattr__(self, "module", module)
+        object.__setattr__(self, "depth", 0)
+        object.__setattr__(self, "_values", {})
+
+    def __setattr__(self, name: str, value: Expr) -> None:
+        # Parts of nets and constants are as short as a name.
+        if value.value is None and not isinstance(value, Net) and len(value.text) > 24:
+            value = self.module.wire(name, value)
+        self._values[name] = value
+
+    def __getattr__(self, name: str) -> Expr:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"no value {name} in this stage") from None
+
+    def cut(self) -> None:
+        """Ends a stage: each value is there one cycle later."""
+        object.__setattr__(self, "depth", self.depth + 1)
+        for name, value in self._values.items():
+            if value.value is None:
+                self._values[name] = self.module.delay(value, f"{name}_{self.depth}")
+
+    def drop(self, *names: str) -> None:
+        """Forgets values: a name left over from an earlier step is then an error."""
+        for name in names:
+            del self._values[name]
+
+
+def leading_zeros(v: Stages, value: Expr, cuts: tuple[int, ...] = ()) -> Expr:
+    """The number of leading zeros, found by halves; all ones if there is no one at all.
+
+    Args:
+        v: where the search goes on; it uses the names `window` and `zeros`.
+        value: to look at.
+        cuts: ends a stage before the half of each of these sizes is looked at.
+
+    Returns:
+        As many bits as `value.width` rounded up to a power of two needs.
+    """
+    size = 1 << (value.width - 1).bit_length()
+    v.window = value if size == value.width else cat(value, const(0, size - value.width))
+    found: Expr | None = None
+    while size > 1:
+        size //= 2
+        if size in cuts:
+            if found is not None:
+                v.zeros = found
+            v.cut()
+            found = v.zeros if found is not None else None
+        window = v.module.named(v.window, "window")
+        none = v.module.wire("empty", window[2 * size - 1 : size].none())
+        if size > 1:
+            v.window = mux(none, window[size - 1 : 0], window[2 * size - 1 : size])
+        found = none if found is None else cat(found, none)
+    assert found is not None
+    return found
+
+
+def shift_right_sticky(value: Expr, amount: Expr) -> tuple[Expr, Expr]:
+    """`value >> amount`, and whether a one was lost."""
+    ones = const(-1, value.width)
+    return value >> amount, (value & ~(ones << amount)).any()
+
+
+def total(v: Stages, terms: list[Expr], each: int) -> Expr:
+    """The sum of terms of one width, at most `each` added in a stage; a cut between the stages."""
+    while len(terms) > each:
+        for i in range(0, len(terms), each):
+            group = terms[i : i + each]
+            setattr(v, f"part{i // each}", _sum(group))
+        count = -(-len(terms) // each)
+        v.cut()
+        terms = [getattr(v, f"part{i}") for i in range(count)]
+    return _sum(terms)
+
+
+def _sum(terms: list[Expr]) -> Expr:
+    result = terms[0]
+    for term in terms[1:]:
+        result = result + term
+    return result

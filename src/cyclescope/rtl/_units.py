@@ -1,0 +1,134 @@
+"""Arithmetic units by operation and width: pipelined, one operation a cycle, no stalls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from cyclescope.rtl import _add, _compare, _convert, _divide, _multiply
+from cyclescope.rtl._module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["OPERATIONS", "Operation", "Unit", "unit", "variants"]
+
+_INTEGERS = (8, 16, 32, 64)
+_FLOATS = (32, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a unit can be asked to do.
+
+    Attributes:
+        build: makes the unit in a module from (module, width, source width); gives its latency.
+        widths: of the operands and, but for comparisons, of the result.
+        sources: widths of the operand where it differs in kind from the result.
+        text: what it does.
+    """
+
+    build: Callable[[Module, int, int], int]
+    widths: tuple[int, ...]
+    sources: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit.
+
+    Attributes:
+        name: of its module, as in `fadd32` or `sitofp32_64`.
+        latency: the result is at `q` so many cycles after the operands were at the inputs.
+        module: has the inputs `a` and, with two operands, `b`, the output `q`, and `clk`.
+        inputs: names of the inputs.
+    """
+
+    name: str
+    latency: int
+    module: Module
+    inputs: tuple[str, ...]
+
+
+def _plain(build: Callable[..., int], **options: object) -> Callable[[Module, int, int], int]:
+    return lambda m, width, _: build(m, width, **options)
+
+
+def _float(text: str, build: Callable[..., int], **options: object) -> Operation:
+    return Operation(_plain(build, **options), _FLOATS, (), text)
+
+
+def _integer(text: str, build: Callable[..., int], **options: object) -> Operation:
+    return Operation(_plain(build, **options), _INTEGERS, (), text)
+
+
+def _converting(text: str, build: Callable[..., int], *, signed: bool) -> Operation:
+    return Operation(partial(build, signed=signed), (32, 64), (32, 64), text)
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "fadd": _float("sum", _add.add, subtract=False),
+    "fsub": _float("difference", _add.add, subtract=True),
+    "fmul": _float("product", _multiply.fmul),
+    "fdiv": _float("quotient", _divide.fdiv),
+    "fsqrt": _float("square root", _divide.fsqrt),
+    "fmin": _float("C's fmin", _compare.extreme, larger=False),
+    "fmax": _float("C's fmax", _compare.extreme, larger=True),
+    "feq": _float("equal", _compare.compare, relation="eq"),
+    "flt": _float("less", _compare.compare, relation="lt"),
+    "fle": _float("less or equal", _compare.compare, relation="le"),
+    "sitofp": _converting("signed integer to float", _convert.from_integer, signed=True),
+    "uitofp": _converting("unsigned integer to float", _convert.from_integer, signed=False),
+    "fptosi": _converting("float to signed integer", _convert.to_integer, signed=True),
+    "fptoui": _converting("float to unsigned integer", _convert.to_integer, signed=False),
+    "fpext": Operation(lambda m, _, __: _convert.extend(m), (64,), (32,), "32 to 64 bits"),
+    "fptrunc": Operation(lambda m, _, __: _convert.truncate(m), (32,), (64,), "64 to 32 bits"),
+    "mul": _integer("product, low half", _multiply.mul),
+    "sdiv": _integer("signed quotient", _divide.divide, signed=True, remainder=False),
+    "udiv": _integer("unsigned quotient", _divide.divide, signed=False, remainder=False),
+    "srem": _integer("signed remainder", _divide.divide, signed=True, remainder=True),
+    "urem": _integer("unsigned remainder", _divide.divide, signed=False, remainder=True),
+}
+
+
+@cache
+def unit(operation: str, width: int, source: int = 0) -> Unit:
+    """A pipelined unit: takes operands in every cycle, has no reset and no stall.
+
+    Floating point is IEEE 754, rounding to nearest even, with subnormal numbers; a NaN that
+    comes out is the default one of x86 (`0xffc00000`, `0xfff8000000000000`) whatever went in.
+
+    Args:
+        operation: a key of `OPERATIONS`.
+        width: bits of the result; of the operands for comparisons.
+        source: bits of the operand of a conversion.
+
+    Raises:
+        ValueError: there is no such operation, or not with these widths.
+    """
+    if operation not in OPERATIONS:
+        raise ValueError(f"{operation}: no such operation; there are {', '.join(OPERATIONS)}")
+    known = OPERATIONS[operation]
+    if width not in known.widths or source not in (known.sources or (0,)):
+        raise ValueError(
+            f"{operation} of {width} bits{f' from {source}' if source else ''}: there are widths"
+            f" {known.widths}{f' from {known.sources}' if known.sources else ''}"
+        )
+    name = f"{operation}{width}_{source}" if source else f"{operation}{width}"
+    module = Module(name)
+    latency = known.build(module, width, source)
+    module.comment = f"{known.text}, {latency} cycles"
+    inputs = tuple(p.name for p in module.ports() if p.direction == "input")
+    return Unit(name, latency, module, inputs)
+
+
+def variants() -> list[Unit]:
+    """All units there are."""
+    return [
+        unit(operation, width, source)
+        for operation, known in OPERATIONS.items()
+        for width in known.widths
+        for source in known.sources or (0,)
+    ]
