@@ -198,10 +198,15 @@ class Carried:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Order:
-    """Effect `before` of an iteration must be over before effect `after` of the next begins."""
+    """Effect `before` of an iteration must be over before effect `after` of a later one begins.
+
+    That is the iteration `distance` further on; to treat it as the next one is safe. Between
+    fixed-latency effects of one static region the schedule's interval has seen to it already.
+    """
 
     before: Node
     after: Node
+    distance: int = 1
 
 
 @dataclass(eq=False, slots=True)

@@ -1,0 +1,154 @@
+"""Which variables a piece of the text gives values to, and how it may be left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.c import (
+    Assign,
+    Block,
+    Break,
+    Call,
+    Continue,
+    Declare,
+    DoWhile,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Index,
+    Name,
+    Return,
+    Stmt,
+    Unary,
+    Variable,
+    Vector,
+    While,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cyclescope.c import Function
+
+__all__ = ["assigned", "expressions", "has_effects", "may_jump", "statements"]
+
+_STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
+
+
+def statements(stmt: Stmt | None) -> Iterator[Stmt]:
+    """A statement and all inside it."""
+    if stmt is None:
+        return
+    yield stmt
+    match stmt:
+        case Block(body=body):
+            for inner in body:
+                yield from statements(inner)
+        case If(then=then, other=other):
+            yield from statements(then)
+            yield from statements(other)
+        case For(init=init, body=inner):
+            yield from statements(init)
+            yield from statements(inner)
+        case While(body=inner) | DoWhile(body=inner):
+            yield from statements(inner)
+
+
+def expressions(stmt: Stmt | None) -> Iterator[Expr]:
+    """All expressions in a statement, outside in."""
+    for inner in statements(stmt):
+        found: list[Expr | None] = []
+        match inner:
+            case Declare(variables=variables):
+                found = [v.init for v in variables]
+            case Evaluate(value=value) | Return(value=value):
+                found = [value]
+            case If(condition=condition) | While(condition=condition):
+                found = [condition]
+            case DoWhile(condition=condition):
+                found = [condition]
+            case For(condition=test, step=step):
+                found = [test, step]
+        for expr in found:
+            if expr is not None:
+                yield from walk(expr)
+
+
+def _target(expr: Expr, aliases: Mapping[Variable, Variable]) -> Variable | None:
+    while True:
+        match expr:
+            case Index(base=base) if isinstance(base.type, Vector):
+                expr = base
+            case Unary(op="*", operand=Name(variable=pointer)) if pointer in aliases:
+                return aliases[pointer]
+            case Name(variable=variable):
+                return variable
+            case _:
+                return None
+
+
+def assigned(
+    parts: list[Expr],
+    functions: Mapping[str, Function],
+    aliases: Mapping[Variable, Variable],
+) -> set[Variable]:
+    """The variables that expressions give values to, also in functions they call.
+
+    Args:
+        parts: expressions with all inside them (see `expressions`).
+        functions: by name.
+        aliases: pointer parameter → the variable it points to.
+    """
+    found: set[Variable] = set()
+    called: set[str] = set()
+    waiting = list(parts)
+    while waiting:
+        expr = waiting.pop()
+        target: Variable | None = None
+        match expr:
+            case Assign(target=place):
+                target = _target(place, aliases)
+            case Unary(op=op, operand=operand) if op in _STEPS or op == "&":
+                target = _target(operand, aliases)
+            case Call(function=name) if name not in called and name in functions:
+                called.add(name)
+                waiting += expressions(functions[name].body)
+        if target is not None:
+            found.add(target)
+    return found
+
+
+def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Variable]) -> bool:
+    """Whether an expression reads memory, assigns or calls the user's functions."""
+    for part in walk(expr):
+        match part:
+            case Assign() | Unary(op="*"):
+                return True
+            case Unary(op=op) if op in _STEPS:
+                return True
+            case Index(base=base) if not isinstance(base.type, Vector):
+                return True
+            case Name(variable=variable) if variable in in_memory:
+                return True
+            case Call(function=name) if name in functions and functions[name].body is not None:
+                return True
+    return False
+
+
+def may_jump(stmt: Stmt, *, inside: bool = False) -> bool:
+    """Whether a statement may leave the block it is in (by `break`, `continue`, `return`)."""
+    match stmt:
+        case Return():
+            return True
+        case Break() | Continue():
+            return not inside
+        case Block(body=body):
+            return any(may_jump(s, inside=inside) for s in body)
+        case If(then=then, other=other):
+            arms = [then] + ([other] if other is not None else [])
+            return any(may_jump(s, inside=inside) for s in arms)
+        case For(body=inner) | While(body=inner) | DoWhile(body=inner):
+            return may_jump(inner, inside=True)
+    return False

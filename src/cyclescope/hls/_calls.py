@@ -1,0 +1,41 @@
+"""Functions that a region may call without their text."""
+
+from __future__ import annotations
+
+from cyclescope.hls._ir import Op
+
+__all__ = ["INFINITIES", "MATHS", "constant_call"]
+
+MATHS = {
+    "sqrt": Op.FSQRT,
+    "sqrtf": Op.FSQRT,
+    "fabs": Op.FABS,
+    "fabsf": Op.FABS,
+    "fmin": Op.FMIN,
+    "fminf": Op.FMIN,
+    "fmax": Op.FMAX,
+    "fmaxf": Op.FMAX,
+}
+
+INFINITIES = {
+    "inf": float("inf"),
+    "inff": float("inf"),
+    "huge_val": float("inf"),
+    "nan": float("nan"),
+    "nanf": float("nan"),
+}
+
+_CONSTANT = {
+    "omp_get_num_threads": "threads",
+    "omp_get_max_threads": "threads",
+    "omp_get_thread_limit": "threads",
+    "omp_get_team_num": "0",
+    "omp_get_num_teams": "1",
+    "omp_is_initial_device": "0",
+    "omp_in_parallel": "1",
+}
+
+
+def constant_call(name: str) -> str | None:
+    """What an OpenMP query gives: `threads`, or a number; None for anything else."""
+    return _CONSTANT.get(name) or None

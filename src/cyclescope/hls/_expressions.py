@@ -1,0 +1,409 @@
+"""Expressions: C's arithmetic on bit vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.c import (
+    Array,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    Index,
+    InitList,
+    Literal,
+    Member,
+    Name,
+    Pointer,
+    Scalar,
+    Unary,
+    Vector,
+    Void,
+)
+from cyclescope.hls._calls import INFINITIES, MATHS, constant_call
+from cyclescope.hls._ir import Op, Value
+from cyclescope.hls._layout import size_of, width_of
+from cyclescope.hls._places import OnWire, Places
+from cyclescope.hls._semantics import bits_of
+
+if TYPE_CHECKING:
+    from cyclescope.c import CType, Range, Variable
+    from cyclescope.hls._state import Location
+
+__all__ = ["Expressions"]
+
+_INTEGER = {"+": Op.ADD, "-": Op.SUB, "*": Op.MUL, "&": Op.AND, "|": Op.OR, "^": Op.XOR}
+_FLOATING = {"+": Op.FADD, "-": Op.FSUB, "*": Op.FMUL, "/": Op.FDIV}
+_TESTS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
+def _is_signed(kind: CType) -> bool:
+    return isinstance(kind, Scalar) and kind.kind == "int"
+
+
+class Expressions(Places):
+    """Lowers expressions."""
+
+    def rvalue(self, expr: Expr) -> Value:
+        """The value of an expression, in its type's width.
+
+        Raises:
+            SourceError: it holds something that isn't supported.
+        """
+        with self.at(expr.where):
+            return self._value(expr)
+
+    def _value(self, expr: Expr) -> Value:
+        kind = expr.type
+        match expr:
+            case Literal(value=value):
+                return self._literal(value, kind, expr.where)
+            case Name() | Index() | Member():
+                if isinstance(expr, Index) and isinstance(expr.base.type, Vector):
+                    return self._lane_of(expr)
+                if isinstance(kind, Array):
+                    return self.address(expr).offset
+                return self.read(self.object(expr), expr.where)
+            case Unary(op=op, operand=operand):
+                return self._unary(expr, op, operand)
+            case Binary(op="&&" | "||"):
+                bit = self.condition(expr)
+                return self.b.resized(bit, width_of(kind, expr.where), is_signed=False)
+            case Binary(op=",", left=left, right=right):
+                self.rvalue(left)
+                return self.rvalue(right)
+            case Binary(op=op, left=left, right=right):
+                return self._binary(expr, op, left, right)
+            case Assign():
+                return self._assign(expr)
+            case Conditional(condition=condition, then=then, other=other):
+                return self._conditional(condition, then, other)
+            case Cast(operand=operand):
+                if isinstance(kind, Pointer):
+                    return self.address(expr).offset
+                if isinstance(kind, Void):
+                    return self.rvalue(operand)
+                return self.convert(self.rvalue(operand), operand.type, kind, expr.where)
+            case Call():
+                return self._call(expr)
+            case InitList(values=values) if isinstance(kind, Vector):
+                parts = [self.rvalue(v) for v in values]
+                width = width_of(kind, expr.where)
+                zero = self.b.const(kind.element.bits, 0)
+                parts += [zero] * (kind.lanes - len(parts))
+                return self.b.op(Op.CONCAT, *parts, width=width)
+            case InitList(values=(only,)):
+                return self.rvalue(only)
+        raise self.refuse(
+            expr.where, f"`{self.unit.text(expr.where)}` isn't supported in a target region"
+        )
+
+    def _lane_of(self, expr: Index) -> Value:
+        if isinstance(expr.base, Name | Index | Member | Unary):
+            return self.read(self.object(expr), expr.where)
+        assert isinstance(expr.base.type, Vector)
+        return self.lane(self.rvalue(expr.base), expr.base.type, self._lane(expr.index))
+
+    def _literal(self, value: float, kind: CType, where: Range) -> Value:
+        width = width_of(kind, where)
+        if isinstance(kind, Scalar) and kind.is_float:
+            return self.b.const(width, bits_of(float(value), width))
+        return self.b.const(width, int(value))
+
+    def condition(self, expr: Expr) -> Value:
+        """Whether an expression is not zero: one bit."""
+        with self.at(expr.where):
+            match expr:
+                case Binary(op="&&" | "||" as op, left=left, right=right):
+                    return self._shortcut(op, left, right)
+                case Unary(op="!", operand=operand):
+                    return self.b.negated(self.condition(operand))
+                case Binary(op=op, left=left, right=right) if op in _TESTS and isinstance(
+                    left.type, Scalar | Pointer | Array
+                ):
+                    return self._test(op, self.rvalue(left), self.rvalue(right), left.type)
+                case Cast(operand=operand, implicit=True) if _is_integer(expr.type) and _is_integer(
+                    operand.type
+                ):
+                    if width_of(expr.type, expr.where) >= width_of(operand.type, expr.where):
+                        return self.condition(operand)
+            return self.truth(self.rvalue(expr), expr.type)
+
+    def truth(self, value: Value, kind: CType) -> Value:
+        """Whether a value is not zero."""
+        zero = self.b.const(value.width, 0)
+        if isinstance(kind, Scalar) and kind.is_float:
+            return self.b.negated(self.b.op(Op.FEQ, value, zero, width=1))
+        return self.b.op(Op.NE, value, zero, width=1)
+
+    def _shortcut(self, op: str, left: Expr, right: Expr) -> Value:
+        first = self.condition(left)
+        result: list[Value] = []
+        self.branch(
+            first if op == "&&" else self.b.negated(first),
+            lambda: result.append(self.condition(right)),
+        )
+        if not result:
+            return first
+        return self.b.op(Op.AND if op == "&&" else Op.OR, first, result[0], width=1)
+
+    def _conditional(self, condition: Expr, then: Expr, other: Expr) -> Value:
+        chosen = self.condition(condition)
+        arms: dict[bool, Value] = {}
+
+        def arm(which: bool, expr: Expr) -> None:
+            arms[which] = self.rvalue(expr)
+
+        self.branch(chosen, lambda: arm(True, then), lambda: arm(False, other))
+        if len(arms) == 1:
+            return next(iter(arms.values()))
+        return self.b.select(chosen, arms[True], arms[False])
+
+    def _unary(self, expr: Unary, op: str, operand: Expr) -> Value:
+        kind, where = expr.type, expr.where
+        match op:
+            case "*":
+                if isinstance(kind, Array):
+                    return self.address(expr).offset
+                return self.read(self.object(expr), where)
+            case "&":
+                return self.address(expr).offset
+            case "!":
+                bit = self.condition(expr)
+                return self.b.resized(bit, width_of(kind, where), is_signed=False)
+            case "pre++" | "pre--" | "post++" | "post--":
+                return self._step(op, operand, where)
+            case "+":
+                return self.convert(self.rvalue(operand), operand.type, kind, where)
+        value = self.rvalue(operand)
+        if isinstance(kind, Vector):
+            parts = self._lanes(value, kind)
+            done = [self._negated(op, part, kind.element) for part in parts]
+            return self.b.op(Op.CONCAT, *done, width=value.width)
+        assert isinstance(kind, Scalar)
+        return self._negated(op, self.convert(value, operand.type, kind, where), kind)
+
+    def _negated(self, op: str, value: Value, kind: Scalar) -> Value:
+        if op == "~":
+            return self.b.op(Op.NOT, value, width=value.width)
+        if kind.is_float:
+            return self.b.op(Op.FNEG, value, width=value.width)
+        zero = self.b.const(value.width, 0)
+        return self.b.op(Op.SUB, zero, value, width=value.width, exact=_is_signed(kind))
+
+    def _step(self, op: str, operand: Expr, where: Range) -> Value:
+        place = self.object(operand)
+        before = self.read(place, where)
+        kind = operand.type
+        sign = "+" if op.endswith("++") else "-"
+        if isinstance(kind, Pointer):
+            one = self.stride(self.address(operand), where)
+            after = self.b.op(Op.ADD if sign == "+" else Op.SUB, before, one, width=64, exact=True)
+        elif isinstance(kind, Scalar):
+            common = kind if kind.is_float or kind.bits >= 32 else Scalar("int", 32)
+            one = self.convert(self.b.const(32, 1), Scalar("int", 32), common, where)
+            wide = self.arithmetic(sign, self.convert(before, kind, common, where), one, common)
+            after = self.convert(wide, common, kind, where)
+        else:
+            raise self.refuse(where, f"{op[-2:]} on {kind} isn't supported")
+        self.write(place, after, where)
+        return after if op.startswith("pre") else before
+
+    def _binary(self, expr: Binary, op: str, left: Expr, right: Expr) -> Value:
+        kind = expr.type
+        if isinstance(kind, Pointer):
+            return self.address(expr).offset
+        if op in _TESTS and not isinstance(kind, Vector):
+            bit = self.condition(expr)
+            return self.b.resized(bit, width_of(kind, expr.where), is_signed=False)
+        a, b = self.rvalue(left), self.rvalue(right)
+        if isinstance(left.type, Pointer | Array):
+            place = self.address(left)
+            size = self.b.const(64, size_of(place.type, expr.where))
+            apart = self.b.op(Op.SUB, a, b, width=64, exact=True)
+            return self.b.op(Op.SDIV, apart, size, width=64)
+        if isinstance(kind, Vector):
+            return self._on_lanes(op, a, b, left.type, right.type, kind, expr.where)
+        assert isinstance(kind, Scalar)
+        if op in ("<<", ">>"):
+            a = self.convert(a, left.type, kind, expr.where)
+        return self.arithmetic(op, a, b, kind)
+
+    def _lanes(self, value: Value, kind: Vector) -> list[Value]:
+        bits = kind.element.bits
+        return [
+            self.b.op(Op.EXTRACT, value, width=bits, constant=n * bits) for n in range(kind.lanes)
+        ]
+
+    def _on_lanes(
+        self, op: str, a: Value, b: Value, left: CType, right: CType, kind: Vector, where: Range
+    ) -> Value:
+        vector = left if isinstance(left, Vector) else right
+        assert isinstance(vector, Vector)
+        first = self._lanes(self.convert(a, left, vector, where), vector)
+        second = self._lanes(self.convert(b, right, vector, where), vector)
+        bits = kind.element.bits
+        parts = []
+        for x, y in zip(first, second, strict=True):
+            if op in _TESTS:
+                bit = self._test(op, x, y, vector.element)
+                parts.append(self.b.op(Op.SEXT, bit, width=bits))
+            else:
+                parts.append(self.arithmetic(op, x, y, vector.element))
+        return self.b.op(Op.CONCAT, *parts, width=bits * kind.lanes)
+
+    def arithmetic(self, op: str, a: Value, b: Value, kind: Scalar) -> Value:
+        """`a op b` of two values of one type (a shift's amount may have another)."""
+        width = a.width
+        if kind.is_float:
+            return self.b.op(_FLOATING[op], a, b, width=width)
+        signed = kind.kind == "int"
+        if op in _INTEGER:
+            return self.b.op(_INTEGER[op], a, b, width=width, exact=signed and width >= 32)
+        if op in ("<<", ">>"):
+            amount = self.b.resized(b, width, is_signed=False)
+            right = Op.ASHR if signed else Op.LSHR
+            return self.b.op(Op.SHL if op == "<<" else right, a, amount, width=width)
+        if op == "/":
+            return self.b.op(Op.SDIV if signed else Op.UDIV, a, b, width=width)
+        return self.b.op(Op.SREM if signed else Op.UREM, a, b, width=width)
+
+    def _test(self, op: str, a: Value, b: Value, kind: CType) -> Value:
+        if op in (">", ">="):
+            a, b, op = b, a, {">": "<", ">=": "<="}[op]
+        if isinstance(kind, Scalar) and kind.is_float:
+            if op == "!=":
+                return self.b.negated(self.b.op(Op.FEQ, a, b, width=1))
+            return self.b.op({"==": Op.FEQ, "<": Op.FLT, "<=": Op.FLE}[op], a, b, width=1)
+        names = {"==": Op.EQ, "!=": Op.NE}
+        names |= {"<": Op.SLT, "<=": Op.SLE} if _is_signed(kind) else {"<": Op.ULT, "<=": Op.ULE}
+        return self.b.op(names[op], a, b, width=1)
+
+    def _assign(self, expr: Assign) -> Value:
+        target, where = expr.target, expr.where
+        if isinstance(target.type, Pointer):
+            return self._assign_pointer(expr)
+        if expr.op == "=":
+            value = self.rvalue(expr.value)
+            value = self.convert(value, expr.value.type, target.type, where)
+            self.write(self.object(target), value, where)
+            return value
+        given = self.rvalue(expr.value)
+        place = self.object(target)
+        before = self.read(place, where)
+        op, common = expr.op[:-1], expr.common
+        if isinstance(common, Vector):
+            after = self._on_lanes(op, before, given, target.type, expr.value.type, common, where)
+        else:
+            assert isinstance(common, Scalar)
+            first = self.convert(before, target.type, common, where)
+            if op not in ("<<", ">>"):
+                given = self.convert(given, expr.value.type, common, where)
+            after = self.convert(
+                self.arithmetic(op, first, given, common), common, target.type, where
+            )
+        self.write(place, after, where)
+        return after
+
+    def _assign_pointer(self, expr: Assign) -> Value:
+        target = expr.target
+        if not isinstance(target, Name):
+            raise self.refuse(expr.where, "pointers in memory aren't supported; use subscripts")
+        if expr.op == "=":
+            place = self.address(expr.value)
+        else:
+            sign = -1 if expr.op == "-=" else 1
+            place = self._moved(self.address(target), expr.value, sign, expr.where)
+        self.point(target.variable, place, expr.where)
+        return place.offset
+
+    def convert(self, value: Value, given: CType, wanted: CType, where: Range) -> Value:
+        """A value in another arithmetic type, as C converts."""
+        if given == wanted:
+            return value
+        if isinstance(wanted, Vector):
+            if isinstance(given, Vector):
+                if value.width == width_of(wanted, where):
+                    return value
+            else:
+                part = self.convert(value, given, wanted.element, where)
+                return self.b.op(Op.CONCAT, *[part] * wanted.lanes, width=width_of(wanted, where))
+        if isinstance(given, Scalar) and isinstance(wanted, Scalar):
+            return self._scalar(value, given, wanted)
+        raise self.refuse(where, f"a conversion from {given} to {wanted} isn't supported")
+
+    def _scalar(self, value: Value, given: Scalar, wanted: Scalar) -> Value:
+        width = wanted.bits
+        if wanted.kind == "bool":
+            return self.b.resized(self.truth(value, given), width, is_signed=False)
+        signed = given.kind == "int"
+        if given.is_float and wanted.is_float:
+            return self.b.op(Op.FPEXT if width > value.width else Op.FPTRUNC, value, width=width)
+        if given.is_float:
+            if wanted.kind == "uint" and width == 64:
+                return self.b.op(Op.FPTOUI, value, width=64)
+            # As x86 does it: by way of the next wider signed integer.
+            wide = 64 if width == 64 or (wanted.kind == "uint" and width == 32) else 32
+            whole = self.b.op(Op.FPTOSI, value, width=wide)
+            return self.b.resized(whole, width, is_signed=True)
+        if wanted.is_float:
+            wide_enough = self.b.resized(value, max(32, value.width), is_signed=signed)
+            op = Op.SITOFP if signed or value.width < 32 else Op.UITOFP
+            return self.b.op(op, wide_enough, width=width)
+        return self.b.resized(value, width, is_signed=signed)
+
+    def point(self, variable: Variable, place: Location, where: Range) -> None:
+        """Let a pointer variable point somewhere."""
+        known = self.bases.get(variable)
+        if known is not None and known is not place.array and variable in self.env and self.moving:
+            raise self.refuse(
+                where, f"{variable.name} would point into {known.name} and {place.array.name}; "
+                f"use a pointer for each"
+            )  # fmt: skip
+        self.bases[variable] = place.array
+        self.env[variable] = place.offset
+
+    @property
+    def moving(self) -> bool:
+        """Whether a variable's base could depend on what happens at run time."""
+        return self.pred is not None or self.b is not self.root
+
+    def _call(self, expr: Call) -> Value:
+        name = expr.function.removeprefix("__builtin_")
+        fixed = constant_call(name)
+        if fixed is not None:
+            return self.b.const(32, self.threads if fixed == "threads" else int(fixed))
+        if name == "omp_get_thread_num":
+            return self.b.leaf(Op.THREAD, 32)
+        function = self.unit.functions.get(expr.function)
+        if function is not None and function.body is not None:
+            return self.inline(function, expr)
+        width = width_of(expr.type, expr.where) if not isinstance(expr.type, Void) else 32
+        if name in INFINITIES:
+            return self.b.const(width, bits_of(INFINITIES[name], width))
+        if name in MATHS:
+            operands = [self.rvalue(a) for a in expr.args]
+            return self.b.op(MATHS[name], *operands, width=width)
+        if name in ("abs", "labs", "llabs"):
+            value = self.rvalue(expr.args[0])
+            negative = self.b.op(Op.SLT, value, self.b.const(width, 0), width=1)
+            opposite = self.b.op(Op.SUB, self.b.const(width, 0), value, width=width, exact=True)
+            return self.b.select(negative, opposite, value)
+        raise self.refuse(
+            expr.where, f"{expr.function}() isn't supported in a target region; "
+            f"give its text, or call it on the host's side"
+        )  # fmt: skip
+
+    def wire(self, expr: Expr) -> OnWire | None:
+        """The variable on wires that `&x` is the address of."""
+        if isinstance(expr, Unary) and expr.op == "&" and isinstance(expr.operand, Name):
+            place = self.object(expr.operand)
+            return place if isinstance(place, OnWire) else None
+        return None
+
+
+def _is_integer(kind: CType) -> bool:
+    return isinstance(kind, Scalar) and not kind.is_float

@@ -1,0 +1,77 @@
+"""Widths and layouts of C types in memory and on wires."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Array, CType, Pointer, Scalar, Struct, Vector
+from cyclescope.errors import SourceError
+
+if TYPE_CHECKING:
+    from cyclescope.c import Range
+
+__all__ = ["alignment", "field_offset", "size_of", "width_of"]
+
+
+def width_of(kind: CType, where: Range) -> int:
+    """Bits of a value on wires; a pointer is an offset in its array.
+
+    Raises:
+        SourceError: no value of this type fits on wires.
+    """
+    match kind:
+        case Scalar(bits=bits):
+            return bits
+        case Vector(element=element, lanes=lanes):
+            return element.bits * lanes
+        case Pointer():
+            return 64
+    raise SourceError(f"{where}: a value of type {kind} isn't supported; use its elements")
+
+
+def alignment(kind: CType) -> int:
+    """Bytes to a multiple of which a value of this type is aligned."""
+    match kind:
+        case Array(element=element):
+            return alignment(element)
+        case Struct(fields=fields):
+            return max((alignment(t) for _, t in fields), default=1)
+        case Vector(element=element, lanes=lanes):
+            return element.bits * lanes // 8
+        case Scalar(bits=bits):
+            return bits // 8
+    return 8
+
+
+def size_of(kind: CType, where: Range) -> int:
+    """Bytes of a value in memory, as on x86-64.
+
+    Raises:
+        SourceError: the text gives no constant size.
+    """
+    match kind:
+        case Array(element=element, extent=extent) if extent is not None:
+            return extent * size_of(element, where)
+        case Struct(fields=fields):
+            end = 0
+            for _, t in fields:
+                end = _aligned(end, alignment(t)) + size_of(t, where)
+            return max(_aligned(end, alignment(kind)), 1)
+        case Scalar() | Vector():
+            return width_of(kind, where) // 8
+    raise SourceError(f"{where}: the size of {kind} isn't known; give constant extents")
+
+
+def field_offset(kind: Struct, name: str, where: Range) -> int:
+    """Bytes before a field."""
+    end = 0
+    for field, t in kind.fields:
+        end = _aligned(end, alignment(t))
+        if field == name:
+            return end
+        end += size_of(t, where)
+    raise SourceError(f"{where}: {kind} has no field {name}")
+
+
+def _aligned(position: int, to: int) -> int:
+    return -(-position // to) * to

@@ -1,0 +1,258 @@
+"""Objects: variables on wires, lanes of vectors, places in memories; pointers to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.c import (
+    Array,
+    Assign,
+    Binary,
+    Cast,
+    Conditional,
+    Index,
+    Member,
+    Name,
+    Pointer,
+    Scalar,
+    Struct,
+    Unary,
+    Variable,
+    Vector,
+)
+from cyclescope.hls._ir import Op, Value
+from cyclescope.hls._layout import field_offset, size_of, width_of
+from cyclescope.hls._state import Location, State
+
+if TYPE_CHECKING:
+    from cyclescope.c import CType, Expr, Range
+
+__all__ = ["Object", "OnLane", "OnWire", "Places"]
+
+
+@dataclass(frozen=True, slots=True)
+class OnWire:
+    """A scalar, vector or pointer variable."""
+
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class OnLane:
+    """One element of a vector."""
+
+    base: OnWire | Location
+    vector: Vector
+    lane: Value
+
+
+Object = OnWire | OnLane | Location
+
+
+def open_extents(kind: CType, given: tuple[Expr, ...]) -> tuple[Expr | None, ...]:
+    """The extents that a type leaves open, where the declaration says them."""
+    count = 0
+    while isinstance(kind, Array):
+        count += kind.extent is None
+        kind = kind.element
+    return (None,) * (count - len(given)) + given
+
+
+class Places(State):
+    """Finds the object of an expression, reads and writes it."""
+
+    def object(self, expr: Expr) -> Object:
+        """The object that an lvalue names.
+
+        Raises:
+            SourceError: it isn't one that hardware can have.
+        """
+        match expr:
+            case Name(variable=variable):
+                return self._variable(variable)
+            case Index(base=base, index=index) if isinstance(base.type, Vector):
+                inner = self.object(base)
+                if isinstance(inner, OnLane):
+                    raise self.refuse(expr.where, "this subscript isn't supported")
+                return OnLane(inner, base.type, self._lane(index))
+            case Index(base=base, index=index):
+                return self._moved(self.address(base), index, 1, expr.where)
+            case Unary(op="*", operand=operand):
+                if isinstance(operand, Name) and operand.variable in self.aliases:
+                    return self._variable(self.aliases[operand.variable])
+                return self.address(operand)
+            case Member(base=base, field=name, arrow=arrow):
+                place = self.address(base) if arrow else self.object(base)
+                if isinstance(place, Location) and isinstance(place.type, Struct):
+                    offset = field_offset(place.type, name, expr.where)
+                    at = self._plus(place.offset, self.b.const(64, offset))
+                    return Location(place.array, at, expr.type)
+        raise self.refuse(expr.where, f"`{self.unit.text(expr.where)}` isn't supported here")
+
+    def _variable(self, variable: Variable) -> Object:
+        if variable not in self.env and variable not in self.memories:
+            self.outer(variable)
+        array = self.memories.get(variable)
+        if array is None:
+            return OnWire(variable)
+        extents = open_extents(variable.type, variable.extents)
+        return Location(array, self.b.const(64, 0), variable.type, extents)
+
+    def _lane(self, index: Expr) -> Value:
+        signed = isinstance(index.type, Scalar) and index.type.kind == "int"
+        return self.b.resized(self.rvalue(index), 64, is_signed=signed)
+
+    def address(self, expr: Expr) -> Location:
+        """What a pointer (or an array, as a pointer) points to.
+
+        Raises:
+            SourceError: it can't be told at compile time into which memory it points.
+        """
+        kind = expr.type
+        match expr:
+            case Name(variable=variable):
+                place = self._variable(variable)
+                if isinstance(place, Location) and isinstance(kind, Array):
+                    return _element(place)
+                if isinstance(place, OnWire) and variable in self.bases:
+                    extents = open_extents(kind, variable.extents)
+                    if isinstance(kind, Array) and kind.extent is None:
+                        extents = extents[1:]
+                    at = self.b.use(self.env[variable])
+                    return Location(self.bases[variable], at, _target(kind), extents)
+                raise self.refuse(
+                    expr.where, f"it isn't known what {variable.name} points to; "
+                    f"let it point into a mapped or local array"
+                )  # fmt: skip
+            case Binary(op="+" | "-" as op, left=left, right=right):
+                if isinstance(left.type, Scalar):
+                    left, right = right, left
+                return self._moved(self.address(left), right, -1 if op == "-" else 1, expr.where)
+            case Cast(operand=operand) if isinstance(operand.type, Pointer | Array):
+                place = self.address(operand)
+                return Location(place.array, place.offset, _target(kind))
+            case Unary(op="&", operand=operand):
+                inner = self.object(operand)
+                if isinstance(inner, Location):
+                    return inner
+                raise self.refuse(
+                    expr.where, "the address of a value on wires; pass it to a function, or use "
+                    "an array"
+                )  # fmt: skip
+            case Unary(op="pre++" | "pre--" | "post++" | "post--") | Assign():
+                at = self.rvalue(expr)
+                target = expr.operand if isinstance(expr, Unary) else expr.target
+                assert isinstance(target, Name)
+                return Location(self.bases[target.variable], at, _target(kind))
+            case Conditional(condition=_, then=then, other=other):
+                at = self.rvalue(expr)
+                del other
+                return Location(self.address(then).array, at, _target(kind))
+            case Index() | Member() | Unary(op="*") if isinstance(kind, Array):
+                inner = self.object(expr)
+                if isinstance(inner, Location):
+                    return _element(inner)
+        raise self.refuse(
+            expr.where,
+            f"the pointer `{self.unit.text(expr.where)}` isn't supported; subscript",
+        )
+
+    def _moved(self, place: Location, index: Expr, sign: int, where: Range) -> Location:
+        given = index.type
+        signed = isinstance(given, Scalar) and given.kind == "int"
+        count = self.b.resized(self.rvalue(index), 64, is_signed=signed)
+        step = self.stride(place, where)
+        moved = self.b.op(Op.MUL, count, step, width=64, exact=True)
+        op = Op.ADD if sign > 0 else Op.SUB
+        at = self.b.op(op, place.offset, moved, width=64, exact=True)
+        return Location(place.array, at, place.type, place.extents)
+
+    def stride(self, place: Location, where: Range) -> Value:
+        """Bytes of what a location holds."""
+        kind, extents = place.type, list(place.extents)
+        result = self.b.const(64, 1)
+        while isinstance(kind, Array):
+            if kind.extent is not None:
+                factor = self.b.const(64, kind.extent)
+            else:
+                extent = extents.pop(0) if extents else None
+                if extent is None:
+                    raise self.refuse(where, "the length of a row isn't known; give it a constant")
+                signed = isinstance(extent.type, Scalar) and extent.type.kind == "int"
+                factor = self.b.resized(self.rvalue(extent), 64, is_signed=signed)
+            result = self.b.op(Op.MUL, result, factor, width=64, exact=True)
+            kind = kind.element
+        size = self.b.const(64, size_of(kind, where))
+        return self.b.op(Op.MUL, result, size, width=64, exact=True)
+
+    def _lane_place(self, base: Location, vector: Vector, lane: Value) -> Location:
+        size = self.b.const(64, vector.element.bits // 8)
+        moved = self.b.op(Op.MUL, lane, size, width=64, exact=True)
+        return Location(base.array, self._plus(base.offset, moved), vector.element)
+
+    def _plus(self, a: Value, b: Value) -> Value:
+        return self.b.op(Op.ADD, a, b, width=64, exact=True)
+
+    def read(self, place: Object, where: Range) -> Value:
+        """The value of an object."""
+        match place:
+            case OnWire(variable):
+                return self.b.use(self.env[variable])
+            case Location(type=kind):
+                return self.load(place, width_of(kind, where))
+            case OnLane(Location() as base, vector, lane):
+                return self.load(self._lane_place(base, vector, lane), vector.element.bits)
+            case OnLane(base, vector, lane):
+                return self.lane(self.read(base, where), vector, lane)
+
+    def lane(self, value: Value, vector: Vector, lane: Value) -> Value:
+        """One element of a vector's value; lanes chosen at run time by selects."""
+        bits = vector.element.bits
+        if lane.node.op is Op.CONST:
+            number = lane.node.constant % vector.lanes
+            return self.b.op(Op.EXTRACT, value, width=bits, constant=number * bits)
+        result = self.b.op(Op.EXTRACT, value, width=bits, constant=0)
+        for number in range(1, vector.lanes):
+            part = self.b.op(Op.EXTRACT, value, width=bits, constant=number * bits)
+            here = self.b.op(Op.EQ, lane, self.b.const(64, number), width=1)
+            result = self.b.select(here, part, result)
+        return result
+
+    def write(self, place: Object, value: Value, where: Range) -> None:
+        """Give an object a value of its type."""
+        match place:
+            case OnWire(variable):
+                if variable in self.fixed:
+                    raise self.refuse(
+                        where, f"{variable.name} is shared by all threads and isn't mapped: declare"
+                        f" it inside the region, or add private or map(tofrom) to the directive"
+                    )  # fmt: skip
+                self.env[variable] = self.named(value, variable.name)
+            case Location():
+                self.store(place, value)
+            case OnLane(Location() as base, vector, lane):
+                self.store(self._lane_place(base, vector, lane), value)
+            case OnLane(base, vector, lane):
+                whole = self.read(base, where)
+                bits = vector.element.bits
+                parts = []
+                for number in range(vector.lanes):
+                    part = self.b.op(Op.EXTRACT, whole, width=bits, constant=number * bits)
+                    here = self.b.op(Op.EQ, lane, self.b.const(64, number), width=1)
+                    parts.append(self.b.select(here, value, part))
+                self.write(base, self.b.op(Op.CONCAT, *parts, width=whole.width), where)
+
+
+def _target(kind: CType) -> CType:
+    if isinstance(kind, Pointer):
+        return kind.target
+    assert isinstance(kind, Array)
+    return kind.element
+
+
+def _element(place: Location) -> Location:
+    kind = place.type
+    assert isinstance(kind, Array)
+    extents = place.extents[1:] if kind.extent is None else place.extents
+    return Location(place.array, place.offset, kind.element, extents)

@@ -1,0 +1,349 @@
+"""The target region of a text: found, its data environment set up, lowered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Array as CArray
+from cyclescope.c import (
+    Block,
+    Call,
+    Function,
+    Name,
+    Pointer,
+    Scalar,
+    Stmt,
+    Variable,
+    Vector,
+    deep_recursion,
+)
+from cyclescope.errors import SourceError
+from cyclescope.hls._assigned import assigned, expressions, statements
+from cyclescope.hls._clean import clean, graphs
+from cyclescope.hls._ir import Array, Node, Op, Place, Region
+from cyclescope.hls._layout import size_of, width_of
+from cyclescope.hls._openmp import Directive, MapItem, directives
+from cyclescope.hls._sharing import Sharing
+
+if TYPE_CHECKING:
+    from cyclescope.c import Range, Unit
+    from cyclescope.hls._openmp import Constants
+
+__all__ = ["Lowered", "Target", "find_target", "lower"]
+
+_DEFAULT_THREADS = 8
+_CLAUSES = frozenset(
+    """
+    map num_threads thread_limit num_teams device default shared private firstprivate
+    reduction schedule dist_schedule collapse proc_bind defaultmap simdlen safelen aligned
+    nowait
+    """.split()  # noqa: SIM905
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target region in the text.
+
+    Attributes:
+        function: that it stands in.
+        stmt: the outermost statement, with the directive.
+        body: the statement that each thread executes.
+        directive: all directives between them in one.
+        lines: of the pragmas, first and last of each.
+    """
+
+    function: Function
+    stmt: Stmt
+    body: Stmt
+    directive: Directive
+    lines: tuple[tuple[int, int], ...]
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether it has more than one thread."""
+        return self.directive.has("parallel") or self.directive.has("teams")
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A region in data-flow form.
+
+    Attributes:
+        region: its graphs.
+        variables: of the host, by name of array.
+        scalars: of the host, in the region's order.
+        exact: arithmetic that cannot overflow.
+        guarded: loads and stores under mutual exclusion.
+        warnings: for people; each begins with file and line.
+    """
+
+    region: Region
+    variables: dict[str, Variable]
+    scalars: tuple[Variable, ...]
+    exact: frozenset[Node]
+    guarded: frozenset[Node]
+    warnings: tuple[str, ...]
+
+
+def find_target(unit: Unit) -> Target:
+    """The only target region of a text.
+
+    Raises:
+        SourceError: there is none, there are several, or it has a form that isn't supported.
+    """
+    found: list[tuple[Function, Stmt, list[Directive]]] = []
+    for function in unit.functions.values():
+        for stmt in statements(function.body):
+            own = [d for d in directives(stmt.pragmas) if d.words]
+            if any(d.has("target") for d in own):
+                found.append((function, stmt, own))
+    if not found:
+        raise SourceError(f"{unit.file}: no `#pragma omp target` in a function; mark the region")
+    if len(found) > 1:
+        first, second = (d[-1].where for _, _, d in found[:2])
+        raise SourceError(f"{second}: a second target region; only one is supported ({first})")
+    function, stmt, own = found[0]
+    unfit = {"data", "enter", "exit", "update", "declare"} & {w for d in own for w in d.words}
+    if unfit:
+        raise SourceError(
+            f"{own[0].where}: omp target {sorted(unfit)[0]} isn't supported; map at the region"
+        )
+    if stmt.where.file != unit.file:
+        raise SourceError(f"{stmt.where}: the target region must stand in {unit.file} itself")
+    body = stmt
+    while not any(d.has("parallel") for d in own):
+        inner = body.body if isinstance(body, Block) else ()
+        nested = directives(inner[0].pragmas) if len(inner) == 1 else []
+        if not any(d.has("parallel") or d.has("teams") for d in nested):
+            break
+        own += nested
+        body = inner[0]
+    words = tuple(w for d in own for w in d.words)
+    clauses = tuple(c for d in own for c in d.clauses)
+    merged = Directive(words, clauses, own[0].where)
+    for name, _ in clauses:
+        if name not in _CLAUSES:
+            raise SourceError(f"{merged.where}: the clause {name} isn't supported here; remove it")
+    if not set(words) <= {"target", "teams", "distribute", "parallel", "for", "simd", "loop"}:
+        raise SourceError(f"{merged.where}: omp {' '.join(words)} isn't supported")
+    lines = tuple((d.where.line, d.where.end_line) for d in own)
+    return Target(function, stmt, body, merged, lines)
+
+
+def lower(unit: Unit, target: Target, constants: Constants, threads: int | None) -> Lowered:
+    """The region in data-flow form, cleaned, without dependences.
+
+    Args:
+        unit: the text.
+        target: its region.
+        constants: values of the text's macros.
+        threads: the team's size; None: as `num_threads` says, else 8.
+
+    Raises:
+        SourceError: it holds something that isn't supported.
+    """
+    directive = target.directive
+    if not target.is_parallel:
+        threads = 1
+    elif threads is None:
+        given = directive.clause("num_threads") or directive.clause("thread_limit")
+        threads = constants.value(given) if given else None
+        threads = threads or _DEFAULT_THREADS
+    if not 1 <= threads <= 256:
+        raise SourceError(f"{directive.where}: {threads} threads; from 1 to 256 are possible")
+    with deep_recursion():
+        return _Lowering(unit, threads, constants, target).lowered()
+
+
+class _Lowering(Sharing):
+    def __init__(self, unit: Unit, threads: int, constants: Constants, target: Target) -> None:
+        super().__init__(unit, threads, constants, target.directive.where)
+        self.target = target
+        self.items: dict[str, MapItem] = {i.name: i for i in target.directive.maps}
+        self.order: list[Variable] = []
+        self.hosts: dict[Array, Variable] = {}
+        names = {n for _, n in target.directive.reductions}
+        for stmt in statements(target.body):
+            names |= {n for d in directives(stmt.pragmas) for _, n in d.reductions}
+        self.reduced = names
+        given = list(expressions(target.body))
+        self.written = assigned(given, unit.functions, {})
+
+    def lowered(self) -> Lowered:
+        directive, body = self.target.directive, self.target.body
+        with self.at(directive.where):
+            for variable in self._outside(body):
+                self.outer(variable)
+            entered = []
+            for first, last in self.target.lines:
+                self.seen |= {(body.where.file, line) for line in range(first, last + 1)}
+            if directive.has("for") or directive.has("distribute") or directive.has("loop"):
+                self.distribute(directive, body)
+            else:
+                entered = self.begin_reductions(directive)
+                self.bare(body)
+                self.end_reductions(directive, entered)
+        self._check_pragmas()
+        clean(self.root.graph)
+        return self._finished()
+
+    def _outside(self, body: Stmt) -> list[Variable]:
+        """The host's variables that the region names, in the text's order."""
+        found: dict[Variable, None] = {}
+        listed = set(self.target.directive.names("private"))
+        for expr in expressions(body):
+            if isinstance(expr, Name) and not _inside(expr.variable.where, body.where):
+                found.setdefault(expr.variable)
+            if isinstance(expr, Call):
+                continue
+        for variable in found:
+            if variable.name in listed:
+                width = width_of(variable.type, variable.where)
+                self.env[variable] = self.b.const(width, 0)
+        return [v for v in found if v not in self.env]
+
+    def outer(self, variable: Variable) -> None:
+        """Make a variable of the host's known: as a memory, or as a scalar that is handed over.
+
+        Raises:
+            SourceError: it cannot be handed over.
+        """
+        if self.b is not self.root:
+            before, self.b = self.b, self.root
+            self.outer(variable)
+            self.b = before
+            return
+        kind, name, where = variable.type, variable.name, self.shared.where
+        item = self.items.get(name)
+        private = name in self.target.directive.names("firstprivate")
+        if isinstance(kind, Scalar | Vector):
+            shared = name in self.reduced or (item is not None and item.direction != "alloc")
+            if shared and not private and (variable in self.written or name in self.reduced):
+                self._memory(variable, item, size_of(kind, where))
+                return
+            width = width_of(kind, where)
+            number = len(self.scalars)
+            self.scalars.append((variable, width))
+            self.env[variable] = self.b.leaf(Op.SCALAR, width, number)
+            if not private:
+                self.fixed.add(variable)
+            return
+        if isinstance(kind, CArray) and variable.scope != "param":
+            size = None if item is not None and item.count else size_of(kind, where)
+            self._memory(variable, item, size)
+            return
+        if isinstance(kind, Pointer | CArray):
+            if item is None:
+                raise self.refuse(
+                    self.target.directive.where,
+                    f"{name} is a pointer: say what it points to, map(tofrom: {name}[0:count])",
+                )
+            if not item.count:
+                raise self.refuse(
+                    self.target.directive.where, f"map({name}): give a section, {name}[0:count]"
+                )
+            target = kind.target if isinstance(kind, Pointer) else kind.element
+            count = self.constants.value(item.count)
+            low = self.constants.value(item.low)
+            size = None
+            if count is not None and low is not None and not _is_open(target):
+                size = (low + count) * size_of(target, where)
+            array = self._external(variable, item, size)
+            self.bases[variable] = array
+            self.env[variable] = self.b.const(64, 0)
+            return
+        raise self.refuse(variable.where, f"{name} has type {kind}, which a region can't use")
+
+    def _memory(self, variable: Variable, item: MapItem | None, size: int | None) -> None:
+        self.memories[variable] = self._external(variable, item, size)
+
+    def _external(self, variable: Variable, item: MapItem | None, size: int | None) -> Array:
+        direction = item.direction if item is not None else "tofrom"
+        array = self.new_array(
+            variable,
+            Place.EXTERNAL,
+            size,
+            to=direction in ("to", "tofrom"),
+            back=direction in ("from", "tofrom"),
+        )
+        self.hosts[array] = variable
+        return array
+
+    def _check_pragmas(self) -> None:
+        """A directive that was not obeyed would change what the program means."""
+        where = self.target.body.where
+        text = self.unit.sources[where.file].splitlines()
+        for number in range(where.line, where.end_line + 1):
+            words = text[number - 1].split("pragma", 1)
+            is_omp = words[0].strip() == "#" and words[-1].split()[:1] == ["omp"]
+            if is_omp and (where.file, number) not in self.seen and not self._commented(number):
+                raise SourceError(
+                    f"{where.file}:{number}: this directive belongs to no statement here; "
+                    f"put braces around it and its statement"
+                )
+
+    def _commented(self, line: int) -> bool:
+        before = "\n".join(self.unit.sources[self.unit.file].splitlines()[: line - 1])
+        return before.count("/*") > before.count("*/")
+
+    def _finished(self) -> Lowered:
+        used: set[Array] = set()
+        for graph in graphs(self.root.graph):
+            for node in graph.nodes:
+                used |= {a for a in (node.array, node.source) if a is not None}
+        order = list(self.items)
+
+        def rank(array: Array) -> int:
+            if array.place is not Place.EXTERNAL:
+                return 2 * len(order) + 2
+            return order.index(array.name) if array.name in order else len(order)
+
+        arrays = sorted((a for a in self.arrays if a in used), key=rank)
+        final: dict[Array, Array] = {}
+        names: dict[str, int] = {}
+        for array in arrays:
+            names[array.name] = names.get(array.name, 0) + 1
+            unique = array.name if names[array.name] == 1 else f"{array.name}_{names[array.name]}"
+            final[array] = replace(array, name=unique, word=self.words.get(array, 1))
+        for graph in graphs(self.root.graph):
+            for node in graph.nodes:
+                if node.array is not None:
+                    node.array = final[node.array]
+                if node.source is not None:
+                    node.source = final[node.source]
+        region = Region(
+            name=self.target.function.name,
+            root=self.root.graph,
+            arrays=tuple(final.values()),
+            scalars=tuple((v.name, width) for v, width in self.scalars),
+            threads=self.threads,
+            locks=tuple(self.locks),
+            barriers=tuple(self.barriers),
+            where=self.target.directive.where,
+        )
+        hosts = {final[a].name: v for a, v in self.hosts.items() if a in final}
+        scalars = tuple(v for v, _ in self.scalars)
+        return Lowered(
+            region,
+            hosts,
+            scalars,
+            frozenset(self.shared.exact),
+            frozenset(self.guarded_nodes),
+            tuple(self.warnings),
+        )
+
+
+def _is_open(kind: object) -> bool:
+    while isinstance(kind, CArray):
+        if kind.extent is None:
+            return True
+        kind = kind.element
+    return False
+
+
+def _inside(inner: Range, outer: Range) -> bool:
+    start = (outer.line, outer.column) <= (inner.line, inner.column)
+    end = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    return inner.file == outer.file and start and end

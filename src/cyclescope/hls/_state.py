@@ -1,0 +1,197 @@
+"""What is known while a region is lowered: values of variables, memories, the present condition."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Range, Scalar, Variable
+from cyclescope.errors import SourceError
+from cyclescope.hls._builder import Builder, Shared
+from cyclescope.hls._ir import Array, Graph, Node, Op, Place, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cyclescope.c import Call, CType, Expr, Function, Unit
+    from cyclescope.hls._openmp import Constants
+
+__all__ = ["BIT", "Location", "State", "flag"]
+
+BIT = Scalar("bool", 1)
+
+
+def flag(name: str, where: Range) -> Variable:
+    """A variable of the compiler's own."""
+    return Variable(name, BIT, where, "local")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """An object in a memory.
+
+    Attributes:
+        array: the memory.
+        offset: of its first byte, 64 bits.
+        type: of the object.
+        extents: the extents that its type leaves open, outermost first.
+    """
+
+    array: Array
+    offset: Value
+    type: CType
+    extents: tuple[Expr | None, ...] = ()
+
+
+@dataclass
+class _Names:
+    used: dict[str, int] = field(default_factory=dict)
+
+    def unique(self, name: str) -> str:
+        count = self.used[name] = self.used.get(name, 0) + 1
+        return name if count == 1 else f"{name}_{count}"
+
+
+class State(ABC):
+    """The state, and the operations on it that everything else needs.
+
+    Attributes:
+        unit: the text.
+        threads: the team's size.
+        b: the builder of the present graph.
+        env: what each scalar variable holds now; pointers hold byte offsets.
+        bases: pointer variable → the memory it points into.
+        memories: variable that lives in memory → the memory.
+        aliases: pointer parameter → the scalar variable that it was given the address of.
+        pred: the condition under which the present statement is executed; None: always.
+        flags: variables that say that the rest of the present block is left out.
+    """
+
+    def __init__(self, unit: Unit, threads: int, constants: Constants, where: Range) -> None:
+        self.unit = unit
+        self.threads = threads
+        self.constants = constants
+        self.shared = Shared(where)
+        self.b = Builder(Graph("region", where), self.shared)
+        self.root = self.b
+        self.env: dict[Variable, Value] = {}
+        self.bases: dict[Variable, Array] = {}
+        self.memories: dict[Variable, Array] = {}
+        self.aliases: dict[Variable, Variable] = {}
+        self.pred: Value | None = None
+        self.flags: list[Variable] = []
+        self.loop_flags: list[tuple[Variable, Variable]] = []  # broken, continued
+        self.calls: list[Function] = []
+        self.returning: list[tuple[Variable, Variable | None]] = []  # returned, result
+        self.arrays: list[Array] = []
+        self.words: dict[Array, int] = {}
+        self.scalars: list[tuple[Variable, int]] = []
+        self.fixed: set[Variable] = set()  # scalars of the host that a thread must not write
+        self.locks: list[str] = []
+        self.barriers: list[Range] = []
+        self.guarded = 0
+        self.guarded_nodes: set[Node] = set()
+        self.seen: set[tuple[str, int]] = set()  # file and line of pragmas obeyed
+        self.warnings: list[str] = []
+        self.labels = _Names()
+
+    @abstractmethod
+    def rvalue(self, expr: Expr) -> Value:
+        """The value of an expression, in its type's width."""
+
+    @abstractmethod
+    def outer(self, variable: Variable) -> None:
+        """Make a variable of the host's known."""
+
+    @abstractmethod
+    def inline(self, function: Function, call: Call) -> Value:
+        """The body of a function in the place of its call."""
+
+    @contextmanager
+    def at(self, where: Range) -> Iterator[None]:
+        """New nodes come from this text."""
+        before = self.shared.where
+        self.shared.where = where
+        try:
+            yield
+        finally:
+            self.shared.where = before
+
+    def lock(self, name: str) -> int:
+        """The number of a lock."""
+        if name not in self.locks:
+            self.locks.append(name)
+        return self.locks.index(name)
+
+    @contextmanager
+    def locked(self, name: str) -> Iterator[None]:
+        """Under mutual exclusion."""
+        number = self.lock(name)
+        self.b.effect(Op.ACQUIRE, when=self.pred, constant=number, name=name)
+        self.guarded += 1
+        yield
+        self.guarded -= 1
+        self.b.effect(Op.RELEASE, when=self.pred, constant=number, name=name)
+
+    def load(self, place: Location, width: int) -> Value:
+        """Read memory."""
+        self.words[place.array] = max(self.words.get(place.array, 1), width // 8)
+        node = self.b.effect(
+            Op.LOAD, place.offset, widths=(width,), when=self.pred, array=place.array
+        )
+        if self.guarded:
+            self.guarded_nodes.add(node)
+        return node.result
+
+    def store(self, place: Location, value: Value) -> None:
+        """Write memory."""
+        self.words[place.array] = max(self.words.get(place.array, 1), value.width // 8)
+        node = self.b.effect(Op.STORE, place.offset, value, when=self.pred, array=place.array)
+        if self.guarded:
+            self.guarded_nodes.add(node)
+
+    def new_array(
+        self, variable: Variable, place: Place, size: int | None, *, to: bool, back: bool
+    ) -> Array:
+        """A memory for a variable."""
+        array = Array(variable.name, place, size, 1, to, back, variable.where)
+        self.arrays.append(array)
+        return array
+
+    def branch(
+        self, condition: Value, then: Callable[[], None], other: Callable[[], None] | None = None
+    ) -> None:
+        """Do one or the other: effects under their condition, variables selected."""
+        condition = self.b.use(condition)
+        if condition.node.op is Op.CONST:
+            if condition.node.constant:
+                then()
+            elif other is not None:
+                other()
+            return
+        pred, before = self.pred, dict(self.env)
+        self.pred = self.b.both(pred, condition)
+        then()
+        after_then = self.env
+        self.env = dict(before)
+        if other is not None:
+            self.pred = self.b.both(pred, self.b.negated(condition))
+            other()
+        self.pred = pred
+        for variable in before:
+            first, second = after_then[variable], self.env[variable]
+            if first != second:
+                chosen = self.b.select(condition, first, second)
+                self.env[variable] = self.named(chosen, variable.name)
+
+    def named(self, value: Value, name: str) -> Value:
+        """The value, told by the variable it is given to, if nothing else names it."""
+        if not value.node.name and value.node.op is not Op.CONST:
+            value.node.name = name
+        return value
+
+    def refuse(self, where: Range, what: str) -> SourceError:
+        """The error for what isn't supported."""
+        return SourceError(f"{where}: {what}")

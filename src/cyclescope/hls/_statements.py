@@ -1,0 +1,245 @@
+"""Statements, and functions in the place of their calls."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from cyclescope.c import (
+    Array,
+    Block,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    Empty,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    InitList,
+    OpaqueStmt,
+    Pointer,
+    Return,
+    Scalar,
+    Stmt,
+    Struct,
+    Variable,
+    Vector,
+    Void,
+    While,
+)
+from cyclescope.hls._assigned import may_jump
+from cyclescope.hls._expressions import Expressions
+from cyclescope.hls._ir import Place, Value
+from cyclescope.hls._layout import size_of, width_of
+from cyclescope.hls._openmp import directives
+from cyclescope.hls._state import Location, flag
+
+if TYPE_CHECKING:
+    from cyclescope.c import Call, CType, Function, Pragma, Range
+    from cyclescope.hls._openmp import Directive
+
+__all__ = ["Statements"]
+
+_MOST_INITIAL = 1024
+
+
+class Statements(Expressions):
+    """Lowers statements."""
+
+    def statement(self, stmt: Stmt) -> None:
+        """One statement with the directives before it.
+
+        Raises:
+            SourceError: it holds something that isn't supported.
+        """
+        with self.at(stmt.where):
+            found = self.obeyed(stmt.pragmas)
+            # Only the last can belong to the statement; the others stand alone.
+            for directive in found[:-1]:
+                self.standalone(directive)
+            if found and not self.is_standalone(found[-1]):
+                self.construct(found[-1], stmt)
+                return
+            if found:
+                self.standalone(found[-1])
+            self._plain(stmt)
+
+    def obeyed(self, pragmas: tuple[Pragma, ...]) -> list[Directive]:
+        """The directives among pragmas, noted as seen."""
+        for pragma in pragmas:
+            self.seen.add((pragma.where.file, pragma.where.line))
+        return directives(pragmas)
+
+    @abstractmethod
+    def is_standalone(self, directive: Directive) -> bool:
+        """Whether a directive has no statement."""
+
+    @abstractmethod
+    def standalone(self, directive: Directive) -> None:
+        """A barrier and its kin."""
+
+    @abstractmethod
+    def construct(self, directive: Directive, stmt: Stmt) -> None:
+        """A directive with its statement."""
+
+    @abstractmethod
+    def loop(self, stmt: For | While | DoWhile) -> None:
+        """A loop."""
+
+    def _plain(self, stmt: Stmt) -> None:
+        match stmt:
+            case Block(body=body, trailing=trailing):
+                self.sequence(body)
+                for directive in self.obeyed(trailing):
+                    self.standalone(directive)
+            case Declare(variables=variables):
+                for variable in variables:
+                    self.declare(variable)
+            case Evaluate(value=value):
+                self.rvalue(value)
+            case If(condition=condition, then=then, other=other):
+                self.branch(
+                    self.condition(condition),
+                    lambda: self.statement(then),
+                    (lambda: self.statement(other)) if other is not None else None,
+                )
+            case For() | While() | DoWhile():
+                self.loop(stmt)
+            case Return(value=value):
+                self._return(value, stmt.where)
+            case Break():
+                self.env[self.loop_flags[-1][0]] = self.b.const(1, 1)
+            case Continue():
+                self.env[self.loop_flags[-1][1]] = self.b.const(1, 1)
+            case OpaqueStmt(construct=construct):
+                raise self.refuse(stmt.where, f"{construct} isn't supported in a target region")
+            case Empty():
+                pass
+
+    def sequence(self, body: tuple[Stmt, ...]) -> None:
+        """Statements in a row; what a jump leaves out is conditional on there being none."""
+        for position, stmt in enumerate(body):
+            self.statement(stmt)
+            rest = body[position + 1 :]
+            if rest and may_jump(stmt):
+                self.branch(self.going_on(), lambda rest=rest: self.sequence(rest))  # type: ignore[misc]
+                return
+
+    def going_on(self) -> Value:
+        """Whether nothing has jumped yet."""
+        jumped = [self.env[f] for f in self.flags if f in self.env]
+        return self.b.negated(self.b.either(jumped))
+
+    def declare(self, variable: Variable) -> None:
+        """A variable of the region's own."""
+        kind, where = variable.type, variable.where
+        if variable.scope == "static":
+            raise self.refuse(where, f"{variable.name} is static; declare it without")
+        if isinstance(kind, Array | Struct):
+            self._declare_array(variable)
+            return
+        if isinstance(kind, Pointer):
+            self.bases.pop(variable, None)
+            if variable.init is not None:
+                self.point(variable, self.address(variable.init), where)
+            return
+        width = width_of(kind, where)
+        if variable.init is None:
+            self.env[variable] = self.b.const(width, 0)
+            return
+        value = self.rvalue(variable.init)
+        given = variable.init.type
+        if isinstance(variable.init, InitList):
+            given = kind
+        self.env[variable] = self.named(self.convert(value, given, kind, where), variable.name)
+
+    def _declare_array(self, variable: Variable) -> None:
+        kind = variable.type
+        array = self.memories.get(variable)
+        if array is None:
+            size = size_of(kind, variable.where)
+            array = self.new_array(variable, Place.LOCAL, size, to=False, back=False)
+            self.memories[variable] = array
+        if variable.init is not None:
+            start = Location(array, self.b.const(64, 0), kind)
+            self._initialise(start, 0, variable.init, kind)
+
+    def _initialise(self, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
+        where = self.shared.where
+        if isinstance(kind, Array) and kind.extent is not None:
+            values = init.values if isinstance(init, InitList) else ()
+            size = size_of(kind.element, where)
+            if kind.extent > _MOST_INITIAL:
+                raise self.refuse(where, "a long initial value; fill the array in a loop")
+            for number in range(kind.extent):
+                value = values[number] if number < len(values) else None
+                self._initialise(start, offset + number * size, value, kind.element)
+            return
+        if isinstance(kind, Struct):
+            raise self.refuse(where, "initial values of a struct; assign its fields")
+        place = Location(start.array, self.b.const(64, offset), kind)
+        if init is None:
+            self.store(place, self.b.const(width_of(kind, where), 0))
+            return
+        given = kind if isinstance(init, InitList) else init.type
+        self.store(place, self.convert(self.rvalue(init), given, kind, where))
+
+    def _return(self, value: Expr | None, where: Range) -> None:
+        if not self.returning:
+            raise self.refuse(where, "return out of a target region; use if")
+        returned, result = self.returning[-1]
+        if value is not None and result is not None:
+            given = self.rvalue(value)
+            self.env[result] = self.convert(given, value.type, result.type, where)
+        self.env[returned] = self.b.const(1, 1)
+
+    def inline(self, function: Function, call: Call) -> Value:
+        """The body of a function in the place of its call.
+
+        Raises:
+            SourceError: it calls itself, or takes what isn't supported.
+        """
+        if function in self.calls:
+            raise self.refuse(call.where, f"{function.name} calls itself; write a loop")
+        assert function.body is not None
+        # All arguments before any parameter: the function may be among their calls.
+        ready: list[tuple[Variable, Value | Location | Variable]] = []
+        for param, arg in zip(function.params, call.args, strict=False):
+            wire = self.wire(arg)
+            if wire is not None:
+                ready.append((param, wire.variable))
+            elif isinstance(param.type, Pointer | Array):
+                ready.append((param, self.address(arg)))
+            else:
+                ready.append(
+                    (param, self.convert(self.rvalue(arg), arg.type, param.type, arg.where))
+                )
+        for param, given in ready:
+            self.aliases.pop(param, None)
+            self.bases.pop(param, None)
+            if isinstance(given, Value):
+                self.env[param] = given
+            elif isinstance(given, Location):
+                self.point(param, given, call.where)
+            else:
+                self.aliases[param] = given
+        returned = flag("returned", call.where)
+        self.env[returned] = self.b.const(1, 0)
+        result: Variable | None = None
+        if isinstance(function.result, Scalar | Vector):
+            result = Variable(function.name, function.result, call.where, "local")
+            self.env[result] = self.b.const(width_of(function.result, call.where), 0)
+        elif not isinstance(function.result, Void):
+            raise self.refuse(call.where, f"{function.name} returns {function.result}; inline it")
+        flags, loops = self.flags, self.loop_flags
+        self.flags, self.loop_flags = [returned], []
+        self.calls.append(function)
+        self.returning.append((returned, result))
+        self.statement(function.body)
+        self.returning.pop()
+        self.calls.pop()
+        self.flags, self.loop_flags = flags, loops
+        self.env.pop(returned, None)
+        return self.env.pop(result) if result is not None else self.b.const(32, 0)
