@@ -4,13 +4,16 @@ import random
 import struct
 from functools import cache
 
+import numpy as np
 import pytest
 
+from cyclescope.errors import DataError, RunError
 from cyclescope.hls._ir import Op, Region
 from cyclescope.hls._machine import Machine, build_machine
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._run import HardwareRun, run_machine
-from hls.graphs import Maker, outside, region, schedules
+from cyclescope.rtl import unit
+from hls.graphs import Maker, local, outside, region, schedules
 
 FAST = MemoryModel(controller=0, cas=0, rcd=0, rp=0, turnaround=0, refresh_interval=0)
 SLOW = MemoryModel(controller=60, rp=5, rcd=5)
@@ -142,3 +145,163 @@ def test_loops_in_loops_and_side_by_side(team: int, memory: MemoryModel, in_orde
     out = going(nest(), {"a": a, "out": [0] * 6}, team, memory, in_order)
     want = [sum(i * j + a[j] for j in range(i)) + sum(range(i)) for i in range(6)]
     assert ints(out.arrays["out"]) == want
+
+
+@cache
+def reverse() -> Machine:
+    """Each thread: buf[i] = a[8 t + i]; then out[8 t + i] = buf[7 - i] as bytes and words."""
+    a, out, buf = outside("a"), outside("out"), local("buf", 32)
+    fill = Maker("L3", 3)
+    i = fill.carried("i")
+    first = fill.invariant("first")
+    fill.graph.stay = fill.op(Op.SLT, i, fill.const(8), width=1)
+    fill.becomes(i, fill.op(Op.ADD, i, fill.const(1)))
+    fill.store(buf, i, fill.load(a, fill.op(Op.ADD, first, i)))
+    drain = Maker("L4", 4)
+    i = drain.carried("i")
+    first = drain.invariant("first")
+    drain.graph.stay = drain.op(Op.SLT, i, drain.const(8), width=1)
+    drain.becomes(i, drain.op(Op.ADD, i, drain.const(1)))
+    back = drain.op(Op.SUB, drain.const(7), i)
+    word = drain.load(buf, back)
+    byte = drain.load(buf, drain.op(Op.MUL, back, drain.const(4)), width=8)
+    value = drain.op(Op.SUB, word, drain.op(Op.ZEXT, byte, width=32))
+    drain.store(out, drain.op(Op.ADD, first, i), value)
+    m = Maker()
+    first = m.op(Op.MUL, m.thread(), m.const(8))
+    m.loop(fill, m.const(0), first)
+    m.loop(drain, m.const(0), first, after=(m.graph.nodes[-1],))
+    return build(region(m, (a, out, buf), 8))
+
+
+@every_way
+def test_local_arrays(team: int, memory: MemoryModel, in_order: bool) -> None:
+    a = [1000 * i + 17 for i in range(64)]
+    out = going(reverse(), {"a": a, "out": [0] * 64}, team, memory, in_order)
+    want = [0] * 64
+    for t in range(team):
+        for i in range(8):
+            word = a[8 * t + 7 - i]
+            want[8 * t + i] = word - (word & 255)
+    assert ints(out.arrays["out"]) == want
+
+
+@cache
+def counting(*, barrier: bool = True) -> Machine:
+    """10 times: critical { sum[0] += t + 1 }; then a barrier; then seen[t] = sum[0]."""
+    total, seen = outside("sum"), outside("seen")
+    body = Maker("L3", 3)
+    i = body.carried("i")
+    t = body.op(Op.THREAD, width=32)
+    body.graph.stay = body.op(Op.SLT, i, body.const(10), width=1)
+    body.becomes(i, body.op(Op.ADD, i, body.const(1)))
+    enter = body.node(Op.ACQUIRE, constant=0)
+    zero = body.const(0)
+    old = body.load(total, zero, after=(enter,))
+    new = body.op(Op.ADD, body.op(Op.ADD, old, t), body.const(1))
+    done = body.store(total, zero, new, after=(old.node,))
+    leave = body.node(Op.RELEASE, constant=0, after=(done,))
+    body.order(leave, enter)
+    m = Maker()
+    t = m.thread()
+    m.loop(body, m.const(0))
+    loop = m.graph.nodes[-1]
+    late = m.op(Op.EQ, t, m.const(2), width=1)
+    when = None if barrier else m.op(Op.NOT, late, width=1)
+    wall = m.node(Op.BARRIER, constant=0, when=when, after=(loop,))
+    value = m.load(total, m.const(0), after=(wall,))
+    m.store(seen, t, value)
+    return build(region(m, (total, seen), 8, locks=1, barriers=1))
+
+
+@every_way
+def test_critical_sections_and_barriers(team: int, memory: MemoryModel, in_order: bool) -> None:
+    out = going(counting(), {"sum": [100], "seen": [0] * 8}, team, memory, in_order)
+    total = 100 + 10 * sum(range(1, team + 1))
+    assert ints(out.arrays["sum"]) == [total]
+    assert ints(out.arrays["seen"]) == [total] * team + [0] * (8 - team)
+
+
+def test_a_barrier_that_not_all_reach() -> None:
+    with pytest.raises(
+        RunError, match=r"by_hand.c:1: deadlock .* thread 0 waits in the barrier"
+    ) as e:
+        going(counting(barrier=False), {"sum": [0], "seen": [0] * 8}, 4, MemoryModel(), False)
+    assert "thread 2 is over" in str(e.value)
+
+
+def test_accesses_out_of_range() -> None:
+    with pytest.raises(RunError, match=r"thread 5 reads 4 bytes at byte 20 of a: out of range"):
+        going(straight(), {"a": [0] * 5, "b": [0] * 8}, 8, MemoryModel(), False)
+    with pytest.raises(RunError, match=r"thread 2 writes 4 bytes at byte 8 of b: out of range"):
+        going(straight(), {"a": [0] * 8, "b": [0] * 2}, 8, MemoryModel(), False)
+
+
+def test_what_the_host_must_give() -> None:
+    with pytest.raises(DataError, match="no data for b"):
+        going(straight(), {"a": [0] * 8}, 8, MemoryModel(), False)
+    with pytest.raises(DataError, match="9 threads: the hardware has 1 to 8"):
+        going(straight(), {"a": [0] * 8, "b": [0] * 8}, 9, MemoryModel(), False)
+
+
+def test_a_run_ends_at_its_limit() -> None:
+    machine = straight()
+    out = run_machine(machine, {"a": bytes(32), "b": bytes(32)}, cycle_limit=10)
+    assert (out.complete, out.cycles, out.stop_reason) == (False, 10, "limit")
+
+
+@cache
+def squares() -> Machine:
+    """x = t + 0.5; for (i = 0; i < 12; i++) { s += x * x; x = sqrt(s) / x; if (s < 50) s -= -1; }
+    out[t] = s; and whole numbers: rest[t] = (1000 - 77 t) % (t + 3), rounded[t] = (int) s."""
+    out, rest, rounded = outside("out"), outside("rest"), outside("rounded")
+    body = Maker("L3", 3)
+    i, x, s = body.carried("i"), body.carried("x"), body.carried("s")
+    body.graph.stay = body.op(Op.SLT, i, body.const(12), width=1)
+    body.becomes(i, body.op(Op.ADD, i, body.const(1)))
+    total = body.op(Op.FADD, s, body.op(Op.FMUL, x, x))
+    body.becomes(x, body.op(Op.FDIV, body.op(Op.FSQRT, total), x))
+    small = body.op(Op.FLT, total, body.const(0x42480000), width=1)
+    less = body.op(Op.FSUB, total, body.const(0xBF800000))
+    body.becomes(s, body.op(Op.SELECT, small, less, total, width=32))
+    m = Maker()
+    t = m.thread()
+    start = m.op(Op.FADD, m.op(Op.SITOFP, t), m.const(0x3F000000))
+    _, _, last = m.loop(body, m.const(0), start, m.const(0))
+    m.store(out, t, last)
+    m.store(rounded, t, m.op(Op.FPTOSI, last))
+    left = m.op(Op.SUB, m.const(1000), m.op(Op.MUL, t, m.const(77)))
+    m.store(rest, t, m.op(Op.SREM, left, m.op(Op.ADD, t, m.const(3))))
+    made = region(m, (out, rest, rounded), 8)
+    slow = {op: unit(name, 32, *source).latency for op, name, *source in UNITS}
+    return build_machine(made, schedules(made.root, slow))
+
+
+UNITS = [
+    (Op.FADD, "fadd"),
+    (Op.FSUB, "fsub"),
+    (Op.FMUL, "fmul"),
+    (Op.FDIV, "fdiv"),
+    (Op.FSQRT, "fsqrt"),
+    (Op.FLT, "flt"),
+    (Op.SREM, "srem"),
+    (Op.MUL, "mul"),
+    (Op.SITOFP, "sitofp", 32),
+    (Op.FPTOSI, "fptosi", 32),
+]
+
+
+@every_way
+def test_units(team: int, memory: MemoryModel, in_order: bool) -> None:
+    arrays = {"out": [0] * 8, "rest": [0] * 8, "rounded": [0] * 8}
+    out = going(squares(), arrays, team, memory, in_order)
+    one = np.float32(1)
+    for t in range(team):
+        x, s = np.float32(t + 0.5), np.float32(0)
+        for _ in range(12):
+            s = s + x * x
+            x = np.sqrt(s) / x
+            s = s + one if s < 50 else s
+        assert struct.unpack_from("<f", out.arrays["out"], 4 * t)[0] == s
+        assert ints(out.arrays["rounded"])[t] == int(s)
+        assert ints(out.arrays["rest"])[t] == (1000 - 77 * t) % (t + 3)

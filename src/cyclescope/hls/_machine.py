@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Range
     from cyclescope.hls._ir import Array, Graph, Node, Region, Schedule
-    from cyclescope.hls._machine_ops import Unit
-    from cyclescope.rtl import Expr, Net
+    from cyclescope.rtl import Expr, Net, Unit
 
 __all__ = ["Core", "Machine", "Wait", "build_machine"]
 
@@ -113,13 +112,10 @@ class Core:
 
     # Operations
 
-    def unit(self, node: Node) -> Unit:
-        """The unit of an operation."""
-        raise LawError(f"{self.text(node.where)}: {node.op}: no unit; please report this")
-
-    def operate(self, node: Node, operands: Sequence[Expr], name: str) -> Expr:
-        """A unit that works on these operands."""
-        raise NotImplementedError
+    def operate(self, unit: Unit, operands: Sequence[Expr], name: str) -> Expr:
+        """The output of a unit that works on these operands."""
+        inputs = dict(zip(unit.inputs, operands, strict=True))
+        return self.m.instance(unit.module, f"{name}_unit", inputs)["q"]
 
     def begin(
         self,

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from cyclescope.hls._ir import Op
-from cyclescope.rtl import cat, mux
+from cyclescope.rtl import cat, mux, unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cyclescope.hls._ir import Node
-    from cyclescope.rtl import Expr
+    from cyclescope.rtl import Expr, Unit
 
-__all__ = ["UNITS", "Unit", "combinational"]
+__all__ = ["combinational", "unit_of"]
 
-
-class Unit(Protocol):
-    """A pipelined unit: what goes in comes out `latency` cycles later."""
-
-    latency: int
-
-
-# Operations that units of rtl/ do: the name of the unit; its width is that of the first operand.
-UNITS = {
+# Operations that units of rtl/ do, by the units' names.
+_UNITS = {
     Op.SDIV: "sdiv",
     Op.UDIV: "udiv",
     Op.SREM: "srem",
@@ -63,6 +56,30 @@ _BINARY: dict[Op, Callable[[Expr, Expr], Expr]] = {
     Op.ULT: lambda a, b: a.ult(b),
     Op.ULE: lambda a, b: a.ule(b),
 }
+
+
+_CONVERSIONS = frozenset({Op.SITOFP, Op.UITOFP, Op.FPTOSI, Op.FPTOUI, Op.FPEXT, Op.FPTRUNC})
+_COMPARISONS = frozenset({Op.FEQ, Op.FLT, Op.FLE})
+
+
+def unit_of(node: Node, latency: int) -> Unit | None:
+    """The unit that does an operation; None if it is plain logic.
+
+    Args:
+        node: the operation.
+        latency: what the schedule allows; too little for the unit of a product makes it logic.
+    """
+    if node.op is Op.MUL:
+        if latency == 0 or node.widths[0] not in (8, 16, 32, 64):
+            return None
+        product = unit("mul", node.widths[0])
+        return product if product.latency <= latency else None
+    if node.op not in _UNITS:
+        return None
+    source = node.operands[0].width
+    if node.op in _CONVERSIONS:
+        return unit(_UNITS[node.op], node.widths[0], source)
+    return unit(_UNITS[node.op], source if node.op in _COMPARISONS else node.widths[0])
 
 
 def combinational(node: Node, operands: Sequence[Expr]) -> Expr:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
 from cyclescope.hls._ir import EFFECTS, Op, Place
-from cyclescope.hls._machine_ops import UNITS, combinational
+from cyclescope.hls._machine_ops import combinational, unit_of
 from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler
 from cyclescope.rtl import const
 
@@ -122,9 +122,8 @@ class Pipeline:
         """Cycles that the hardware takes; the schedule may allow more."""
         if node.op is Op.LOAD:
             return 1
-        if node.op in UNITS:
-            return self.core.unit(node).latency
-        return 0
+        unit = unit_of(node, self.schedule.latency.get(node, 0))
+        return unit.latency if unit else 0
 
     def _plan(self) -> None:
         graph, schedule = self.graph, self.schedule
@@ -373,9 +372,10 @@ class Pipeline:
                 return
             operands = [self.at(v, stage) for v in node.operands]
             name = f"{self.name}_s{stage}_{node.name or node.op}"
-            if node.op in UNITS:
-                result = core.operate(node, operands, name)
-                self._values[node.result, stage + self._latency(node)] = result
+            unit = unit_of(node, self.schedule.latency[node])
+            if unit is not None:
+                result = core.operate(unit, operands, name)
+                self._values[node.result, stage + unit.latency] = result
             else:
                 result = m.wire(name, combinational(node, operands))
                 self._values[node.result, stage] = result
