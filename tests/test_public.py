@@ -74,4 +74,4 @@ def test_no_module_is_too_long_to_read_in_a_sitting() -> None:
 
 def test_the_package_is_typed() -> None:
     assert (resources.files("cyclescope") / "py.typed").is_file()
-    assert (resources.files("cyclescope.calyx") / "_native.pyi").is_file()
+    assert (resources.files("cyclescope") / "_native.pyi").is_file()

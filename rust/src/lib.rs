@@ -1,4 +1,4 @@
-//! The Calyx compiler, in process, with cyclescope's two passes.
+//! The Calyx compiler, in process, with cyclescope's two passes; and the tables of profile files.
 //!
 //! `compile` takes a program and a list of passes and gives Verilog; with `instrument` also the
 //! record of what the probes in it mean, as JSON. Everything that follows from the record is
@@ -14,13 +14,15 @@ mod record;
 mod repeat;
 mod share;
 mod source;
+mod tables;
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error, OutputFile};
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
 use std::collections::HashSet;
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -134,36 +136,51 @@ fn memories(ctx: &ir::Context) -> Vec<(String, String, Vec<u64>)> {
 /// The compiler's position table is one per process, and so is the panic hook.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Run the compiler; its panics become errors.
-fn guarded<T>(work: impl FnOnce() -> CalyxResult<T>) -> Result<T, (String, String, usize)> {
+/// Do something in a library; its panics become errors, and print nothing.
+fn guarded<T, E>(
+    work: impl FnOnce() -> Result<T, E>,
+    of_error: impl FnOnce(E) -> PyErr,
+    of_panic: impl FnOnce(String) -> PyErr,
+) -> PyResult<T> {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let outcome = panic::catch_unwind(AssertUnwindSafe(work));
     panic::set_hook(hook);
     match outcome {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(describe(&error)),
+        Ok(outcome) => outcome.map_err(of_error),
         Err(panic) => {
             let text = panic
                 .downcast_ref::<String>()
                 .cloned()
                 .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
                 .unwrap_or_default();
-            Err((format!("the Calyx compiler stopped: {text}"), String::new(), 0))
+            Err(of_panic(text))
         }
     }
+}
+
+/// Run the compiler.
+fn compiler<T: Send>(py: Python<'_>, work: impl FnOnce() -> CalyxResult<T> + Send) -> PyResult<T> {
+    let stopped = |text| format!("the Calyx compiler stopped: {text}");
+    py.detach(|| {
+        guarded(
+            work,
+            |error| CompileError::new_err(describe(&error)),
+            |text| CompileError::new_err((stopped(text), String::new(), 0)),
+        )
+    })
+}
+
+/// Read a table.
+fn reader<T>(work: impl FnOnce() -> parquet::errors::Result<T>) -> PyResult<T> {
+    guarded(work, |error| PyValueError::new_err(error.to_string()), PyValueError::new_err)
 }
 
 fn describe(error: &Error) -> (String, String, usize) {
     let (file, start, _) = error.location();
     let file = if file == "unknown" { "" } else { file };
     (error.message(), file.to_string(), start)
-}
-
-fn raise(py: Python<'_>, error: (String, String, usize)) -> PyErr {
-    let _ = py;
-    CompileError::new_err(error)
 }
 
 /// Compile a Calyx program to Verilog; gives (Verilog, record as JSON).
@@ -183,19 +200,41 @@ fn compile(
 ) -> PyResult<(String, String)> {
     let request =
         Request { file, library, work, replacements, passes, disable, options, instrument };
-    py.detach(|| guarded(|| run(&request))).map_err(|e| raise(py, e))
+    compiler(py, || run(&request))
 }
 
 /// Write Calyx's standard library below `folder`.
 #[pyfunction]
 fn write_library(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-    guarded(|| source::write_library(Path::new(&folder), STDLIB)).map_err(|e| raise(py, e))
+    compiler(py, || source::write_library(Path::new(&folder), STDLIB))
 }
 
 /// All passes and aliases, as the `calyx` command prints them.
 #[pyfunction]
 fn pass_help(py: Python<'_>) -> PyResult<String> {
-    guarded(|| Ok(plan::pass_manager()?.complete_help())).map_err(|e| raise(py, e))
+    compiler(py, || Ok(plan::pass_manager()?.complete_help()))
+}
+
+/// A column of integers of a Parquet file, as 64-bit words; a missing value is -1.
+#[pyfunction]
+fn table_integers<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    column: &str,
+) -> PyResult<Bound<'py, PyByteArray>> {
+    let values = reader(|| tables::integers(data, column))?;
+    PyByteArray::new_with(py, values.len() * 8, |bytes| {
+        for (word, value) in bytes.chunks_exact_mut(8).zip(values) {
+            word.copy_from_slice(&value.to_ne_bytes());
+        }
+        Ok(())
+    })
+}
+
+/// The rows of a Parquet file as a JSON list of objects.
+#[pyfunction]
+fn table_rows(data: &[u8]) -> PyResult<String> {
+    reader(|| tables::rows(data))
 }
 
 #[pymodule]
@@ -205,5 +244,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compile, module)?)?;
     module.add_function(wrap_pyfunction!(write_library, module)?)?;
     module.add_function(wrap_pyfunction!(pass_help, module)?)?;
+    module.add_function(wrap_pyfunction!(table_integers, module)?)?;
+    module.add_function(wrap_pyfunction!(table_rows, module)?)?;
     Ok(())
 }

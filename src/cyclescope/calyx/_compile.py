@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.calyx import _native
+from cyclescope import _native
 from cyclescope.calyx._record import ComponentRecord, Record, make_record, read_record
 from cyclescope.calyx._text import ProgramText, read_program
 from cyclescope.errors import OutputError, SourceError

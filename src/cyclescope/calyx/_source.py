@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cyclescope.calyx._native import CALYX_VERSION
+from cyclescope._native import CALYX_VERSION
 from cyclescope.errors import DataError, RunError, VerifyError
 from cyclescope.model import Anomaly, Meta, Severity
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from cyclescope._files import write_whole
+from cyclescope._native import table_integers, table_rows
 from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
@@ -203,16 +204,11 @@ def _head(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
 
 
 def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
-    import polars as pl
-
     # A column at a time: a whole table of a long run, in two libraries' memory at once, would
     # take more than all that is made of it.
     def ints(table: str, column: str) -> Ints:
-        data = io.BytesIO(archive.read(f"{table}.parquet"))
-        values = pl.read_parquet(data, columns=[column])[column].cast(pl.Int64)
-        return (values.fill_null(-1) if values.null_count() else values).to_numpy(writable=True)
+        return np.frombuffer(table_integers(archive.read(f"{table}.parquet"), column), np.int64)
 
-    frames = pl.read_parquet(io.BytesIO(archive.read("frames.parquet")))
     owner, shown = ints("trees", "tree"), ints("runs", "tree")
     count = int(owner[-1]) + 1 if len(owner) else 0
     count = max(count, int(shown.max(initial=-1)) + 1)
@@ -221,7 +217,7 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
     banks = _read_banks(head["banks"], ints)
     return Profile(
         meta=_meta(head["meta"]),
-        catalog=tuple(_frame(row) for row in frames.iter_rows(named=True)),
+        catalog=tuple(_frame(row) for row in _rows(archive, "frames")),
         call_paths=CallPaths(parent=ints("paths", "parent"), frame=ints("paths", "frame")),
         forest=Trees(offset=offset, path=ints("trees", "path")),
         schedule=Runs(cycles=ints("runs", "cycles"), tree=shown),
@@ -234,13 +230,15 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
     )
 
 
-def _read_texts(archive: zipfile.ZipFile) -> dict[str, str]:
-    import polars as pl
+def _rows(archive: zipfile.ZipFile, table: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(table_rows(archive.read(f"{table}.parquet")))
+    return rows
 
+
+def _read_texts(archive: zipfile.ZipFile) -> dict[str, str]:
     if "sources.parquet" not in archive.namelist():
         return {}
-    table = pl.read_parquet(io.BytesIO(archive.read("sources.parquet")))
-    return dict(zip(table["file"].to_list(), table["text"].to_list(), strict=True))
+    return {row["file"]: row["text"] for row in _rows(archive, "sources")}
 
 
 def _read_banks(shapes: list[list[int]], ints: Callable[[str, str], Ints]) -> list[Bank]:
