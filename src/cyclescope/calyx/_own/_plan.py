@@ -108,6 +108,8 @@ def compile_instrumented(
             design = Design(design.file)
         for each in ours:
             each(notes, design)
+        for component in design.components:
+            component.sort_groups()
         current = work / f"stretch{number}.futil"
         current.write_bytes(print_syntax(_plain(design.file)))
     flags = [str(current), *_flags(stretches[-1][0], options)]
