@@ -85,8 +85,10 @@ def _component(component: ComponentText) -> Iterator[str]:
     yield "  }"
     if component.control is not None:
         yield "  control {"
+        lines: list[str] = []
         for statement in component.control:
-            yield from _statement(statement, "    ")
+            _statement(statement, "    ", lines)
+        yield from lines
         yield "  }"
     yield "}"
 
@@ -149,44 +151,37 @@ def _fsm(fsm: Fsm) -> Iterator[str]:
     yield "    }"
 
 
-def _statement(statement: Statement, indent: str) -> Iterator[str]:
-    lines = list(_words(statement, indent))
-    yield f"{indent}{_at(statement.attributes)}{lines[0]}"
-    yield from lines[1:]
-
-
-def _words(statement: Statement, indent: str) -> Iterator[str]:
-    """The lines of a statement without its attributes; the first without its indent."""
+def _statement(statement: Statement, indent: str, lines: list[str], prefix: str = "") -> None:
+    """Append a statement's lines; `prefix` stands before the first (the `} else ` of a chain)."""
     static = ""
     if statement.static:
         static = "static " if statement.latency is None else f"static<{statement.latency}> "
     kind = statement.kind
+    begin = f"{indent}{prefix}{_at(statement.attributes)}"
     if kind == "empty":
-        yield ";"
+        lines.append(f"{begin};")
     elif kind == "enable":
-        yield f"{statement.name};"
+        lines.append(f"{begin}{statement.name};")
     elif kind == "invoke":
         refs = f"[{_pairs(statement.refs)}]" if statement.refs else ""
-        yield (
-            f"{static}invoke {statement.name}{refs}({_pairs(statement.inputs)})"
+        lines.append(
+            f"{begin}{static}invoke {statement.name}{refs}({_pairs(statement.inputs)})"
             f"({_pairs(statement.outputs)}){_with(statement)};"
         )
     else:
         head = {"repeat": f" {statement.count}", "seq": "", "par": ""}
-        yield f"{static}{kind}{head.get(kind, f' {statement.port}{_with(statement)}')} {{"
+        words = head.get(kind, f" {statement.port}{_with(statement)}")
+        lines.append(f"{begin}{static}{kind}{words} {{")
         for inner in statement.body:
-            yield from _statement(inner, indent + "  ")
-        if statement.otherwise is None:
-            yield f"{indent}}}"
-        elif statement.chained:
-            first, *rest = _statement(statement.otherwise[0], indent)
-            yield f"{indent}}} else {first.lstrip()}"
-            yield from rest
-        else:
-            yield f"{indent}}} else {{"
+            _statement(inner, f"{indent}  ", lines)
+        if statement.otherwise is not None and statement.chained:
+            _statement(statement.otherwise[0], indent, lines, "} else ")
+            return
+        if statement.otherwise is not None:
+            lines.append(f"{indent}}} else {{")
             for inner in statement.otherwise:
-                yield from _statement(inner, indent + "  ")
-            yield f"{indent}}}"
+                _statement(inner, f"{indent}  ", lines)
+        lines.append(f"{indent}}}")
 
 
 def _with(statement: Statement) -> str:

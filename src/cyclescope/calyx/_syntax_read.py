@@ -246,9 +246,7 @@ class _Reader:
         attributes, _ = self._attributes()
         name = self._name("a port")
         self._expect(":")
-        width = self.word if self.word.isdecimal() else self._name("a width")
-        if width == self.word:
-            self._next()
+        width = self._digits() if self.word.isdecimal() else self._name("a width")
         return Port(name, width, attributes)
 
     def _declared_attributes(self) -> Attributes:
