@@ -305,3 +305,43 @@ def test_units(team: int, memory: MemoryModel, in_order: bool) -> None:
         assert struct.unpack_from("<f", out.arrays["out"], 4 * t)[0] == s
         assert ints(out.arrays["rounded"])[t] == int(s)
         assert ints(out.arrays["rest"])[t] == (1000 - 77 * t) % (t + 3)
+
+
+@cache
+def preload() -> Machine:
+    """for (r = t; r < 12; r += threads) { copy a[r*9+1 …, 37 elements] to buf + 2 (of 64);
+    out[r] = sum of buf[2 … 38] }."""
+    a, out, buf = outside("a"), outside("out"), local("buf", 256)
+    total = Maker("L4", 4)
+    i, s = total.carried("i"), total.carried("s")
+    total.graph.stay = total.op(Op.SLT, i, total.const(39), width=1)
+    total.becomes(i, total.op(Op.ADD, i, total.const(1)))
+    total.becomes(s, total.op(Op.ADD, s, total.load(buf, i)))
+    outer = Maker("L3", 3)
+    r = outer.carried("r")
+    outer.graph.stay = outer.op(Op.SLT, r, outer.const(12), width=1)
+    outer.becomes(r, outer.op(Op.ADD, r, outer.op(Op.THREADS, width=32)))
+    nine = outer.op(Op.MUL, r, outer.const(9))
+    source = outer.offset(outer.op(Op.ADD, nine, outer.const(1)))
+    size = (outer.const(8, 64), source, outer.const(37 * 4, 64))
+    block = outer.node(Op.COPY, *size, array=buf, source=a)
+    _, s = outer.loop(total, outer.const(2), outer.const(0), after=(block,))
+    loop = outer.graph.nodes[-1]
+    outer.store(out, r, s)
+    outer.order(loop, block)
+    m = Maker()
+    m.loop(outer, m.thread())
+    return build(region(m, (a, out, buf), 8))
+
+
+@every_way
+def test_copies(team: int, memory: MemoryModel, in_order: bool) -> None:
+    a = [random.Random(3).randrange(1 << 20) + i for i in range(160)]
+    out = going(preload(), {"a": a, "out": [0] * 12}, team, memory, in_order)
+    assert ints(out.arrays["out"]) == [sum(a[9 * r + 1 : 9 * r + 38]) for r in range(12)]
+
+
+def test_a_copy_out_of_range() -> None:
+    said = "by_hand.c:3: thread 0 copies from byte 400 of a: out of range"
+    with pytest.raises(RunError, match=said):
+        going(preload(), {"a": [0] * 130, "out": [0] * 12}, 1, MemoryModel(), False)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._ir import Array, Graph, Node, Region, Schedule
     from cyclescope.rtl import Expr, Net, Unit
 
-__all__ = ["Core", "Machine", "Wait", "build_machine"]
+__all__ = ["Access", "Core", "Machine", "Wait", "build_machine"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,6 +37,14 @@ class Wait:
     node: Node
     graph: Graph
     low: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Access:
+    """An access that is checked: of a copy there are two, to its target and to its source."""
+
+    node: Node
+    array: Array
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,7 +63,7 @@ class Machine:
     name: str
     sources: Mapping[str, str]
     region: Region
-    accesses: tuple[Node, ...]
+    accesses: tuple[Access, ...]
     waits: tuple[Wait, ...]
     pipelines: tuple[Pipeline, ...]
 
@@ -85,17 +93,20 @@ class Core:
         self.base: dict[Array, Expr] = {}
         self.size: dict[Array, Expr] = {}
         self.local: dict[Array, LocalArray] = {}
+        copied = _copied(region.root)
         for number, array in enumerate(region.arrays):
             if array.place is Place.EXTERNAL:
                 self.base[array] = m.input(f"base{number}", ADDRESS)
                 self.size[array] = m.input(f"size{number}", ADDRESS)
             else:
-                self.local[array] = LocalArray(m, array, n, self.text(array.where))
+                self.local[array] = LocalArray(
+                    m, array, n, self.text(array.where), copied=array in copied
+                )
         self.ports = Ports(m, n)
         self.releases: list[list[Expr]] = [[] for _ in region.locks]
         self._acquires: list[list[tuple[Expr, Expr, Flags]]] = [[] for _ in region.locks]
         self._barriers: list[list[tuple[Expr, Flags]]] = [[] for _ in region.barriers]
-        self.accesses: list[Node] = []
+        self.accesses: list[Access] = []
         self.pipelines: list[Pipeline] = []
         if checks:
             self.fault = m.register("fault", 1, reset=0, note="an access was out of range")
@@ -143,6 +154,16 @@ class Core:
             self.pipelines.append(inner)
             busy.clear(inner.over_mask)
             return inner.result
+        elif node.op is Op.COPY:
+            assert node.array is not None
+            assert node.source is not None
+            offset, source, length = operands
+            self._check(node, node.array, issue, tid, offset, length)
+            self._check(node, node.source, issue, tid, source, length)
+            at = self.base[node.source] + source.trunc(ADDRESS)
+            self.ports.preloader.copy(
+                node, name, busy, issue, tid, self.local[node.array], at, offset, length
+            )
         elif node.op is Op.ACQUIRE:
             self._acquires[node.constant].append((issue, tid, busy))
         else:
@@ -151,17 +172,22 @@ class Core:
         return _nothing
 
     def check(self, node: Node, valid: Expr, tid: Expr, offset: Expr) -> None:
-        """Notes an access out of its array, or not aligned to its width."""
+        """Notes a load or store out of its array, or not aligned to its width."""
+        assert node.array is not None
+        bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
+        self._check(node, node.array, valid, tid, offset, const(bits // 8, 64))
+
+    def _check(
+        self, node: Node, array: Array, valid: Expr, tid: Expr, offset: Expr, length: Expr
+    ) -> None:
         if not self.checks:
             return
-        assert node.array is not None
         m, number = self.m, len(self.accesses)
-        self.accesses.append(node)
-        bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
-        width = bits // 8
+        self.accesses.append(Access(node, array))
         offset = m.named(offset, f"offset{number}")
-        size: Expr = self.size.get(node.array, const(node.array.bytes or 0, ADDRESS))
-        bad = ~(offset.zext(65) + width).ule(size.zext(65))
+        size: Expr = self.size[array] if array in self.size else const(array.bytes or 0, ADDRESS)
+        bad = ~(offset.zext(65) + length.zext(65)).ule(size.zext(65))
+        width = length.value or 1
         if width > 1 and not width & width - 1:
             bad = bad | offset[(width - 1).bit_length() - 1 : 0].any()
         bad = m.wire(f"bad{number}", valid & bad)
@@ -219,6 +245,15 @@ class Core:
             m.output("faulty_access", self._fault_access)
             m.output("faulty_tid", self._fault_tid)
             m.output("faulty_offset", self._fault_offset)
+
+
+def _copied(graph: Graph) -> set[Array]:
+    """The arrays that are filled by copies."""
+    found = {n.array for n in graph.nodes if n.op is Op.COPY and n.array is not None}
+    for node in graph.nodes:
+        if node.body is not None:
+            found |= _copied(node.body)
+    return found
 
 
 def _nothing(_index: int, _tid: Expr) -> Expr:

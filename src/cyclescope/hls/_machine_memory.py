@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._ir import Place
+from cyclescope.hls._machine_copy import Preloader
 from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler, tid_width
 from cyclescope.rtl import cat, const, mux
 
@@ -45,9 +46,9 @@ class _Request:
     """A unit's queue, as its thread's port sees it."""
 
     number: int
-    node: Node
-    busy: Flags
-    asks: Net
+    node: Node | None  # None: the preloader
+    busy: Flags | None
+    asks: Expr
     tid: Expr
     address: Expr
     line: Expr  # number of the line in a burst
@@ -67,6 +68,8 @@ class Ports:
         self._writes: list[_Request] = []
         self.read_masks: dict[Node, Expr] = {}
         self.write_masks: dict[Node, Expr] = {}
+        self.preloader = Preloader(m, threads)
+        self._arrivals: list[tuple[Expr, Expr, Expr, Expr]] = []
         self._busy: list[Expr] = []
         self.busy: Expr = const(0, 1)
 
@@ -122,6 +125,14 @@ class Ports:
     def finish(self) -> None:
         """All units are known: builds ports, arbiters and the banks' interfaces."""
         m, threads = self._m, self._threads
+        if self.preloader:
+            line = self.preloader.ask()
+            number = len(self._reads)
+            self._reads.append(
+                _Request(
+                    number, None, None, line.asks, line.tid, line.address, line.line, line.accepted
+                )
+            )
         grants = [m.ahead(f"bank{b}_grant", 2 * threads) for b in range(BANKS)]
         reads = _Side(self, "read", self._reads, [g[threads - 1 : 0] for g in grants])
         writes = _Side(self, "write", self._writes, [g[2 * threads - 1 : threads] for g in grants])
@@ -130,6 +141,9 @@ class Ports:
         for side in (reads, writes):
             for flags in side.pending:
                 flags.finish()
+        if self.preloader:
+            self.preloader.take(self._arrivals, TAGS)
+            self._busy.append(self.preloader.moving)
         self.busy = m.wire("memory_busy", either(self._busy, 1))
 
     def _bank(self, b: int, grant: Net, reads: _Side, writes: _Side) -> None:
@@ -191,15 +205,20 @@ class Ports:
         low = 6 + self._tid
         to = m.delay(first[low - 1 : 6], f"{name}_to", when=arrives)
         unit = m.delay(first[low + reads.unit.width - 1 : low], f"{name}_unit", when=arrives)
-        widest = max((r.node.widths[0] for r in self._reads if r.results), default=8)
+        widest = max((r.results.width for r in self._reads if r.results), default=8)
         shifted = readdata >> cat(first[5:0], const(0, 3))
         data = m.delay(shifted.trunc(widest), f"{name}_data", when=arrives)
         mask = m.wire(f"{name}_answer", one_hot(answered, to, threads))
         for r in self._reads:
             hit = m.wire(f"{name}_for_{r.number}", answered & unit.eq(r.number))
-            r.busy.clear(mask & hit.repeat(threads))
-            assert r.results
-            r.results.write(to, data.trunc(r.results.width), hit)
+            if r.results is not None and r.busy is not None:
+                r.busy.clear(mask & hit.repeat(threads))
+                r.results.write(to, data.trunc(r.results.width), hit)
+            elif reads.line is not None:
+                lines = first[tag.width - 1 : tag.width - reads.line.width]
+                place_ = m.delay(lines, f"{name}_in_job", when=arrives)
+                raw = m.delay(readdata, f"{name}_block", when=arrives)
+                self._arrivals.append((hit, to, place_, raw))
 
     def _write_data(self, name: str, writes: _Side, who: Expr, at: Expr, writer: Expr) -> None:
         m = self._m
@@ -213,6 +232,7 @@ class Ports:
             unit = m.wire(f"{name}_stores", writes.unit.at(who))
             grant = one_hot(writer, who, self._threads)
             for w in self._writes:
+                assert w.busy is not None
                 w.busy.clear(grant & unit.eq(w.number).repeat(self._threads))
         m.output(f"{name}_byteenable", enables)
         m.output(f"{name}_writedata", data)
@@ -243,7 +263,8 @@ class _Side:
             m.assign(r.accepted, r.asks & ~(mine & taken).any())
             taken = m.wire(f"{name}_{r.number}_taken", taken | mine)
             going = m.wire(f"{name}_{r.number}_goes", mine & r.accepted.repeat(threads))
-            (ports.read_masks if r.data is None else ports.write_masks)[r.node] = going
+            if r.node is not None:
+                (ports.read_masks if r.data is None else ports.write_masks)[r.node] = going
             line = r.address[ADDRESS - 1 : _OFFSET]
             bank: Expr = line[1:0]
             for pair in range(1, _FOLD):
@@ -262,18 +283,22 @@ class _Side:
 
 
 class LocalArray:
-    """A block RAM, a copy a thread; words of the widest access, byte enables, latency 1."""
+    """A block RAM, a copy a thread; byte enables, latency 1.
 
-    def __init__(self, m: Module, array: Array, threads: int, note: str) -> None:
+    Its words are as wide as the widest access, or a line of external memory if it is filled
+    by copies.
+    """
+
+    def __init__(self, m: Module, array: Array, threads: int, note: str, *, copied: bool) -> None:
         assert array.bytes is not None
-        words = -(-array.bytes // array.word)
         self._m = m
-        self._array = array
+        self._word = LINE if copied else array.word
+        words = self.lines = -(-array.bytes // self._word)
         self._index = max(1, (words - 1).bit_length())
-        self._byte = (array.word - 1).bit_length()
+        self._byte = (self._word - 1).bit_length()
         self._own = array.place is Place.LOCAL and threads > 1
         depth = (threads if self._own else 1) << self._index
-        self.memory = m.memory(array.name, 8 * array.word, depth, note=note)
+        self.memory = m.memory(array.name, 8 * self._word, depth, note=note)
 
     def _place(self, tid: Expr, offset: Expr) -> Expr:
         index = offset[self._byte + self._index - 1 : self._byte]
@@ -281,16 +306,16 @@ class LocalArray:
 
     def load(self, name: str, valid: Expr, tid: Expr, offset: Expr, width: int) -> Expr:
         """Reads `width` bits; they are there in the next cycle."""
-        m, word = self._m, 8 * self._array.word
+        m = self._m
         got = self.memory.read(self._place(tid, offset), valid, name=f"{name}_word")
-        if width == word:
+        if width == 8 * self._word:
             return got
         byte = m.delay(offset[self._byte - 1 : 0], f"{name}_byte", when=valid)
         return m.wire(f"{name}_part", (got >> cat(byte, const(0, 3))).trunc(width))
 
     def store(self, name: str, valid: Expr, tid: Expr, offset: Expr, data: Expr) -> None:
         """Writes the data's bytes; a read in the next cycle sees them."""
-        m, size = self._m, self._array.word
+        m, size = self._m, self._word
         place = self._place(tid, offset)
         if data.width == 8 * size:
             self.memory.write(place, data, valid)
@@ -299,3 +324,9 @@ class LocalArray:
         enables = const((1 << data.width // 8) - 1, size) << byte
         spread = m.named(data, f"{name}_value").repeat(8 * size // data.width)
         self.memory.write(place, spread, valid, enables)
+
+    def store_line(self, valid: Expr, tid: Expr, index: Expr, data: Expr, enables: Expr) -> None:
+        """Writes bytes of a line."""
+        place = index.trunc(self._index)
+        place = cat(tid, place) if self._own else place
+        self.memory.write(place, data, valid, enables)

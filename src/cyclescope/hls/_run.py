@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cyclescope.hls._ir import Array, Node
-    from cyclescope.hls._machine import Machine
+    from cyclescope.hls._ir import Array
+    from cyclescope.hls._machine import Access, Machine
     from cyclescope.sim import Capture, CaptureModule
 
 __all__ = ["HardwareRun", "prepare", "run_machine"]
@@ -255,16 +255,22 @@ _NAMES = {
 }
 
 
-def _fault(node: Node, thread: int, offset: int) -> str:
-    assert node.array is not None
-    verb = {Op.LOAD: "reads", Op.STORE: "writes", Op.COPY: "copies"}[node.op]
-    bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
+def _fault(access: Access, thread: int, offset: int) -> str:
+    node, array = access.node, access.array
     place = offset - (1 << 64) if offset >> 63 else offset
-    how = f"{bits // 8} bytes at byte {place} of {node.array.name}"
-    where = f"{node.where.file}:{node.where.line}"
+    where = f"{node.where.file}:{node.where.line}: thread {thread}"
+    if node.op is Op.COPY:
+        end = "to" if array is node.array else "from"
+        return (
+            f"{where} copies {end} byte {place} of {array.name}: out of range; correct the"
+            " bounds of the loop or the map"
+        )
+    bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
+    verb = "reads" if node.op is Op.LOAD else "writes"
+    how = f"{verb} {bits // 8} bytes at byte {place} of {array.name}"
     if place >= 0 and place % (bits // 8):
         return (
-            f"{where}: thread {thread} {verb} {how}: not at a multiple of its size; align the"
-            " access, or make sure that it stays in its array"
+            f"{where} {how}: not at a multiple of its size; align the access, or make sure that"
+            " it stays in its array"
         )
-    return f"{where}: thread {thread} {verb} {how}: out of range; correct the index or the map"
+    return f"{where} {how}: out of range; correct the index or the map"
