@@ -93,6 +93,23 @@ def vcd(
     _finish(import_signals(file, names, clock, period_ps=period), target, force=force)
 
 
+@import_.command()
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@_output
+@_period
+@force_option
+def paraver(file: Path, output: Path | None, period: int | None, force: bool) -> None:
+    """Read a Paraver trace: .prv, .prv.gz.
+
+    Names come from the .pcf and .row beside it.
+    """
+    from cyclescope.traces import import_paraver
+
+    target = output or Path(f"{file.name.split('.')[0]}.cyc")
+    check_outputs(target, force=force)
+    _finish(import_paraver(file, period_ps=period), target, force=force)
+
+
 def _finish(profile: Profile, target: Path, *, force: bool) -> None:
     from cyclescope.model import save
     from cyclescope.views import print_summary

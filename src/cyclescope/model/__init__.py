@@ -28,6 +28,7 @@ from cyclescope.model._meta import Anomaly, Meta, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
 from cyclescope.model._series import SUMMED, Bank, Series
 from cyclescope.model._spans import Spans, spans
+from cyclescope.model._threads import ThreadStates, profile_of_threads
 
 __all__ = [
     "FORMAT_VERSION",
@@ -46,11 +47,13 @@ __all__ = [
     "Series",
     "Severity",
     "Spans",
+    "ThreadStates",
     "Trees",
     "active_cycles",
     "check_laws",
     "flat_weights",
     "load",
+    "profile_of_threads",
     "save",
     "scaled_weights",
     "spans",

@@ -1,11 +1,13 @@
 """Source: what other tools recorded, as the same profile. See `docs/importing.md`.
 
 - `import_petal`: the waveform and JSON files that the original Petal's flow leaves.
+- `import_paraver`: a Paraver trace.
 - `import_signals`: any VCD or FST, its signals read as states.
 """
 
+from cyclescope.traces._paraver import import_paraver
 from cyclescope.traces._petal import import_petal
 from cyclescope.traces._signals import import_signals
 from cyclescope.traces._wave import LIMITS, Limits
 
-__all__ = ["LIMITS", "Limits", "import_petal", "import_signals"]
+__all__ = ["LIMITS", "Limits", "import_paraver", "import_petal", "import_signals"]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from cyclescope.model import Ints
 
-__all__ = ["VcdFile", "open_compressed"]
+__all__ = ["Text", "VcdFile", "open_compressed"]
 
 _PIECE = 512 << 10
 _ID_BYTES = 8
@@ -58,7 +58,7 @@ def open_compressed(path: Path) -> BufferedIOBase:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-class _Text:
+class Text:
     """A file's text in pieces; remembers whether it ends too early."""
 
     def __init__(self, path: Path, stream: BufferedIOBase) -> None:
@@ -89,11 +89,11 @@ class VcdFile:
     def __init__(self, path: Path, limits: Limits = LIMITS) -> None:
         self.path, self._limits = path, limits
         with open_compressed(path) as stream:
-            self._header = self._head(_Text(path, stream))
+            self._header = self._head(Text(path, stream))
         self.signals: Sequence[Signal] = self._header.signals
         self.tick_fs = self._header.tick_fs
 
-    def _head(self, text: _Text) -> Header:
+    def _head(self, text: Text) -> Header:
         size = 1 << 16
         head = b""
         while find_end(head) is None:
@@ -116,7 +116,7 @@ class VcdFile:
         pieces: list[Piece] = []
         found = 0
         with open_compressed(self.path) as stream:
-            text = _Text(self.path, stream)
+            text = Text(self.path, stream)
             for piece in self._pieces(text, layout):
                 pieces.append(piece)
                 found += len(piece.signal)
@@ -133,7 +133,7 @@ class VcdFile:
                 )
         return Layout([signal.key for signal in wanted], [signal.width for signal in wanted])
 
-    def _pieces(self, text: _Text, layout: Layout) -> Iterator[Piece]:
+    def _pieces(self, text: Text, layout: Layout) -> Iterator[Piece]:
         words = WordReader(self.path, layout)
 
         def result(job: tuple[int, bytes, Future[Piece | None]]) -> Piece:
@@ -156,7 +156,7 @@ class VcdFile:
                 for _, _, future in jobs:
                     future.cancel()
 
-    def _chunks(self, text: _Text) -> Iterator[tuple[int, bytes]]:
+    def _chunks(self, text: Text) -> Iterator[tuple[int, bytes]]:
         """The text after the head, cut before lines that begin with a time: (offset, bytes)."""
         at = self._header.size
         skip = at
@@ -185,7 +185,7 @@ class VcdFile:
             at += end
             carry = text_now[end:]
 
-    def _join(self, pieces: list[Piece], text: _Text) -> Changes:
+    def _join(self, pieces: list[Piece], text: Text) -> Changes:
         base = 0
         steps: list[NDArray[np.int32]] = []
         for piece in pieces:
@@ -205,7 +205,7 @@ class VcdFile:
             anomalies=tuple(self._anomalies(times, text, sum(p.strange for p in pieces))),
         )
 
-    def _anomalies(self, times: Ints, text: _Text, strange: int) -> Iterator[Anomaly]:
+    def _anomalies(self, times: Ints, text: Text, strange: int) -> Iterator[Anomaly]:
         if text.cut:
             yield Anomaly(
                 "waveform cut", Severity.DATA_LOSS, 1, "the file ends in the middle of a line"
