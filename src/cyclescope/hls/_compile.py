@@ -10,13 +10,14 @@ from cyclescope.c import read_c
 from cyclescope.hls._depend import depend
 from cyclescope.hls._openmp import Constants
 from cyclescope.hls._region import find_target, lower
+from cyclescope.hls._schedule import schedule
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
     from cyclescope.c import Unit
-    from cyclescope.hls._ir import Region
+    from cyclescope.hls._ir import Graph, Region, Schedule
     from cyclescope.hls._region import Lowered, Target
 
 __all__ = ["Program", "compile_c"]
@@ -30,12 +31,14 @@ class Program:
         unit: the text.
         target: its region there.
         lowered: the region's graphs, and which variables of the host it uses.
+        schedules: of all graphs, outside in.
         constants: values of the text's macros.
     """
 
     unit: Unit
     target: Target
     lowered: Lowered
+    schedules: dict[Graph, Schedule]
     constants: Constants
 
     @property
@@ -70,4 +73,4 @@ def compile_c(
     target = find_target(unit)
     lowered = lower(unit, target, constants, threads)
     depend(lowered.region.root, lowered.exact)
-    return Program(unit, target, lowered, constants)
+    return Program(unit, target, lowered, schedule(lowered.region.root), constants)

@@ -34,6 +34,11 @@ class _Summary:
     releases: bool
 
     @property
+    def synchronises(self) -> bool:
+        """Whether it is, or holds, a lock's or barrier's operation."""
+        return self.acquires or self.releases
+
+    @property
     def is_shared(self) -> bool:
         """Whether it touches memory that other threads see."""
         return any(a.array.place is not Place.LOCAL for a in self.accesses)
@@ -141,13 +146,14 @@ def _synchronised(first: _Summary, second: _Summary) -> bool:
 
     Nothing moves up over an acquire or down over a release; a barrier is both.
     """
-    if (first.acquires or first.releases) and (second.acquires or second.releases):
+    if first.synchronises and second.synchronises:
         return True
     return (first.acquires and second.is_shared) or (second.releases and first.is_shared)
 
 
 def _ordered(first: _Summary, second: _Summary, exact: Set[Node]) -> bool:
-    if _synchronised(first, second):
+    # In one iteration nothing moves over a lock at all: it would only lengthen its holding.
+    if first.synchronises or second.synchronises:
         return True
     for a in first.accesses:
         for b in second.accesses:
