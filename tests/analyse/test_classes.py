@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import given, settings
 
-import cyclescope.analyse._classes as classes
+import cyclescope.analyse._steps as steps
 from cyclescope.analyse import cycle_classes, design_overhead
 from cyclescope.model import Meta, Profile, ProfileBuilder
 
@@ -39,7 +39,7 @@ def test_classes_sum_to_the_overheads(profile: Profile) -> None:
 def test_windows_leave_no_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     profile = large_profile(40)
     whole = cycle_classes(profile)
-    monkeypatch.setattr(classes, "_WINDOW", 37)
+    monkeypatch.setattr(steps, "_WINDOW", 37)
     cut = cycle_classes(profile)
     assert np.array_equal(whole.cycles, cut.cycles)
     assert np.array_equal(whole.index, cut.index)

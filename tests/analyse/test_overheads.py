@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import _overheads, design_overhead, instance_overheads
+from cyclescope.analyse import _steps, design_overhead, instance_overheads
 from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
 
 from ..strategies import calyx_profiles, register_series
@@ -82,7 +82,7 @@ def test_design_overhead_equals_a_walk_over_the_cycles(profile: Profile) -> None
 def test_windows_do_not_show(profile: Profile, window: int) -> None:
     whole = (design_overhead(profile), instance_overheads(profile))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_overheads, "_WINDOW", window)
+        patch.setattr(_steps, "_WINDOW", window)
         assert (design_overhead(profile), instance_overheads(profile)) == whole
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import signal
 import sys
@@ -12,44 +13,40 @@ from pathlib import Path
 import click
 
 from cyclescope import __version__
-from cyclescope.cli._bounds import bounds
-from cyclescope.cli._calyx import calyx
-from cyclescope.cli._check import check
-from cyclescope.cli._diff import diff
-from cyclescope.cli._export import export
-from cyclescope.cli._flamegraph import flamegraph
-from cyclescope.cli._import import import_
-from cyclescope.cli._report import report_
-from cyclescope.cli._source import source
-from cyclescope.cli._summary import summary
-from cyclescope.cli._table import table
-from cyclescope.cli._timeline import timeline
 from cyclescope.errors import CyclescopeError
 
 __all__ = ["COMMANDS", "main", "program"]
 
-# Sources first, then views.
-COMMANDS: tuple[click.Command, ...] = (
-    calyx,
-    bounds,
-    import_,
-    report_,
-    summary,
-    table,
-    source,
-    flamegraph,
-    timeline,
-    export,
-    diff,
-    check,
+# Sources first, then views. A verb is the command of that name in the module of that name, with
+# an underscore behind it where the word is taken.
+COMMANDS = (
+    "calyx",
+    "bounds",
+    "import",
+    "report",
+    "summary",
+    "table",
+    "source",
+    "flamegraph",
+    "timeline",
+    "export",
+    "diff",
+    "check",
 )
 
 
-class _InOrder(click.Group):
-    """Lists the commands in the order given, not by the alphabet."""
+class _Verbs(click.Group):
+    """The commands in the order given, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"cyclescope.cli._{name}")
+        command: click.Command = getattr(module, f"{name}_", None) or getattr(module, name)
+        return command
 
 
 # \b keeps click from filling the lines that follow into a paragraph.
@@ -65,14 +62,10 @@ A source makes a profile (.cyc); views show it:
 """
 
 
-@click.group(cls=_InOrder, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Verbs, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="cyclescope %(version)s")
 def program() -> None:
     """Everything that the command line can do."""
-
-
-for _command in COMMANDS:
-    program.add_command(_command)
 
 
 def main(arguments: list[str] | None = None) -> int:

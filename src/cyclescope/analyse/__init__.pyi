@@ -1,0 +1,54 @@
+# The names of the room, for type checkers and for `__init__.py`, which imports on first use.
+
+from ._activations import Activations, Key, activations
+from ._check import Finding, Limit, check, parse_limit
+from ._classes import CycleClasses, cycle_classes
+from ._diff import Change, Diff, Spot, diff
+from ._lines import Line, line_cycles
+from ._match import match_paths, plain_name
+from ._overheads import (
+    OVERHEADS,
+    WORK,
+    Overhead,
+    design_overhead,
+    instance_overheads,
+)
+from ._places import places
+from ._source_levels import at_level, levels
+from ._steps import updates
+from ._summary import HotPath, Summary, summarise
+from ._tables import Row, table
+
+__all__ = [
+    "OVERHEADS",
+    "WORK",
+    "Activations",
+    "Change",
+    "CycleClasses",
+    "Diff",
+    "Finding",
+    "HotPath",
+    "Key",
+    "Limit",
+    "Line",
+    "Overhead",
+    "Row",
+    "Spot",
+    "Summary",
+    "activations",
+    "at_level",
+    "check",
+    "cycle_classes",
+    "design_overhead",
+    "diff",
+    "instance_overheads",
+    "levels",
+    "line_cycles",
+    "match_paths",
+    "parse_limit",
+    "places",
+    "plain_name",
+    "summarise",
+    "table",
+    "updates",
+]

@@ -1,0 +1,62 @@
+# The names of the room, for type checkers and for `__init__.py`, which imports on first use.
+
+from ._check import check_json, check_junit, check_markdown, check_text
+from ._compare import comparison
+from ._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
+from ._diffgraph import diff_flamegraph
+from ._diffpage import diff_html
+from ._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
+from ._flamegraph import flamegraph
+from ._folded import Folded, folded
+from ._lines import lines_view, print_source, source_svg, source_text
+from ._network import NetworkEdge, NetworkNode, network_svg
+from ._paraver import write_paraver
+from ._paraver_side import paraver_companions
+from ._report import EMBED, write_report
+from ._speedscope import SPEEDSCOPE_RUNS, speedscope
+from ._still import timeline_svg
+from ._summary import print_summary, summary_json, summary_text
+from ._table import TABLE_FORMATS, table_view
+from ._timeline import write_timeline
+from ._vcd import write_vcd
+
+__all__ = [
+    "DIFF_FORMATS",
+    "EMBED",
+    "EXPORT_FORMATS",
+    "EXPORT_TABLES",
+    "SPEEDSCOPE_RUNS",
+    "TABLE_FORMATS",
+    "Folded",
+    "NetworkEdge",
+    "NetworkNode",
+    "check_json",
+    "check_junit",
+    "check_markdown",
+    "check_text",
+    "comparison",
+    "diff_flamegraph",
+    "diff_html",
+    "diff_json",
+    "diff_markdown",
+    "diff_text",
+    "export_table",
+    "flamegraph",
+    "folded",
+    "lines_view",
+    "network_svg",
+    "paraver_companions",
+    "print_source",
+    "print_summary",
+    "source_svg",
+    "source_text",
+    "speedscope",
+    "summary_json",
+    "summary_text",
+    "table_view",
+    "timeline_svg",
+    "write_paraver",
+    "write_report",
+    "write_timeline",
+    "write_vcd",
+]
