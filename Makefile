@@ -46,6 +46,14 @@ studies: setup   ## make the pages in docs/studies anew
 bench: setup     ## measure what the README promises
 	$(BIN)/python benches/bench_calyx.py
 
+# The built page is committed: only who changes it needs Node.js (docs/dependencies.md says why).
+page: web/node_modules/ready ## check and build the report's page (needs node)
+	cd web && npm test && npm run build
+
+web/node_modules/ready: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
 lock:            ## renew requirements.lock
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \

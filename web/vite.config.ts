@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
@@ -7,6 +7,12 @@ import { fingerprint } from "./fingerprint.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const target = fileURLToPath(new URL("../src/cyclescope/views/data/report.html", import.meta.url));
+
+/** The libraries that are in the page, and under what they let us put them there. */
+const licences = ["preact", "@preact/signals"].map((name) => {
+  const text = readFileSync(new URL(`node_modules/${name}/LICENSE`, import.meta.url), "utf8");
+  return `${name}\n\n${text.trim()}`;
+});
 
 const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
@@ -45,6 +51,7 @@ function onePage(): Plugin {
         `<style>${style}</style>`,
       ].join("\n    ");
       const whole = page
+        .replace("<!doctype html>", `<!doctype html>\n<!--\n${licences.join("\n\n")}\n-->`)
         .replace(/\s*<script type="module"[^>]*><\/script>/, "")
         .replace(/\s*<link rel="stylesheet"[^>]*>/, "")
         .replace(/<meta charset="utf-8" ?\/?>/, (found) => `${found}\n    ${head}`)

@@ -30,6 +30,7 @@ export function Summary() {
           {anomaly.detail && `: ${anomaly.detail}`}
         </p>
       ))}
+      <p class="gist">{gist(shown.classes.names, classes, total)}</p>
       <ClassBar names={shown.classes.names} cycles={classes} total={total} />
       <div class="columns">
         <table class="classes" data-part="classes">
@@ -67,7 +68,7 @@ export function Summary() {
                 <tr class={focus.value?.label === label ? "pointed" : ""}>
                   <td class="n">{number(one.cycles)}</td>
                   <td class="n">{percent(one.cycles, total)}</td>
-                  <td><i class={`swatch k-${frame.kind}`} />{LOSES.has(frame.kind) ? "overhead" : "work"}</td>
+                  <td class="whole"><i class={`swatch k-${frame.kind}`} />{LOSES.has(frame.kind) ? "overhead" : "work"}</td>
                   <td class="place">{at && `${at.file}:${at.line}`}</td>
                   <td>
                     <button type="button" class="link" onClick={() => point(label, one.paths)}>
@@ -98,6 +99,17 @@ export function Summary() {
       </Help>
     </section>
   );
+}
+
+/** The answer in a sentence. */
+function gist(names: string[], counts: Float64Array, total: number): string {
+  const useful = counts[names.indexOf("useful")]!;
+  const lost = total - useful;
+  if (!lost) return "In every cycle something did work.";
+  const losses = names.map((name, index) => ({ name, count: counts[index]! })).filter(({ name }) => name !== "useful");
+  const most = losses.reduce((a, b) => (b.count > a.count ? b : a));
+  const which = most.count === lost ? "all of them" : `most of them (${percent(most.count, lost)})`;
+  return `${number(lost)} cycles (${percent(lost, total)}) did no work; ${which}: ${className(most.name)}.`;
 }
 
 const LOSES = new Set(["cell", "control", "thread"]);

@@ -46,6 +46,7 @@ export function arrange(profile: Profile): Lanes {
   const of = new Int32Array(profile.parent.length).fill(-1);
   const groups = new Map<string, Group>();
   const top: Group[] = [];
+  const frames = new Map<number, Set<number>>();
 
   const groupOf = (instance: string): Group => {
     let group = groups.get(instance);
@@ -98,7 +99,12 @@ export function arrange(profile: Profile): Lanes {
         else group.lanes.push(lane);
       }
       of[path] = lane;
+      frames.get(lane)?.add(profile.frame[path]) ?? frames.set(lane, new Set([profile.frame[path]]));
     }
+  }
+  // A lane with one thing on it is called by its name.
+  for (const [lane, on] of frames) {
+    if (on.size === 1) for (const frame of on) lanes[lane].label = profile.frames[frame].name;
   }
   for (const series of profile.series) {
     const group = groupOf(series.track);

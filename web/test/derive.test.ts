@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { activeCycles, classCycles, hottest, leafWeights, lineCycles, stretchAt, treeCycles } from "../src/derive.ts";
+import { activeIn, dice, random } from "./made.ts";
+
+const SEEDS = [...Array(60).keys()];
+
+describe("what a span of cycles holds, against counting cycle by cycle", () => {
+  it.each(SEEDS)("run %i", (seed) => {
+    const profile = random(seed);
+    const roll = dice(seed + 1000);
+    const from = roll(profile.cycles);
+    const span = { from, to: from + 1 + roll(profile.cycles - from) };
+    const weights = treeCycles(profile, span);
+    const sum = (of: Float64Array): number => of.reduce((a, b) => a + b, 0);
+    expect(sum(weights)).toBe(span.to - span.from);
+    expect(sum(classCycles(profile, span))).toBe(span.to - span.from);
+
+    const active = new Float64Array(profile.parent.length);
+    const flat = new Float64Array(profile.parent.length);
+    const scaled = new Float64Array(profile.parent.length);
+    const line = new Map<number, number>();
+    for (let cycle = span.from; cycle < span.to; cycle++) {
+      const paths = activeIn(profile, cycle);
+      const ends = paths.filter((path) => !paths.some((other) => profile.parent[other] === path));
+      for (const path of paths) active[path]++;
+      for (const end of ends) {
+        flat[end]++;
+        scaled[end] += 1 / ends.length;
+      }
+      for (const number of new Set(paths.map((path) => profile.frames[profile.frame[path]].positions[0].line))) {
+        line.set(number, (line.get(number) ?? 0) + 1);
+      }
+    }
+    expect([...activeCycles(profile, weights, [...profile.parent.keys()], profile.parent.length)]).toEqual([...active]);
+    expect([...leafWeights(profile, weights, false).own]).toEqual([...flat]);
+    const exact = leafWeights(profile, weights, true);
+    expect(sum(exact.own)).toBe((span.to - span.from) * exact.unit);
+    exact.own.forEach((weight, path) => expect(weight / exact.unit).toBeCloseTo(scaled[path], 9));
+    const lines = lineCycles(profile, weights, "c").get("f.c") ?? [];
+    for (const one of lines) {
+      expect(one.active).toBe(line.get(one.line) ?? 0);
+      expect(one.useful).toBeLessThanOrEqual(one.active);
+    }
+  });
+});
+
+it("the hottest places hold what nothing but primitives was below", () => {
+  for (const seed of SEEDS) {
+    const profile = random(seed);
+    const weights = treeCycles(profile, { from: 0, to: profile.cycles });
+    for (const hot of hottest(profile, weights, 20)) {
+      expect(hot.cycles).toBeGreaterThan(0);
+      expect(hot.cycles).toBeLessThanOrEqual(profile.cycles);
+      expect(profile.frames[hot.frame].kind).not.toBe("primitive");
+    }
+  }
+});
+
+it("a stretch is found by any cycle in it", () => {
+  const start = Float64Array.of(0, 3, 4, 9);
+  expect([0, 2, 3, 4, 8, 9, 50].map((cycle) => stretchAt(start, cycle))).toEqual([0, 0, 1, 2, 2, 2, 2]);
+});
