@@ -108,7 +108,11 @@ def _of_effect(node: Node, exact: Set[Node]) -> _Summary:
 
 def _of_loop(loop: Node, inner: list[_Summary], exact: Set[Node]) -> _Summary:
     known = inductions(loop, exact)
-    accesses = {_outer(a, loop, known, exact): None for s in inner for a in s.accesses}
+    accesses: list[_Access] = []
+    for access in (a for s in inner for a in s.accesses):
+        outer = _outer(access, loop, known, exact)
+        if outer not in accesses:
+            accesses.append(outer)
     return _Summary(
         loop,
         tuple(accesses),
