@@ -18,11 +18,14 @@ from ._source_levels import at_level, levels
 from ._steps import updates
 from ._summary import HotPath, Summary, summarise
 from ._tables import Row, table
+from .rules import RULES, Advice, Rule, Site, advise
 
 __all__ = [
     "OVERHEADS",
+    "RULES",
     "WORK",
     "Activations",
+    "Advice",
     "Change",
     "CycleClasses",
     "Diff",
@@ -33,9 +36,12 @@ __all__ = [
     "Line",
     "Overhead",
     "Row",
+    "Rule",
+    "Site",
     "Spot",
     "Summary",
     "activations",
+    "advise",
     "at_level",
     "check",
     "cycle_classes",

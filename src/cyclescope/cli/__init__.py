@@ -32,6 +32,7 @@ COMMANDS = (
     "export",
     "diff",
     "check",
+    "advise",
 )
 
 

@@ -1,5 +1,6 @@
 # The names of the room, for type checkers and for `__init__.py`, which imports on first use.
 
+from ._advise import advice_json, advice_markdown, advice_text
 from ._check import check_json, check_junit, check_markdown, check_text
 from ._compare import comparison
 from ._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
@@ -30,6 +31,9 @@ __all__ = [
     "Folded",
     "NetworkEdge",
     "NetworkNode",
+    "advice_json",
+    "advice_markdown",
+    "advice_text",
     "check_json",
     "check_junit",
     "check_markdown",

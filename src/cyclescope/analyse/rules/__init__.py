@@ -1,0 +1,48 @@
+"""Advice: rules that find in a profile what could be changed to save cycles.
+
+A rule is a module with a `RULE`. `RULES` is the literal list; `advise` asks them all and ranks
+what they say. Savings are estimates with a bound; those of different rules may overlap, since two
+changes can remove the same cycle.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.analyse.rules import _late_operand, _par_switch, _sharing, _static, _while_with
+from cyclescope.analyse.rules._facts import Facts
+from cyclescope.analyse.rules._rule import Advice, Rule, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cyclescope.model import Profile
+
+__all__ = ["RULES", "Advice", "Facts", "Rule", "Site", "advise"]
+
+RULES: tuple[Rule, ...] = (
+    _par_switch.RULE,
+    _static.RULE,
+    _while_with.RULE,
+    _sharing.RULE,
+    _late_operand.RULE,
+)
+
+
+def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...]:
+    """What to change, most cycles first.
+
+    Args:
+        profile: what to look at.
+        rules: whom to ask; equally ranked ones stay in this order.
+    """
+    facts = Facts(profile)
+    found = []
+    for rule in rules:
+        if profile.meta.source not in rule.sources:
+            continue
+        sites = [site for site in rule.find(facts) if site.saving > 0]
+        if sites:
+            sites.sort(key=lambda site: -site.saving)
+            found.append(Advice(rule, tuple(sites), profile.cycles))
+    return tuple(sorted(found, key=lambda advice: -advice.saving))

@@ -1,0 +1,94 @@
+"""What a rule of advice is, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cyclescope.analyse.rules._facts import Facts
+    from cyclescope.model import Position
+
+__all__ = ["Advice", "Rule", "Site", "counted"]
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 activation`, `20,000 activations`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place of the program at which a rule has something to say.
+
+    Attributes:
+        name: the frame's.
+        component: whose text it stands in.
+        position: where.
+        evidence: the numbers, from the profile, in one line.
+        saving: cycles that the change is estimated to save.
+        at_least, at_most: the bound: what it saves if the advice applies is between these.
+        cycles: a stretch of the run (first cycle, cycle after the last) that shows it.
+    """
+
+    name: str
+    component: str
+    position: Position | None
+    evidence: str
+    saving: int
+    at_least: int
+    at_most: int
+    cycles: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern that costs cycles, how to see it and what to do.
+
+    Attributes:
+        name: for programs, unique.
+        title: what was found, in a line.
+        reference: where the pattern is described.
+        change: what to change.
+        verify: how to make sure that it helped and broke nothing.
+        sources: sources of profiles (`Meta.source`) in which it looks.
+        find: the places; empty if it has nothing to say.
+        additive: whether places save cycles of their own; if not, they are steps of one chain.
+    """
+
+    name: str
+    title: str
+    reference: str
+    change: str
+    verify: str
+    sources: frozenset[str]
+    find: Callable[[Facts], Iterable[Site]]
+    additive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a rule found in a profile: its places, most cycles first."""
+
+    rule: Rule
+    sites: tuple[Site, ...]
+    total: int
+
+    @property
+    def saving(self) -> int:
+        """Estimated cycles that the change saves at all places together."""
+        every = [site.saving for site in self.sites]
+        return min(sum(every) if self.rule.additive else max(every), self.total)
+
+    @property
+    def at_least(self) -> int:
+        """The lower end of the bound."""
+        every = [site.at_least for site in self.sites]
+        return min(sum(every) if self.rule.additive else max(every), self.total)
+
+    @property
+    def at_most(self) -> int:
+        """The upper end of the bound; never more than the run has."""
+        return min(sum(site.at_most for site in self.sites), self.total)

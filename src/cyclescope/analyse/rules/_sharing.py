@@ -1,0 +1,89 @@
+"""Work that could run at once and does not, since its cells were shared (Petal, section 7.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.analyse.rules._dependences import chain, uses_of
+from cyclescope.analyse.rules._rule import Rule, Site, counted
+from cyclescope.model import Frame, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cyclescope.analyse.rules._facts import Facts
+
+__all__ = ["RULE"]
+
+
+def _find(facts: Facts) -> Iterable[Site]:
+    options = facts.profile.meta.options
+    if "cell-share" in options.get("disable", "").split(","):
+        return
+    for frame, paths in facts.blocks("seq"):
+        site = _site(facts, frame, paths)
+        if site is not None:
+            yield site
+
+
+def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
+    saving = at_most = 0
+    apart: list[str] = []
+    for path in paths:
+        parts = [p for p in facts.children[path] if facts.of(p).kind in (Kind.GROUP, Kind.CONTROL)]
+        parts.sort(key=lambda p: facts.spans(p)[0][:1].tolist())
+        uses = [uses_of(facts, p) for p in parts]
+        lengths = [facts.lengths([p]) for p in parts]
+        known = [use for use in uses if use is not None]
+        times = facts.times([path])
+        # Only a fixed schedule is rearranged; one of varying parts is as it was written.
+        fixed = all(low == high for low, high in lengths) and facts.own[path] == 0
+        once = all(facts.times([p]) == times for p in parts)
+        if len(parts) < 2 or len(known) < len(uses) or not fixed or not once:
+            continue
+        cycles = [high for _, high in lengths]
+        shortest, longest = facts.lengths([path])
+        possible = chain(known, cycles)
+        if shortest != longest or possible >= longest:
+            continue
+        saving += times * (longest - possible)
+        at_most += times * (longest - max(cycles))
+        apart += [
+            facts.of(p).name for p, use in zip(parts, known, strict=True)
+            if sum(not use.conflicts(other) for other in known)
+        ]  # fmt: skip
+    if not saving:
+        return None
+    shown = list(dict.fromkeys(apart))
+    more = f" and {len(shown) - 6} more" if len(shown) > 6 else ""
+    return Site(
+        name=frame.name,
+        component=frame.component,
+        position=frame.positions[0] if frame.positions else None,
+        evidence=(
+            f"{facts.lengths(paths)[1]:,} cycles each time "
+            f"({counted(facts.times(paths), 'activation')}), "
+            f"though the text has parts that use no cell in common: {', '.join(shown[:6])}{more}"
+        ),
+        saving=saving,
+        at_least=0,
+        at_most=at_most,
+        cycles=facts.example(paths),
+    )
+
+
+RULE = Rule(
+    name="sharing",
+    title="sharing of cells that puts independent work in sequence",
+    reference="Petal, section 7.2",
+    change=(
+        "Compile without it and weigh the area: -d cell-share; or keep only the cells of these "
+        "groups apart."
+    ),
+    verify=(
+        "Profile with -d cell-share and compare with cyclescope diff; look at the area of both "
+        "before you decide."
+    ),
+    sources=frozenset({"calyx"}),
+    find=_find,
+)

@@ -1,0 +1,59 @@
+"""`cyclescope advise`: what to change, most cycles first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cyclescope.cli._common import (
+    force_option,
+    output_option,
+    profile_argument,
+    read_profile,
+    report,
+    writing,
+)
+
+__all__ = ["advise"]
+
+
+@click.command()
+@profile_argument
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "markdown", "json"]),
+)
+@click.option(
+    "--sites",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="At most so many places of each finding; JSON has all.",
+)
+@output_option("File to write; the terminal if not given")
+@force_option
+def advise(profile: Path, form: str, sites: int, output: Path | None, force: bool) -> None:
+    """Say what to change: patterns that cost cycles, and what they cost.
+
+    Each finding has its evidence, an estimate of the cycles that the change saves with a bound,
+    the change, and how to check it.
+    """
+    from cyclescope.analyse import advise as ask
+    from cyclescope.views import advice_json, advice_markdown, advice_text
+
+    loaded = read_profile(profile)
+    found = ask(loaded)
+    if form == "json":
+        text = advice_json(loaded, found)
+    elif form == "markdown":
+        text = advice_markdown(loaded, found, file=str(profile), sites=sites)
+    else:
+        text = advice_text(loaded, found, file=str(profile), sites=sites)
+    path = output or Path("-")
+    with writing(path, force=force) as stream:
+        stream.write(text.encode())
+    report(path, "advice")
