@@ -14,6 +14,7 @@ time. So a profile is
 Spans, flame weights and totals follow from these, each in one function of this package.
 """
 
+from cyclescope.model._area import Area
 from cyclescope.model._builder import ProfileBuilder
 from cyclescope.model._derive import (
     active_cycles,
@@ -28,12 +29,18 @@ from cyclescope.model._meta import Anomaly, Meta, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
 from cyclescope.model._series import SUMMED, Bank, Series
 from cyclescope.model._spans import Spans, spans
-from cyclescope.model._threads import ThreadStates, profile_of_threads
+from cyclescope.model._threads import (
+    ThreadStates,
+    by_appearance,
+    profile_of_combinations,
+    profile_of_threads,
+)
 
 __all__ = [
     "FORMAT_VERSION",
     "SUMMED",
     "Anomaly",
+    "Area",
     "Bank",
     "CallPaths",
     "Frame",
@@ -50,9 +57,11 @@ __all__ = [
     "ThreadStates",
     "Trees",
     "active_cycles",
+    "by_appearance",
     "check_laws",
     "flat_weights",
     "load",
+    "profile_of_combinations",
     "profile_of_threads",
     "save",
     "scaled_weights",

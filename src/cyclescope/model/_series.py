@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMED", "Bank", "Series"]
 
-SUMMED = frozenset({"stall", "bytes", "operations", "requests", "row misses", "hardware counter"})
+SUMMED = frozenset(
+    {
+        "bytes",
+        "hardware counter",
+        "operations",
+        "outstanding",
+        "requests",
+        "row misses",
+        "stall",
+    }
+)
 """Metrics whose values are totals of their interval; any other value holds throughout it."""
 
 _Intervals = tuple["Ints", "Ints", "Ints"]

@@ -1,4 +1,4 @@
-"""A profile of threads that are each in one state at a time, from when each changes its state."""
+"""A profile of threads that are each in one state at a time, from when the states change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cyclescope.model._profile import Ints
     from cyclescope.model._series import Series
 
-__all__ = ["ThreadStates", "profile_of_threads"]
+__all__ = ["ThreadStates", "by_appearance", "profile_of_combinations", "profile_of_threads"]
 
 _MOST_ENTRIES = 50_000_000
 _WIDE = 1 << 62
@@ -66,6 +66,50 @@ def profile_of_threads(
     Raises:
         DataError: so many different combinations of states that no tree can be kept of each.
     """
+    times, first, shown = _combinations(threads)
+    table = np.empty((len(first), len(threads)), dtype=np.int64)
+    for number, thread in enumerate(threads):
+        at = np.searchsorted(thread.start, times[first], side="right") - 1
+        table[:, number] = thread.state[at]
+    return profile_of_combinations(
+        meta,
+        [(thread.thread, thread.states) for thread in threads],
+        table,
+        (times, shown),
+        cycles,
+        root=root,
+        series=series,
+        where=where,
+    )
+
+
+def profile_of_combinations(
+    meta: Meta,
+    threads: Sequence[tuple[Frame, Sequence[Frame]]],
+    table: Ints,
+    changes: tuple[Ints, Ints],
+    cycles: int,
+    *,
+    root: Frame | None = None,
+    series: Callable[[list[int]], Sequence[Series]] = lambda _: (),
+    where: str = "",
+) -> Profile:
+    """As `profile_of_threads`, where all threads' states are recorded together.
+
+    Args:
+        meta: the head.
+        threads: each one's frame, and the frame of each state by number.
+        table: the state of each thread in each combination, those in order of first appearance;
+            shape (combinations, threads).
+        changes: when a combination begins, ascending from 0, and which; shape (changes,).
+        cycles: the run's length.
+        root: a frame above all threads.
+        series: given the path of each thread, its counters.
+        where: what to name in an error: a file.
+
+    Raises:
+        DataError: so many different combinations of states that no tree can be kept of each.
+    """
     catalog: dict[Frame, int] = {}
     parent: list[int] = []
     frame: list[int] = []
@@ -76,28 +120,23 @@ def profile_of_threads(
         return len(parent) - 1
 
     top = path(-1, root) if root is not None else -1
-    own: list[int] = []
-    below: list[Ints] = []
-    for thread in threads:
-        own.append(path(top, thread.thread))
-        numbers = np.full(len(thread.states), -1, dtype=np.int64)
-        for number in np.flatnonzero(np.bincount(thread.state)).tolist():
-            numbers[number] = path(own[-1], thread.states[number])
-        below.append(numbers)
-    times, first, shown = _combinations(threads)
     width = len(threads) * 2 + (root is not None)
-    if len(first) * width > _MOST_ENTRIES:
+    if len(table) * width > _MOST_ENTRIES:
         raise DataError(
-            f"{where}: {len(threads):,} threads show {len(first):,} different combinations of "
+            f"{where}: {len(threads):,} threads show {len(table):,} different combinations of "
             "states, more than can be kept; choose fewer threads"
         )
-    table = np.empty((len(first), width), dtype=np.int64)
-    table[:, : width - 2 * len(threads)] = 0
-    for number, thread in enumerate(threads):
-        at = np.searchsorted(thread.start, times[first], side="right") - 1
+    active = np.zeros((len(table), width), dtype=np.int64)
+    own: list[int] = []
+    for number, (thread, states) in enumerate(threads):
+        own.append(path(top, thread))
+        below = np.full(len(states), -1, dtype=np.int64)
+        for state in np.flatnonzero(np.bincount(table[:, number])).tolist():
+            below[state] = path(own[-1], states[state])
         column = width - 2 * (len(threads) - number)
-        table[:, column] = own[number]
-        table[:, column + 1] = below[number][thread.state[at]]
+        active[:, column] = own[number]
+        active[:, column + 1] = below[table[:, number]]
+    times, shown = changes
     changed = np.flatnonzero(np.append(True, shown[1:] != shown[:-1])[: len(shown)])
     return Profile(
         meta=meta,
@@ -106,7 +145,7 @@ def profile_of_threads(
             parent=np.array(parent, dtype=np.int64), frame=np.array(frame, dtype=np.int64)
         ),
         forest=Trees(
-            offset=np.arange(len(first) + 1, dtype=np.int64) * width, path=table.reshape(-1)
+            offset=np.arange(len(table) + 1, dtype=np.int64) * width, path=active.reshape(-1)
         ),
         schedule=Runs(
             cycles=np.diff(np.append(times[changed], cycles))[: len(changed)], tree=shown[changed]
@@ -132,10 +171,16 @@ def _combinations(threads: Sequence[ThreadStates]) -> tuple[Ints, Ints, Ints]:
     if bound > _TABLE:
         distinct, key = np.unique(key, return_inverse=True)
         key, bound = key.reshape(-1), len(distinct)
+    first, shown = by_appearance(key, bound)
+    return times, first, shown
+
+
+def by_appearance(key: Ints, bound: int) -> tuple[Ints, Ints]:
+    """Where each distinct key below `bound` first appears, and for each key which of them."""
     # Written backwards, the earliest has the last word.
-    seen = np.full(bound, len(times), dtype=np.int64)
-    seen[key[::-1]] = np.arange(len(times) - 1, -1, -1)
-    first = np.sort(seen[seen < len(times)])
+    seen = np.full(bound, len(key), dtype=np.int64)
+    seen[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+    first = np.sort(seen[seen < len(key)])
     rank = np.zeros(bound, dtype=np.int64)
     rank[key[first]] = np.arange(len(first))
-    return times, first, rank[key]
+    return first, rank[key]
