@@ -23,6 +23,12 @@ class _Access:
     low: Sum | None
     bytes: int
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal accesses."""
+        low = self.low and (self.low.constant, frozenset(self.low.terms.items()))
+        return (self.array, self.writes, low, self.bytes)
+
 
 @dataclass(frozen=True, slots=True)
 class _Summary:
@@ -108,14 +114,11 @@ def _of_effect(node: Node, exact: Set[Node]) -> _Summary:
 
 def _of_loop(loop: Node, inner: list[_Summary], exact: Set[Node]) -> _Summary:
     known = inductions(loop, exact)
-    accesses: list[_Access] = []
-    for access in (a for s in inner for a in s.accesses):
-        outer = _outer(access, loop, known, exact)
-        if outer not in accesses:
-            accesses.append(outer)
+    outer = [_outer(a, loop, known, exact) for s in inner for a in s.accesses]
+    accesses = {a.key: a for a in outer}
     return _Summary(
         loop,
-        tuple(accesses),
+        tuple(accesses.values()),
         any(s.acquires for s in inner),
         any(s.releases for s in inner),
     )

@@ -19,9 +19,9 @@ def local_accesses(graph: Graph) -> dict[Array, list[Node]]:
     found: dict[Array, list[Node]] = {}
     for node in graph.nodes:
         array = node.array
-        if node.op in (Op.LOAD, Op.STORE) and array is not None:
-            if array.place is not Place.EXTERNAL:
-                found.setdefault(array, []).append(node)
+        if node.op is Op.COPY or array is None or array.place is Place.EXTERNAL:
+            continue
+        found.setdefault(array, []).append(node)
     return found
 
 

@@ -27,7 +27,7 @@ from cyclescope.hls._openmp import Directive, MapItem, directives
 from cyclescope.hls._sharing import Sharing
 
 if TYPE_CHECKING:
-    from cyclescope.c import Range, Unit
+    from cyclescope.c import Pragma, Range, Unit
     from cyclescope.hls._openmp import Constants
 
 __all__ = ["Lowered", "Target", "find_target", "lower"]
@@ -51,14 +51,14 @@ class Target:
         stmt: the outermost statement, with the directive.
         body: the statement that each thread executes.
         directive: all directives between them in one.
-        lines: of the pragmas, first and last of each.
+        pragmas: that the directives stand in, the outermost first.
     """
 
     function: Function
     stmt: Stmt
     body: Stmt
     directive: Directive
-    lines: tuple[tuple[int, int], ...]
+    pragmas: tuple[Pragma, ...]
 
     @property
     def is_parallel(self) -> bool:
@@ -112,6 +112,7 @@ def find_target(unit: Unit) -> Target:
         )
     if stmt.where.file != unit.file:
         raise SourceError(f"{stmt.where}: the target region must stand in {unit.file} itself")
+    pragmas = [p for p in stmt.pragmas if p.tokens[:1] == ("omp",)]
     body = stmt
     while not any(d.has("parallel") for d in own):
         inner = body.body if isinstance(body, Block) else ()
@@ -120,6 +121,7 @@ def find_target(unit: Unit) -> Target:
             break
         own += nested
         body = inner[0]
+        pragmas += [p for p in body.pragmas if p.tokens[:1] == ("omp",)]
     words = tuple(w for d in own for w in d.words)
     clauses = tuple(c for d in own for c in d.clauses)
     merged = Directive(words, clauses, own[0].where)
@@ -128,8 +130,7 @@ def find_target(unit: Unit) -> Target:
             raise SourceError(f"{merged.where}: the clause {name} isn't supported here; remove it")
     if not set(words) <= {"target", "teams", "distribute", "parallel", "for", "simd", "loop"}:
         raise SourceError(f"{merged.where}: omp {' '.join(words)} isn't supported")
-    lines = tuple((d.where.line, d.where.end_line) for d in own)
-    return Target(function, stmt, body, merged, lines)
+    return Target(function, stmt, body, merged, tuple(pragmas))
 
 
 def lower(unit: Unit, target: Target, constants: Constants, threads: int | None) -> Lowered:
@@ -177,8 +178,7 @@ class _Lowering(Sharing):
             for variable in self._outside(body):
                 self.outer(variable)
             entered = []
-            for first, last in self.target.lines:
-                self.seen |= {(body.where.file, line) for line in range(first, last + 1)}
+            self.seen |= {(p.where.file, p.where.line) for p in self.target.pragmas}
             if directive.has("for") or directive.has("distribute") or directive.has("loop"):
                 self.distribute(directive, body)
             else:

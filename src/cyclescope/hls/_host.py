@@ -1,0 +1,198 @@
+"""Runs the host's side of a program: natively for data and reference, again with results."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import RunError, SourceError, ToolError
+from cyclescope.hls._host_text import host_text
+from cyclescope.hls._ir import Place
+from cyclescope.sim import call, find_compiler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cyclescope.hls._compile import Program
+
+__all__ = ["Host", "Native"]
+
+# Floating point as written, signed arithmetic that wraps: what the hardware does.
+_FLAGS = ("-std=gnu11", "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-w")
+_NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A native run.
+
+    Attributes:
+        inputs: contents of the external arrays when the region began (the first time).
+        scalars: bits of the host's scalars then, in the region's order.
+        outputs: contents of the external arrays when it ended.
+        stdout: what the whole program wrote there.
+        status: its exit status.
+    """
+
+    inputs: dict[str, bytes]
+    scalars: tuple[int, ...]
+    outputs: dict[str, bytes]
+    stdout: bytes
+    status: int
+
+
+class Host:
+    """The host's side of a program, compiled; `close` (or `with`) removes it.
+
+    >>> with Host(program) as host:
+    ...     native = host.run(["100"])
+    ...     again = host.replay(native.outputs, ["100"])
+    """
+
+    def __init__(self, program: Program) -> None:
+        """Compile it.
+
+        Raises:
+            SourceError: it has no main function.
+            ToolError: there is no C compiler with OpenMP, or it refuses the text.
+        """
+        unit = program.unit
+        if "main" not in unit.functions:
+            raise SourceError(
+                f"{unit.file}: no main function: the region needs a host that gives it data"
+            )
+        self._program = program
+        self._folder = tempfile.TemporaryDirectory(prefix="cyclescope-hls-")
+        folder = Path(self._folder.name)
+        source = folder / "host.c"
+        source.write_text(host_text(program), encoding="utf-8", errors="surrogateescape")
+        compiler = find_compiler()
+        constants = program.constants
+        flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
+        flags += [f"-I{path}" for path in (*constants.include, Path(unit.file).resolve().parent)]
+        self._program_file = folder / "host"
+        command = [*compiler.command, "-x", "c", *_FLAGS, *flags, str(source)]
+        try:
+            call(
+                [*command, "-o", str(self._program_file), "-lm"],
+                what=f"{compiler.command[0]} -fopenmp",
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Remove the compiled program."""
+        self._folder.cleanup()
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, arguments: Sequence[str] = ()) -> Native:
+        """Run natively, with as many threads in the region as the hardware has.
+
+        Args:
+            arguments: of the program.
+
+        Raises:
+            RunError: it crashes, never enters the region, or maps memory twice.
+        """
+        data, stdout, status = self._execute("record", b"", arguments)
+        if not data:
+            raise RunError(
+                f"{self._program.unit.file}: the program ended (status {status}) without "
+                f"entering the target region; give it other arguments"
+            )
+        parts = _parts(data)
+        names = self._arrays
+        count = len(names) + len(self._program.lowered.scalars)
+        if len(parts) != count + len(names):
+            raise RunError(
+                f"{self._program.unit.file}: the program ended (status {status}) inside the region"
+            )
+        return Native(
+            inputs=dict(zip(names, parts, strict=False)),
+            scalars=tuple(int.from_bytes(p, "little") for p in parts[len(names) : count]),
+            outputs=dict(zip(names, parts[count:], strict=True)),
+            stdout=stdout,
+            status=status,
+        )
+
+    def replay(
+        self, outputs: Mapping[str, bytes], arguments: Sequence[str] = ()
+    ) -> tuple[bytes, int]:
+        """Run with given results in the place of the region (the first time it is entered).
+
+        Args:
+            outputs: contents of the external arrays after the region.
+            arguments: of the program.
+
+        Returns:
+            What it wrote to its standard output, and its exit status.
+
+        Raises:
+            RunError: it crashes.
+        """
+        data = b"".join(struct.pack("<Q", len(outputs[n])) + outputs[n] for n in self._arrays)
+        _, stdout, status = self._execute("replay", data, arguments)
+        return stdout, status
+
+    @property
+    def _arrays(self) -> list[str]:
+        return [a.name for a in self._program.region.arrays if a.place is Place.EXTERNAL]
+
+    def _execute(
+        self, mode: str, data: bytes, arguments: Sequence[str]
+    ) -> tuple[bytes, bytes, int]:
+        file = Path(self._folder.name) / "data"
+        file.write_bytes(data)
+        environment = {
+            **os.environ,
+            "CYCLESCOPE_HLS_MODE": mode,
+            "CYCLESCOPE_HLS_FILE": str(file),
+            "OMP_DYNAMIC": "false",
+            "OMP_WAIT_POLICY": "passive",
+        }
+        command = [str(self._program_file), *arguments]
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment
+        ) as running:
+            try:
+                stdout, _ = running.communicate()
+            except BaseException:
+                running.kill()
+                running.wait()
+                raise
+        status = running.returncode
+        name = self._program.unit.file
+        if status < 0:
+            raise RunError(
+                f"{name}: its native run was killed by signal {-status}; check it without hardware"
+            )
+        if status == _OVERLAP:
+            first, second = (self._arrays[int(n)] for n in file.read_bytes().split())
+            raise RunError(
+                f"{self._program.region.where}: {first} and {second} are mapped to overlapping "
+                f"memory; map it once"
+            )
+        if status in (_NO_FILE, _BAD_FILE):
+            raise ToolError(f"{file}: the native run cannot write there, or the disk is full")
+        return file.read_bytes(), stdout, status
+
+
+def _parts(data: bytes) -> list[bytes]:
+    parts = []
+    position = 0
+    while position + 8 <= len(data):
+        (size,) = struct.unpack_from("<Q", data, position)
+        parts.append(data[position + 8 : position + 8 + size])
+        position += 8 + size
+    return parts

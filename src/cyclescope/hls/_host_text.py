@@ -1,0 +1,125 @@
+"""The host's side of a program: its own text, with hooks around the target region."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.hls._ir import Place
+
+if TYPE_CHECKING:
+    from cyclescope.c import Pragma
+    from cyclescope.hls._compile import Program
+    from cyclescope.hls._openmp import MapItem
+
+__all__ = ["host_text"]
+
+# What a directive says about the device; the host's threads take the rest.
+_DEVICE_WORDS = frozenset({"target", "teams", "distribute"})
+_DEVICE_CLAUSES = frozenset(
+    {
+        "map", "num_threads", "thread_limit", "num_teams", "device", "defaultmap", "dist_schedule",
+        "nowait", "depend", "is_device_ptr",
+    }
+)  # fmt: skip
+
+
+def host_text(program: Program) -> str:
+    """The program with its region between hooks, to be compiled with OpenMP for the host.
+
+    In the region's place stands the region itself, run by as many threads of the host as the
+    hardware has, or, on request, the results of another run.
+    """
+    unit, target = program.unit, program.target
+    lines = unit.sources[unit.file].encode("utf-8", "surrogateescape").split(b"\n")
+    where = target.stmt.where
+    first = target.pragmas[0].where.line
+    before = lines[: first - 1]
+    end = _end(lines, where.end_line - 1, where.end_column - 1)
+    inside = lines[first - 1 : end[0] + 1]
+    rest = inside[-1][end[1] :]
+    inside[-1] = inside[-1][: end[1]]
+    for pragma in target.pragmas:
+        start = pragma.where.line - first
+        stop = pragma.where.end_line - first
+        new = _host_pragma(pragma, program.region.threads).encode()
+        inside[start : stop + 1] = [new, *[b""] * (stop - start)]
+    after = [rest, *lines[end[0] + 1 :]]
+    hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")
+    name = str(Path(unit.file).resolve()).replace("\\", "\\\\").replace('"', '\\"')
+    items = _items(program)
+    text = [
+        hooks.encode(),
+        f'#line 1 "{name}"'.encode(),
+        *before,
+        f"{{ struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
+        b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
+        b"if (!cyclescope_enter(cyclescope_items, cyclescope_count)) {",
+        f"#line {first}".encode(),
+        *inside,
+        b"} cyclescope_leave(cyclescope_items, cyclescope_count); }",
+        f"#line {end[0] + 1}".encode(),
+        *after,
+    ]
+    return b"\n".join(text).decode("utf-8", "surrogateescape")
+
+
+def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
+    """The end of a statement; an expression's semicolon comes after its range."""
+    text = lines[line][:column].rstrip()
+    if text.endswith((b"}", b";")):
+        return line, column
+    while True:
+        found = lines[line].find(b";", column)
+        if found >= 0 or line + 1 == len(lines):
+            return line, found + 1
+        line, column = line + 1, 0
+
+
+def _host_pragma(pragma: Pragma, threads: int) -> str:
+    tokens = list(pragma.tokens[1:])
+    kept: list[str] = []
+    is_parallel = "parallel" in tokens or "teams" in tokens
+    while tokens:
+        word = tokens.pop(0)
+        inside: list[str] = []
+        if tokens[:1] == ["("]:
+            depth = 0
+            for position, other in enumerate(tokens):
+                depth += other == "("
+                depth -= other == ")"
+                if depth == 0:
+                    inside, tokens = tokens[: position + 1], tokens[position + 1 :]
+                    break
+        if word in _DEVICE_CLAUSES or (word in _DEVICE_WORDS and not inside):
+            continue
+        kept += [word, *inside]
+    if not is_parallel and not kept:
+        return ""
+    if is_parallel and "parallel" not in kept:
+        kept.insert(0, "parallel")
+    kept = ["for" if word == "loop" else word for word in kept]
+    clause = f" num_threads({threads})" if is_parallel else ""
+    return f"#pragma omp {' '.join(kept)}{clause}"
+
+
+def _items(program: Program) -> str:
+    """Where each external array and each scalar is, and its size, as the host's C says it."""
+    mapped = {item.name: item for item in program.target.directive.maps}
+    items = []
+    for array in program.region.arrays:
+        if array.place is not Place.EXTERNAL:
+            continue
+        variable = program.lowered.variables[array.name]
+        item = mapped.get(variable.name)
+        data, size = _extent(variable.name, item)
+        items.append(f"{{ (void *){data}, {size}, 1, {int(array.from_device)} }}")
+    items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.lowered.scalars]
+    return ", ".join(items) or "{ 0, 0, 0, 0 }"
+
+
+def _extent(name: str, item: MapItem | None) -> tuple[str, str]:
+    if item is None or not item.count:
+        return f"&{name}", f"sizeof {name}"
+    low, count = " ".join(item.low), " ".join(item.count)
+    return f"{name}", f"(uint64_t)(({low}) + ({count})) * sizeof *{name}"
