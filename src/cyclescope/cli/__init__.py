@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "main", "program"]
 COMMANDS = (
     "calyx",
     "bounds",
+    "hls",
     "import",
     "report",
     "summary",

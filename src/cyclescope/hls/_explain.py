@@ -34,8 +34,7 @@ def explain(program: Program) -> str:
         lines.append(f"  {array.name}: {where}, {size}, accessed by up to {array.word} bytes")
     for name, width in region.scalars:
         lines.append(f"  {name}: {width} bits from the host")
-    for name in region.locks:
-        lines.append(f"  lock {name}")
+    lines += [f"  lock {name}" for name in region.locks]
     for graph, schedule in program.schedules.items():
         lines += ["", *_graph(program, graph, schedule)]
     return "\n".join(lines) + "\n"

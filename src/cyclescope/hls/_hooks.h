@@ -1,0 +1,82 @@
+/* What stands in the place of the target region's mapping: the region's data go to a file before
+   and after it, or come from one instead of it. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cyclescope_item {
+    void *data;
+    uint64_t bytes;
+    int is_array;
+    int is_result;
+};
+
+enum { CYCLESCOPE_NO_FILE = 121, CYCLESCOPE_BAD_FILE = 122, CYCLESCOPE_OVERLAP = 123 };
+
+static FILE *cyclescope_file;
+static int cyclescope_calls;
+
+static const char *cyclescope_mode(void) {
+    const char *mode = getenv("CYCLESCOPE_HLS_MODE");
+    return mode ? mode : "";
+}
+
+static void cyclescope_stop(int status) {
+    fflush(NULL);
+    _Exit(status);
+}
+
+static void cyclescope_write(const struct cyclescope_item *item) {
+    if (fwrite(&item->bytes, sizeof item->bytes, 1, cyclescope_file) != 1
+        || fwrite(item->data, 1, item->bytes, cyclescope_file) != item->bytes)
+        cyclescope_stop(CYCLESCOPE_BAD_FILE);
+}
+
+/* Begin the region; 1 if it has been replaced by recorded results. */
+static int cyclescope_enter(struct cyclescope_item *items, int count) {
+    if (cyclescope_calls++ || !*cyclescope_mode())
+        return 0;
+    int replay = !strcmp(cyclescope_mode(), "replay");
+    cyclescope_file = fopen(getenv("CYCLESCOPE_HLS_FILE"), replay ? "rb" : "wb");
+    if (!cyclescope_file)
+        cyclescope_stop(CYCLESCOPE_NO_FILE);
+    for (int i = 0; i < count; i++) {
+        if (!items[i].is_array)
+            continue;
+        for (int j = 0; j < i; j++) {
+            char *a = items[i].data, *b = items[j].data;
+            if (items[j].is_array && a < b + items[j].bytes && b < a + items[i].bytes) {
+                fprintf(cyclescope_file, "%d %d", j, i);
+                fclose(cyclescope_file);
+                cyclescope_stop(CYCLESCOPE_OVERLAP);
+            }
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (!replay) {
+            cyclescope_write(&items[i]);
+        } else if (items[i].is_array) {
+            uint64_t bytes = 0;
+            if (fread(&bytes, sizeof bytes, 1, cyclescope_file) != 1 || bytes != items[i].bytes)
+                cyclescope_stop(CYCLESCOPE_BAD_FILE);
+            if (!items[i].is_result)
+                fseek(cyclescope_file, (long)bytes, SEEK_CUR);
+            else if (fread(items[i].data, 1, bytes, cyclescope_file) != bytes)
+                cyclescope_stop(CYCLESCOPE_BAD_FILE);
+        }
+    }
+    return replay;
+}
+
+static void cyclescope_leave(struct cyclescope_item *items, int count) {
+    if (!cyclescope_file)
+        return;
+    if (!strcmp(cyclescope_mode(), "record"))
+        for (int i = 0; i < count; i++)
+            if (items[i].is_array)
+                cyclescope_write(&items[i]);
+    if (fclose(cyclescope_file))
+        cyclescope_stop(CYCLESCOPE_BAD_FILE);
+    cyclescope_file = NULL;
+}
