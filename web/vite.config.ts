@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { fingerprint } from "./fingerprint.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const target = fileURLToPath(new URL("../src/cyclescope/views/data/report.html", import.meta.url));
+const page = fileURLToPath(new URL("../src/cyclescope/views/data/report.html", import.meta.url));
+const target = process.env["REPORT_PAGE"] ?? page;
 
 /** The libraries that are in the page, and under what they let us put them there. */
 const licences = ["preact", "@preact/signals"].map((name) => {
@@ -35,7 +36,7 @@ function onePage(): Plugin {
       // A "</script" in a string of the code would end it.
       const script = of(".js").replaceAll("</script", "<\\/script");
       const style = of(".css");
-      const page = of(".html");
+      const html = of(".html");
       const policy = [
         "default-src 'none'",
         `script-src ${hash(script)}`,
@@ -50,14 +51,13 @@ function onePage(): Plugin {
         `<meta name="built-from" content="${fingerprint(here)}">`,
         `<style>${style}</style>`,
       ].join("\n    ");
-      const whole = page
+      const whole = html
         .replace("<!doctype html>", `<!doctype html>\n<!--\n${licences.join("\n\n")}\n-->`)
         .replace(/\s*<script type="module"[^>]*><\/script>/, "")
         .replace(/\s*<link rel="stylesheet"[^>]*>/, "")
         .replace(/<meta charset="utf-8" ?\/?>/, (found) => `${found}\n    ${head}`)
         // Last in the page: the data stands before it.
         .replace("</body>", () => `<script type="module">${script}</script>\n  </body>`);
-      mkdirSync(new URL("../src/cyclescope/views/data/", import.meta.url), { recursive: true });
       writeFileSync(target, whole);
       this.info(`${target}: ${Math.round(whole.length / 1024)} kB`);
     },
