@@ -131,8 +131,7 @@ class Component:
         self._numbers: dict[str, int] = {}
         for statement in walk(text.control or []):
             _fill(statement)
-        if not text.control:
-            text.control = None if text.comb else [Statement("empty")]
+        text.control = None if text.comb else _whole(text.control or [])
 
     @property
     def control(self) -> Statement | None:
@@ -205,10 +204,12 @@ class Component:
         if statement.kind == "enable":
             group = self.group(statement.name)
             return group.latency if group else None
-        if statement.kind == "repeat" and statement.static:
-            body = inner(statement.body)
-            return statement.count * ((self.latency(body) if body else 0) or 0)
-        return 0 if statement.static else None
+        if not statement.static:
+            return None
+        inside = [self.latency(s) or 0 for s in statement.body + (statement.otherwise or [])]
+        if statement.kind in ("seq", "repeat"):
+            return sum(inside) * max(statement.count, statement.kind == "seq")
+        return max(inside, default=0)
 
 
 class Design:
@@ -282,9 +283,21 @@ def walk(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 
 def _fill(statement: Statement) -> None:
-    """A printed block that is empty holds the empty statement, which the printer leaves out."""
-    if statement.kind in ("if", "while", "repeat") and not statement.body:
-        statement.body.append(Statement("empty", static=statement.static))
+    """Give each block of a statement one statement."""
+    if statement.kind in ("if", "while", "repeat"):
+        statement.body = _whole(statement.body, static=statement.static)
+        if statement.otherwise is not None:
+            statement.otherwise = _whole(statement.otherwise, static=statement.static)
+
+
+def _whole(block: list[Statement], *, static: bool = False) -> list[Statement]:
+    """A block of one statement: braces are a seq, and nothing is the empty statement.
+
+    The compiler's printer leaves the latter out.
+    """
+    if len(block) == 1:
+        return block
+    return [Statement("seq" if block else "empty", static=static, body=block)]
 
 
 def _kind(group: GroupText) -> str:
