@@ -132,9 +132,11 @@ def _trees_with(profile: Profile, paths: Ints, among: NDArray[np.bool_]) -> NDAr
 def _work_leaves(profile: Profile) -> NDArray[np.bool_]:
     """Which entries of `forest.path` are leaves of their tree that do work."""
     parent, active = profile.call_paths.parent, profile.forest.path
-    # One number for each (tree, path); a path is a leaf if it is no active path's parent.
+    # One number for each (tree, path), ascending; a leaf is no active path's parent.
     tree = _owners(profile) * (len(parent) + 1)
-    leaf = ~np.isin(tree + active, tree + parent[active])
+    inner = parent[active] >= 0
+    leaf = np.ones(len(active), dtype=np.bool_)
+    leaf[np.searchsorted(tree + active, (tree + parent[active])[inner])] = False
     work = np.array([frame.kind in WORK for frame in profile.catalog], dtype=np.bool_)
     result: NDArray[np.bool_] = leaf & work[profile.call_paths.frame[active]]
     return result

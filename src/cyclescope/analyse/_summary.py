@@ -93,13 +93,14 @@ def _own_cycles(profile: Profile, place: tuple[int, ...]) -> Ints:
     Primitives count for the group that calls them: a group that drives three adders is one
     thing to look at, not three.
     """
-    parent = profile.call_paths.parent
-    primitive = np.array([f.kind is Kind.PRIMITIVE for f in profile.catalog], dtype=np.bool_)
-    skip = primitive[profile.call_paths.frame] if len(primitive) else primitive
-    place_of = np.array(place, dtype=np.int64)
+    parent = profile.call_paths.parent.tolist()
     own = np.zeros(max(place, default=-1) + 1, dtype=np.int64)
     for tree, cycles in enumerate(tree_cycles(profile).tolist()):
-        active = profile.forest[tree]
-        active = active[~skip[active]]
-        own[place_of[active[~np.isin(active, parent[active])]]] += cycles
+        active = [
+            path
+            for path in profile.forest[tree].tolist()
+            if profile.frame_of(path).kind is not Kind.PRIMITIVE
+        ]
+        inner = {parent[path] for path in active}
+        own[[place[path] for path in active if path not in inner]] += cycles
     return own
