@@ -15,7 +15,7 @@ from ._overheads import (
 )
 from ._places import places
 from ._source_levels import at_level, levels
-from ._steps import updates
+from ._steps import Moves, moves
 from ._summary import HotPath, Summary, summarise
 from ._tables import Row, table
 from .rules import RULES, Advice, Rule, Site, advise
@@ -34,6 +34,7 @@ __all__ = [
     "Key",
     "Limit",
     "Line",
+    "Moves",
     "Overhead",
     "Row",
     "Rule",
@@ -51,10 +52,10 @@ __all__ = [
     "levels",
     "line_cycles",
     "match_paths",
+    "moves",
     "parse_limit",
     "places",
     "plain_name",
     "summarise",
     "table",
-    "updates",
 ]

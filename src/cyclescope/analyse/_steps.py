@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cyclescope.model import Bank, Ints, Profile, Series
 
-__all__ = ["BITS", "Steps", "bits_at", "steps", "trees_at", "updates", "windows"]
+__all__ = ["BITS", "Moves", "Steps", "bits_at", "moves", "steps", "trees_at", "windows"]
 
 BITS = {"fsm": 1, "par done": 2}
 """Metrics of control registers, as bits of what moves in a cycle."""
@@ -50,7 +50,7 @@ def steps(profile: Profile) -> list[Steps]:
         if series.metric not in BITS:
             continue
         if series.bank is None:
-            when = updates(series)
+            when = _updates(series)
             after = series.value[np.searchsorted(series.start, when, side="right")]
             when = when[after != 0]
             one = np.ones((1, 1), dtype=np.bool_)
@@ -68,8 +68,58 @@ def _of_bank(bank: Bank, registers: tuple[Series, ...]) -> Steps:
     return Steps(bank.ends[:-1] - 1, which, stepped, registers)
 
 
-def updates(series: Series) -> Ints:
-    """The cycles in which a register is written: the value differs after them."""
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """All changes of one register.
+
+    Attributes:
+        register: the register.
+        when: the cycle in which it is written, ascending, shape (n,): its value differs after it.
+        which: an index into `pairs`, shape (n,).
+        pairs: the distinct (value before, value after).
+    """
+
+    register: Series
+    when: Ints
+    which: Ints
+    pairs: list[tuple[int, int]]
+
+
+def moves(registers: Iterable[Series]) -> Iterator[Moves]:
+    """Every change of the given registers, a register at a time, those of a bank together."""
+    banks: dict[int, tuple[Bank, list[Series]]] = {}
+    for series in registers:
+        if series.bank is None:
+            when = _updates(series)
+            after = np.searchsorted(series.start, when, side="right")
+            pairs = np.stack((series.value[after - 1], series.value[after]), axis=1)
+            yield _moves(series, when, np.arange(len(pairs)), pairs)
+        else:
+            banks.setdefault(id(series.bank), (series.bank, []))[1].append(series)
+    for bank, members in banks.values():
+        pairs, which = bank.changes
+        values = bank.values[:, [series.column for series in members]]
+        before, after = (values[state] for state in np.divmod(pairs, len(values)))
+        # First the changes of any of these, which are few beside those of the whole bank.
+        some = np.flatnonzero((before != after).any(axis=1)[which])
+        which, when = which[some], bank.ends[some] - 1
+        for series, old, new in zip(members, before.T, after.T, strict=True):
+            own = np.flatnonzero((old != new)[which])
+            yield _moves(series, when[own], which[own], np.stack((old, new), axis=1))
+
+
+def _moves(register: Series, when: Ints, which: Ints, pairs: Ints) -> Moves:
+    """Number the distinct pairs; of those given only some may occur."""
+    occurs = np.zeros(len(pairs), dtype=np.bool_)
+    occurs[which] = True
+    distinct, number = np.unique(pairs[occurs], axis=0, return_inverse=True)
+    rank = np.zeros(len(pairs), dtype=np.int64)
+    rank[occurs] = number.reshape(-1)
+    return Moves(register, when, rank[which], [(old, new) for old, new in distinct.tolist()])
+
+
+def _updates(series: Series) -> Ints:
+    """The cycles in which a register with intervals of its own is written."""
     start, end, value = series.intervals
     last: Ints = end[:-1][(end[:-1] == start[1:]) & (value[:-1] != value[1:])] - 1
     return last

@@ -165,15 +165,25 @@ class Profile:
         return tuple(result)
 
     @cached_property
-    def changes(self) -> tuple[Ints, Ints]:
-        """The distinct changes of tree and which happens before each run and at the end.
+    def transitions(self) -> tuple[list[Ints], list[Ints], Ints]:
+        """What the distinct changes of tree start and end, and which change happens when.
 
-        As `model._changes.changes` gives them; the state `len(forest)` stands for before the
-        first run and after the last.
+        Returns:
+            For each distinct change the paths that become active, the same for those that cease,
+            and for each run which change comes before it, then the one that ends the last run.
         """
         nowhere = len(self.forest)
-        states = np.concatenate(([nowhere], self.schedule.tree, [nowhere]))
-        return changes(states, nowhere + 1)
+        pairs, which = changes(
+            np.concatenate(([nowhere], self.schedule.tree, [nowhere])), nowhere + 1
+        )
+        active = [*(self.forest[tree] for tree in range(nowhere)), np.empty(0, dtype=np.int64)]
+        both = [
+            (active[before], active[after])
+            for before, after in (divmod(p, nowhere + 1) for p in pairs.tolist())
+        ]
+        started = [np.setdiff1d(new, old, assume_unique=True) for old, new in both]
+        ended = [np.setdiff1d(old, new, assume_unique=True) for old, new in both]
+        return started, ended, which
 
     def with_meta(self, **changes: Any) -> Profile:
         """A copy whose head differs in the given fields of `Meta`."""

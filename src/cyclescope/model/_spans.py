@@ -84,19 +84,11 @@ def _with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray
 
 def _transitions(profile: Profile, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """When wanted paths become active and when they cease: sorted path · (runs + 1) + run."""
-    nowhere = len(profile.forest)
-    forest = [active[wanted[active]] for active in map(profile.forest.__getitem__, range(nowhere))]
-    pairs, which = profile.changes
-    started: list[Ints] = []
-    ended: list[Ints] = []
-    empty = np.empty(0, dtype=np.int64)
-    for pair in pairs.tolist():
-        before, after = divmod(pair, nowhere + 1)
-        old = forest[before] if before != nowhere else empty
-        new = forest[after] if after != nowhere else empty
-        started.append(np.setdiff1d(new, old, assume_unique=True))
-        ended.append(np.setdiff1d(old, new, assume_unique=True))
-    return _spread(started, which), _spread(ended, which)
+    started, ended, which = profile.transitions
+    return (
+        _spread([paths[wanted[paths]] for paths in started], which),
+        _spread([paths[wanted[paths]] for paths in ended], which),
+    )
 
 
 def _spread(lists: list[Ints], which: Ints, chunk: int = 1 << 16) -> Ints:

@@ -15,7 +15,7 @@ from xml.sax.xmlreader import AttributesImpl
 
 import numpy as np
 
-from cyclescope.analyse import design_overhead, updates
+from cyclescope.analyse import design_overhead, moves
 from cyclescope.model import Ints, Kind, Profile, Spans, spans
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._text import clip, number, visible
@@ -254,8 +254,9 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
 
 def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Band]:
     """One box of one cycle for each update of an instance's control registers."""
-    series = [s for s in profile.series if s.track == instance and s.metric in REGISTERS]
-    when: list[Ints] = [updates(one) for one in series]
+    mine = (s for s in profile.series if s.track == instance and s.metric in REGISTERS)
+    found = list(moves(mine))
+    when = [one.when for one in found]
     which = [np.full(len(cycles), index) for index, cycles in enumerate(when)]
     if sum(map(len, when)):
         cycle = np.concatenate(when)
@@ -264,7 +265,7 @@ def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Ban
             _REGISTER,
             cycle,
             cycle + 1,
-            tuple(one.name.split(" (")[0] for one in series),
+            tuple(one.register.name.split(" (")[0] for one in found),
             np.concatenate(which),
         )
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from cyclescope.analyse import updates
+from cyclescope.analyse import moves
 from cyclescope.errors import InputError
 from cyclescope.model import Ints, Kind, Position, Profile, Series, Spans, spans
 from cyclescope.views._lanes import Row, rows
@@ -268,19 +268,11 @@ class _Timeline:
         texts: list[str] = []
         which: list[Ints] = []
         when: list[Ints] = []
-        for series in registers:
-            cycle = updates(series)
-            after = np.searchsorted(series.start, cycle, side="right")
-            values, index = np.unique(series.value, return_inverse=True)
-            index = index.reshape(-1)
-            steps, step = np.unique(
-                index[after - 1] * len(values) + index[after], return_inverse=True
-            )
-            when.append(cycle)
-            which.append(len(texts) + step.reshape(-1))
-            for pair in steps.tolist():
-                old, new = divmod(pair, len(values))
-                texts.append(f"{_name(series.name)}: {values[old]} \u2192 {values[new]}")
+        for found in moves(registers):
+            when.append(found.when)
+            which.append(len(texts) + found.which)
+            name = _name(found.register.name)
+            texts += [f"{name}: {old} \u2192 {new}" for old, new in found.pairs]
         cycle = np.concatenate(when)
         return texts, self._windowed(len(texts), np.concatenate(which), cycle, cycle + 1)
 

@@ -131,7 +131,7 @@ def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> 
     at = 1 + len(varint(template.shape[1] - 2)) + 1
     for first in range(0, len(key), _CHUNK):
         part = key[first : first + _CHUNK]
-        packets = template[part & mask]
+        packets = np.take(template, part & mask, axis=0)
         _fill(packets, at, stamp, part >> bits)
         yield packets
 
