@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Range
     from cyclescope.hls._ir import Array, Graph, Node, Region, Schedule
+    from cyclescope.hls._machine_memory import Traffic
     from cyclescope.rtl import Expr, Net, Unit
 
 __all__ = ["Access", "Core", "Machine", "Wait", "build_machine"]
@@ -57,7 +58,8 @@ class Machine:
         region: what it does.
         accesses: by the number in a fault, the accesses that are checked.
         waits: where threads can wait.
-        pipelines: of all graphs, the root first.
+        pipelines: of all graphs, outside in, the root first.
+        traffic: requests at the threads' ports.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Machine:
     accesses: tuple[Access, ...]
     waits: tuple[Wait, ...]
     pipelines: tuple[Pipeline, ...]
+    traffic: tuple[Traffic, ...]
 
     @property
     def threads(self) -> int:
@@ -115,6 +118,8 @@ class Core:
             self._fault_offset = m.register("fault_offset", 64)
         root = Pipeline(self, region.root, schedules[region.root], Entry(start, start_tid, (), ()))
         self.pipelines.append(root)
+        # Inner loops were done before those around them.
+        self.pipelines.reverse()
         self._finish(root)
 
     def text(self, where: Range) -> str:
@@ -281,4 +286,5 @@ def build_machine(
         tuple(core.accesses),
         tuple(core.waits),
         tuple(core.pipelines),
+        tuple(core.ports.traffic),
     )

@@ -110,8 +110,8 @@ class Preloader:
         waiting = m.wire("preload_jobs", cat(*(j.waits for j in reversed(jobs))))
         free = m.wire("preload_free", left.none())
         chosen = m.wire("preload_chosen", lowest(waiting) & free.repeat(len(jobs)))
-        for number, job in enumerate(jobs):
-            m.assign(job.taken, chosen[number])
+        for i, job in enumerate(jobs):
+            m.assign(job.taken, chosen[i])
         begins = m.wire("preload_begins", chosen.any())
         number = encoded(m, chosen, which, "preload_number")
 
@@ -138,8 +138,8 @@ class Preloader:
         self._length.write(slot, length, begins)
         self._missing = m.memory("preload_missing", count, depth, note="lines to be written")
         self._missing.write(slot, lines.trunc(count), begins)
-        for number_, job in enumerate(jobs):
-            empty = chosen[number_] & length.none()
+        for i, job in enumerate(jobs):
+            empty = chosen[i] & length.none()
             job.busy.clear(one_hot(empty, job.tid, n))
 
         at = m.register("preload_line", _ADDRESS - 6)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._ir import Array, Node
     from cyclescope.rtl import Expr, Memory, Module, Net
 
-__all__ = ["ADDRESS", "BANKS", "LINE", "TAGS", "LocalArray", "Ports", "bank_of"]
+__all__ = ["ADDRESS", "BANKS", "LINE", "TAGS", "LocalArray", "Ports", "Traffic", "bank_of"]
 
 BANKS = 4
 LINE = 64  # bytes
@@ -57,6 +57,16 @@ class _Request:
     data: Expr | None = None
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Traffic:
+    """A request that a thread's port takes when `valid`, and its bytes."""
+
+    valid: Net
+    tid: Expr
+    size: int
+    writes: bool
+
+
 class Ports:
     """The threads' ports, the arbiters and the banks' interfaces."""
 
@@ -66,8 +76,7 @@ class Ports:
         self._tid = tid_width(threads)
         self._reads: list[_Request] = []
         self._writes: list[_Request] = []
-        self.read_masks: dict[Node, Expr] = {}
-        self.write_masks: dict[Node, Expr] = {}
+        self.traffic: list[Traffic] = []
         self.preloader = Preloader(m, threads)
         self._arrivals: list[tuple[Expr, Expr, Expr, Expr]] = []
         self._busy: list[Expr] = []
@@ -187,7 +196,7 @@ class Ports:
         self._busy += [reading, writing, under_way.any()]
 
         # Who asked: a queue of tags in the order of the reads.
-        parts = (reads.unit.at(who), who, at[5:0])
+        parts: tuple[Expr, ...] = (reads.unit.at(who), who, at[5:0])
         if reads.line is not None:
             parts = (reads.line.at(who), *parts)
         tag = m.wire(f"{name}_tag", cat(*parts))
@@ -263,8 +272,11 @@ class _Side:
             m.assign(r.accepted, r.asks & ~(mine & taken).any())
             taken = m.wire(f"{name}_{r.number}_taken", taken | mine)
             going = m.wire(f"{name}_{r.number}_goes", mine & r.accepted.repeat(threads))
-            if r.node is not None:
-                (ports.read_masks if r.data is None else ports.write_masks)[r.node] = going
+            if r.data is not None:
+                size = r.data.width // 8
+            else:
+                size = r.results.width // 8 if r.results is not None else LINE
+            ports.traffic.append(Traffic(r.accepted, r.tid, size, r.data is not None))
             line = r.address[ADDRESS - 1 : _OFFSET]
             bank: Expr = line[1:0]
             for pair in range(1, _FOLD):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._ir import Node
     from cyclescope.rtl import Expr, Unit
 
-__all__ = ["combinational", "unit_of"]
+__all__ = ["FLOATING", "INTEGER", "combinational", "unit_of"]
 
 # Operations that units of rtl/ do, by the units' names.
 _UNITS = {
@@ -58,6 +58,12 @@ _BINARY: dict[Op, Callable[[Expr, Expr], Expr]] = {
 }
 
 
+# What profiles count as operations: arithmetic, logic and comparisons, not conversions or choices.
+FLOATING = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FSQRT, Op.FMIN, Op.FMAX})
+INTEGER = frozenset(
+    {Op.ADD, Op.SUB, Op.MUL, Op.SDIV, Op.UDIV, Op.SREM, Op.UREM, Op.AND, Op.OR, Op.XOR, Op.SHL}
+    | {Op.LSHR, Op.ASHR, Op.EQ, Op.NE, Op.SLT, Op.SLE, Op.ULT, Op.ULE}
+)
 _CONVERSIONS = frozenset({Op.SITOFP, Op.UITOFP, Op.FPTOSI, Op.FPTOUI, Op.FPEXT, Op.FPTRUNC})
 _COMPARISONS = frozenset({Op.FEQ, Op.FLT, Op.FLE})
 

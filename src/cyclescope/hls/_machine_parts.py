@@ -65,11 +65,13 @@ def encoded(m: Module, bits: Expr, width: int, name: str) -> Net:
 class Flags:
     """A register with one bit a thread, set and cleared by masks; to set wins."""
 
-    def __init__(self, m: Module, name: str, threads: int, *, note: str = "") -> None:
+    def __init__(
+        self, m: Module, name: str, threads: int, *, note: str = "", keep: bool = False
+    ) -> None:
         self._m = m
         self._sets: list[Expr] = []
         self._clears: list[Expr] = []
-        self.bits = m.register(name, threads, reset=0, note=note)
+        self.bits = m.register(name, threads, reset=0, note=note, keep=keep)
 
     def set(self, mask: Expr) -> None:
         """Sets the bits of a mask from the next cycle on."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
 from cyclescope.hls._ir import EFFECTS, Op, Place
-from cyclescope.hls._machine_ops import combinational, unit_of
+from cyclescope.hls._machine_ops import FLOATING, INTEGER, combinational, unit_of
 from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler
 from cyclescope.rtl import const
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._machine import Core
     from cyclescope.rtl import Expr, Memory, Net
 
-__all__ = ["Entry", "Operation", "Pipeline"]
+__all__ = ["Entry", "Operation", "Pipeline", "Work"]
 
 _FREE = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 
@@ -53,6 +53,16 @@ class Operation:
     busy: Flags
     issue: Net
     result: Callable[[int, Expr], Expr]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Work:
+    """A stage's operations: when they are done, by which thread, how many of which kind."""
+
+    valid: Net
+    tid: Expr
+    integer: int
+    floating: int
 
 
 class _Gate:
@@ -94,6 +104,7 @@ class Pipeline:
         self.root = graph.stay is None
         self.stages: dict[int, tuple[Expr, Expr]] = {}
         self.by_stage: dict[int, list[Node]] = {}
+        self.works: list[Work] = []
         self._carried = {c.param: c for c in graph.carried}
         self._invariants: dict[Node, Memory] = {}
         self._registers: dict[Node, Memory] = {}
@@ -178,7 +189,8 @@ class Pipeline:
     def _state(self, entry: Entry) -> None:
         core, m, n = self.core, self.core.m, self.core.threads
         self.gates = [_Gate(self, s) for s in (-1, *self.waiting)]
-        self.active = Flags(m, f"{self.name}_active", n, note=f"{self.note}: threads inside")
+        inside = f"{self.note}: threads inside"
+        self.active = Flags(m, f"{self.name}_active", n, note=inside, keep=True)
         self.last_seen = Flags(m, f"{self.name}_last", n)
         self.entered = m.wire(f"{self.name}_entered", one_hot(entry.valid, entry.tid, n))
         for number, param in enumerate(self.graph.invariants):
@@ -218,11 +230,11 @@ class Pipeline:
             # Nothing else keeps the head from iterations after the last.
             self.events[0] = max(self.events.get(0, 0), self.stay_stage)
         lengths = [b - a for a, b in zip((-1, *self.waiting), self.waiting, strict=False)]
-        for number, gate in enumerate(self.gates):
-            gate.waits_token = number in self.events
+        for number, here in enumerate(self.gates):
+            here.waits_token = number in self.events
             # One iteration in a region and the context behind it keeps them so far apart anyway.
             apart = lengths[max(number - 1, 0)] if lengths else 0
-            gate.waits_interval = not self.root and schedule.interval > max(apart, 1)
+            here.waits_interval = not self.root and schedule.interval > max(apart, 1)
 
     # Building
 
@@ -235,6 +247,7 @@ class Pipeline:
                 for node in self.by_stage.get(stage, ()):
                     self._node(node, stage)
                 self._carry(stage)
+                self._hook(stage)
             if number + 1 < len(self.gates):
                 self._arrive(self.gates[number + 1])
 
@@ -254,7 +267,7 @@ class Pipeline:
         if gate.waits_token:
             eligible = eligible & gate.token.bits
             gate.flags.append(gate.token)
-        inputs = {"eligible": m.wire(f"{gate.name}_ready", eligible)}
+        inputs: dict[str, Expr] = {"eligible": m.wire(f"{gate.name}_ready", eligible)}
         if gate.stage >= 0:
             valid, tid = self.stages[gate.stage]
             inputs |= {"in_order": core.in_order, "arrive": valid, "arrive_tid": tid}
@@ -419,6 +432,17 @@ class Pipeline:
             if event == stage:
                 going = valid if stage < self.stay_stage else self._late_go(stage)
                 self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
+
+    def _hook(self, stage: int) -> None:
+        """A named wire that says when the stage's operations do their work."""
+        nodes = self.by_stage.get(stage, ())
+        integer = sum(n.op in INTEGER for n in nodes)
+        floating = sum(n.op in FLOATING for n in nodes)
+        if integer or floating:
+            valid, tid = self.stages[stage]
+            works = valid if stage < self.stay_stage else self._go_at(stage)
+            wire = self.core.m.wire(f"{self.name}_s{stage}_works", works, keep=True)
+            self.works.append(Work(wire, tid, integer, floating))
 
     def _late_go(self, stage: int) -> Expr:
         if stage < self.stay_stage:

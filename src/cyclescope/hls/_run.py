@@ -15,7 +15,8 @@ from cyclescope.hls._ir import Op, Place
 from cyclescope.hls._machine_memory import BANKS, LINE, bank_of
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._testbench import Host, bench, config_words, dram
-from cyclescope.sim import Design, Harness, build, run
+from cyclescope.hls._watch import captures, watch, watch_modules
+from cyclescope.sim import Design, Harness, build, go_done, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from cyclescope.hls._ir import Array
     from cyclescope.hls._machine import Access, Machine
-    from cyclescope.sim import Capture, CaptureModule
+    from cyclescope.sim import Capture
 
 __all__ = ["HardwareRun", "prepare", "run_machine"]
 
@@ -85,22 +86,24 @@ def lay_out(sizes: Sequence[int]) -> Layout:
     return Layout(tuple(bases), lines)
 
 
-def prepare(machine: Machine, lines: int, capture: Sequence[CaptureModule] = ()) -> Design:
+def prepare(machine: Machine, lines: int, period: int | None = None) -> Design:
     """The machine with its testbench, ready to be built.
 
     Args:
         machine: what to simulate.
         lines: of memory in each bank.
-        capture: what to record.
+        period: cycles between two samples of a profile; None: no profile is wanted.
     """
-    from cyclescope.sim._design import cpp_source
-
     files = {**machine.sources, "dram.v": dram()}
+    inside = ""
+    if period is not None:
+        files["watch.v"] = watch_modules(machine)
+        inside = watch(machine, period)
     return Design(
         "bench",
         files,
-        capture=tuple(capture),
-        harness=Harness("bench", bench(machine, lines), cpp_source("go_done.cpp")),
+        capture=captures(machine) if period is not None else (),
+        harness=Harness("bench", bench(machine, lines, inside), go_done("bench").cpp),
     )
 
 
@@ -115,7 +118,7 @@ def run_machine(
     start_cost: int = 0,
     cycle_limit: int | None = None,
     progress: Callable[[int, float], object] | None = None,
-    capture: Sequence[CaptureModule] = (),
+    period: int | None = None,
 ) -> HardwareRun:
     """Simulates a machine.
 
@@ -129,7 +132,7 @@ def run_machine(
         start_cost: cycles that the host needs to start each further thread.
         cycle_limit: stop after so many cycles.
         progress: called a few times a second with (cycles, seconds) so far.
-        capture: what to record.
+        period: cycles between two samples of a profile's counters; None: nothing is captured.
 
     Raises:
         DataError: an array is missing or too large, or the team does not fit.
@@ -146,7 +149,7 @@ def run_machine(
     sizes = [len(arrays[a.name]) for a in places]
     layout = lay_out(sizes)
     host = Host(team, in_order, start_cost, layout.bases, sizes, scalars)
-    built = build(prepare(machine, layout.lines, capture), optimise="-O2")
+    built = build(prepare(machine, layout.lines, period), optimise="-O2")
     try:
         with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
             folder = Path(name)

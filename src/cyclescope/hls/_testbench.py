@@ -35,6 +35,7 @@ _MODEL = (
     "seed",
     "stall",
 )
+_BANK = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
 _HOST = ("team", "in_order", "start_cost", "patience")
 
 
@@ -75,12 +76,13 @@ def config_words(host: Host, model: MemoryModel) -> list[int]:
     return words + list(host.scalars)
 
 
-def bench(machine: Machine, lines: int) -> str:
+def bench(machine: Machine, lines: int, inside: str = "") -> str:
     """The module `bench`: clock in, `go` from the first cycle on, `done` at the end.
 
     Args:
         machine: what it drives.
         lines: of 64 bytes in each bank, a power of two.
+        inside: more Verilog for its inside.
     """
     n, region = machine.threads, machine.region
     tid = tid_width(n)
@@ -102,8 +104,7 @@ def bench(machine: Machine, lines: int) -> str:
         pins.append(".faulty(faulty), .faulty_access(faulty_access)")
         pins.append(".faulty_tid(faulty_tid), .faulty_offset(faulty_offset)")
     for b in range(BANKS):
-        ports = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
-        ports += ("readdatavalid", "readdata")
+        ports = (*_BANK, "readdatavalid", "readdata")
         pins.append(", ".join(f".bank{b}_{p}(bank{b}_{p})" for p in ports))
     waits = max(1, len(machine.waits)) * n
     words = "\n".join(f"  wire [63:0] {name} = config_words[{i}];" for i, name in enumerate(config))
@@ -182,7 +183,7 @@ module bench (
     {_joined(pins)}
   );
 {"" if machine.accesses else _no_faults(tid)}
-{_banks(lines)}
+{_banks(lines)}{inside}
 endmodule
 """
 
@@ -241,8 +242,7 @@ def _banks(lines: int) -> str:
     place = lines.bit_length() - 1
     for b in range(BANKS):
         pins = ", ".join(f".{name}({name}[31:0])" for name in _MODEL)
-        ports = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
-        ports += ("readdatavalid", "readdata", "row_miss")
+        ports = (*_BANK, "readdatavalid", "readdata", "row_miss")
         own = ", ".join(f".{p}(bank{b}_{p})" for p in ports)
         text += f"""\
   dram #(.LINES({lines}), .PLACE({place}), .NUMBER({b})) bank{b} (

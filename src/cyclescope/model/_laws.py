@@ -25,6 +25,12 @@ _CALYX = {
 _CALLERS: dict[str, dict[Kind, frozenset[Kind]]] = {
     "calyx": _CALYX,
     "traces": {**_CALYX, Kind.STATE: frozenset({Kind.THREAD})},
+    "hls": {
+        Kind.THREAD: frozenset({Kind.CELL}),
+        Kind.STATE: frozenset({Kind.THREAD}),
+        Kind.LOOP: frozenset({Kind.STATE, Kind.LOOP}),
+        Kind.STAGE: frozenset({Kind.STATE, Kind.LOOP}),
+    },
     "bounds": {Kind.PROCESS: frozenset({Kind.CELL}), Kind.CELL: frozenset({Kind.CELL})},
 }
 
@@ -41,6 +47,9 @@ def check_laws(profile: Profile) -> None:
     _callers(profile)
     _threads(profile)
     _counters(profile)
+    for area in profile.areas:
+        known = all(0 <= path < len(profile.call_paths) for path in area.paths)
+        _require(known, f"area of {area.cell}: its paths are known")
 
 
 def _require(holds: bool | np.bool, law: str) -> None:

@@ -1,0 +1,209 @@
+"""A profile of a run in simulation: threads, their states, the loops they are in; counters.
+
+Root `region`, under it a frame a thread, under it the thread's state (one in every cycle), under
+that the loops in which the thread is, outside in. Counters: each thread's stalls by cause,
+operations and bytes at its ports; for each place where threads wait the thread-cycles lost there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.hls._ir import Op
+from cyclescope.hls._watch import CAUSES, cause_of
+from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cyclescope.c import Range
+    from cyclescope.hls._machine import Machine, Wait
+    from cyclescope.model import Ints
+    from cyclescope.sim import Capture
+
+__all__ = ["STATES", "profile_of"]
+
+# The encoding of the paper (section IV-B1).
+STATES = ("idle", "running", "critical", "spinning")
+
+_THREAD_COUNTERS = (
+    *((f"stalls_{c}", f"stalls: {c}", "stall", "cycles") for c in CAUSES),
+    ("integers", "integer operations", "operations", ""),
+    ("floats", "floating-point operations", "operations", ""),
+    ("bytes_read", "bytes read", "bytes", "B"),
+    ("bytes_written", "bytes written", "bytes", "B"),
+)
+_VERBS = {
+    Op.LOAD: "load of",
+    Op.STORE: "store to",
+    Op.COPY: "copy to",
+    Op.ACQUIRE: "lock",
+    Op.BARRIER: "barrier",
+}
+
+
+def profile_of(
+    machine: Machine,
+    capture: Capture,
+    *,
+    team: int,
+    period: int,
+    title: str,
+    inputs: Mapping[str, str],
+    options: Mapping[str, str],
+    stop_reason: str = "",
+) -> Profile:
+    """A captured run as a profile.
+
+    Args:
+        machine: what ran.
+        capture: with the signals of `captures`.
+        team: threads that were started.
+        period: cycles between two samples of the counters.
+        title: for headings.
+        inputs: name → SHA-256 of each input.
+        options: that shaped the result.
+        stop_reason: why the run ended before its end; empty if it did not.
+    """
+    builder = ProfileBuilder()
+    region = machine.region
+    name = region.name
+    root = builder.path(-1, Frame(Kind.CELL, name, name, positions=_positions(region.where)))
+    columns = {}
+    whole = -1
+    for column, (instance, module) in enumerate(capture.instances):
+        if module == "machine_watch":
+            whole = column
+        else:
+            columns[int(instance.rpartition("thread")[2])] = column
+    threads = [
+        builder.path(root, Frame(Kind.THREAD, f"thread {t}", name, detail=str(t)))
+        for t in range(team)
+    ]
+    trees = _trees(machine, capture, builder, threads, [columns[t] for t in range(team)])
+    starts = np.cumsum(capture.run_cycles) - capture.run_cycles
+    for t in range(team):
+        which = capture.states[:, columns[t]][capture.run_state]
+        for signal, label, metric, unit in _THREAD_COUNTERS:
+            totals = capture.values("thread_watch", signal).astype(np.int64)[which]
+            builder.counter(
+                _series(f"thread {t}", label, metric, unit, threads[t], starts, totals, period)
+            )
+    which = capture.states[:, whole][capture.run_state]
+    for number, wait in enumerate(machine.waits):
+        if cause_of(wait):
+            totals = capture.values("machine_watch", f"wait{number}").astype(np.int64)[which]
+            label = f"waiting: {_place(wait)}"
+            builder.counter(
+                _series(name, label, "stall", "thread cycles", root, starts, totals, period)
+            )
+    for signal, label in (("row_misses", "row misses"), ("requests", "memory requests")):
+        totals = capture.values("machine_watch", signal).astype(np.int64)[which]
+        builder.counter(_series(name, label, "requests", "", root, starts, totals, period))
+    meta = Meta(
+        source="hls",
+        title=title,
+        complete=not stop_reason,
+        stop_reason=stop_reason,
+        inputs=dict(inputs),
+        options=dict(options),
+    )
+    return builder.build(meta, capture.run_cycles, trees)
+
+
+def _positions(where: Range) -> tuple[Position, ...]:
+    # The file's own name: equal programs give equal profiles in whatever folder they lie.
+    return (Position("c", Path(where.file).name, where.line, where.column),)
+
+
+def _place(wait: Wait) -> str:
+    node = wait.node
+    array = f" {node.array.name}" if node.array is not None else ""
+    return f"{_VERBS[node.op]}{array}, line {node.where.line}"
+
+
+def _trees(
+    machine: Machine,
+    capture: Capture,
+    builder: ProfileBuilder,
+    threads: list[int],
+    columns: list[int],
+) -> Ints:
+    """The tree of each run."""
+    state = capture.values("thread_watch", "state").astype(np.int64)
+    loops = capture.values("thread_watch", "loops").astype(np.int64)
+    # Counters change the vectors too: only states and loops make trees.
+    pairs, kind = np.unique(np.stack([state, loops], axis=1), axis=0, return_inverse=True)
+    kinds = kind.reshape(-1)[capture.states[:, columns]]
+    rows, number = np.unique(kinds, axis=0, return_inverse=True)
+    first = np.full(len(rows), len(number), np.int64)
+    np.minimum.at(first, number.reshape(-1)[capture.run_state], np.arange(len(capture.run_state)))
+    paths: dict[tuple[int, int], list[int]] = {}
+    tree = np.zeros(len(rows), np.int64)
+    for row in np.argsort(first, kind="stable").tolist():
+        active: list[int] = []
+        for t, pair in enumerate(rows[row].tolist()):
+            if (t, pair) not in paths:
+                paths[t, pair] = _paths(
+                    machine, builder, threads[t], int(pairs[pair][0]), int(pairs[pair][1])
+                )
+            active += paths[t, pair]
+        tree[row] = builder.tree(active)
+    return np.asarray(tree[number.reshape(-1)[capture.run_state]], np.int64)
+
+
+def _paths(
+    machine: Machine, builder: ProfileBuilder, thread: int, state: int, loops: int
+) -> list[int]:
+    """The paths of a thread in a state and in loops."""
+    name = machine.region.name
+    frame = Frame(Kind.STATE, STATES[state], name, detail=STATES[state])
+    here = builder.path(thread, frame)
+    found = {machine.region.root: here}
+    if state:
+        for pipe in machine.pipelines[1:]:
+            number = machine.pipelines.index(pipe)
+            outer = next(p for p in machine.pipelines if _holds(p, pipe))
+            if loops >> number & 1 and outer.graph in found:
+                frame = Frame(
+                    Kind.LOOP, pipe.graph.label, name, positions=_positions(pipe.graph.where)
+                )
+                found[pipe.graph] = builder.path(found[outer.graph], frame)
+    return list(found.values())
+
+
+def _holds(outer: object, inner: object) -> bool:
+    graph = inner.graph  # type: ignore[attr-defined]
+    return any(n.body is graph for n in outer.graph.nodes)  # type: ignore[attr-defined]
+
+
+def _series(
+    track: str,
+    name: str,
+    metric: str,
+    unit: str,
+    path: int,
+    starts: Ints,
+    totals: Ints,
+    period: int,
+) -> Series:
+    """What was added to a total between the moments at which it was shown."""
+    change = np.flatnonzero(np.diff(totals, prepend=0))
+    moments = starts[change]
+    added = np.diff(totals[change], prepend=0)
+    before = np.concatenate(([0], moments[:-1])) if len(moments) else moments
+    # Samples in which nothing was added are not changes.
+    begin = np.maximum(before, moments - 1 - (moments - 1) % period)
+    return Series(
+        track=track,
+        name=name,
+        metric=metric,
+        unit=unit,
+        path=path,
+        start=begin,
+        end=moments,
+        value=added,
+    )
