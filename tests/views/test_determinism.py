@@ -1,7 +1,8 @@
 """Equal bytes whatever the hash seed, and the names that the rooms export."""
 
-from __future__ import ast
+from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import subprocess
