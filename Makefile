@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js')
 
-.PHONY: help setup demo test lint corpus studies bench lock clean
+.PHONY: help setup demo test lint corpus studies units bench lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -42,6 +42,9 @@ corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNT
 
 studies: setup   ## make the pages in docs/studies anew
 	$(BIN)/python scripts/studies.py
+
+units: setup     ## stream vectors through the arithmetic units: make units [VECTORS=N] [SEED=N]
+	$(BIN)/python tests/rtl/fpu.py $(or $(VECTORS),1000000) $(or $(SEED),1)
 
 bench: setup     ## measure what the README promises
 	$(BIN)/python benches/bench_calyx.py

@@ -52,28 +52,24 @@ def to_integer(m: Module, width: int, source: int, *, signed: bool) -> int:
     a = unpack(m, form, m.input("a", source), "a")
     # The integer is the top of `sig`, moved right by what the exponent lacks to 2^(size - 1).
     size = max(inner, f + 1)
-    v.sign, v.special = a.sign, a.nan | a.infinite
+    v.sign = a.sign
     v.sig = a.significand if size == f + 1 else cat(a.significand, const(0, size - f - 1))
     extended = form.exponent + 2
     lacking = m.wire("lacking", const(form.bias + size - 1, extended) - a.exponent.zext(extended))
     bits = size.bit_length()
-    v.large = lacking[extended - 1]
+    v.large = lacking[extended - 1]  # infinities and NaNs among them
     v.right = mux(lacking[extended - 1 : bits].any(), const(-1, bits), lacking[bits - 1 : 0])
     v.cut()
-    v.large = v.large | v.special
     v.sig = v.sig >> v.right
     v.cut()
 
-    sig = v.module.named(v.sig, "sig")
+    sig = v.sig
     low = sig[inner - 1 : 0]
     minus = mux(v.sign, 0 - low, low)
     above = v.large if size == inner else v.large | sig[size - 1 : inner].any()
-    # Of the numbers with the top bit set only the smallest negative one fits in a signed integer.
-    if signed or width < 64:
-        fits = ~sig[inner - 1] | (v.sign & sig[inner - 2 : 0].none())
-    else:
-        fits = ~(v.sign & sig[inner - 1])
-    v.result = mux(~above & fits, minus, const(1 << inner - 1, inner))[width - 1 : 0]
+    # With the top bit set only the smallest negative number fits in a signed integer: 0x80…0, too.
+    v.over = above | (sig[inner - 1] if signed or width < 64 else v.sign & sig[inner - 1])
+    v.result = mux(v.over, const(1 << inner - 1, inner), minus)[width - 1 : 0]
     v.cut()
     m.output("q", v.result)
     return v.depth

@@ -140,21 +140,21 @@ def fsqrt(m: Module, width: int) -> int:
     v.drop("a", "left", "e")
     # Two bits of the radicand a step for one of the root; the rest is at most twice the root.
     steps = f + 2
-    v.root, v.rest = const(0, 1), const(0, 2)
+    v.root, v.rest = const(0, 1), const(0, 1)
     for i in range(steps):
         if i % _steps(width) == 0:
             v.cut()
         size = i + 3
-        radicand = v.module.named(v.radicand, "radicand")
-        pair = radicand[radicand.width - 1 : radicand.width - 2]
-        rest = v.module.named(cat(v.rest, pair)[size - 1 : 0], "part")
+        left = v.radicand.width
+        pair = v.radicand[left - 1 : left - 2]
+        rest = v.module.wire("part", cat(v.rest, pair))
         trial = cat(v.root, const(1, 2))
         less = v.module.wire("less", rest.zext(size + 1) - trial.zext(size + 1))
         borrow = less[size]
-        v.rest = mux(borrow, rest, less[size - 1 : 0])
+        v.rest = mux(borrow, rest[size - 2 : 0], less[size - 2 : 0])
         v.root = cat(v.root, ~borrow) if i else ~borrow
-        if radicand.width > 2:
-            v.radicand = radicand[radicand.width - 3 : 0]
+        if left > 2:
+            v.radicand = v.radicand[left - 3 : 0]
     v.cut()
 
     v.sticky = v.rest.any() & ~v.none

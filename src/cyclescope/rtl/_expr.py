@@ -41,7 +41,7 @@ class Expr:
         value: its value if it is a constant, else None.
     """
 
-    __slots__ = ("_kind", "_scope", "text", "uses", "value", "width")
+    __slots__ = ("_kind", "_net", "_scope", "text", "uses", "value", "width")
 
     def __init__(
         self,
@@ -55,6 +55,7 @@ class Expr:
         self.width = width
         self.text = text
         self._kind = kind
+        self._net: Net | None = None
         self._scope = scope
         self.uses = uses
         self.value = value
@@ -64,6 +65,11 @@ class Expr:
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self.text}: a value in hardware; mux() chooses by it")
+
+    @property
+    def simple(self) -> bool:
+        """Is it a net, a part of one, or a constant: as short as a name?"""
+        return self.value is not None or isinstance(self, Net | _Part)
 
     # Arithmetic and logic
 
@@ -178,8 +184,7 @@ class Expr:
         if self.value is not None:
             return const(self.value >> low & ((1 << high - low + 1) - 1), high - low + 1)
         # Verilog has parts of named nets only.
-        assert self._scope
-        return self._scope.wire("part", self)[high:low]
+        return self._named()[high:low]
 
     def trunc(self, width: int) -> Expr:
         """The low `width` bits."""
@@ -199,7 +204,7 @@ class Expr:
             raise ValueError(f"{self.text}: {self.width} bits do not fit in {width}")
         if width == self.width:
             return self
-        named = self if self.value is not None or isinstance(self, Net) else self._named()
+        named = self if self.simple else self._named()
         return cat(named[self.width - 1].repeat(width - self.width), named)
 
     def repeat(self, times: int) -> Expr:
@@ -211,9 +216,11 @@ class Expr:
         text = f"{{{times}{{{self.text}}}}}"
         return Expr(self.width * times, text, _ATOM, self._scope, self.uses)
 
-    def _named(self) -> Expr:
-        assert self._scope
-        return self._scope.wire("part", self)
+    def _named(self) -> Net:
+        if self._net is None:
+            assert self._scope
+            self._net = self._scope.wire("part", self)
+        return self._net
 
     def _unary(self, operator: str, width: int) -> Expr:
         text = self.text if self._kind is _ATOM else f"({self.text})"
@@ -242,20 +249,17 @@ class Net(Expr):
 
 
 class _Part(Expr):
-    __slots__ = ("_low", "_net")
+    __slots__ = ("_low", "_whole")
 
     def __init__(self, net: Net, high: int, low: int) -> None:
         width = high - low + 1
         text = f"{net.text}[{high}]" if width == 1 else f"{net.text}[{high}:{low}]"
         super().__init__(width, text, _ATOM, net._scope, ((net, ((1 << width) - 1) << low),))
-        self._net = net
+        self._whole = net
         self._low = low
 
     def _part(self, high: int, low: int) -> Expr:
-        return _Part(self._net, high + self._low, low + self._low)
-
-    def _named(self) -> Expr:
-        return self
+        return _Part(self._whole, high + self._low, low + self._low)
 
 
 @lru_cache(4096)
@@ -387,6 +391,10 @@ def _binary(a: Expr, operator: str, b: Expr | int) -> Expr:
             return const(_FOLD[operator](a.value, b.value) % (1 << width), width)
         if operator in {"<", "<="} and (known := _bound(a, operator, b)) is not None:
             return const(known, 1)
+        if b.value == 0 and operator in {"+", "-", "|", "^"}:
+            return a
+        if a.value == 0 and operator in {"+", "|", "^"}:
+            return b
     left = (
         a.text if a._kind == operator and operator in _ASSOCIATIVE else _operand(a)
     )  # a chain of one associative operator needs no parentheses

@@ -111,7 +111,7 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
         v.sig, lost = shift_right_sticky(v.sig, v.deep)
         v.sticky = v.sticky | lost
         v.cut()
-    sig = v.module.named(v.sig, "sig")
+    sig = v.sig
     f = form.fraction
     rest = sig.width - f - 1
     hidden = sig[sig.width - 1]

@@ -39,10 +39,7 @@ def _products(v: Stages, width: int) -> list[tuple[int, str]]:
         for j in range(0, b.width, TILE):
             if i + j >= width:
                 continue
-            x, y = (
-                n[min(k + TILE, n.width) - 1 : k]
-                for n, k in ((v.module.named(a, "a"), i), (v.module.named(b, "b"), j))
-            )
+            x, y = (n[min(k + TILE, n.width) - 1 : k] for n, k in ((a, i), (b, j)))
             size = x.width + y.width
             name = f"tile_{i // TILE}_{j // TILE}"
             setattr(v, name, x.zext(size) * y.zext(size))
@@ -120,13 +117,11 @@ def fmul(m: Module, width: int) -> int:
     v.cut()
 
     # one further if the product is below 2: its top bit has the weight of e
-    named = v.module.named(v.sig, "sig")
-    high = named[2 * f + 1]
-    top = mux(high, named[2 * f + 1 : f - 1], named[2 * f : f - 2])
+    high = v.sig[2 * f + 1]
     v.e = v.e - (~high).zext(extended)
     v.deep = depth_below(v.e, f + 3)
-    v.sticky = named[f - 3 : 0].any() | (high & named[f - 2])
-    v.sig = top
+    v.sticky = v.sig[f - 3 : 0].any() | (high & v.sig[f - 2])
+    v.sig = mux(high, v.sig[2 * f + 1 : f - 1], v.sig[2 * f : f - 2])
     v.cut()
 
     finish(v, form, underflow=True)

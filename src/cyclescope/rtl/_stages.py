@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.rtl._expr import Expr, Net, cat, const, mux
+from cyclescope.rtl._expr import Expr, cat, const, mux
 
 if TYPE_CHECKING:
     from cyclescope.rtl._module import Module
@@ -33,10 +33,7 @@ class Stages:
         object.__setattr__(self, "_values", {})
 
     def __setattr__(self, name: str, value: Expr) -> None:
-        # Parts of nets and constants are as short as a name.
-        if value.value is None and not isinstance(value, Net) and len(value.text) > 24:
-            value = self.module.wire(name, value)
-        self._values[name] = value
+        self._values[name] = value if value.simple else self.module.wire(name, value)
 
     def __getattr__(self, name: str) -> Expr:
         try:
@@ -70,21 +67,18 @@ def leading_zeros(v: Stages, value: Expr, cuts: tuple[int, ...] = ()) -> Expr:
     """
     size = 1 << (value.width - 1).bit_length()
     v.window = value if size == value.width else cat(value, const(0, size - value.width))
-    found: Expr | None = None
+    found: list[Expr] = []
     while size > 1:
         size //= 2
-        if size in cuts:
-            if found is not None:
-                v.zeros = found
+        if size in cuts and found:
+            v.zeros = cat(*found)
             v.cut()
-            found = v.zeros if found is not None else None
-        window = v.module.named(v.window, "window")
-        none = v.module.wire("empty", window[2 * size - 1 : size].none())
+            found = [v.zeros]
+        high, low = v.window[2 * size - 1 : size], v.window[size - 1 : 0]
+        found.append(v.module.wire("empty", high.none()))
         if size > 1:
-            v.window = mux(none, window[size - 1 : 0], window[2 * size - 1 : size])
-        found = none if found is None else cat(found, none)
-    assert found is not None
-    return found
+            v.window = mux(found[-1], low, high)
+    return cat(*found)
 
 
 def shift_right_sticky(value: Expr, amount: Expr) -> tuple[Expr, Expr]:

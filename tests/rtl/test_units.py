@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import re
+import struct
+
+import pytest
+
+from cyclescope.rtl import OPERATIONS, Module, sources, unit, variants
+from rtl.benches import checker, in_icarus, lint
+from rtl.fpu import counts, design, stream, subject
+
+# Name of a mutant → (unit, what is replaced, by what). Each is a mistake that was once made in
+# some floating-point unit; each must be seen in the vectors.
+ROUNDING = {
+    "truncates": (r"wire up = .*;", "wire up = 1'b0;"),
+    "ties_away": (r"wire up = (\S+) & .*;", r"wire up = \1;"),
+    "ties_down": (r"wire up = (.*) \| \S+\);", r"wire up = \1);"),
+}
+MUTANTS = {
+    "fadd32": ROUNDING
+    | {
+        "no_sticky": (r" \| lost_\d\}", "}"),
+        "no_subnormals": (r"stop_4 <= .*;", "stop_4 <= 0;"),
+        "minus_zero": (r" & ~\(minus_5 & \(sum_5 == 28'd0\)\)", ""),
+        "inf_minus_inf": (r" \| \(a_special & a_empty & .*\n.*;", ";"),
+        "late_overflow": (r"10'hff\)", "10'h100)"),
+        "early_overflow": (r"10'hff\)", "10'hfe)"),
+        "far_apart": (r"\(\|distance\[7:5\]\) \? 5'h1f : ", ""),
+        "subnormal_exponent": (r"a\[23\] \| ~a_normal", "a[23]"),
+        "wrong_sign": (r"swap_1 \? sign_b_1 : sign_a_1", "sign_a_1"),
+        "no_borrow": (r" \+ \{27'd0, minus_3\}", ""),
+    },
+    "fsub64": ROUNDING | {"adds": (r"~b\[63\]", "b[63]"), "no_sticky": (r" \| lost_4\}", "}")},
+    "fmul32": ROUNDING
+    | {
+        "no_sticky": (r"wire sticky = .*;", "wire sticky = 1'b0;"),
+        "no_low_sticky": (r"\(\|sig_3\[20:0\]\)", "(|sig_3[20:1])"),
+        "no_high_sticky": (r" \| \(sig_3\[47\] & sig_3\[21\]\)", ""),
+        "no_subnormal_sticky": (r"wire sticky_2 = .*;", "wire sticky_2 = sticky_4;"),
+        "no_subnormal_operand": (r"left_2 <= left;", "left_2 <= 0;"),
+        "no_subnormal_result": (r"deep_4 <= deep;", "deep_4 <= 0;"),
+        "other_operand": (
+            r"a_normal \? b_significand : a_significand",
+            "a_normal ? a_significand : b_significand",
+        ),
+        "zero_times_inf": (r" \| \(~a_normal & a_empty & \(b_special & b_empty\)\)", ""),
+        "lost_carry": (r"\{6'd0, tile_1_0_1,", "{7'd0, tile_1_0_1[22:0],"),
+        "far_below": (r"\(\|part\[9:5\]\) \? 5'h1f : ", ""),
+    },
+    "fmul64": {
+        "no_low_sticky": (r"\(\|sig_4\[49:0\]\)", "(|sig_4[49:1])"),
+        "no_subnormal_sticky": (r"wire sticky_2 = .*;", "wire sticky_2 = sticky_5;"),
+    },
+    "fdiv32": {
+        "no_sticky": (r"sticky_18 <= .*;", "sticky_18 <= 0;"),
+        "no_subnormal_sticky": (r"wire sticky_2 = .*;", "wire sticky_2 = sticky_18;"),
+        "zero_by_zero": (r" \| \(~a_normal & a_empty & \(~b_normal & b_empty\)\)", ""),
+        "by_infinity": (r"none_1 <= none;", "none_1 <= a_empty & ~a_normal;"),
+    },
+    "fsqrt32": {
+        "no_sticky": (r"sticky_18 <= .*;", "sticky_18 <= 0;"),
+        "of_negative": (r"wire nan = .*;", "wire nan = a_special & ~a_empty;"),
+        "odd_exponent": (r"e_3_2 \+ 10'h7f", "e_3_2 + 10'h80"),
+    },
+    "flt32": {"zeros": (r" & ~\(~a_normal & a_empty & \(~b_normal & b_empty\)\)", "")},
+    "fle64": {"nan": (r" & ~\(b_special & ~b_empty\);", ";")},
+    "fmin32": {"signaling": (r" \| \(a_special & ~a_empty & ~a\[22\]\)", "")},
+    "fptosi32_64": {"large": (r"large_2 \| ", ""), "top": (r"sig_2\[52:32\]", "sig_2[52:33]")},
+    "fptoui32_32": {"far_below": (r"\(\|lacking\[9:7\]\) \? 7'h7f : ", "")},
+    "fptrunc32_64": {"no_sticky": (r"wire sticky = .*;", "wire sticky = 1'b0;")},
+    "sitofp32_64": {"no_sticky": (r"wire up = (\S+) & .*;", r"wire up = \1;")},
+    "sdiv32": {"by_zero": (r" & ~zero_\d+", "")},
+    "mul64": {"tile": (r"tile_1_1_1 <= .*;", "tile_1_1_1 <= 0;")},
+}
+# Dividers of other widths than those below differ in length only: the long run has them all.
+LONG = {"udiv8", "srem8", "urem8", "sdiv16", "udiv16", "srem16", "urem16"}
+LONG |= {"udiv64", "srem64", "urem64"}
+
+
+@pytest.fixture(scope="module", name="units")
+def built_units():
+    """Units and mutants in one design."""
+    subjects = [subject(u) for u in variants() if u.name not in LONG]
+    by_name = {s.name: s for s in subjects}
+    for name, changes in MUTANTS.items():
+        original = by_name[name].unit
+        text = original.module.verilog()
+        for mutant, (old, new) in changes.items():
+            changed = re.sub(old, new, text)
+            assert changed != text, f"{name}: nothing to change for {mutant}\n{text}"
+            subjects.append(subject(original, changed, mutant))
+    return counts(stream(design(subjects), 150_000, optimise="-O0"))
+
+
+def test_units_agree_with_the_host(units) -> None:
+    originals = {u.name for u in variants()} - LONG
+    assert originals < set(units)
+    assert {n: c for n, c in units.items() if n in originals and c} == {}
+
+
+def test_the_vectors_see_every_mutant(units) -> None:
+    mutants = [f"{name}_{n}" for name, changes in MUTANTS.items() for n in changes]
+    assert [n for n in mutants if not units[n]] == []
+
+
+def test_units_have_no_warnings(tmp_path) -> None:
+    for known in variants():
+        assert lint(tmp_path, sources(known.module), known.name) == ""
+
+
+def test_icarus_computes_the_same(tmp_path) -> None:
+    """A few numbers by hand, through another simulator."""
+    known = unit("fadd", 32)
+    pack = [(1.5, 2.25, 3.75), (1e38, 3e38, float("inf")), (1e-45, -1e-45, 0.0), (0.1, 0.2, 0.3)]
+
+    def of(x: float) -> int:
+        return struct.unpack("<I", struct.pack("<f", x))[0]
+
+    vectors = [{"a": of(a), "b": of(b)} for a, b, _ in pack]
+    expected = [{"q": of(q)} for *_, q in pack]
+    texts = {
+        **sources(known.module),
+        "main.v": checker(known.module, vectors, expected, known.latency),
+    }
+    assert in_icarus(tmp_path, texts).splitlines()[0] == "end"
+
+
+def test_what_there_is_is_listed() -> None:
+    assert {u.name.rstrip("0123456789_") for u in variants()} == set(OPERATIONS)
+    assert unit("fadd", 32) is unit("fadd", 32)
+    assert isinstance(unit("fadd", 32).module, Module)
+    for wrong in (("fma", 32, 0), ("fadd", 16, 0), ("fadd", 32, 64), ("sitofp", 32, 0)):
+        with pytest.raises(ValueError, match=wrong[0]):
+            unit(*wrong)
