@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from cyclescope.cli._common import check_outputs, force_option, output_option, progress, report
+
+if TYPE_CHECKING:
+    from cyclescope.hls import Measurement, Program
 
 __all__ = ["hls"]
 
@@ -19,6 +26,13 @@ def _macros(values: tuple[str, ...]) -> dict[str, str]:
     return result
 
 
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise click.BadParameter(f"{text}: a quote is not closed", param_hint="--args") from None
+
+
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="PROGRAM.c")
 @click.option("--threads", type=click.IntRange(1, 256), help="Hardware threads.")
@@ -26,21 +40,70 @@ def _macros(values: tuple[str, ...]) -> dict[str, str]:
 @click.option(
     "-I", "include", multiple=True, type=click.Path(path_type=Path), help="Look for headers here."
 )
-@click.option("--explain", is_flag=True, help="Print the schedule and what bounds it.")
+@click.option("--explain", is_flag=True, help="Print the schedule and what bounds it; run if -o.")
+@click.option("--args", "arguments", default="", metavar="TEXT", help="Arguments of the program.")
+@click.option(
+    "--memory",
+    type=click.Path(path_type=Path),
+    metavar="MODEL.toml",
+    help="Timing of the external memory; else a DDR4-2400.",
+)
+@click.option(
+    "--reorder/--no-reorder",
+    default=True,
+    show_default=True,
+    help="May threads overtake each other where they wait?",
+)
+@click.option(
+    "--start-cost",
+    type=click.IntRange(0, 1 << 32),
+    metavar="N",
+    help="Cycles from one thread's start to the next one's; else 100.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Cycles between two samples of the counters; else 1024.",
+)
+@click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
+@click.option(
+    "--rtl",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write the Verilog, a testbench and this run's data to DIR.",
+)
+@output_option("Profile of the region; without it none is written")
+@force_option
 def hls(
     source: Path,
     threads: int | None,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
     explain: bool,
+    arguments: str,
+    memory: Path | None,
+    reorder: bool,
+    start_cost: int | None,
+    sample: int | None,
+    cycle_limit: int | None,
+    rtl: Path | None,
+    output: Path | None,
+    force: bool,
 ) -> None:
-    """Compile the target region of a C program to multithreaded hardware.
+    """Compile the target region of a C program to multithreaded hardware, and run it.
 
-    The schedule has a list of stages for each loop; `interval` is how many cycles lie between
-    two iterations of one thread when nothing holds them up.
+    The program runs natively; then its region runs as simulated hardware with the same data, the
+    results are compared, and the rest of the program goes on with those of the hardware.
+
+    With --explain alone nothing runs. The schedule has a list of stages for each loop; `interval`
+    is how many cycles lie between two iterations of one thread when nothing holds them up.
     """
     from cyclescope import hls as source_hls
 
+    check_outputs(output, force=force)
+    model = source_hls.read_memory_model(memory) if memory is not None else None
+    words = _words(arguments)
     program = source_hls.compile_c(
         source, threads=threads, defines=_macros(defines), include=include
     )
@@ -48,3 +111,54 @@ def hls(
         click.echo(f"warning: {warning}", err=True)
     if explain:
         click.echo(source_hls.explain(program), nl=False)
+        if output is None and rtl is None:
+            return
+    with progress(source.name) as show:
+        result = source_hls.measure(
+            program,
+            words,
+            memory=model,
+            in_order=not reorder,
+            start_cost=source_hls.START_COST if start_cost is None else start_cost,
+            period=sample or source_hls.PERIOD,
+            cycle_limit=cycle_limit,
+            progress=show,
+            rtl=rtl,
+            force=force,
+        )
+    if output is not None:
+        from cyclescope.model import save
+
+        save(result.profile, output, force=force)
+    _tell(program, result)
+    if rtl is not None:
+        report(rtl, "hardware")
+    if output is not None:
+        report(output, "profile")
+    _judge(source, result)
+
+
+def _tell(program: Program, result: Measurement) -> None:
+    click.echo(result.stdout.decode("utf-8", "replace"), nl=False)
+    click.echo(f"{program.region.threads} threads, {result.run.cycles:,} cycles")
+
+
+def _judge(source: Path, result: Measurement) -> None:
+    """Says whether the results are right.
+
+    Raises:
+        VerifyError: they are not.
+    """
+    from cyclescope.errors import VerifyError
+
+    if not result.run.complete:
+        click.echo(f"results: none, the run ended early ({result.run.stop_reason})")
+    elif not result.agrees:
+        first = result.differing[0] if result.differing else "what it prints differs"
+        raise VerifyError(
+            f"{source}: hardware and native run differ: {first}; if the program has no data race,"
+            " please report it"
+        )
+    else:
+        how = "to rounding" if result.loose else "bit for bit"
+        click.echo(f"results: as in the native run, {how}")

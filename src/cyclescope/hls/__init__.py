@@ -14,10 +14,19 @@ from cyclescope.hls._explain import explain
 from cyclescope.hls._host import Host, Native
 from cyclescope.hls._interpret import interpret
 from cyclescope.hls._ir import Graph, Node, Op, Region, Schedule
+from cyclescope.hls._trace_read import import_dump, read_dump
+from cyclescope.hls._machine import Machine
+from cyclescope.hls._measure import PERIOD, START_COST, Measurement, machine_of, measure
+from cyclescope.hls._memory_model import MemoryModel, read_memory_model
 
 __all__ = [
+    "PERIOD",
+    "START_COST",
     "Graph",
     "Host",
+    "Machine",
+    "Measurement",
+    "MemoryModel",
     "Native",
     "Node",
     "Op",
@@ -28,5 +37,8 @@ __all__ = [
     "differences",
     "explain",
     "interpret",
+    "machine_of",
+    "measure",
     "order_matters",
+    "read_memory_model",
 ]

@@ -51,6 +51,8 @@ class Builder:
         self.parent = parent
         self.imported: dict[Value, Value] = {}  # outer value → our invariant
         self._outside: dict[Value, Value] = {}  # the other way
+        # What memory is known to hold: array, offset, width, condition → the load's result.
+        self.loaded: dict[tuple[Array, Value, int, Value | None], Value] = {}
         self._known: dict[tuple[object, ...], Value] = {}
 
     def add(self, node: Node) -> Node:
@@ -147,6 +149,10 @@ class Builder:
     ) -> Node:
         """Append an effect; what it must wait for is found later."""
         assert op in EFFECTS
+        if op is Op.STORE:
+            self.loaded = {k: v for k, v in self.loaded.items() if k[0] is not array}
+        elif op is not Op.LOAD:
+            self.loaded.clear()
         return self.add(
             Node(
                 op,

@@ -138,11 +138,17 @@ class State(ABC):
     def load(self, place: Location, width: int) -> Value:
         """Read memory."""
         self.words[place.array] = max(self.words.get(place.array, 1), width // 8)
+        key = (place.array, self.b.use(place.offset), width)
+        for when in (None, self.pred):
+            known = self.b.loaded.get((*key, when and self.b.use(when)))
+            if known is not None:
+                return known
         node = self.b.effect(
             Op.LOAD, place.offset, widths=(width,), when=self.pred, array=place.array
         )
         if self.guarded:
             self.guarded_nodes.add(node)
+        self.b.loaded[*key, node.when] = node.result
         return node.result
 
     def store(self, place: Location, value: Value) -> None:
