@@ -45,6 +45,10 @@ class MemoryModel:
     seed: int = 0
     stall: int = 0
 
+    def values(self) -> dict[str, int]:
+        """Its attributes by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

@@ -1,0 +1,215 @@
+"""A whole program: natively on the host, its region in simulated hardware, the results compared."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope._files import write_whole
+from cyclescope.errors import OutputError
+from cyclescope.hls._compare import differences, order_matters
+from cyclescope.hls._host import Host
+from cyclescope.hls._machine import build_machine
+from cyclescope.hls._memory_model import MemoryModel
+from cyclescope.hls._profile import profile_of
+from cyclescope.hls._run import externals, lay_out, run_machine, write_inputs
+from cyclescope.hls._schedule import schedule
+from cyclescope.hls._testbench import Host as Saying
+from cyclescope.hls._testbench import bench, dram, wrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from cyclescope.hls._compile import Program
+    from cyclescope.hls._host import Native
+    from cyclescope.hls._machine import Machine
+    from cyclescope.hls._run import HardwareRun
+    from cyclescope.model import Profile
+
+__all__ = ["PERIOD", "START_COST", "Measurement", "machine_of", "measure", "write_rtl"]
+
+START_COST = 100
+"""Cycles from one thread's start to the next: a posted write of the host, 0.7 us at 140 MHz."""
+
+PERIOD = 1024
+"""Cycles between two samples of the counters."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A program that ran on both sides.
+
+    Attributes:
+        machine: the hardware.
+        native: the run without hardware.
+        run: the region in hardware.
+        differing: arrays whose contents differ from the native run's, a line each.
+        loose: floating-point results were compared with a tolerance, as threads combined them in
+            an order that is open.
+        stdout: what the host's side wrote, given the hardware's results.
+        status: its exit status.
+        profile: of the region.
+    """
+
+    machine: Machine
+    native: Native
+    run: HardwareRun
+    differing: tuple[str, ...]
+    loose: bool
+    stdout: bytes
+    status: int
+    profile: Profile
+
+    @property
+    def agrees(self) -> bool:
+        """Did hardware and native run lead to the same?"""
+        same = self.stdout == self.native.stdout and self.status == self.native.status
+        return not self.differing and (same or self.loose)
+
+
+def machine_of(program: Program, *, checks: bool = True) -> Machine:
+    """The hardware of a program's region.
+
+    Args:
+        program: compiled.
+        checks: hardware that notices accesses out of range; for simulation.
+    """
+    region = program.region
+    return build_machine(region, schedule(region.root), checks=checks)
+
+
+def measure(
+    program: Program,
+    arguments: Sequence[str] = (),
+    *,
+    memory: MemoryModel | None = None,
+    in_order: bool = False,
+    start_cost: int = START_COST,
+    period: int = PERIOD,
+    cycle_limit: int | None = None,
+    progress: Callable[[int, float], object] | None = None,
+    rtl: Path | None = None,
+    force: bool = False,
+) -> Measurement:
+    """Runs a program natively and with its region in simulated hardware.
+
+    Args:
+        program: compiled.
+        arguments: of its main function.
+        memory: timing of the external memory.
+        in_order: no thread overtakes another in a waiting stage.
+        start_cost: cycles that the host needs to start each further thread.
+        period: cycles between two samples of the counters.
+        cycle_limit: stop the simulation after so many cycles.
+        progress: called a few times a second with (cycles, seconds) so far.
+        rtl: folder to write the hardware and a testbench with this run's data to.
+        force: overwrite files there.
+
+    Raises:
+        SourceError: the program has no main function.
+        RunError: one of the runs went wrong: an access out of range, a deadlock, a crash.
+        ToolError: a compiler is missing or fails.
+        OutputError: files cannot be written.
+    """
+    memory = memory or MemoryModel()
+    machine = machine_of(program)
+    with Host(program) as host:
+        native = host.run(arguments)
+        if rtl is not None:
+            write_rtl(
+                machine, rtl, native.inputs, native.scalars, memory, in_order, start_cost, force
+            )
+        run = run_machine(
+            machine,
+            native.inputs,
+            native.scalars,
+            memory=memory,
+            in_order=in_order,
+            start_cost=start_cost,
+            period=period,
+            cycle_limit=cycle_limit,
+            progress=progress,
+        )
+        differing: tuple[str, ...] = ()
+        stdout, status = native.stdout, native.status
+        if run.complete:
+            differing = tuple(differences(program, native.outputs, run.arrays))
+            stdout, status = host.replay(run.arrays, arguments)
+    assert run.capture is not None
+    profile = profile_of(
+        machine,
+        run.capture,
+        team=machine.threads,
+        period=period,
+        title=Path(program.unit.file).name,
+        inputs={
+            Path(name).name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+            for name, text in program.unit.sources.items()
+        },
+        options=_options(machine, memory, in_order, start_cost, period, arguments),
+        stop_reason="" if run.complete else run.stop_reason,
+    )
+    return Measurement(
+        machine, native, run, differing, order_matters(program), stdout, status, profile
+    )
+
+
+def _options(
+    machine: Machine,
+    memory: MemoryModel,
+    in_order: bool,
+    start_cost: int,
+    period: int,
+    arguments: Sequence[str],
+) -> dict[str, str]:
+    options = {
+        "threads": str(machine.threads),
+        "reorder": "no" if in_order else "yes",
+        "start cost": str(start_cost),
+        "sampling period": str(period),
+    }
+    options |= {f"memory {name}": str(value) for name, value in memory.values().items()}
+    if arguments:
+        options["arguments"] = " ".join(arguments)
+    return options
+
+
+def write_rtl(
+    machine: Machine,
+    folder: Path,
+    arrays: Mapping[str, bytes],
+    scalars: Sequence[int],
+    memory: MemoryModel,
+    in_order: bool,
+    start_cost: int,
+    force: bool,
+) -> None:
+    """Writes the hardware, its testbench and the data of a run into a folder.
+
+    In that folder `iverilog -g2005 -o sim *.v && vvp sim` runs it.
+
+    Raises:
+        OutputError: it cannot be written, or files are there and `force` is not set.
+    """
+    sizes = [len(arrays[a.name]) for a in externals(machine)]
+    layout = lay_out(sizes)
+    host = Saying(machine.threads, in_order, start_cost, layout.bases, sizes, scalars)
+    files = {
+        **machine.sources,
+        "dram.v": dram(),
+        "bench.v": bench(machine, layout.lines),
+        "testbench.v": wrapper(),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
+    for name, text in files.items():
+        with write_whole(folder / name, force=force) as stream:
+            stream.write(text.encode())
+    try:
+        write_inputs(folder, machine, arrays, host, memory, layout)
+    except OSError as error:
+        raise OutputError(f"{error.filename}: cannot write: {error.strerror}") from error
