@@ -76,13 +76,13 @@ function Chosen() {
       {span && (
         <span class="chip">
           counting cycles {number(span.from)}–{number(span.to - 1)} only: {number(span.to - span.from)}{" "}
-          of {number(whole.value.to)}
+          of {number(whole.value.to)}{" "}
           <button type="button" onClick={() => select(null)}>all cycles</button>
         </span>
       )}
       {pointed && (
         <span class="chip point">
-          pointed out: {pointed.label}
+          pointed out: {pointed.label}{" "}
           <button type="button" onClick={() => (focus.value = null)}>nothing</button>
         </span>
       )}
