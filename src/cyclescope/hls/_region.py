@@ -178,7 +178,6 @@ class _Lowering(Sharing):
             for variable in self._outside(body):
                 self.outer(variable)
             entered = []
-            self.seen |= {(p.where.file, p.where.line) for p in self.target.pragmas}
             if directive.has("for") or directive.has("distribute") or directive.has("loop"):
                 self.distribute(directive, body)
             else:
@@ -272,13 +271,17 @@ class _Lowering(Sharing):
         return array
 
     def _check_pragmas(self) -> None:
-        """A directive that was not obeyed would change what the program means."""
+        """A directive that is at no statement would be lost, and change what the program means."""
         where = self.target.body.where
+        seen = {(p.where.file, p.where.line) for p in self.target.pragmas}
+        for stmt in statements(self.target.body):
+            pragmas = (*stmt.pragmas, *(stmt.trailing if isinstance(stmt, Block) else ()))
+            seen |= {(p.where.file, p.where.line) for p in pragmas}
         text = self.unit.sources[where.file].splitlines()
         for number in range(where.line, where.end_line + 1):
             words = text[number - 1].split("pragma", 1)
             is_omp = words[0].strip() == "#" and words[-1].split()[:1] == ["omp"]
-            if is_omp and (where.file, number) not in self.seen and not self._commented(number):
+            if is_omp and (where.file, number) not in seen and not self._commented(number):
                 raise SourceError(
                     f"{where.file}:{number}: this directive belongs to no statement here; "
                     f"put braces around it and its statement"

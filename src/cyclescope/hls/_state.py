@@ -93,7 +93,6 @@ class State(ABC):
         self.barriers: list[Range] = []
         self.guarded = 0
         self.guarded_nodes: set[Node] = set()
-        self.seen: set[tuple[str, int]] = set()  # file and line of pragmas obeyed
         self.warnings: list[str] = []
         self.labels = _Names()
 

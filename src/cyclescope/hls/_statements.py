@@ -37,7 +37,7 @@ from cyclescope.hls._openmp import directives
 from cyclescope.hls._state import Location, flag
 
 if TYPE_CHECKING:
-    from cyclescope.c import Call, CType, Function, Pragma, Range
+    from cyclescope.c import Call, CType, Function, Range
     from cyclescope.hls._openmp import Directive
 
 __all__ = ["Statements"]
@@ -55,7 +55,7 @@ class Statements(Expressions):
             SourceError: it holds something that isn't supported.
         """
         with self.at(stmt.where):
-            found = self.obeyed(stmt.pragmas)
+            found = directives(stmt.pragmas)
             # Only the last can belong to the statement; the others stand alone.
             for directive in found[:-1]:
                 self.standalone(directive)
@@ -65,12 +65,6 @@ class Statements(Expressions):
             if found:
                 self.standalone(found[-1])
             self._plain(stmt)
-
-    def obeyed(self, pragmas: tuple[Pragma, ...]) -> list[Directive]:
-        """The directives among pragmas, noted as seen."""
-        for pragma in pragmas:
-            self.seen.add((pragma.where.file, pragma.where.line))
-        return directives(pragmas)
 
     @abstractmethod
     def is_standalone(self, directive: Directive) -> bool:
@@ -92,7 +86,7 @@ class Statements(Expressions):
         match stmt:
             case Block(body=body, trailing=trailing):
                 self.sequence(body)
-                for directive in self.obeyed(trailing):
+                for directive in directives(trailing):
                     self.standalone(directive)
             case Declare(variables=variables):
                 for variable in variables:

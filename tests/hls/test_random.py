@@ -1,0 +1,76 @@
+"""Random programs: the data-flow form computes what the host's compiler says, in any order."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from cyclescope.errors import ToolError
+from cyclescope.hls import compile_c, interpret
+from cyclescope.sim import call, find_compiler
+from hls.generator import OUTS, Kernel, device_text, generate, inputs, native_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FLAGS = ("-std=gnu11", "-O1", "-ffp-contract=off", "-fwrapv", "-w", "-x", "c")
+FORMS = {"int32_t": "<i4", "uint64_t": "<u8", "float": "<f4", "int16_t": "<i2"}
+
+
+def native(kernels: list[Kernel], threads: int, folder: Path) -> list[dict[str, bytes]]:
+    """The outputs of kernels, run natively in one program."""
+    try:
+        compiler = find_compiler()
+    except ToolError as error:
+        pytest.skip(str(error))
+    source = folder / "kernels.c"
+    source.write_text(native_text(kernels, threads))
+    call([*compiler.command, *FLAGS, str(source), "-o", str(folder / "kernels"), "-lm"], what="cc")
+    given = b""
+    for kernel in kernels:
+        arrays, scalars = inputs(kernel, threads)
+        given += b"".join(data for name, data in arrays.items() if name != "total")
+        given += scalars[0].to_bytes(4, "little") + scalars[1].to_bytes(8, "little")
+    done = subprocess.run([folder / "kernels"], input=given, capture_output=True, check=True)
+    found, position = [], 0
+    for kernel in kernels:
+        arrays, _ = inputs(kernel, threads)
+        own = {}
+        for name in (*OUTS, "total"):
+            size = len(arrays[name])
+            own[name] = done.stdout[position : position + size]
+            position += size
+        found.append(own)
+    return found
+
+
+def same(kind: str, a: bytes, b: bytes) -> bool:
+    """Whether two arrays hold the same, any NaN being as good as another."""
+    x, y = np.frombuffer(a, FORMS[kind]), np.frombuffer(b, FORMS[kind])
+    return a == b or bool(np.array_equal(x, y, equal_nan=True) and kind == "float")
+
+
+def run(kernel: Kernel, threads: int, shuffle: random.Random | None) -> dict[str, bytes]:
+    """The outputs of a kernel's data-flow form."""
+    text = device_text(kernel, threads)
+    program = compile_c(f"seed{kernel.seed}.c", text=text)
+    arrays, scalars = inputs(kernel, threads)
+    names = [name for name, _ in program.region.scalars]
+    given = [dict(zip("xy", scalars, strict=True))[n] for n in names]
+    return {**arrays, **interpret(program.region, arrays, given, shuffle=shuffle)}
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_a_random_program_computes_what_the_host_says(first: int, tmp_path: Path) -> None:
+    threads = 1 + first // 50 % 3
+    kernels = [generate(seed) for seed in range(first, first + 50)]
+    wanted = native(kernels, threads, tmp_path)
+    for kernel, expected in zip(kernels, wanted, strict=True):
+        shuffle = random.Random(kernel.seed) if kernel.seed % 2 else None
+        found = run(kernel, threads, shuffle)
+        for name, kind in {**OUTS, "total": "int32_t"}.items():
+            assert same(kind, expected[name], found[name]), f"seed {kernel.seed}: {name}"
