@@ -14,6 +14,7 @@ from ._overheads import (
     instance_overheads,
 )
 from ._places import places
+from ._query import QUERY_TABLES, Answer, query, query_parquet
 from ._source_levels import at_level, levels
 from ._steps import Moves, moves
 from ._summary import HotPath, Summary, summarise
@@ -22,10 +23,12 @@ from .rules import RULES, Advice, Rule, Site, advise
 
 __all__ = [
     "OVERHEADS",
+    "QUERY_TABLES",
     "RULES",
     "WORK",
     "Activations",
     "Advice",
+    "Answer",
     "Change",
     "CycleClasses",
     "Diff",
@@ -56,6 +59,8 @@ __all__ = [
     "parse_limit",
     "places",
     "plain_name",
+    "query",
+    "query_parquet",
     "summarise",
     "table",
 ]

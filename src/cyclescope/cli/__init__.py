@@ -34,6 +34,7 @@ COMMANDS = (
     "diff",
     "check",
     "advise",
+    "query",
 )
 
 

@@ -13,6 +13,7 @@ from ._lines import lines_view, print_source, source_svg, source_text
 from ._network import NetworkEdge, NetworkNode, network_svg
 from ._paraver import write_paraver
 from ._paraver_side import paraver_companions
+from ._query import answer_view
 from ._report import EMBED, write_report
 from ._speedscope import SPEEDSCOPE_RUNS, speedscope
 from ._still import timeline_svg
@@ -34,6 +35,7 @@ __all__ = [
     "advice_json",
     "advice_markdown",
     "advice_text",
+    "answer_view",
     "check_json",
     "check_junit",
     "check_markdown",

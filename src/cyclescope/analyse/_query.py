@@ -1,0 +1,212 @@
+"""A profile as a database: its tables for SQL, by DuckDB (an optional extra).
+
+    frames     frame, kind, name, component, detail, file, line, positions, latency, generated
+    paths      path, parent, frame, instance; active: cycles; own: those in which it called nothing
+    trees      tree, path
+    runs       start, cycles, tree
+    counters   track, name, metric, unit, path, start, end, value
+    spans      path, start, end: the activations of every path
+    meta       key, value
+
+Only tables that a query names are made. Nothing outside the database can be read or written.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.errors import InputError, ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import polars as pl
+
+    from cyclescope.model import Profile
+
+__all__ = ["QUERY_TABLES", "Answer", "query", "query_parquet"]
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query gave: names of columns, and rows of plain values."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def frame(self) -> pl.DataFrame:
+        """The answer as a Polars frame."""
+        import polars as pl
+
+        columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        return pl.DataFrame(
+            {name: list(values) for name, values in zip(self.columns, columns, strict=True)},
+            strict=False,
+        )
+
+
+def query(profile: Profile, sql: str) -> Answer:
+    """Ask a profile a question in SQL (DuckDB's dialect).
+
+    Args:
+        profile: whom to ask.
+        sql: the question; the tables are those of this module's head.
+
+    Raises:
+        InputError: DuckDB does not take the question; its reason, in one line.
+        ToolError: DuckDB is not installed.
+    """
+    with _database(profile, sql) as database:
+        return database.ask(sql)
+
+
+def query_parquet(profile: Profile, sql: str) -> bytes:
+    """The answer as a Parquet file, with the types that DuckDB gives it.
+
+    Raises:
+        InputError, ToolError: as `query`.
+    """
+    with _database(profile, sql) as database:
+        return database.parquet(sql)
+
+
+def _frames(profile: Profile) -> pl.DataFrame:
+    import polars as pl
+
+    first = pl.col("positions").list.first()
+    return profile.frames.with_columns(
+        file=first.struct.field("file"), line=first.struct.field("line")
+    )
+
+
+def _paths(profile: Profile) -> pl.DataFrame:
+    import polars as pl
+
+    from cyclescope.model import active_cycles, flat_weights
+
+    return profile.paths.with_columns(
+        pl.Series("instance", profile.instances, dtype=pl.String),
+        pl.Series("active", active_cycles(profile), dtype=pl.Int64),
+        pl.Series("own", flat_weights(profile), dtype=pl.Int64),
+    )
+
+
+def _spans(profile: Profile) -> pl.DataFrame:
+    import polars as pl
+
+    from cyclescope.model import spans
+
+    found = spans(profile)
+    return pl.DataFrame({"path": found.path, "start": found.start, "end": found.end})
+
+
+def _meta(profile: Profile) -> pl.DataFrame:
+    import polars as pl
+
+    meta = profile.meta
+    entries = {
+        "source": meta.source,
+        "title": meta.title,
+        "cycles": str(profile.cycles),
+        "complete": str(meta.complete).lower(),
+        "stop_reason": meta.stop_reason,
+        "period_ps": "" if meta.period_ps is None else str(meta.period_ps),
+    }
+    for part in ("tools", "inputs", "options"):
+        entries |= {f"{part}.{key}": value for key, value in getattr(meta, part).items()}
+    return pl.DataFrame(
+        {"key": list(entries), "value": list(entries.values())},
+        schema={"key": pl.String, "value": pl.String},
+    )
+
+
+_MAKERS: dict[str, Callable[[Profile], pl.DataFrame]] = {
+    "frames": _frames,
+    "paths": _paths,
+    "trees": lambda profile: profile.trees,
+    "runs": lambda profile: profile.runs,
+    "counters": lambda profile: profile.counters,
+    "spans": _spans,
+    "meta": _meta,
+}
+
+QUERY_TABLES = tuple(_MAKERS)
+"""The tables that a query can name."""
+
+
+class _Database:
+    def __init__(self, connection: Any, folder: Path, error: type[Exception]) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._error = error
+
+    def ask(self, sql: str) -> Answer:
+        try:
+            cursor = self._connection.execute(sql)
+            described = cursor.description if cursor is not None else None
+            columns = tuple(str(column[0]) for column in described or ())
+            rows = cursor.fetchall() if columns else []
+        except self._error as error:
+            raise InputError(f"the query is not taken: {_line(error)}") from None
+        return Answer(columns, tuple(tuple(_plain(value) for value in row) for row in rows))
+
+    def parquet(self, sql: str) -> bytes:
+        file = self._folder / "answer.parquet"
+        try:
+            # The only file that DuckDB may write; see `allowed_directories`.
+            self._connection.execute(f"COPY ({sql.rstrip().rstrip(';')}) TO '{file}'")
+        except self._error as error:
+            raise InputError(f"the query is not taken: {_line(error)}") from None
+        return file.read_bytes()
+
+
+def _line(error: Exception) -> str:
+    """The reason, without the picture of where in the text it is."""
+    return " ".join(str(error).split("\nLINE ")[0].split())
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return str(value)
+
+
+@contextmanager
+def _database(profile: Profile, sql: str) -> Iterator[_Database]:
+    """A database of the profile's tables, gone afterwards."""
+    try:
+        import duckdb
+    except ImportError:
+        raise ToolError(
+            "queries need DuckDB, which is not installed: pip install 'cyclescope[query]'"
+        ) from None
+    if any(0xD800 <= ord(char) < 0xE000 for char in sql):
+        raise InputError("the query is not taken: it has characters that are no text")
+    words = {word.lower() for word in _WORD.findall(sql)}
+    with (
+        tempfile.TemporaryDirectory(prefix="cyclescope-query-") as name,
+        closing(duckdb.connect(":memory:")) as connection,
+    ):
+        folder = Path(name)
+        for table in words & _MAKERS.keys():
+            file = folder / f"{table}.parquet"
+            _MAKERS[table](profile).write_parquet(file)
+            # Table and folder have names of ours: nothing of the user's is in this text.
+            connection.execute(
+                f"CREATE TABLE {table} AS SELECT * FROM read_parquet('{file}')"  # noqa: S608
+            )
+        connection.execute(f"SET allowed_directories=['{folder}']")
+        for setting in ("enable_external_access=false", "lock_configuration=true"):
+            connection.execute(f"SET {setting}")
+        yield _Database(connection, folder, duckdb.Error)
