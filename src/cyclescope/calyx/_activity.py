@@ -92,11 +92,12 @@ class ComponentProbes:
         groups = tuple(
             GroupActivity(
                 group=g,
-                node=None if g.name in called else self._node(g, vector),
+                node=node,
                 calls=tuple(c for c in g.calls if self._calls(c, vector)),
                 lingering=tuple(c for c in g.calls if self._lingers(c, vector)),
             )
             for g in live
+            for node in ([None] if g.name in called else self._nodes_now(g, vector))
         )
         blocks: set[int] = set()
         for group in groups:
@@ -129,22 +130,23 @@ class ComponentProbes:
             call.kind == "cell" and self._is_static(call.actual) and not self._calls(call, vector)
         )
 
-    def _node(self, group: Group, vector: int) -> int | None:
-        """The statement for which an active group stands now."""
+    def _nodes_now(self, group: Group, vector: int) -> list[int] | list[None]:
+        """The statements for which an active group stands now: several threads may run it."""
         sites = self._tree.sites(group.nodes)
         if len(sites) < 2:
-            return sites[0] if sites else None
+            return sites or [None]
         callers = [
             compiled
             for compiled in self._compiled
             for leaf, probe in compiled.calls_shared
             if leaf == group.probe and probe in self._values and self._high(probe, vector)
         ]
+        found = []
         for caller in callers:
             inside = [s for s in sites if self._owner(s) is caller]
-            if inside:
-                return inside[0]
-        return sites[0]
+            if inside and inside[0] not in found:
+                found.append(inside[0])
+        return found or sites[:1]
 
     def _owner(self, node: int) -> Compiled | None:
         """The compilation group that runs a statement: that of the nearest compiled block."""

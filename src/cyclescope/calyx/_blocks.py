@@ -88,16 +88,21 @@ class ControlTree:
         None if nothing of the original program is in it, or all of it is compiler-made.
         """
         nodes: list[int] = []
-        shared: list[int] = []
+        shared: list[list[int]] = []
         for leaf in leaves:
             stands_for = self._probed.get(leaf, ())
             if len(stands_for) == 1 and stands_for[0] in self.parent:
                 nodes.append(stands_for[0])
             else:
-                shared.extend(self.sites(stands_for))
-        lowest = self.common_ancestor(nodes or shared)
+                shared.append(self.sites(stands_for))
+        lowest = self.common_ancestor(nodes or [site for sites in shared for site in sites])
         if lowest is None:
             return None
+        # Of a group that stands in several places, one at least is inside: the nearest.
+        for sites in shared if nodes else ():
+            with_site = [self.common_ancestor((lowest, site)) for site in sites]
+            reached = [node for node in with_site if node is not None]
+            lowest = max(reached, key=lambda node: len(self.chain(node)), default=lowest)
         candidates = [lowest]
         for above in self.chain(lowest)[1:]:
             if self._live_below[above] > max(self._live_below[lowest], 1):
