@@ -110,6 +110,30 @@ def paraver(file: Path, output: Path | None, period: int | None, force: bool) ->
     _finish(import_paraver(file, period_ps=period), target, force=force)
 
 
+@import_.command()
+@click.argument("dump", type=click.Path(path_type=Path), metavar="DUMP")
+@click.option(
+    "--layout",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="L.json",
+    help="How the unit was built, as the run wrote it.",
+)
+@_output
+@_period
+@force_option
+def nymble(dump: Path, layout: Path, output: Path | None, period: int | None, force: bool) -> None:
+    """Read what a profiling unit in hardware left in memory.
+
+    DUMP holds the bytes of the trace region, from its first line on.
+    """
+    from cyclescope.hls import import_dump
+
+    target = output or Path(f"{dump.name.split('.')[0]}.cyc")
+    check_outputs(target, force=force)
+    _finish(import_dump(dump, layout, period_ps=period), target, force=force)
+
+
 def _finish(profile: Profile, target: Path, *, force: bool) -> None:
     from cyclescope.model import save
     from cyclescope.views import print_summary

@@ -14,10 +14,10 @@ from cyclescope.hls._explain import explain
 from cyclescope.hls._host import Host, Native
 from cyclescope.hls._interpret import interpret
 from cyclescope.hls._ir import Graph, Node, Op, Region, Schedule
-from cyclescope.hls._trace_read import import_dump, read_dump
 from cyclescope.hls._machine import Machine
 from cyclescope.hls._measure import PERIOD, START_COST, Measurement, machine_of, measure
 from cyclescope.hls._memory_model import MemoryModel, read_memory_model
+from cyclescope.hls._trace_read import import_dump, read_dump
 
 __all__ = [
     "PERIOD",
@@ -36,9 +36,11 @@ __all__ = [
     "compile_c",
     "differences",
     "explain",
+    "import_dump",
     "interpret",
     "machine_of",
     "measure",
     "order_matters",
+    "read_dump",
     "read_memory_model",
 ]

@@ -1,0 +1,406 @@
+"""From a dump of the profiling unit to a profile: lines to records, stamps to cycles.
+
+Works the same on the memory of a simulation and on what was read back from a board.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cyclescope.errors import DataError
+from cyclescope.hls._trace_format import (
+    HEADER_BITS,
+    SEQUENCE_BITS,
+    STATES,
+    LineKind,
+    OnFull,
+    Scope,
+    read_layout,
+)
+from cyclescope.model import (
+    Anomaly,
+    Frame,
+    Kind,
+    Meta,
+    Position,
+    Profile,
+    Series,
+    Severity,
+    by_appearance,
+    profile_of_combinations,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from cyclescope.hls._trace_format import Place, TraceLayout
+    from cyclescope.model import Ints
+
+__all__ = ["import_dump", "read_dump"]
+
+_Lines = NDArray[np.uint64]
+_UNKNOWN = len(STATES)
+_TABLE_BITS = 20
+_CHUNK = 1 << 11  # lines that stay in a processor's cache while their records are taken out
+_MOST_STATE_BITS = 62
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The line of the end."""
+
+    clock: int
+    written: int
+    dropped: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class _States:
+    """State records in order of time: when, all threads' states, and which follow a loss."""
+
+    time: Ints
+    word: NDArray[Any]
+    late: Ints
+
+
+def read_dump(
+    dump: bytes,
+    layout: TraceLayout,
+    *,
+    where: str = "dump",
+    inputs: dict[str, str] | None = None,
+    positions: Sequence[Position] = (),
+) -> Profile:
+    """The profile that a trace region holds.
+
+    Every thread is in one of the paper's four states, or in `unknown` where the region has
+    nothing on it: it was full, was overwritten, or the run was cut off.
+
+    Args:
+        dump: the region's bytes, from its first line on.
+        layout: how the unit was built.
+        where: what to name in errors: the dump's file.
+        inputs: for the profile's head.
+        positions: of the region in the source.
+
+    Raises:
+        DataError: the dump does not fit the layout, or holds nothing.
+    """
+    layout.check(where)
+    return _Reader(dump, layout, where).profile(inputs or {}, tuple(positions))
+
+
+def import_dump(dump: Path, layout: Path, *, period_ps: int | None = None) -> Profile:
+    """As `read_dump`, from files.
+
+    Args:
+        dump: the region's bytes.
+        layout: what `TraceLayout.to_json` gave.
+        period_ps: of the clock, in place of the layout's.
+
+    Raises:
+        DataError: a file cannot be read, or as `read_dump`.
+    """
+    form = read_layout(layout)
+    try:
+        data = dump.read_bytes()
+        inputs = {path.name: sha256(path.read_bytes()).hexdigest() for path in (dump, layout)}
+    except OSError as error:
+        raise DataError(f"{dump}: cannot be read: {error.strerror or error}") from error
+    if period_ps is not None:
+        form = replace(form, period_ps=period_ps)
+    return read_dump(data, form, where=str(dump), inputs=inputs)
+
+
+class _Reader:
+    def __init__(self, dump: bytes, layout: TraceLayout, where: str) -> None:
+        self._layout, self._where = layout, where
+        if 2 * layout.threads > _MOST_STATE_BITS:
+            raise DataError(f"{where}: states of {layout.threads} threads; up to 31 can be read")
+        self._anomalies: list[Anomaly] = []
+        self._overwritten = self._cut = False
+        size = layout.line_bits // 8
+        if len(dump) % size:
+            self._lose("dump cut", len(dump) % size, "bytes of a line that is not complete")
+        count = len(dump) // size
+        lines = np.frombuffer(dump, dtype="<u8", count=count * size // 8).reshape(count, size // 8)
+        if not count:
+            raise DataError(f"{where}: holds no line of {size} bytes; is it the trace region?")
+        self._end = self._read_end(lines[0])
+        self._lines = self._in_order(lines[1:])
+
+    def _lose(self, name: str, count: int, detail: str) -> None:
+        if count:
+            self._anomalies.append(Anomaly(name, Severity.DATA_LOSS, count, detail))
+
+    # Lines
+
+    def _read_end(self, line: _Lines) -> _End | None:
+        kind = int(line[0]) & 15
+        if kind == LineKind.NOTHING:
+            self._lose("trace without an end", 1, "the run was stopped, or never began")
+            return None
+        if kind != LineKind.END:
+            raise DataError(
+                f"{self._where}: its first line is not the unit's; give the dump from the region's "
+                "start, and the layout of the same run"
+            )
+        value = int.from_bytes(line.tobytes(), "little") >> HEADER_BITS
+        clock, *parts = value & (1 << 64) - 1, *(value >> low & 0xFFFFFFFF for low in (64, 96, 128))
+        if clock >= 1 << 62:
+            raise DataError(f"{self._where}: {clock} cycles; give the layout of the same run")
+        return _End(clock, *parts)
+
+    def _in_order(self, lines: _Lines) -> _Lines:
+        """The lines that were written, oldest first."""
+        if self._end is not None:
+            lines = lines[: self._end.written]
+        head = lines[:, 0]
+        written = (head & np.uint64(15)) != 0
+        kind = head & np.uint64(15)
+        if (kind > LineKind.LATE_STATES).any():
+            raise DataError(
+                f"{self._where}: line {int(np.argmax(kind > LineKind.LATE_STATES)) + 2} is not the "
+                "unit's; give the layout of the same run"
+            )
+        count = int(np.count_nonzero(written))
+        if count and not written[:count].all():
+            raise DataError(
+                f"{self._where}: an empty line between others; give the layout of the same run"
+            )
+        lines = lines[:count]
+        mask = (1 << SEQUENCE_BITS) - 1
+        number = (lines[:, 0] >> np.uint64(12)).astype(np.int64) & mask
+        breaks = np.flatnonzero((np.diff(number) & mask) != 1) + 1
+        if len(breaks) == 1 and self._layout.on_full is OnFull.WRAP:
+            lines, number = (np.roll(a, -int(breaks[0]), axis=0) for a in (lines, number))
+            breaks = breaks[:0]
+        # How many breaks there are up to each line.
+        self._missing = np.zeros(count, dtype=np.int64)
+        self._missing[breaks] = 1
+        self._missing = np.cumsum(self._missing)
+        detail = "lines are not in sequence" + (
+            f", first line {breaks[0] + 2}" if len(breaks) else ""
+        )
+        self._lose("line missing", len(breaks), detail)
+        absent = int(number[0]) if count else 0
+        if self._end is not None:
+            self._lose("line dropped", self._end.dropped, "the trace region was full")
+            absent = self._end.written - count
+        if self._layout.on_full is OnFull.WRAP:
+            self._overwritten = absent > 0
+            self._lose("line overwritten", absent, "the trace region was full")
+        elif self._end is not None:
+            self._cut = absent > 0
+            self._lose("line missing", absent, "the dump has fewer lines than were written")
+        return lines
+
+    # Records
+
+    def _states(self) -> _States:
+        layout = self._layout
+        kind = self._lines[:, 0] & np.uint64(15)
+        which = np.flatnonzero((kind == LineKind.STATES) | (kind == LineKind.LATE_STATES))
+        lines = self._lines[which] if len(which) < len(kind) else self._lines
+        count = (lines[:, 0] >> np.uint64(4)).astype(np.int64) & 255
+        if len(count) and not ((count >= 1) & (count <= layout.records)).all():
+            raise DataError(
+                f"{self._where}: a line with {int(count.max())} records of {layout.records}; give "
+                "the layout of the same run"
+            )
+        shape, states = (len(lines), layout.records), 2 * layout.threads
+        stamp = np.empty(shape, dtype=np.uint32)
+        word = np.empty(shape, dtype=_unsigned(states))
+        for first in range(0, len(lines), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            for place in range(layout.records):
+                low = layout.record_low(place)
+                stamp[part, place] = _field(lines[part], low, layout.stamp_bits)
+                word[part, place] = _field(lines[part], low + layout.stamp_bits, states)
+        begins = kind[which] == LineKind.LATE_STATES
+        begins[1:] |= np.diff(self._missing[which]) > 0
+        late = np.zeros(shape, dtype=np.bool_)
+        late[np.flatnonzero(begins), layout.records - count[begins]] = True
+        if (count == layout.records).all():
+            taken: NDArray[np.bool_] | slice = slice(None)
+        else:
+            taken = np.arange(layout.records) >= (layout.records - count)[:, None]
+        return _States(
+            _unwrapped(stamp[taken].reshape(-1), layout.stamp_bits, 0),
+            word[taken].reshape(-1),
+            np.flatnonzero(late[taken].reshape(-1)),
+        )
+
+    def profile(self, inputs: dict[str, str], positions: tuple[Position, ...]) -> Profile:
+        """Everything together."""
+        layout, end = self._layout, self._end
+        states = self._states()
+        time = states.time
+        cycles = 0
+        if end is not None:
+            cycles = end.clock
+            if layout.on_full is OnFull.WRAP and len(time):
+                # What was overwritten hides how often the stamp had wrapped; the end knows.
+                time = time + _latest(int(time[-1]), cycles - 1, layout.stamp_bits) - time[-1]
+        series = self._counters(int(time[0]) if len(time) else 0)
+        if end is None:
+            # The last samples may be later than the last record that was written.
+            cycles = max([int(part[1][-1]) for _, part in series if len(part[1])], default=0)
+            cycles = max(cycles, int(time[-1]) + 1 if len(time) else 0)
+        if not cycles:
+            raise DataError(f"{self._where}: the trace has no cycles; nothing to read")
+        late = [part for _, part in series if len(part[1]) and int(part[1][-1]) > cycles]
+        if late or (len(time) and (int(time[0]) < 0 or int(time[-1]) >= cycles)):
+            raise DataError(
+                f"{self._where}: records after the end; give the layout of the same run"
+            )
+        times, table, shown = self._combinations(time, states, cycles)
+        frames = [Frame(Kind.STATE, name, "region") for name in (*STATES, "unknown")]
+        return profile_of_combinations(
+            Meta(
+                source="hls",
+                title=layout.title,
+                complete=end is not None,
+                stop_reason="" if end is not None else "the trace has no end",
+                period_ps=layout.period_ps,
+                inputs=inputs,
+                options={"from": "profiling unit", "sampling period": str(layout.period)},
+                anomalies=tuple(self._anomalies),
+            ),
+            [(Frame(Kind.THREAD, f"thread {n}", "region"), frames) for n in range(layout.threads)],
+            table,
+            (times, shown),
+            cycles,
+            root=Frame(Kind.CELL, "region", "", layout.title, positions),
+            series=lambda paths: [_series(place, paths, part) for place, part in series],
+            where=self._where,
+        )
+
+    def _combinations(self, time: Ints, states: _States, cycles: int) -> tuple[Ints, Ints, Ints]:
+        """When states change; the distinct combinations; which of them begins."""
+        n = self._layout.threads
+        first, shown = _numbered(states.word, 2 * n)
+        shift = 2 * np.arange(n, dtype=np.uint64)
+        words = states.word[first].astype(np.uint64)
+        table = ((words[:, None] >> shift) & np.uint64(3)).astype(np.int64)
+        holes = self._holes(time, states.late, cycles)
+        if not holes:
+            return time, table, shown
+        lost = sum(until - begin for _, begin, until in holes)
+        self._lose("cycle of unknown state", lost, "the trace region has nothing on it")
+        table = np.concatenate((table, np.full((1, n), _UNKNOWN, dtype=np.int64)))
+        place = [index for index, _, _ in holes]
+        time = np.insert(time, place, [begin for _, begin, _ in holes])
+        shown = np.insert(shown, place, len(table) - 1)
+        first, ranked = by_appearance(shown, len(table))
+        return time, table[shown[first]], ranked
+
+    def _holes(self, time: Ints, late: Ints, cycles: int) -> list[tuple[int, int, int]]:
+        """Where nothing is known: (index of the record behind it, begin, end)."""
+        if not len(time):
+            return [(0, 0, cycles)]
+        holes = [(0, 0, int(time[0]))] if int(time[0]) > 0 else []
+        # The last record before a loss still tells the truth of its own cycle.
+        ends = [(at, int(time[at - 1]) + 1, int(time[at])) for at in late.tolist() if at > 0]
+        holes += [(at, begin, until) for at, begin, until in ends if begin < until]
+        full = self._end is not None and self._end.dropped and self._layout.on_full is OnFull.STOP
+        if (full or self._cut or self._end is None) and int(time[-1]) + 1 < cycles:
+            holes.append((len(time), int(time[-1]) + 1, cycles))
+        return holes
+
+    # Counters
+
+    def _counters(self, begin: int) -> list[tuple[Place, tuple[Ints, Ints, Ints]]]:
+        """The intervals of each counter."""
+        head = self._lines[:, 0]
+        samples = (head & np.uint64(15)) == LineKind.COUNTERS
+        number = np.where(samples, (head >> np.uint64(4)).astype(np.int64) & 255, -1)
+        if int(number.max(initial=-1)) >= self._layout.sample_lines:
+            raise DataError(
+                f"{self._where}: line {int(number.max())} of a sample of "
+                f"{self._layout.sample_lines}; give the layout of the same run"
+            )
+        found = []
+        full = 0
+        for line in range(self._layout.sample_lines):
+            which = np.flatnonzero(number == line)
+            rows = self._lines[which]
+            start, end = self._intervals(rows, which, begin)
+            for place in self._layout.places:
+                if place.line == line:
+                    value = _field(rows, place.low, place.width).astype(np.int64)
+                    full += int(np.count_nonzero(value == (1 << place.width) - 1))
+                    keep = start < end
+                    found.append((place, (start[keep], end[keep], value[keep])))
+        self._lose("counter full", full, "totals are at least what is shown; sample more often")
+        return found
+
+    def _intervals(self, rows: _Lines, which: Ints, begin: int) -> tuple[Ints, Ints]:
+        layout = self._layout
+        stamp = _field(rows, HEADER_BITS, layout.stamp_bits)
+        end = _unwrapped(stamp.astype(np.uint32), layout.stamp_bits, -1)
+        if len(end) and layout.on_full is OnFull.WRAP:
+            if self._end is not None:
+                end = end + _latest(int(end[-1]), self._end.clock, layout.stamp_bits) - end[-1]
+            elif int(end[0]) < begin:
+                end = end + (-(-(begin - int(end[0])) >> layout.stamp_bits) << layout.stamp_bits)
+        start = np.append(np.zeros(1, dtype=np.int64), end[:-1])[: len(end)]
+        if len(end):
+            # Of a sample that is missing nothing is known but that it was no later than usual.
+            unsure = np.diff(self._missing[which], prepend=0) > 0
+            unsure[0] |= self._overwritten
+            start = np.where(unsure, np.maximum(start, end - layout.period), start)
+        return np.maximum(start, 0), end
+
+
+def _series(place: Place, paths: list[int], intervals: tuple[Ints, Ints, Ints]) -> Series:
+    counter, index = place.source.counter, place.source.index
+    track, path = "region", 0
+    if counter.scope is Scope.THREAD:
+        track, path = f"region.thread {index}", paths[index]
+    elif counter.scope is Scope.BANK:
+        track, path = f"bank {index}", -1
+    return Series(track, counter.name, counter.metric, counter.unit, path, *intervals)
+
+
+def _unsigned(bits: int) -> np.dtype[Any]:
+    """The smallest type of so many bits."""
+    return np.dtype(next(f"<u{size}" for size in (1, 2, 4, 8) if bits <= 8 * size))
+
+
+def _field(lines: _Lines, low: int, width: int) -> _Lines:
+    """Bits of each line, as numbers."""
+    word, shift = divmod(low, 64)
+    value = lines[:, word] >> np.uint64(shift)
+    if shift + width > 64:
+        value |= lines[:, word + 1] << np.uint64(64 - shift)
+    return value & np.uint64((1 << width) - 1)
+
+
+def _unwrapped(stamp: NDArray[np.uint32], bits: int, again: int) -> Ints:
+    """Times from their low bits: a stamp not above `again` past the one before means a wrap."""
+    time = stamp.astype(np.int64)
+    wraps = np.diff(time) <= again
+    if wraps.any():
+        time[1:] += np.cumsum(wraps) << bits
+    return time
+
+
+def _latest(time: int, limit: int, bits: int) -> int:
+    """The latest time up to a limit that has the same low bits."""
+    return limit - (limit - time) % (1 << bits)
+
+
+def _numbered(word: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
+    """Where each distinct word first appears, and for each word which of them."""
+    if bits <= _TABLE_BITS:
+        return by_appearance(word, 1 << bits)
+    distinct, key = np.unique(word, return_inverse=True)
+    return by_appearance(key.reshape(-1), len(distinct))
