@@ -54,6 +54,17 @@ class Builder:
         # What memory is known to hold: array, offset, width, condition → the load's result.
         self.loaded: dict[tuple[Array, Value, int, Value | None], Value] = {}
         self._known: dict[tuple[object, ...], Value] = {}
+        self._complete = False
+
+    def reopen(self, nodes: list[Node]) -> None:
+        """Go on after the graph has been changed: only these nodes may be used again.
+
+        Nothing is moved to the graph around any more, as the loop is complete.
+        """
+        kept = set(nodes)
+        self._known = {k: v for k, v in self._known.items() if v.node in kept}
+        self._outside = {}
+        self._complete = True
 
     def add(self, node: Node) -> Node:
         """Append a node as it is."""
@@ -106,7 +117,7 @@ class Builder:
             bits = [c for c in constants if c is not None]
             widths = [v.width for v in given]
             return self.const(width, evaluate(op, bits, widths, width, constant))
-        if self.parent is not None and all(map(self._is_invariant, given)):
+        if not self._complete and self.parent is not None and all(map(self._is_invariant, given)):
             # What is the same in every iteration is computed once, before the loop.
             outer = [self._outside.get(v, v) for v in given]
             return self.use(self.parent.op(op, *outer, width=width, constant=constant, exact=exact))

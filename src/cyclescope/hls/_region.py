@@ -24,6 +24,8 @@ from cyclescope.hls._clean import clean, graphs
 from cyclescope.hls._ir import Array, Node, Op, Place, Region
 from cyclescope.hls._layout import size_of, width_of
 from cyclescope.hls._openmp import Directive, MapItem, directives
+from cyclescope.hls._preload import preload
+from cyclescope.hls._races import races
 from cyclescope.hls._sharing import Sharing
 
 if TYPE_CHECKING:
@@ -186,6 +188,10 @@ class _Lowering(Sharing):
                 self.end_reductions(directive, entered)
         self._check_pragmas()
         clean(self.root.graph)
+        if preload(self.root.graph, self.shared):
+            clean(self.root.graph)
+        if self.threads > 1:
+            self.warnings += races(self.root.graph, self.guarded_nodes)
         return self._finished()
 
     def _outside(self, body: Stmt) -> list[Variable]:
