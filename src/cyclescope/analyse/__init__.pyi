@@ -1,6 +1,7 @@
 # The names of the room, for type checkers and for `__init__.py`, which imports on first use.
 
 from ._activations import Activations, Key, activations
+from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._classes import CycleClasses, cycle_classes
 from ._diff import Change, Diff, Spot, diff
@@ -22,6 +23,7 @@ from ._tables import Row, table
 from .rules import RULES, Advice, Rule, Site, advise
 
 __all__ = [
+    "BLOCK_COST",
     "OVERHEADS",
     "QUERY_TABLES",
     "RULES",
@@ -29,6 +31,7 @@ __all__ = [
     "Activations",
     "Advice",
     "Answer",
+    "AreaRow",
     "Change",
     "CycleClasses",
     "Diff",
@@ -46,6 +49,7 @@ __all__ = [
     "Summary",
     "activations",
     "advise",
+    "area_table",
     "at_level",
     "check",
     "cycle_classes",

@@ -78,7 +78,11 @@ def at_level(profile: Profile, level: str) -> Profile:
     meta = replace(profile.meta, title=f"{profile.meta.title} at level {level}")
     shown = [trees[t] for t in profile.schedule.tree.tolist()]
     result = builder.build(meta if not own else profile.meta, profile.schedule.cycles, shown)
-    return replace(result, sources=profile.sources)
+    areas = tuple(
+        replace(area, paths=tuple(sorted({new[path] for path in area.paths})))
+        for area in profile.areas
+    )
+    return replace(result, sources=profile.sources, areas=areas)
 
 
 def _ordered(catalog: Sequence[Frame], level: str) -> list[Frame]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cyclescope.calyx._compile import Program
     from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Profile
-    from cyclescope.sim import MemoryData, RunResult
+    from cyclescope.sim import MemoryData, RunResult, Usage
 
 __all__ = ["CalyxOptions", "CalyxRun", "Verdict", "profile_program", "variants", "verify_program"]
 
@@ -40,6 +40,8 @@ class CalyxOptions:
         cycle_limit: stop after so many cycles.
         period_ps: the clock's period in picoseconds, if known.
         embed: whether the profile carries the program's source texts.
+        area: whether to synthesise the design, so that the profile says what its cells cost.
+        area_report: take the costs from this report of Vivado's instead.
         compiler: a Calyx compiler of the user's; None for the built-in one.
     """
 
@@ -49,6 +51,8 @@ class CalyxOptions:
     cycle_limit: int | None = None
     period_ps: int | None = None
     embed: bool = True
+    area: bool = False
+    area_report: Path | None = None
     compiler: OwnCompiler | None = None
 
 
@@ -107,6 +111,7 @@ def profile_program(
 
     options = options or CalyxOptions()
     values = read_data(data) if data else {}
+    usage = _usage(path, options)
     program = _compile(path, options, instrument=True)
     result = _simulate(program, values, data, options, progress)
     if not result.cycles:
@@ -115,10 +120,28 @@ def profile_program(
     if result.capture is None:
         profile = bare_profile(program, result.cycles, meta)
     else:
-        profile = build_profile(program, result.capture, meta)
+        used: dict[str, set[int]] = {}
+        profile = build_profile(program, result.capture, meta, used)
+        if usage is not None:
+            from cyclescope.calyx._area import join_areas
+
+            profile = replace(profile, areas=join_areas(program.record, usage, used))
     if options.embed:
         profile = replace(profile, sources=source_texts(path, program.texts.values()))
     return CalyxRun(profile, result.memories, result.message)
+
+
+def _usage(path: Path, options: CalyxOptions) -> tuple[Usage, ...] | None:
+    """What the design's instances cost, if that is asked for."""
+    from cyclescope.calyx._area import synthesis_verilog
+    from cyclescope.sim import read_vivado, synthesise
+
+    if options.area_report is not None:
+        return read_vivado(options.area_report)
+    if not options.area:
+        return None
+    stock = _compile(path, options, instrument=False)
+    return synthesise(synthesis_verilog(stock), stock.record.top)
 
 
 def verify_program(path: Path, data: Path | None, options: CalyxOptions | None = None) -> Verdict:

@@ -50,15 +50,19 @@ class _Expansion:
     cells: list[_Instance] = field(default_factory=list)
 
 
-def build_profile(program: Program, capture: Capture, meta: Meta) -> Profile:
+def build_profile(
+    program: Program, capture: Capture, meta: Meta, used: dict[str, set[int]] | None = None
+) -> Profile:
     """The profile of a run.
 
     Args:
         program: instrumented; its capture modules are the capture's.
         capture: of a run of it.
         meta: the profile's head.
+        used: gets the call paths of each cell and control register, by its name along the
+            hierarchy of the design: two cells that the compiler merged are one there.
     """
-    return _Builder(program, capture).build(meta)
+    return _Builder(program, capture, {} if used is None else used).build(meta)
 
 
 def bare_profile(program: Program, cycles: int, meta: Meta) -> Profile:
@@ -70,8 +74,10 @@ def bare_profile(program: Program, cycles: int, meta: Meta) -> Profile:
 
 
 class _Builder:
-    def __init__(self, program: Program, capture: Capture) -> None:
+    def __init__(self, program: Program, capture: Capture, used: dict[str, set[int]]) -> None:
         self._record = program.record
+        self._used = used
+        self._blocks: dict[tuple[str, int], set[int]] = {}  # (instance, node) → its paths
         self._capture = capture
         main, top = self._record.main, self._record.top
         self._root = main if top == main else f"{top}.{main}"
@@ -98,6 +104,7 @@ class _Builder:
         main = Frame(Kind.CELL, record.main, record.main, detail=record.main)
         root = _Instance(self._profile.path(-1, main), record.main, self._root, record.main)
         self._note(root)
+        self._use(self._root, root.path)
         states = self._capture.states.tolist()
         tree = np.array([self._tree(root, state) for state in states], dtype=np.int64)
         self._name_the_rest()
@@ -131,6 +138,10 @@ class _Builder:
         activity = self._activity(cell.component, state[index])
         return bool(activity.groups or activity.blocks)
 
+    def _use(self, cell: str | None, path: int) -> None:
+        if cell is not None:
+            self._used.setdefault(cell, set()).add(path)
+
     def _note(self, instance: _Instance) -> None:
         names = self._shown.setdefault(instance.name, [])
         if instance.shown not in names:
@@ -155,7 +166,9 @@ class _Builder:
     def _fill(self, expansion: _Expansion, instance: _Instance, activity: Activity) -> None:
         frames = self._frames[instance.component]
         for block in sorted(activity.blocks):
-            expansion.paths.append(self._node_path(instance, block))
+            path = self._node_path(instance, block)
+            expansion.paths.append(path)
+            self._blocks.setdefault((instance.name, block), set()).add(path)
         by_name = {group.group.name: group for group in activity.groups}
         called = {call.actual for g in activity.groups for call in g.calls if call.kind == "group"}
         for group in activity.groups:
@@ -184,7 +197,9 @@ class _Builder:
         for call in group.calls:
             if call.kind == "primitive":
                 frame = frames.cell(call.name, kind=Kind.PRIMITIVE, group=group.group)
-                expansion.paths.append(self._profile.path(path, frame))
+                below = self._profile.path(path, frame)
+                expansion.paths.append(below)
+                self._use(self._resolve(instance, call.actual), below)
             elif call.kind == "cell":
                 self._fill_cell(expansion, instance, path, call, group.group.refs)
             elif call.actual in by_name:
@@ -210,6 +225,7 @@ class _Builder:
             return  # The compiler found that nobody sees what it does, and removed it.
         path = self._profile.path(parent, frames.cell(call.name))
         where = self._resolve(instance, call.actual)
+        self._use(where, path)
         if known is None or where is None:
             expansion.paths.append(path)
             return
@@ -272,6 +288,8 @@ class _Builder:
                             last_steps[len(columns)] = block.final_state or 0
                     value = capture.values(component, register.name).astype(np.int64)
                     columns.append(value[capture.states[:, index]])
+                    for path in self._blocks.get((instance, -1 if node is None else node), ()):
+                        self._use(f"{instance}.{register.name}", path)
                     named.append((instance, register.name + what, register.kind))
         if not columns:
             return

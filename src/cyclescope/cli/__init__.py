@@ -28,6 +28,7 @@ COMMANDS = (
     "summary",
     "table",
     "source",
+    "area",
     "flamegraph",
     "timeline",
     "export",

@@ -83,6 +83,13 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
     show_default=True,
     help="Let the profile carry the program's text.",
 )
+@click.option("--area", is_flag=True, help="Synthesise it with Yosys too: cyclescope area.")
+@click.option(
+    "--area-report",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Costs from Vivado's report_utilization -hierarchical.",
+)
 @click.option(
     "--vary",
     metavar="PASS,PASS...",
@@ -113,6 +120,8 @@ def calyx(
     cycle_limit: int | None,
     period: int | None,
     embed: bool,
+    area: bool,
+    area_report: Path | None,
     vary: str | None,
     compiler: str | None,
     library: Path | None,
@@ -127,7 +136,17 @@ def calyx(
     from cyclescope.calyx import CalyxOptions
 
     own = _own_compiler(compiler, library)
-    chosen = CalyxOptions(passes, disable, options, cycle_limit, period, embed, own)
+    chosen = CalyxOptions(
+        passes,
+        disable,
+        options,
+        cycle_limit,
+        period,
+        embed=embed,
+        area=area,
+        area_report=area_report,
+        compiler=own,
+    )
     if verify:
         _verify(program, data, chosen)
     elif vary is not None:

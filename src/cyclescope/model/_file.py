@@ -12,6 +12,7 @@ Parquet can open a table in place:
     banks.parquet     bank, cycles, state    (for series whose head names a bank and a column)
     values.parquet    bank, state, column, value
     sources.parquet   file, text                (only if the profile carries source texts)
+    areas.parquet     cell, type, luts, ffs, dsps, brams, paths, seen  (only if it was synthesised)
 
 Lengths rather than times are stored, since they repeat and therefore compress: a run of a
 million cycles takes some hundred kilobytes.
@@ -31,6 +32,7 @@ import numpy as np
 from cyclescope._files import write_whole
 from cyclescope._native import table_integers, table_rows
 from cyclescope.errors import LawError, ProfileFileError
+from cyclescope.model._area import Area
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Meta, Severity
@@ -92,6 +94,8 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
     }
     if profile.sources:
         tables["sources"] = _texts(profile.sources)
+    if profile.areas:
+        tables["areas"] = _areas(profile.areas)
     head = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -126,6 +130,24 @@ def _texts(sources: dict[str, str]) -> pl.DataFrame:
 
     columns = {"file": list(sources), "text": list(sources.values())}
     return pl.DataFrame(columns, schema={"file": pl.String, "text": pl.String})
+
+
+_COSTS = ("luts", "ffs", "dsps", "brams")
+
+
+def _areas(areas: tuple[Area, ...]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {name: [getattr(area, name) for area in areas] for name in ("cell", "type", *_COSTS)}
+    paths = [list(area.paths) for area in areas]
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        **dict.fromkeys(("cell", "type"), pl.String),
+        **dict.fromkeys(_COSTS, pl.Int64),
+        "paths": pl.List(pl.Int64),
+        "seen": pl.Boolean,
+    }
+    seen = [area.seen for area in areas]
+    return pl.DataFrame({**columns, "paths": paths, "seen": seen}, schema=schema)
 
 
 def _banks(profile: Profile) -> list[Bank]:
@@ -227,6 +249,7 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
             *(ints("counters", column) for column in ("series", "gap", "cycles", "value")),
         ),
         sources=_read_texts(archive),
+        areas=_read_areas(archive),
     )
 
 
@@ -239,6 +262,17 @@ def _read_texts(archive: zipfile.ZipFile) -> dict[str, str]:
     if "sources.parquet" not in archive.namelist():
         return {}
     return {row["file"]: row["text"] for row in _rows(archive, "sources")}
+
+
+def _read_areas(archive: zipfile.ZipFile) -> tuple[Area, ...]:
+    import polars as pl
+
+    if "areas.parquet" not in archive.namelist():
+        return ()
+    table = pl.read_parquet(io.BytesIO(archive.read("areas.parquet")))
+    return tuple(
+        Area(**{**row, "paths": tuple(row["paths"])}) for row in table.iter_rows(named=True)
+    )
 
 
 def _read_banks(shapes: list[list[int]], ints: Callable[[str, str], Ints]) -> list[Bank]:

@@ -15,6 +15,7 @@ from cyclescope.model._frame import Frame, Kind
 if TYPE_CHECKING:
     import polars as pl
 
+    from cyclescope.model._area import Area
     from cyclescope.model._meta import Meta
     from cyclescope.model._series import Series
 
@@ -115,7 +116,8 @@ class Profile:
 
     The parts are plain (tuples and integer arrays); the same facts as Polars frames are
     `frames`, `paths`, `trees`, `runs` and `counters`. `sources` holds the texts to which frames'
-    positions point, by file as positions name it; any of them may be missing.
+    positions point, by file as positions name it; any of them may be missing. `areas` says what the
+    design's cells cost, if it was synthesised.
     """
 
     meta: Meta
@@ -125,6 +127,7 @@ class Profile:
     schedule: Runs
     series: tuple[Series, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
+    areas: tuple[Area, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
 

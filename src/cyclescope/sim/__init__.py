@@ -18,7 +18,9 @@ from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signa
 from cyclescope.sim._memory import MemoryData, read_data
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._run import RunResult, StopReason, run
+from cyclescope.sim._synthesis import Usage, find_yosys, read_usage, synthesise
 from cyclescope.sim._toolchain import Compiler, call, find_compiler
+from cyclescope.sim._vivado import read_vivado
 
 __all__ = [
     "Built",
@@ -34,12 +36,17 @@ __all__ = [
     "RunResult",
     "Signal",
     "StopReason",
+    "Usage",
     "build",
     "cache_folder",
     "call",
     "find_compiler",
+    "find_yosys",
     "go_done",
     "load_capture",
     "read_data",
+    "read_usage",
+    "read_vivado",
     "run",
+    "synthesise",
 ]

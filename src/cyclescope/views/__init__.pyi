@@ -1,6 +1,7 @@
 # The names of the room, for type checkers and for `__init__.py`, which imports on first use.
 
 from ._advise import advice_json, advice_markdown, advice_text
+from ._area import area_svg, area_view
 from ._check import check_json, check_junit, check_markdown, check_text
 from ._compare import comparison
 from ._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
@@ -36,6 +37,8 @@ __all__ = [
     "advice_markdown",
     "advice_text",
     "answer_view",
+    "area_svg",
+    "area_view",
     "check_json",
     "check_junit",
     "check_markdown",

@@ -1,0 +1,57 @@
+"""`cyclescope area`: what parts of a design cost, beside how much they are used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cyclescope.cli._common import (
+    force_option,
+    level_option,
+    output_option,
+    profile_argument,
+    read_profile,
+    report,
+    writing,
+)
+
+__all__ = ["area"]
+
+_KINDS = {"cells": "cell", "groups": "group", "control": "control"}
+
+
+@click.command()
+@profile_argument
+@click.argument("kind", type=click.Choice([*_KINDS, "all"]), default="cells")
+@level_option
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
+)
+@output_option("File to write, a map of the cells if it ends in .svg; the terminal if not given")
+@force_option
+def area(
+    profile: Path, kind: str, level: str | None, form: str, output: Path | None, force: bool
+) -> None:
+    """Show what parts of a design cost and how much they are used.
+
+    Large and rarely used first. For profiles that were made with --area or --area-report.
+    """
+    from cyclescope.model import Kind
+    from cyclescope.views import area_svg, area_view
+
+    if form == "parquet" and output is None:
+        raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
+    loaded = read_profile(profile, level)
+    path = output or Path("-")
+    if path.suffix == ".svg":
+        data = area_svg(loaded)
+    else:
+        data = area_view(loaded, [Kind(_KINDS[kind])] if kind in _KINDS else [], form)
+    with writing(path, force=force) as stream:
+        stream.write(data)
+    report(path, "area")

