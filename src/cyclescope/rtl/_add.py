@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import cat, const, mux
 from cyclescope.rtl._format import finish, float_format, unpack
-from cyclescope.rtl._stages import Stages, leading_zeros, shift_right_sticky
+from cyclescope.rtl._stages import leading_zeros, shift_right_sticky
 
 if TYPE_CHECKING:
-    from cyclescope.rtl._module import Module
+    from cyclescope.rtl._stages import Stages
 
 __all__ = ["add"]
 
 
-def add(m: Module, width: int, *, subtract: bool) -> int:
-    """Builds the unit in `m`; returns its latency.
+def add(v: Stages, width: int, *, subtract: bool) -> None:
+    """Builds the unit .
 
     The number of larger magnitude keeps its place, the other moves right; three bits more, the
     last of them sticky, are enough for any rounding (Goldberg, "What every computer scientist
@@ -23,7 +23,7 @@ def add(m: Module, width: int, *, subtract: bool) -> int:
     """
     form = float_format(width)
     f, wide = form.fraction, form.width == 64
-    v = Stages(m)
+    m = v.module
     x, y = m.input("a", width), m.input("b", width)
     if subtract:
         y = m.wire("negated", cat(~y[width - 1], y[width - 2 : 0]))
@@ -37,6 +37,8 @@ def add(m: Module, width: int, *, subtract: bool) -> int:
     v.sign_a, v.sign_b = a.sign, b.sign
     v.nan = a.nan | b.nan | (a.infinite & b.infinite & (a.sign ^ b.sign))
     v.infinite = a.infinite | b.infinite
+    v.invalid = a.signaling | b.signaling | (v.nan & ~a.nan & ~b.nan)
+    v.divided = const(0, 1)
     v.cut()
 
     # 2: the larger one, the smaller one, the distance; beyond all bits it does not matter
@@ -85,5 +87,3 @@ def add(m: Module, width: int, *, subtract: bool) -> int:
     v.cut()
 
     finish(v, form, underflow=False)
-    m.output("q", v.result)
-    return v.depth

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import cat, const, mux
 from cyclescope.rtl._format import BINARY32, BINARY64, depth_below, finish, float_format, unpack
-from cyclescope.rtl._stages import Stages, leading_zeros
+from cyclescope.rtl._stages import leading_zeros
 
 if TYPE_CHECKING:
-    from cyclescope.rtl._module import Module
+    from cyclescope.rtl._expr import Expr
+    from cyclescope.rtl._stages import Stages
 
 __all__ = ["extend", "from_integer", "to_integer", "truncate"]
 
 
-def from_integer(m: Module, width: int, source: int, *, signed: bool) -> int:
-    """Builds the conversion of an integer of `source` bits; returns the latency."""
+def from_integer(v: Stages, width: int, source: int, *, signed: bool) -> None:
+    """Builds the conversion of an integer of `source` bits."""
     form = float_format(width)
     f = form.fraction
-    v = Stages(m)
+    m = v.module
     a = m.input("a", source)
     v.sign = a[source - 1] if signed else const(0, 1)
     v.a = mux(v.sign, 0 - a, a) if signed else a
@@ -31,28 +32,29 @@ def from_integer(m: Module, width: int, source: int, *, signed: bool) -> int:
     v.sig = sig if size == source else cat(sig, const(0, size - source))
     v.e = const(form.bias + source - 1, form.exponent + 1) - v.left.zext(form.exponent + 1)
     v.e = v.e.zext(form.exponent + 2)
-    v.nan, v.infinite, v.sticky = const(0, 1), const(0, 1), const(0, 1)
+    v.nan = v.infinite = v.sticky = v.invalid = v.divided = const(0, 1)
     v.cut()
     finish(v, form, underflow=False)
-    m.output("q", v.result)
-    return v.depth
 
 
-def to_integer(m: Module, width: int, source: int, *, signed: bool) -> int:
-    """Builds the conversion to an integer of `width` bits; returns the latency.
+def to_integer(v: Stages, width: int, source: int, *, signed: bool, saturate: bool = False) -> None:
+    """Builds the conversion to an integer of `width` bits.
 
     Toward zero. What does not fit becomes 0x80…0, as x86's `cvttss2si` has it. To an unsigned
     integer compilers for x86 go by way of 64 bits: a negative number that fits in a signed one
     of 64 bits wraps around, for 32 bits the low half is taken.
+
+    With `saturate` what does not fit in a signed integer becomes the nearest one that does, a
+    NaN the largest.
     """
     form = float_format(source)
     f = form.fraction
     inner = width if signed else 64
-    v = Stages(m)
+    m = v.module
     a = unpack(m, form, m.input("a", source), "a")
     # The integer is the top of `sig`, moved right by what the exponent lacks to 2^(size - 1).
     size = max(inner, f + 1)
-    v.sign = a.sign
+    v.sign, v.nan = a.sign, a.nan
     v.sig = a.significand if size == f + 1 else cat(a.significand, const(0, size - f - 1))
     extended = form.exponent + 2
     lacking = m.wire("lacking", const(form.bias + size - 1, extended) - a.exponent.zext(extended))
@@ -69,16 +71,17 @@ def to_integer(m: Module, width: int, source: int, *, signed: bool) -> int:
     above = v.large if size == inner else v.large | sig[size - 1 : inner].any()
     # With the top bit set only the smallest negative number fits in a signed integer: 0x80…0, too.
     v.over = above | (sig[inner - 1] if signed or width < 64 else v.sign & sig[inner - 1])
-    v.result = mux(v.over, const(1 << inner - 1, inner), minus)[width - 1 : 0]
+    beyond: Expr = const(1 << inner - 1, inner)
+    if saturate:
+        beyond = mux(v.sign & ~v.nan, beyond, ~beyond)
+    v.result = mux(v.over, beyond, minus)[width - 1 : 0]
     v.cut()
-    m.output("q", v.result)
-    return v.depth
 
 
-def extend(m: Module) -> int:
-    """Builds the conversion from 32 to 64 bits, which is exact; returns the latency."""
+def extend(v: Stages) -> None:
+    """Builds the conversion from 32 to 64 bits, which is exact."""
     small, large = BINARY32, BINARY64
-    v = Stages(m)
+    m = v.module
     a = unpack(m, small, m.input("a", 32), "a")
     v.sign, v.nan, v.infinite, v.zero = a.sign, a.nan, a.infinite, a.zero
     v.sig, v.e = a.significand, a.exponent.zext(large.exponent)
@@ -93,17 +96,16 @@ def extend(m: Module) -> int:
     magnitude = mux(v.infinite, infinity, mux(v.zero, const(0, 63), finite))
     v.result = mux(v.nan, const(large.nan, 64), cat(v.sign, magnitude))
     v.cut()
-    m.output("q", v.result)
-    return v.depth
 
 
-def truncate(m: Module) -> int:
-    """Builds the conversion from 64 to 32 bits; returns the latency."""
+def truncate(v: Stages) -> None:
+    """Builds the conversion from 64 to 32 bits."""
     small, large = BINARY32, BINARY64
     extended = large.exponent + 2
-    v = Stages(m)
+    m = v.module
     a = unpack(m, large, m.input("a", 64), "a")
     v.sign, v.nan, v.infinite = a.sign, a.nan, a.infinite
+    v.invalid, v.divided = a.signaling, const(0, 1)
     # A number that is subnormal in 64 bits is far below the smallest of 32: all is lost.
     v.sig = a.significand[large.fraction : large.fraction - small.fraction - 2]
     v.sticky = a.significand[large.fraction - small.fraction - 3 : 0].any()
@@ -111,5 +113,3 @@ def truncate(m: Module) -> int:
     v.deep = depth_below(v.e, v.sig.width)
     v.cut()
     finish(v, small, underflow=True)
-    m.output("q", v.result)
-    return v.depth

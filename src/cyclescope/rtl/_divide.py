@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
 from cyclescope.rtl._format import depth_below, finish, float_format, unpack
-from cyclescope.rtl._stages import Stages, leading_zeros
+from cyclescope.rtl._stages import leading_zeros
 
 if TYPE_CHECKING:
-    from cyclescope.rtl._module import Module
+    from cyclescope.rtl._stages import Stages
 
 __all__ = ["divide", "fdiv", "fsqrt"]
 
@@ -19,13 +19,13 @@ def _steps(width: int) -> int:
     return 2 if width <= 32 else 1
 
 
-def divide(m: Module, width: int, *, signed: bool, remainder: bool) -> int:
-    """Builds an integer division toward zero, or its remainder; returns the latency.
+def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
+    """Builds an integer division toward zero, or its remainder.
 
     By zero the quotient is all ones and the remainder the dividend; the smallest number divided
     by -1 is itself, with remainder 0.
     """
-    v = Stages(m)
+    m = v.module
     a, b = m.input("a", width), m.input("b", width)
     if signed:
         v.negative_a, v.negative_b = a[width - 1], b[width - 1]
@@ -53,8 +53,6 @@ def divide(m: Module, width: int, *, signed: bool, remainder: bool) -> int:
         v.cut()
     else:
         v.result = v.rest if remainder else v.a
-    m.output("q", v.result)
-    return v.depth
 
 
 def _step(v: Stages, rest: Expr, divisor: Expr) -> tuple[Expr, Expr]:
@@ -67,17 +65,19 @@ def _step(v: Stages, rest: Expr, divisor: Expr) -> tuple[Expr, Expr]:
     return mux(borrow, rest[rest.width - 2 : 0], less[rest.width - 2 : 0]), ~borrow
 
 
-def fdiv(m: Module, width: int) -> int:
-    """Builds the quotient of two numbers; returns the latency."""
+def fdiv(v: Stages, width: int) -> None:
+    """Builds the quotient of two numbers."""
     form = float_format(width)
     f, wide = form.fraction, form.width == 64
     extended = form.exponent + 3
-    v = Stages(m)
+    m = v.module
     a = unpack(m, form, m.input("a", width), "a")
     b = unpack(m, form, m.input("b", width), "b")
     v.sign = a.sign ^ b.sign
     v.nan = a.nan | b.nan | (a.infinite & b.infinite) | (a.zero & b.zero)
     v.infinite = a.infinite | b.zero
+    v.invalid = a.signaling | b.signaling | (v.nan & ~a.nan & ~b.nan)
+    v.divided = b.zero & ~a.infinite
     v.none = a.zero | b.infinite
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
     v.a, v.b = a.significand, b.significand
@@ -85,7 +85,7 @@ def fdiv(m: Module, width: int) -> int:
     # normalise both
     half = (8,) if wide else (4,)
     v.left_a = leading_zeros(v, v.a, half)
-    v.left_b = leading_zeros(Stages(m), b.significand, half)
+    v.left_b = leading_zeros(v.beside(), b.significand, half)
     v.cut()
     v.a, v.b = v.a << v.left_a, v.b << v.left_b
     v.e = (v.e_a - v.e_b) + (v.left_b.zext(extended) - v.left_a.zext(extended))
@@ -112,19 +112,19 @@ def fdiv(m: Module, width: int) -> int:
     v.deep = depth_below(v.e, f + 2)
     v.cut()
     finish(v, form, underflow=True)
-    m.output("q", v.result)
-    return v.depth
 
 
-def fsqrt(m: Module, width: int) -> int:
-    """Builds the square root; returns the latency."""
+def fsqrt(v: Stages, width: int) -> None:
+    """Builds the square root."""
     form = float_format(width)
     f, wide = form.fraction, form.width == 64
     extended = form.exponent + 2
-    v = Stages(m)
+    m = v.module
     a = unpack(m, form, m.input("a", width), "a")
     v.sign = a.sign
     v.nan = a.nan | (a.sign & ~a.zero)
+    v.invalid = a.signaling | (v.nan & ~a.nan)
+    v.divided = const(0, 1)
     v.infinite = a.infinite
     v.none = a.zero
     v.e, v.a = a.exponent.zext(extended), a.significand
@@ -162,5 +162,3 @@ def fsqrt(m: Module, width: int) -> int:
     v.e = v.root_e
     v.cut()
     finish(v, form, underflow=False)
-    m.output("q", v.result)
-    return v.depth

@@ -69,6 +69,7 @@ class Number:
         significand: with the hidden bit, `fraction` + 1 bits.
         hidden: one bit: normal, infinite or NaN.
         infinite, nan: one bit each.
+        signaling: one bit: a NaN that says so.
         zero: one bit.
     """
 
@@ -78,6 +79,7 @@ class Number:
     hidden: Expr
     infinite: Expr
     nan: Expr
+    signaling: Expr
     zero: Expr
 
 
@@ -95,6 +97,7 @@ def unpack(m: Module, form: Format, x: Expr, name: str) -> Number:
         hidden=hidden,
         infinite=special & empty,
         nan=special & ~empty,
+        signaling=special & ~empty & ~fraction[form.fraction - 1],
         zero=~hidden & empty,
     )
 
@@ -104,10 +107,20 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
 
     It reads `v.sign`, `v.e` (signed, so that an exponent too large or small is seen), `v.sig`
     (hidden bit, fraction, guard and any bits more; hidden unless zero or, without `underflow`,
-    subnormal), `v.sticky`, `v.nan`, `v.infinite`; with underflow `v.deep`, too: how far to
-    shift right where the exponent is less than 1, else 0 (see `depth_below`).
+    subnormal), `v.sticky`, `v.nan`, `v.infinite`, `v.invalid`, `v.divided` (by zero); with
+    underflow `v.deep`, too: how far to shift right where the exponent is less than 1, else 0
+    (see `depth_below`).
+
+    Besides it makes `v.flags`, the exceptions of IEEE 754-2008, section 7 (invalid, by zero,
+    overflow, underflow, inexact from the high bit down), where tininess is that after rounding,
+    and `v.early`, the underflow flag where it is that before rounding.
     """
+    v.tiny = v.late = const(0, 1)
     if underflow:
+        v.tiny = v.deep.any()
+        # One place below the normal numbers, and rounding to their precision carries.
+        full = v.sig[v.sig.width - 1 : v.sig.width - form.fraction - 2].all()
+        v.late = v.tiny & ~(v.deep.eq(1) & full)
         v.sig, lost = shift_right_sticky(v.sig, v.deep)
         v.sticky = v.sticky | lost
         v.cut()
@@ -124,6 +137,12 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
     over = const(form.top, v.e.width).sle(v.e) & hidden
     v.huge = v.infinite | over
     infinity = cat(const(form.top, form.exponent), const(0, f))
+    # Flags are about results that a finite number was rounded to.
+    rounding = ~(v.nan | v.infinite)
+    over = over | v.rounded[packed.width - 1 : f].all()
+    inexact = rounding & (guard | below | over)
+    v.early = inexact & v.tiny
+    v.flags = cat(v.invalid, v.divided & ~v.nan, rounding & over, inexact & v.late, inexact)
     v.result = mux(
         v.nan,
         const(form.nan, form.width),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
 from cyclescope.rtl._format import depth_below, finish, float_format, unpack
-from cyclescope.rtl._stages import Stages, leading_zeros, total
+from cyclescope.rtl._stages import leading_zeros, total
 
 if TYPE_CHECKING:
-    from cyclescope.rtl._module import Module
+    from cyclescope.rtl._stages import Stages
 
 __all__ = ["fmul", "mul"]
 
@@ -18,17 +18,15 @@ TILE = 18
 TERMS = 4  # that one stage adds: two rows of carry-save logic and one carry chain
 
 
-def mul(m: Module, width: int) -> int:
-    """Builds the low `width` bits of a product; returns the latency."""
-    v = Stages(m)
+def mul(v: Stages, width: int) -> None:
+    """Builds the low `width` bits of a product."""
+    m = v.module
     v.a, v.b = m.input("a", width), m.input("b", width)
     terms = _products(v, width)
     v.cut()
     v.result = total(v, _rows(v, terms, width), TERMS)
     if len(terms) > 1:
         v.cut()
-    m.output("q", v.result)
-    return v.depth
 
 
 def _products(v: Stages, width: int) -> list[tuple[int, str]]:
@@ -77,8 +75,8 @@ def _row(tiles: list[tuple[int, Expr]], width: int) -> Expr:
     return cat(*parts)
 
 
-def fmul(m: Module, width: int) -> int:
-    """Builds the product of two numbers; returns the latency.
+def fmul(v: Stages, width: int) -> None:
+    """Builds the product of two numbers.
 
     While the significands are multiplied, the leading zeros of the subnormal one are counted: of
     two subnormal numbers the product is nothing but lost bits, wherever it goes.
@@ -86,7 +84,7 @@ def fmul(m: Module, width: int) -> int:
     form = float_format(width)
     f, wide = form.fraction, form.width == 64
     extended = form.exponent + 2
-    v = Stages(m)
+    m = v.module
     x, y = m.input("a", width), m.input("b", width)
 
     # products of parts; which operand may have leading zeros
@@ -94,6 +92,8 @@ def fmul(m: Module, width: int) -> int:
     v.sign = a.sign ^ b.sign
     v.nan = a.nan | b.nan | (a.infinite & b.zero) | (a.zero & b.infinite)
     v.infinite = a.infinite | b.infinite
+    v.invalid = a.signaling | b.signaling | (v.nan & ~a.nan & ~b.nan)
+    v.divided = const(0, 1)
     v.a, v.b = a.significand, b.significand
     v.e = a.exponent.zext(extended) + b.exponent.zext(extended) - (form.bias - 1)
     small = mux(a.hidden, b.significand, a.significand)
@@ -125,5 +125,3 @@ def fmul(m: Module, width: int) -> int:
     v.cut()
 
     finish(v, form, underflow=True)
-    m.output("q", v.result)
-    return v.depth

@@ -21,15 +21,21 @@ class Stages:
         module.output("q", v.sum)  # one cycle after its operands
 
     What is not read behind a cut has no register there, as the module prints living nets only.
+
+    Args:
+        module: where the values are made.
+        registers: if not, a cut does nothing and all is one piece of logic.
     """
 
     depth: int
     module: Module
+    registers: bool
     _values: dict[str, Expr]
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, *, registers: bool = True) -> None:
         object.__setattr__(self, "module", module)
         object.__setattr__(self, "depth", 0)
+        object.__setattr__(self, "registers", registers)
         object.__setattr__(self, "_values", {})
 
     def __setattr__(self, name: str, value: Expr) -> None:
@@ -43,10 +49,16 @@ class Stages:
 
     def cut(self) -> None:
         """Ends a stage: each value is there one cycle later."""
+        if not self.registers:
+            return
         object.__setattr__(self, "depth", self.depth + 1)
         for name, value in self._values.items():
             if value.value is None:
                 self._values[name] = self.module.delay(value, f"{name}_{self.depth}")
+
+    def beside(self) -> Stages:
+        """Another pipeline of the same kind."""
+        return Stages(self.module, registers=self.registers)
 
     def drop(self, *names: str) -> None:
         """Forgets values: a name left over from an earlier step is then an error."""

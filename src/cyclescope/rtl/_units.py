@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl import _add, _compare, _convert, _divide, _multiply
 from cyclescope.rtl._module import Module
+from cyclescope.rtl._stages import Stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,13 +24,13 @@ class Operation:
     """What a unit can be asked to do.
 
     Attributes:
-        build: makes the unit in a module from (module, width, source width); gives its latency.
+        build: makes `result` in stages, from (stages, width, source width).
         widths: of the operands and, but for comparisons, of the result.
         sources: widths of the operand where it differs in kind from the result.
         text: what it does.
     """
 
-    build: Callable[[Module, int, int], int]
+    build: Callable[[Stages, int, int], None]
     widths: tuple[int, ...]
     sources: tuple[int, ...]
     text: str
@@ -52,19 +53,19 @@ class Unit:
     inputs: tuple[str, ...]
 
 
-def _plain(build: Callable[..., int], **options: object) -> Callable[[Module, int, int], int]:
-    return lambda m, width, _: build(m, width, **options)
+def _plain(build: Callable[..., None], **options: object) -> Callable[[Stages, int, int], None]:
+    return lambda v, width, _: build(v, width, **options)
 
 
-def _float(text: str, build: Callable[..., int], **options: object) -> Operation:
+def _float(text: str, build: Callable[..., None], **options: object) -> Operation:
     return Operation(_plain(build, **options), _FLOATS, (), text)
 
 
-def _integer(text: str, build: Callable[..., int], **options: object) -> Operation:
+def _integer(text: str, build: Callable[..., None], **options: object) -> Operation:
     return Operation(_plain(build, **options), _INTEGERS, (), text)
 
 
-def _converting(text: str, build: Callable[..., int], *, signed: bool) -> Operation:
+def _converting(text: str, build: Callable[..., None], *, signed: bool) -> Operation:
     return Operation(partial(build, signed=signed), (32, 64), (32, 64), text)
 
 
@@ -83,8 +84,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "uitofp": _converting("unsigned integer to float", _convert.from_integer, signed=False),
     "fptosi": _converting("float to signed integer", _convert.to_integer, signed=True),
     "fptoui": _converting("float to unsigned integer", _convert.to_integer, signed=False),
-    "fpext": Operation(lambda m, _, __: _convert.extend(m), (64,), (32,), "32 to 64 bits"),
-    "fptrunc": Operation(lambda m, _, __: _convert.truncate(m), (32,), (64,), "64 to 32 bits"),
+    "fpext": Operation(lambda v, _, __: _convert.extend(v), (64,), (32,), "32 to 64 bits"),
+    "fptrunc": Operation(lambda v, _, __: _convert.truncate(v), (32,), (64,), "64 to 32 bits"),
     "mul": _integer("product, low half", _multiply.mul),
     "sdiv": _integer("signed quotient", _divide.divide, signed=True, remainder=False),
     "udiv": _integer("unsigned quotient", _divide.divide, signed=False, remainder=False),
@@ -118,10 +119,12 @@ def unit(operation: str, width: int, source: int = 0) -> Unit:
         )
     name = f"{operation}{width}_{source}" if source else f"{operation}{width}"
     module = Module(name)
-    latency = known.build(module, width, source)
-    module.comment = f"{known.text}, {latency} cycles"
-    inputs = tuple(p.name for p in module.ports() if p.direction == "input")
-    return Unit(name, latency, module, inputs)
+    stages = Stages(module)
+    known.build(stages, width, source)
+    inputs = tuple(p.name for p in module.ports())
+    module.output("q", stages.result)
+    module.comment = f"{known.text}, {stages.depth} cycles"
+    return Unit(name, stages.depth, module, inputs)
 
 
 def variants() -> list[Unit]:
