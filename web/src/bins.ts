@@ -22,26 +22,28 @@ export function bins(stretches: Stretches, numbers: number, span: Span, count: n
   let which = new Int32Array(room);
   let cycles = new Float64Array(room);
   const sum = new Float64Array(numbers);
-  const touched: number[] = [];
+  const touched = new Int32Array(numbers);
   const step = (span.to - span.from) / count;
   let used = 0;
   let run = stretchAt(start, span.from);
-  for (let bin = 0; bin < count; bin++) {
-    const from = span.from + bin * step;
+  let end = what.length ? start[run + 1] : Infinity;
+  for (let bin = 0; bin < count && run < what.length; bin++) {
     const to = span.from + (bin + 1) * step;
-    while (run < what.length) {
-      const begin = start[run] > from ? start[run] : from;
-      const end = start[run + 1] < to ? start[run + 1] : to;
-      if (end > begin) {
+    let now = Math.max(span.from + bin * step, start[run]);
+    let touches = 0;
+    for (;;) {
+      const until = end < to ? end : to;
+      if (until > now) {
         const number = what[run];
-        if (sum[number] === 0) touched.push(number);
-        sum[number] += end - begin;
+        if (sum[number] === 0) touched[touches++] = number;
+        sum[number] += until - now;
+        now = until;
       }
-      if (start[run + 1] > to) break;
-      run++;
+      if (end > to || ++run >= what.length) break;
+      end = start[run + 1];
     }
-    if (used + touched.length > room) {
-      room = 2 * (used + touched.length);
+    if (used + touches > room) {
+      room = 2 * (used + touches);
       const moreWhich = new Int32Array(room);
       moreWhich.set(which);
       which = moreWhich;
@@ -49,14 +51,15 @@ export function bins(stretches: Stretches, numbers: number, span: Span, count: n
       moreCycles.set(cycles);
       cycles = moreCycles;
     }
-    for (const number of touched) {
+    for (let i = 0; i < touches; i++) {
+      const number = touched[i];
       which[used] = number;
       cycles[used++] = sum[number];
       sum[number] = 0;
     }
-    touched.length = 0;
     first[bin + 1] = used;
   }
+  for (let bin = 1; bin <= count; bin++) first[bin] = Math.max(first[bin], first[bin - 1]);
   return { first, what: which, cycles };
 }
 
@@ -77,6 +80,20 @@ export function coverage(
   const pointed = focus ? new Float32Array(slotCount * count) : null;
   const isPointed = new Uint8Array(profile.parent.length);
   focus?.forEach((path) => (isPointed[path] = 1));
+  // Of each tree only what is on a lane that is seen: worked out once, looked at for each pixel.
+  const { treeStart, treePath } = profile;
+  const seenFirst = new Int32Array(treeStart.length);
+  const seenSlot = new Int32Array(treePath.length);
+  const seenPath = new Int32Array(treePath.length);
+  for (let tree = 0, used = 0; tree + 1 < treeStart.length; tree++) {
+    for (let at = treeStart[tree]; at < treeStart[tree + 1]; at++) {
+      const slot = slots[of[treePath[at]]];
+      if (slot < 0) continue;
+      seenSlot[used] = slot;
+      seenPath[used++] = treePath[at];
+    }
+    seenFirst[tree + 1] = used;
+  }
   for (let pixel = 0; pixel < count; pixel++) {
     let whole = 0;
     for (let i = found.first[pixel]; i < found.first[pixel + 1]; i++) whole += found.cycles[i];
@@ -84,12 +101,9 @@ export function coverage(
     for (let i = found.first[pixel]; i < found.first[pixel + 1]; i++) {
       const share = found.cycles[i] / whole;
       const tree = found.what[i];
-      for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
-        const path = profile.treePath[at];
-        const slot = slots[of[path]];
-        if (slot < 0) continue;
-        busy[slot * count + pixel] += share;
-        if (pointed && isPointed[path]) pointed[slot * count + pixel] += share;
+      for (let at = seenFirst[tree]; at < seenFirst[tree + 1]; at++) {
+        busy[seenSlot[at] * count + pixel] += share;
+        if (pointed && isPointed[seenPath[at]]) pointed[seenSlot[at] * count + pixel] += share;
       }
     }
   }
