@@ -225,18 +225,12 @@ class _Reader:
                 stamp[part, place] = _field(lines[part], low, layout.stamp_bits)
                 word[part, place] = _field(lines[part], low + layout.stamp_bits, states)
         begins = kind[which] == LineKind.LATE_STATES
-        begins[1:] |= np.diff(self._missing[which]) > 0
-        late = np.zeros(shape, dtype=np.bool_)
-        late[np.flatnonzero(begins), layout.records - count[begins]] = True
-        if (count == layout.records).all():
-            taken: NDArray[np.bool_] | slice = slice(None)
-        else:
+        begins[1:] |= self._missing[which][1:] > self._missing[which][:-1]
+        late = (np.cumsum(count) - count)[begins]
+        if (count < layout.records).any():
             taken = np.arange(layout.records) >= (layout.records - count)[:, None]
-        return _States(
-            _unwrapped(stamp[taken].reshape(-1), layout.stamp_bits, 0),
-            word[taken].reshape(-1),
-            np.flatnonzero(late[taken].reshape(-1)),
-        )
+            stamp, word = stamp[taken], word[taken]
+        return _States(_unwrapped(stamp.reshape(-1), layout.stamp_bits), word.reshape(-1), late)
 
     def profile(self, inputs: dict[str, str], positions: tuple[Position, ...]) -> Profile:
         """Everything together."""
@@ -345,7 +339,7 @@ class _Reader:
     def _intervals(self, rows: _Lines, which: Ints, begin: int) -> tuple[Ints, Ints]:
         layout = self._layout
         stamp = _field(rows, HEADER_BITS, layout.stamp_bits)
-        end = _unwrapped(stamp.astype(np.uint32), layout.stamp_bits, -1)
+        end = _unwrapped(stamp.astype(np.uint32), layout.stamp_bits, samples=True)
         if len(end) and layout.on_full is OnFull.WRAP:
             if self._end is not None:
                 end = end + _latest(int(end[-1]), self._end.clock, layout.stamp_bits) - end[-1]
@@ -384,10 +378,10 @@ def _field(lines: _Lines, low: int, width: int) -> _Lines:
     return value & np.uint64((1 << width) - 1)
 
 
-def _unwrapped(stamp: NDArray[np.uint32], bits: int, again: int) -> Ints:
-    """Times from their low bits: a stamp not above `again` past the one before means a wrap."""
+def _unwrapped(stamp: NDArray[np.uint32], bits: int, *, samples: bool = False) -> Ints:
+    """Times from their low bits. Equal stamps mean a wrap, but not of samples: these are often."""
     time = stamp.astype(np.int64)
-    wraps = np.diff(time) <= again
+    wraps = stamp[1:] < stamp[:-1] if samples else stamp[1:] <= stamp[:-1]
     if wraps.any():
         time[1:] += np.cumsum(wraps) << bits
     return time

@@ -137,7 +137,13 @@ def profile_of_combinations(
         active[:, column] = own[number]
         active[:, column + 1] = below[table[:, number]]
     times, shown = changes
-    changed = np.flatnonzero(np.append(True, shown[1:] != shown[:-1])[: len(shown)])
+    changed = shown[1:] != shown[:-1]
+    if not changed.all():
+        kept = np.append(np.zeros(1, dtype=np.int64), np.flatnonzero(changed) + 1)
+        times, shown = times[kept], shown[kept]
+    lengths = np.empty(len(times), dtype=np.int64)
+    np.subtract(times[1:], times[:-1], out=lengths[:-1])
+    lengths[-1:] = cycles - times[-1:]
     return Profile(
         meta=meta,
         catalog=tuple(catalog),
@@ -147,9 +153,7 @@ def profile_of_combinations(
         forest=Trees(
             offset=np.arange(len(table) + 1, dtype=np.int64) * width, path=active.reshape(-1)
         ),
-        schedule=Runs(
-            cycles=np.diff(np.append(times[changed], cycles))[: len(changed)], tree=shown[changed]
-        ),
+        schedule=Runs(cycles=lengths, tree=shown),
         series=tuple(series(own)),
     )
 
@@ -177,10 +181,19 @@ def _combinations(threads: Sequence[ThreadStates]) -> tuple[Ints, Ints, Ints]:
 
 def by_appearance(key: Ints, bound: int) -> tuple[Ints, Ints]:
     """Where each distinct key below `bound` first appears, and for each key which of them."""
-    # Written backwards, the earliest has the last word.
-    seen = np.full(bound, len(key), dtype=np.int64)
-    seen[key[::-1]] = np.arange(len(key) - 1, -1, -1)
-    first = np.sort(seen[seen < len(key)])
+    there = np.zeros(bound, dtype=np.bool_)
+    there[key] = True
+    wanted = int(np.count_nonzero(there))
+    # All have appeared soon, as a rule: look at the beginning first.
+    size = min(len(key), 1 << 12)
+    while True:
+        # Written backwards, the earliest has the last word.
+        seen = np.full(bound, size, dtype=np.int64)
+        seen[key[:size][::-1]] = np.arange(size - 1, -1, -1)
+        first = np.sort(seen[seen < size])
+        if len(first) == wanted:
+            break
+        size = min(len(key), 8 * size)
     rank = np.zeros(bound, dtype=np.int64)
     rank[key[first]] = np.arange(len(first))
     return first, rank[key]
