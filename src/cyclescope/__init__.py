@@ -3,10 +3,11 @@
 >>> import cyclescope
 >>> profile = cyclescope.load("run.cyc")          # doctest: +SKIP
 >>> profile.cycles, profile.runs, profile.frames  # doctest: +SKIP
+>>> profile.flamegraph(), profile.advise()        # doctest: +SKIP
 
-`load` gives a `cyclescope.model.Profile`; its `frames`, `paths`, `trees`, `runs` and `counters`
-are Polars frames. The rooms of the package, in the order in which data flows, are `model`,
-`sim`, `c`, `calyx`, `bounds`, `traces`, `analyse`, `views` and `cli`.
+`load` gives a `cyclescope.notebook.Profile`; its `frames`, `paths`, `trees`, `runs` and `counters`
+are Polars frames, its pictures show themselves in a notebook. The rooms of the package, in the
+order in which data flows, are `model`, `sim`, `c`, `calyx`, `bounds`, `traces`, `analyse`, `views` and `cli`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import CyclescopeError
 
 if TYPE_CHECKING:
-    from cyclescope.model import Profile, load, save
+    from cyclescope.model import save
+    from cyclescope.notebook import Profile, load
 
 __all__ = ["CyclescopeError", "Profile", "__version__", "load", "save"]
 
@@ -25,8 +27,12 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> object:
     # The model needs NumPy, which takes longer to load than most commands' help to print.
-    if name in {"Profile", "load", "save"}:
-        from cyclescope import model
+    if name == "save":
+        from cyclescope.model import save
 
-        return getattr(model, name)
+        return save
+    if name in {"Profile", "load"}:
+        from cyclescope import notebook
+
+        return getattr(notebook, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
