@@ -7,7 +7,8 @@
 
 `load` gives a `cyclescope.notebook.Profile`; its `frames`, `paths`, `trees`, `runs` and `counters`
 are Polars frames, its pictures show themselves in a notebook. The rooms of the package, in the
-order in which data flows, are `model`, `sim`, `c`, `calyx`, `bounds`, `traces`, `analyse`, `views` and `cli`.
+order in which data flows, are `model`, `sim`, `c`, `calyx`, `bounds`, `traces`, `analyse`, `views`
+and `cli`.
 """
 
 from __future__ import annotations
