@@ -32,13 +32,20 @@ def main() -> None:
     run(tool, "calyx", "scheduler_par.futil", "--data", "scheduler.json",
         "-o", "scheduler.cyc", "--memories", "memories.json", "--force")  # fmt: skip
     run(python, str(EXAMPLE / "check.py"), "memories.json")
+    run(tool, "report", "scheduler.cyc", "--force")
     run(tool, "flamegraph", "scheduler.cyc", "--force")
     run(tool, "flamegraph", "scheduler.cyc", "--flat", "--force")
     run(tool, "timeline", "scheduler.cyc", "--gzip", "--force")
     run(tool, "table", "scheduler.cyc", "groups", "--format", "csv", "-o", "groups.csv", "--force")
     run(tool, "summary", "scheduler.cyc", "--top", "5")
-    print("\nOpen these (the SVGs in a browser, the timeline at ui.perfetto.dev):")
-    for name in ("scheduler.svg", "scheduler.flat.svg", "scheduler.pftrace.gz", "groups.csv"):
+    print("\nOpen these (report and SVGs in a browser, the timeline at ui.perfetto.dev):")
+    for name in (
+        "scheduler.html",
+        "scheduler.svg",
+        "scheduler.flat.svg",
+        "scheduler.pftrace.gz",
+        "groups.csv",
+    ):
         print(f"  {FOLDER / name}")
 
 
