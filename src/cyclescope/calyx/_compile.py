@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope import _native
+from cyclescope.calyx._float import complete, write_float_library
 from cyclescope.calyx._record import ComponentRecord, Record, make_record, read_record
 from cyclescope.calyx._text import ProgramText, read_program
 from cyclescope.errors import OutputError, SourceError
@@ -105,7 +106,7 @@ def compile_program(
         known = {str(file): text for file, text in texts.items()}
     design = Design(
         top=facts.top,
-        sources={"design.sv": verilog},
+        sources={"design.sv": complete(verilog, path)},
         capture=_captures(facts) if instrument else (),
         memories=tuple(_memory(name, params) for name, _, params in facts.memories),
     )
@@ -126,9 +127,11 @@ def _built_in(
         library = work / "library"
         try:
             _native.write_library(library)
-        except _native.CompileError as error:
+            write_float_library(library)
+        except (_native.CompileError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error.args[0]
             raise OutputError(
-                f"{library}: cannot be written: {error.args[0]}; make room there, or name another"
+                f"{library}: cannot be written: {reason}; make room there, or name another"
                 " folder in TMPDIR"
             ) from None
         known = {str(file): text for file, text in texts.items()}

@@ -3,7 +3,8 @@
 Today's Calyx prints positions that release 0.7.1 does not parse: sets on statements
 (`@pos{3}`), sets on declarations (`group g<"pos"={3}>`) and a table that resolves them
 (`sourceinfo #{ FILES … POSITIONS … }#`). They are read here and replaced by blanks, so that
-every other byte keeps its place.
+every other byte keeps its place. Constants in floating point, which it does not parse either,
+become constants of the same bits.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope.calyx._float import float_constant
 from cyclescope.errors import SourceError
 from cyclescope.model import Position
 
@@ -30,6 +32,8 @@ _TOKENS = re.compile(
     rb"|(?P<declaration>(?:comb\s+)?(?:static\s*<\s*\d+\s*>\s*)?(?:group|component|primitive)"
     rb"\s+\w+)\s*(?P<list><[^>]*>)"
     rb'|(?P<string>"[^"\n]*")'
+    rb"|(?P<constant>std_float_const\s*\(\s*(?P<as>\d+)\s*,\s*(?P<bits>\d+)\s*,"
+    rb"\s*(?P<number>-?\d+(?:\.\d+)?)\s*\))"
     rb"|(?P<run>" + _AT + rb"(?:\s+" + _AT + rb")*)",
     re.DOTALL,
 )
@@ -49,8 +53,8 @@ class ProgramText:
         path: where it is.
         name: what to call it in a profile: independent of the folder that it lies in.
         data: its bytes.
-        clean: the same, position sets blanked out.
-        cleaned: whether there was anything to blank out.
+        clean: the same, position sets blanked out, floating-point constants written in bits.
+        cleaned: whether there was anything to clean.
     """
 
     path: Path
@@ -61,6 +65,7 @@ class ProgramText:
     _sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
     _table: dict[int, Position] = field(default_factory=dict)
     _lines: list[int] = field(default_factory=list)
+    _shifts: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def generators(self) -> tuple[str, ...]:
@@ -68,7 +73,10 @@ class ProgramText:
         return tuple(dict.fromkeys(position.file for position in self._table.values()))
 
     def positions(self, offset: int) -> tuple[Position, ...]:
-        """Every level's position of the statement or declaration that begins at a byte offset."""
+        """Every level's position of what begins at a byte offset of the clean text."""
+        # (clean offset, how much further in the original from there on)
+        shift = bisect_right(self._shifts, (offset, len(self.data)))
+        offset += self._shifts[shift - 1][1] if shift else 0
         line = bisect_right(self._lines, offset)
         column = offset - self._lines[line - 1] + 1
         marks = self._sets.get(offset, ())
@@ -125,7 +133,31 @@ def _read(path: Path, main: Path) -> ProgramText:
         for begin, end in _blanks(match, sets, table):
             clean[begin:end] = re.sub(rb"[^\n]", b" ", data[begin:end])
     lines = [0, *(m.end() for m in re.finditer(b"\n", data))]
-    return ProgramText(path, name, data, bytes(clean), bytes(clean) != data, sets, table, lines)
+    text, shifts = _with_constants(path, data, bytes(clean))
+    return ProgramText(path, name, data, text, text != data, sets, table, lines, shifts)
+
+
+def _with_constants(path: Path, data: bytes, clean: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """The text with floating-point constants in bits, and what that moved."""
+    parts: list[bytes] = []
+    shifts: list[tuple[int, int]] = []
+    end = length = 0
+    for match in _TOKENS.finditer(data):
+        if match["constant"] is None:
+            continue
+        width = int(match["bits"])
+        try:
+            bits = float_constant(int(match["as"]), width, match["number"].decode())
+        except ValueError as error:
+            line = data.count(b"\n", 0, match.start()) + 1
+            raise SourceError(f"{path}:{line}: std_float_const: {error}; correct it") from None
+        parts += [clean[end : match.start()], b"std_const(%d, %d)" % (width, bits)]
+        # Lines stay what they are: the compiler's messages have them.
+        parts.append(b"\n" * match[0].count(b"\n"))
+        end = match.end()
+        length += sum(map(len, parts[-3:]))
+        shifts.append((length, end - length))
+    return b"".join([*parts, clean[end:]]), shifts
 
 
 def _blanks(

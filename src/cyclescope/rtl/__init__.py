@@ -11,7 +11,7 @@ sources(m)  # {"mac.v": "module mac ( …"}
 
 from cyclescope.rtl._expr import Expr, Net, cat, choose, const, mux
 from cyclescope.rtl._module import External, Instance, Memory, Module, Port, Shape, sources
-from cyclescope.rtl._units import OPERATIONS, Operation, Unit, unit, variants
+from cyclescope.rtl._units import OPERATIONS, Operation, Unit, logic, unit, variants
 
 __all__ = [
     "OPERATIONS",
@@ -28,6 +28,7 @@ __all__ = [
     "cat",
     "choose",
     "const",
+    "logic",
     "mux",
     "sources",
     "unit",

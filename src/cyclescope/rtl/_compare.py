@@ -30,7 +30,7 @@ def compare(v: Stages, width: int, relation: Literal["eq", "lt", "le"]) -> None:
 def relations(v: Stages, width: int) -> None:
     """Builds all relations at once: `v.result` is less, equal, greater, unordered from the top.
 
-    `v.flags` is whether an operand is a signaling NaN.
+    `v.raised` is whether an operand is a signaling NaN.
     """
     x, y, a, b = _operands(v.module, width)
     v.unordered = a.nan | b.nan
@@ -42,7 +42,7 @@ def relations(v: Stages, width: int) -> None:
         ~v.less & ~v.equal & ~v.unordered,
         v.unordered,
     )
-    v.flags = a.signaling | b.signaling
+    v.raised = a.signaling | b.signaling
     v.cut()
 
 

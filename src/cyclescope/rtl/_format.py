@@ -111,9 +111,9 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
     underflow `v.deep`, too: how far to shift right where the exponent is less than 1, else 0
     (see `depth_below`).
 
-    Besides it makes `v.flags`, the exceptions of IEEE 754-2008, section 7 (invalid, by zero,
+    Besides it makes `v.raised`, the exceptions of IEEE 754-2008, section 7 (invalid, by zero,
     overflow, underflow, inexact from the high bit down), where tininess is that after rounding,
-    and `v.early`, the underflow flag where it is that before rounding.
+    and `v.raised_early`, the underflow flag where it is that before rounding.
     """
     v.tiny = v.late = const(0, 1)
     if underflow:
@@ -141,8 +141,8 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
     rounding = ~(v.nan | v.infinite)
     over = over | v.rounded[packed.width - 1 : f].all()
     inexact = rounding & (guard | below | over)
-    v.early = inexact & v.tiny
-    v.flags = cat(v.invalid, v.divided & ~v.nan, rounding & over, inexact & v.late, inexact)
+    v.raised_early = inexact & v.tiny
+    v.raised = cat(v.invalid, v.divided & ~v.nan, rounding & over, inexact & v.late, inexact)
     v.result = mux(
         v.nan,
         const(form.nan, form.width),

@@ -13,7 +13,7 @@ from cyclescope.rtl._stages import Stages
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["OPERATIONS", "Operation", "Unit", "unit", "variants"]
+__all__ = ["OPERATIONS", "Operation", "Unit", "logic", "unit", "variants"]
 
 _INTEGERS = (8, 16, 32, 64)
 _FLOATS = (32, 64)
@@ -125,6 +125,48 @@ def unit(operation: str, width: int, source: int = 0) -> Unit:
     module.output("q", stages.result)
     module.comment = f"{known.text}, {stages.depth} cycles"
     return Unit(name, stages.depth, module, inputs)
+
+
+_LOGIC: Mapping[str, Callable[[Stages, int, int], None]] = {
+    **{name: OPERATIONS[name].build for name in ("fadd", "fmul", "fdiv", "fsqrt", "sitofp")},
+    "relations": _plain(_compare.relations),
+    "saturate": partial(_convert.to_integer, signed=True, saturate=True),
+}
+
+
+@cache
+def logic(operation: str, width: int, source: int = 0) -> Module:
+    """A unit as one piece of logic without registers, with the exceptions it raises.
+
+    Besides `fadd`, `fmul`, `fdiv`, `fsqrt` and `sitofp` (from any width up to 65) there are
+    `relations` (less, equal, greater, unordered, from the high bit down) and `saturate`, a
+    conversion to a signed integer in which what does not fit becomes the nearest one that does.
+
+    Args:
+        operation: what it does.
+        width: bits of the result; of the operands for `relations`.
+        source: bits of the operand of a conversion.
+
+    Returns:
+        A module with the inputs `a` and `b`, the output `q` and, but for conversions, `flags`:
+        of `relations` whether a signaling NaN is compared, else invalid, division by zero,
+        overflow, underflow, inexact; where numbers may be subnormal also `early`, the underflow
+        flag for those who detect tininess before rounding (`flags` has it after).
+
+    Raises:
+        ValueError: there is no such operation, or not with these widths.
+    """
+    if operation not in _LOGIC:
+        raise ValueError(f"{operation}: no such operation; there are {', '.join(_LOGIC)}")
+    module = Module(f"{operation}{width}_{source}_logic" if source else f"{operation}{width}_logic")
+    stages = Stages(module, registers=False)
+    _LOGIC[operation](stages, width, source)
+    module.output("q", stages.result)
+    if not source:
+        module.output("flags", stages.raised)
+    if operation in {"fadd", "fmul", "fdiv"}:
+        module.output("early", stages.raised_early)
+    return module
 
 
 def variants() -> list[Unit]:
