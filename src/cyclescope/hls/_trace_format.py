@@ -13,8 +13,9 @@ above it two bits a thread. There is one when any thread's state changes, in the
 when the stamp is 0 again. Records fill a line from its upper end: with n of them, the last n of
 its places are taken. *Counters*: a stamp from bit 32 on, then totals since the stamp of the line of
 that number before. The *end* stands in the region's first line: the clock's 64 bits from bit 32
-on, then 32 bits each: lines written, lines dropped, losses of states. It is missing if the run was
-stopped. All other lines follow in order of time, from the region's second line on.
+on, then 32 bits each: lines written, lines dropped, losses of states; bit 4 says that the last
+change of a state was lost. It is missing if the run was stopped. All other lines follow in order of
+time, from the region's second line on.
 """
 
 from __future__ import annotations

@@ -56,6 +56,7 @@ class _End:
     """The line of the end."""
 
     clock: int
+    late: bool
     written: int
     dropped: int
     losses: int
@@ -156,7 +157,7 @@ class _Reader:
         clock, *parts = value & (1 << 64) - 1, *(value >> low & 0xFFFFFFFF for low in (64, 96, 128))
         if clock >= 1 << 62:
             raise DataError(f"{self._where}: {clock} cycles; give the layout of the same run")
-        return _End(clock, *parts)
+        return _End(clock, bool(int(line[0]) & 16), *parts)
 
     def _in_order(self, lines: _Lines) -> _Lines:
         """The lines that were written, oldest first."""
@@ -186,12 +187,14 @@ class _Reader:
         self._missing = np.zeros(count, dtype=np.int64)
         self._missing[breaks] = 1
         self._missing = np.cumsum(self._missing)
-        detail = "lines are not in sequence" + (
+        where = "lines are not in sequence" + (
             f", first line {breaks[0] + 2}" if len(breaks) else ""
         )
-        self._lose("line missing", len(breaks), detail)
+        self._lose("line missing", len(breaks), where)
         absent = int(number[0]) if count else 0
         if self._end is not None:
+            detail = "the memory was busy while states changed; what they were is not known"
+            self._lose("change of state lost", self._end.losses, detail)
             self._lose("line dropped", self._end.dropped, "the trace region was full")
             absent = self._end.written - count
         if self._layout.on_full is OnFull.WRAP:
@@ -304,8 +307,9 @@ class _Reader:
         # The last record before a loss still tells the truth of its own cycle.
         ends = [(at, int(time[at - 1]) + 1, int(time[at])) for at in late.tolist() if at > 0]
         holes += [(at, begin, until) for at, begin, until in ends if begin < until]
-        full = self._end is not None and self._end.dropped and self._layout.on_full is OnFull.STOP
-        if (full or self._cut or self._end is None) and int(time[-1]) + 1 < cycles:
+        end = self._end
+        full = end is not None and end.dropped and self._layout.on_full is OnFull.STOP
+        if (full or self._cut or end is None or end.late) and int(time[-1]) + 1 < cycles:
             holes.append((len(time), int(time[-1]) + 1, cycles))
         return holes
 

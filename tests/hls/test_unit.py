@@ -1,0 +1,236 @@
+"""The profiling unit in hardware: what it writes, read back, is what the bench saw."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cyclescope.hls._trace_format import COUNTERS, OnFull, Source, TraceLayout, make_layout
+from cyclescope.hls._trace_read import read_dump
+from cyclescope.hls._unit import add_bits, profiling_unit
+from cyclescope.model import Profile, check_laws
+from cyclescope.rtl import sources
+from hls.test_trace import check_counters, losses, seen_states, true_states
+from rtl.benches import in_icarus, in_verilator, lint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASE = 0x1000
+
+
+def bench(
+    layout: TraceLayout,
+    region: int,
+    words: list[int],
+    increments: list[list[int]],
+    stalls: list[int],
+    form: str,
+) -> str:
+    """A module `main` that feeds the unit, is its memory, and prints that in the end."""
+    widths = [add_bits(place.source.largest) for place in layout.places]
+    bits = sum(widths) + 2 * layout.threads
+    rows = []
+    for cycle, word in enumerate(words):
+        value, at = word, 2 * layout.threads
+        for width, column in zip(widths, increments, strict=True):
+            value |= column[cycle] << at
+            at += width
+        rows.append(f"    seen[{cycle}] = {bits}'h{value:x};")
+    stalls = stalls * 4
+    stall = "".join(map(str, reversed(stalls)))
+    adds, at = "", 2 * layout.threads
+    for number, width in enumerate(widths):
+        adds += f",\n    .add{number}(now[{at + width - 1}:{at}])"
+        at += width
+    line = layout.line_bits
+    return f"""
+module main(input wire clk, input wire reset, input wire go, output reg done);
+  reg [{bits - 1}:0] seen [0:{len(words) - 1}];
+  reg [{line - 1}:0] memory [0:{region - 1}];
+  reg [{len(stalls) - 1}:0] stalls = {len(stalls)}'b{stall};
+  integer cycle, i;
+  wire run = go && cycle < {len(words)};
+  wire [{bits - 1}:0] now = run ? seen[cycle] : 0;
+  wire write, finished;
+  wire [31:0] address;
+  wire [{line - 1}:0] writedata;
+  wire [31:0] place = (address - 32'd{BASE}) / 32'd{line // 8};
+  reg stalled = 0;
+  reg [31:0] address_before;
+  reg [{line - 1}:0] data_before;
+  profiling_unit unit(.clk(clk), .reset(reset), .run(run), .state(now[{2 * layout.threads - 1}:0]),
+    .base(32'd{BASE}), .lines(32'd{region}), .waitrequest(stalls[0]), .address(address),
+    .write(write), .writedata(writedata), .done(finished){adds});
+  initial begin
+    cycle = 0;
+    done = 0;
+    for (i = 0; i < {region}; i = i + 1) memory[i] = 0;
+{chr(10).join(rows)}
+  end
+  always @(posedge clk) begin
+    stalls <= {{stalls[0], stalls[{len(stalls) - 1}:1]}};
+    if (go && run) cycle <= cycle + 1;
+    stalled <= write && stalls[0];
+    address_before <= address;
+    data_before <= writedata;
+    if (stalled && !(write && address == address_before && writedata == data_before))
+      $display("a write did not stay");
+    if (write && (address < 32'd{BASE} || place >= {region} || address % {line // 8} != 0))
+      $display("address %h", address);
+    if (write && !stalls[0]) memory[place[15:0] % {region}] <= writedata;
+    if (finished && !done) begin
+      for (i = 0; i < {region}; i = i + 1) $display("line %{form}", memory[i]);
+      done <= 1;
+    end
+  end
+endmodule
+"""
+
+
+def stimulus(
+    rng: random.Random, layout: TraceLayout, cycles: int, activity: float
+) -> tuple[list[int], list[list[int]]]:
+    words, word = [], 0
+    for _ in range(cycles):
+        if rng.random() < activity:
+            word ^= rng.randint(1, 3) << 2 * rng.randrange(layout.threads)
+        words.append(word)
+    increments = [
+        [rng.choice([0, 0, 1, p.source.largest]) for _ in range(cycles)] for p in layout.places
+    ]
+    return words, increments
+
+
+def run(
+    layout: TraceLayout,
+    region: int,
+    words: list[int],
+    increments: list[list[int]],
+    stalls: list[int],
+    folder: Path | None = None,
+    depth: int = 16,
+) -> Profile:
+    texts = {
+        **sources(profiling_unit(layout, depth=depth)),
+        "main.v": bench(layout, region, words, increments, stalls, "b" if folder else "h"),
+    }
+    said = in_verilator(texts) if folder is None else in_icarus(folder, texts)
+    # Places of a line that no record has taken hold anything.
+    said = re.sub(r"x(?=[01x])|(?<=[01x])x", lambda _: random.choice("01"), said)
+    lines = re.findall(r"^line ([0-9a-f]+)$", said, re.MULTILINE)
+    assert len(lines) == region, said[:1000]
+    assert "stay" not in said
+    assert "address" not in said
+    size = layout.line_bits // 8
+    profile = read_dump(
+        b"".join(int(line, 2 if folder else 16).to_bytes(size, "little") for line in lines), layout
+    )
+    check_laws(profile)
+    assert profile.cycles == len(words)
+    return profile
+
+
+def sources_of(threads: int, count: int) -> list[Source]:
+    return [Source(c, t, n + 1) for n, c in enumerate(COUNTERS[:count]) for t in range(threads)]
+
+
+def test_what_is_read_back_is_what_the_bench_saw() -> None:
+    rng = random.Random(5)
+    layout = make_layout("x", 8, sources_of(8, 9), period=64)
+    words, increments = stimulus(rng, layout, 700, 0.2)
+    profile = run(layout, 400, words, increments, [0, 0, 1, 0, 1])
+    assert losses(profile) == {}
+    assert profile.meta.complete
+    assert seen_states(profile) == true_states(words, 8)
+    check_counters(profile, layout, increments)
+
+
+CASES = [
+    # threads, counters, line bits, stamp bits, period, activity, stalls
+    (1, 0, 256, 32, 0, 0.5, [0]),
+    (1, 2, 256, 7, 10, 0.02, [0, 1]),
+    (3, 4, 512, 32, 1, 0.1, [0, 0, 0, 1]),
+    (16, 1, 256, 9, 100, 0.3, [1, 1, 0]),
+    (2, 3, 1024, 32, 33, 0.0, [0] * 5 + [1] * 40),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]}-threads-{c[1]}-counters")
+def test_other_sizes_in_icarus(tmp_path: Path, case: tuple) -> None:  # type: ignore[type-arg]
+    threads, counters, line, stamp, period, activity, stalls = case
+    rng = random.Random(threads)
+    layout = make_layout(
+        "x", threads, sources_of(threads, counters), line_bits=line, stamp_bits=stamp, period=period
+    )
+    words, increments = stimulus(rng, layout, 400, activity)
+    profile = run(layout, 900, words, increments, stalls, tmp_path)
+    assert losses(profile) == {}
+    assert seen_states(profile) == true_states(words, threads)
+    check_counters(profile, layout, increments)
+
+
+@pytest.mark.parametrize("on_full", list(OnFull))
+def test_a_full_region_says_so(tmp_path: Path, on_full: OnFull) -> None:
+    rng = random.Random(9)
+    layout = make_layout("x", 4, sources_of(4, 2), period=40, on_full=on_full)
+    words, increments = stimulus(rng, layout, 600, 0.5)
+    profile = run(layout, 12, words, increments, [0, 1], tmp_path)
+    name = "line dropped" if on_full is OnFull.STOP else "line overwritten"
+    assert losses(profile)[name] > 5
+    check_known(profile, words, increments, 4)
+    known = sum(state != "unknown" for state in seen_states(profile)[0])
+    assert 50 < known < 500
+
+
+def check_known(
+    profile: Profile, words: list[int], increments: list[list[int]], threads: int
+) -> None:
+    """What is shown is true."""
+    for shown, truth in zip(seen_states(profile), true_states(words, threads), strict=True):
+        assert all(s in (t, "unknown") for s, t in zip(shown, truth, strict=True))
+    for series, truth in zip(profile.series, increments, strict=True):
+        for start, end, value in zip(*(c.tolist() for c in series.intervals), strict=True):
+            assert value == sum(truth[start:end])
+
+
+@pytest.mark.parametrize("stall", [60, 200])
+def test_a_busy_memory_loses_states_openly_and_totals_never(tmp_path: Path, stall: int) -> None:
+    rng = random.Random(stall)
+    layout = make_layout("x", 4, sources_of(4, 2), period=16)
+    words, increments = stimulus(rng, layout, 600, 0.9)
+    profile = run(layout, 300, words, increments, [1] * stall + [0, 0], tmp_path, depth=2)
+    lost = losses(profile)
+    assert lost["change of state lost"] > 0
+    assert lost["cycle of unknown state"] > 0
+    check_known(profile, words, increments, 4)
+    check_counters(profile, layout, increments)
+
+
+def test_a_counter_stays_full(tmp_path: Path) -> None:
+    layout = make_layout("x", 1, sources_of(1, 1), period=0)
+    place = replace(layout.places[0], width=5)
+    layout = replace(layout, places=(place,))
+    profile = run(layout, 9, [1] * 100, [[1] * 100], [0], tmp_path)
+    assert losses(profile) == {"counter full": 1}
+    assert profile.series[0].value.tolist() == [31]
+
+
+def test_no_warnings(tmp_path: Path) -> None:
+    for number, (on_full, count, period) in enumerate(
+        [(OnFull.STOP, 9, 4096), (OnFull.WRAP, 1, 0), (OnFull.STOP, 0, 100)]
+    ):
+        layout = make_layout("x", 8, sources_of(8, count), period=period, on_full=on_full)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert lint(folder, sources(profiling_unit(layout)), "profiling_unit") == ""
+
+
+def test_sizes_that_are_no_powers_of_two_are_refused() -> None:
+    layout = make_layout("x", 1, [], line_bits=320)
+    with pytest.raises(ValueError, match="powers of two"):
+        profiling_unit(layout)
