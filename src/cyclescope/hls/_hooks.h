@@ -22,6 +22,11 @@ static const char *cyclescope_mode(void) {
     return mode ? mode : "";
 }
 
+static int cyclescope_threads(void) {
+    const char *threads = getenv("CYCLESCOPE_HLS_THREADS");
+    return threads ? atoi(threads) : 1;
+}
+
 static void cyclescope_stop(int status) {
     fflush(NULL);
     _Exit(status);

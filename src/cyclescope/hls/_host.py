@@ -96,16 +96,17 @@ class Host:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, arguments: Sequence[str] = ()) -> Native:
-        """Run natively, with as many threads in the region as the hardware has.
+    def run(self, arguments: Sequence[str] = (), *, threads: int | None = None) -> Native:
+        """Run natively.
 
         Args:
             arguments: of the program.
+            threads: of the region; None: as many as the hardware has.
 
         Raises:
             RunError: it crashes, never enters the region, or maps memory twice.
         """
-        data, stdout, status = self._execute("record", b"", arguments)
+        data, stdout, status = self._execute("record", b"", arguments, threads)
         if not data:
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {status}) without "
@@ -142,7 +143,7 @@ class Host:
             RunError: it crashes.
         """
         data = b"".join(struct.pack("<Q", len(outputs[n])) + outputs[n] for n in self._arrays)
-        _, stdout, status = self._execute("replay", data, arguments)
+        _, stdout, status = self._execute("replay", data, arguments, None)
         return stdout, status
 
     @property
@@ -150,7 +151,7 @@ class Host:
         return [a.name for a in self._program.region.arrays if a.place is Place.EXTERNAL]
 
     def _execute(
-        self, mode: str, data: bytes, arguments: Sequence[str]
+        self, mode: str, data: bytes, arguments: Sequence[str], threads: int | None
     ) -> tuple[bytes, bytes, int]:
         file = Path(self._folder.name) / "data"
         file.write_bytes(data)
@@ -158,6 +159,7 @@ class Host:
             **os.environ,
             "CYCLESCOPE_HLS_MODE": mode,
             "CYCLESCOPE_HLS_FILE": str(file),
+            "CYCLESCOPE_HLS_THREADS": str(threads or self._program.region.threads),
             "OMP_DYNAMIC": "false",
             "OMP_WAIT_POLICY": "passive",
         }

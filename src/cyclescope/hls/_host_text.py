@@ -42,7 +42,7 @@ def host_text(program: Program) -> str:
     for pragma in target.pragmas:
         start = pragma.where.line - first
         stop = pragma.where.end_line - first
-        new = _host_pragma(pragma, program.region.threads).encode()
+        new = _host_pragma(pragma).encode()
         inside[start : stop + 1] = [new, *[b""] * (stop - start)]
     after = [rest, *lines[end[0] + 1 :]]
     hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
         line, column = line + 1, 0
 
 
-def _host_pragma(pragma: Pragma, threads: int) -> str:
+def _host_pragma(pragma: Pragma) -> str:
     tokens = list(pragma.tokens[1:])
     kept: list[str] = []
     is_parallel = "parallel" in tokens or "teams" in tokens
@@ -99,7 +99,7 @@ def _host_pragma(pragma: Pragma, threads: int) -> str:
     if is_parallel and "parallel" not in kept:
         kept.insert(0, "parallel")
     kept = ["for" if word == "loop" else word for word in kept]
-    clause = f" num_threads({threads})" if is_parallel else ""
+    clause = " num_threads(cyclescope_threads())" if is_parallel else ""
     return f"#pragma omp {' '.join(kept)}{clause}"
 
 

@@ -89,7 +89,7 @@ def _is_used(graph: Graph, loop: Node) -> bool:
 
 
 def _start(loop: Node, offset: Sum, known: dict[Value, Induction], size: int) -> Sum | None:
-    """The offset in the first iteration, in the graph around; None if it doesn't move on by size."""
+    """The first iteration's offset, in the graph around; None if it doesn't move on by size."""
     start, step = Sum(offset.constant), 0
     for value, coefficient in offset.terms.items():
         induction = known.get(value)
