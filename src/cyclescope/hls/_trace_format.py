@@ -100,11 +100,11 @@ class Counter:
 
 
 COUNTERS = (
-    Counter("stalled on memory", "stall", "cycles", Scope.THREAD),
-    Counter("stalled on arbitration", "stall", "cycles", Scope.THREAD),
-    Counter("stalled on a lock", "stall", "cycles", Scope.THREAD),
-    Counter("stalled at a barrier", "stall", "cycles", Scope.THREAD),
-    Counter("stalled on an inner loop", "stall", "cycles", Scope.THREAD),
+    Counter("stalls: memory", "stall", "cycles", Scope.THREAD),
+    Counter("stalls: arbitration", "stall", "cycles", Scope.THREAD),
+    Counter("stalls: lock", "stall", "cycles", Scope.THREAD),
+    Counter("stalls: barrier", "stall", "cycles", Scope.THREAD),
+    Counter("stalls: inner loop", "stall", "cycles", Scope.THREAD),
     Counter("integer operations", "operations", "OP", Scope.THREAD),
     Counter("floating-point operations", "operations", "FLOP", Scope.THREAD),
     Counter("bytes read", "bytes", "B", Scope.THREAD),

@@ -259,7 +259,7 @@ class _Reader:
                 f"{self._where}: records after the end; give the layout of the same run"
             )
         times, table, shown = self._combinations(time, states, cycles)
-        frames = [Frame(Kind.STATE, name, "region") for name in (*STATES, "unknown")]
+        frames = [Frame(Kind.STATE, s, "region", s) for s in (*STATES, "unknown")]
         return profile_of_combinations(
             Meta(
                 source="hls",
@@ -271,11 +271,14 @@ class _Reader:
                 options={"from": "profiling unit", "sampling period": str(layout.period)},
                 anomalies=tuple(self._anomalies),
             ),
-            [(Frame(Kind.THREAD, f"thread {n}", "region"), frames) for n in range(layout.threads)],
+            [
+                (Frame(Kind.THREAD, f"thread {n}", "region", str(n)), frames)
+                for n in range(layout.threads)
+            ],
             table,
             (times, shown),
             cycles,
-            root=Frame(Kind.CELL, "region", "", layout.title, positions),
+            root=Frame(Kind.CELL, "region", "region", positions=positions),
             series=lambda paths: [_series(place, paths, part) for place, part in series],
             where=self._where,
         )
@@ -362,7 +365,7 @@ def _series(place: Place, paths: list[int], intervals: tuple[Ints, Ints, Ints]) 
     counter, index = place.source.counter, place.source.index
     track, path = "region", 0
     if counter.scope is Scope.THREAD:
-        track, path = f"region.thread {index}", paths[index]
+        track, path = f"thread {index}", paths[index]
     elif counter.scope is Scope.BANK:
         track, path = f"bank {index}", -1
     return Series(track, counter.name, counter.metric, counter.unit, path, *intervals)
