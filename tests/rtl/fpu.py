@@ -5,13 +5,14 @@ As a program it is the long run: `python tests/rtl/fpu.py [VECTORS [SEED]]`.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.rtl import External, Module, Unit, sources, variants
+from cyclescope.rtl import External, Module, Unit, logic, sources, variants
 from cyclescope.sim import Design, Harness, build
 
 if TYPE_CHECKING:
@@ -77,62 +78,114 @@ INTEGERS = {
     "udiv": "unsigned_divide(v.ai, v.bi, W, false)",
     "urem": "unsigned_divide(v.ai, v.bi, W, true)",
 }
+DIRECTIONS = ("input", "output")
 KINDS = {32: "float", 64: "double"}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is tested: a unit, or a mutant of it that stands in its place."""
+    """What is tested: a unit, a piece of logic, or a mutant in a unit's place.
 
-    operation: str
-    width: int
-    source: int
-    unit: Unit
+    Attributes:
+        shape: the module.
+        latency: of its outputs.
+        operands: input → what of the vectors it gets.
+        outputs: output → C++ that computes it.
+    """
+
     shape: Shape
-
-    @property
-    def name(self) -> str:
-        return self.shape.name
-
-    def reference(self) -> str:
-        width, source = self.width, self.source
-        match self.operation:
-            case "sitofp":
-                integer = "int32_t" if source == 32 else "int64_t"
-                return f"bits(static_cast<{KINDS[width]}>(static_cast<{integer}>(v.ai)))"
-            case "uitofp":
-                return f"bits(static_cast<{KINDS[width]}>(static_cast<u{source}>(v.ai)))"
-            case "fptosi":
-                return f"to_signed(f{source}(v.a{source}), {width})"
-            case "fptoui":
-                return f"to_unsigned(f{source}(v.a{source}), {width})"
-            case "fpext":
-                return "bits(static_cast<double>(f32(v.a32)))"
-            case "fptrunc":
-                return "bits(static_cast<float>(f64(v.a64)))"
-        text = FLOATS.get(self.operation) or INTEGERS[self.operation]
-        for key, value in (("QUIET", f"quiet{width}"), ("W", str(width))):
-            text = text.replace(key, value)
-        return text.replace("A", f"f{width}(v.a{width})").replace("B", f"f{width}(v.b{width})")
-
-    def operands(self) -> tuple[str, str]:
-        if self.operation in INTEGERS or self.operation in {"sitofp", "uitofp"}:
-            return "ai", "bi"
-        width = self.source or self.width
-        return f"a{width}", f"b{width}"
+    latency: int
+    operands: dict[str, str]
+    outputs: dict[str, str]
 
 
-def subject(unit: Unit, text: str = "", suffix: str = "") -> Subject:
-    """A unit as it is, or with another text."""
+def reference(operation: str, width: int, source: int) -> str:
+    """C++ for the result of an operation on a vector `v`."""
+    match operation:
+        case "sitofp":
+            return f"bits(static_cast<{KINDS[width]}>(extended(v.ai, {source})))"
+        case "uitofp":
+            return f"bits(static_cast<{KINDS[width]}>(low(v.ai, {source})))"
+        case "fptosi":
+            return f"to_signed(f{source}(v.a{source}), {width})"
+        case "fptoui":
+            return f"to_unsigned(f{source}(v.a{source}), {width})"
+        case "saturate":
+            return f"saturated(f{source}(v.a{source}), {width})"
+        case "fpext":
+            return "bits(static_cast<double>(f32(v.a32)))"
+        case "fptrunc":
+            return "bits(static_cast<float>(f64(v.a64)))"
+        case "relations":
+            return f"relations(f{width}(v.a{width}), f{width}(v.b{width}))"
+    text = FLOATS.get(operation) or INTEGERS[operation]
+    for key, value in (("QUIET", f"quiet{width}"), ("W", str(width))):
+        text = text.replace(key, value)
+    return text.replace("A", f"f{width}(v.a{width})").replace("B", f"f{width}(v.b{width})")
+
+
+def _operands(operation: str, width: int, source: int, inputs: Sequence[str]) -> dict[str, str]:
+    integers = operation in INTEGERS or operation in {"sitofp", "uitofp"}
+    kind = "i" if integers else str(source or width)
+    return {name: f"{name}{kind}" for name in inputs}
+
+
+def subject(unit: Unit) -> Subject:
+    """A unit."""
     operation = unit.name.rstrip("0123456789_")
     width, _, source = unit.name.removeprefix(operation).partition("_")
-    shape: Shape = unit.module
-    if text:
-        ports = [(p.name, p.width) for p in unit.module.ports()]
-        name = f"{unit.name}_{suffix}"
-        text = text.replace(f"module {unit.name} ", f"module {name} ")
-        shape = External(name, text, tuple(ports[:-1]), (ports[-1],))
-    return Subject(operation, int(width), int(source or 0), unit, shape)
+    sizes = int(width), int(source or 0)
+    operands = _operands(operation, *sizes, unit.inputs)
+    return Subject(unit.module, unit.latency, operands, {"q": reference(operation, *sizes)})
+
+
+def mutant(original: Subject, name: str, pattern: str, replacement: str) -> Subject:
+    """The same with something replaced in its text."""
+    shape = original.shape
+    text = shape.verilog()
+    changed = re.sub(pattern, replacement, text)
+    assert changed != text, f"{shape.name}: nothing to change for {name}\n{text}"
+    changed = changed.replace(f"module {shape.name} ", f"module {shape.name}_{name} ")
+    ports = {d: [(p.name, p.width) for p in shape.ports() if p.direction == d] for d in DIRECTIONS}
+    external = External(
+        f"{shape.name}_{name}",
+        changed,
+        tuple(ports["input"]),
+        tuple(ports["output"]),
+        shape.clocks(),
+    )
+    return replace(original, shape=external)
+
+
+def logic_subject(operation: str, width: int, source: int = 0) -> Subject:
+    """A unit without registers, and the exceptions it raises."""
+    module = logic(operation, width, source)
+    inputs = [p.name for p in module.ports() if p.direction == "input"]
+    outputs = {"q": reference(operation, width, source)}
+    pair = f"f{width}(v.a{width}), f{width}(v.b{width})"
+    symbol = {"fadd": "+", "fmul": "*", "fdiv": "/"}.get(operation)
+    compute = f"[](auto x, auto y) {{ return x {symbol} y; }}"
+    if operation == "fsqrt":
+        compute = "[](auto x, auto) { return std::sqrt(x); }"
+    if operation == "relations":
+        # A quiet comparison is invalid for signaling NaNs alone.
+        compute = f"[](auto x, auto y) {{ return {KINDS[width]}(x == y); }}"
+        outputs["flags"] = f"raised({pair}, {compute}) >> 4"
+    elif not source:
+        outputs["flags"] = f"raised({pair}, {compute})"
+    if symbol and width == 32:
+        outputs["early"] = f"tiny_before({pair}, {compute})"
+    return Subject(module, 0, _operands(operation, width, source, inputs), outputs)
+
+
+def all_logic() -> list[Subject]:
+    """Every piece of logic that there is, in some widths."""
+    pairs = [(op, w) for op in ("fadd", "fmul", "fdiv", "fsqrt", "relations") for w in (32, 64)]
+    return [
+        *(logic_subject(op, width) for op, width in pairs),
+        *(logic_subject("sitofp", w, bits) for w in (32, 64) for bits in (9, 33, 64)),
+        *(logic_subject("saturate", bits, w) for w in (32, 64) for bits in (8, 32, 64)),
+    ]
 
 
 def design(subjects: Sequence[Subject]) -> Design:
@@ -142,18 +195,19 @@ def design(subjects: Sequence[Subject]) -> Design:
         n: top.input(n, w)
         for n, w in (("a32", 32), ("b32", 32), ("a64", 64), ("b64", 64), ("ai", 64), ("bi", 64))
     }
+    top.output("last", top.delay(ports["ai"][0], "before"))  # so that there is a clock
     lines = ["static const Check checks[] = {"]
     for s in subjects:
-        inputs = {}
-        for name, operand in zip(s.unit.inputs, s.operands(), strict=False):
-            width = next(p.width for p in s.unit.module.ports() if p.name == name)
-            inputs[name] = ports[operand][width - 1 : 0]
-        top.output(f"q_{s.name}", top.instance(s.shape, s.name, inputs)["q"])
-        lines.append(
-            f'  {{"{s.name}", {s.unit.latency},'
-            f" [](const Vector& v) -> u64 {{ return {s.reference()}; }},"
-            f" [](const Vcyc& t) -> u64 {{ return t.q_{s.name}; }}}},"
-        )
+        widths = {p.name: p.width for p in s.shape.ports()}
+        inputs = {name: ports[o][widths[name] - 1 : 0] for name, o in s.operands.items()}
+        instance = top.instance(s.shape, s.shape.name, inputs)
+        for port, expected in s.outputs.items():
+            name = s.shape.name if port == "q" else f"{s.shape.name}_{port}"
+            top.output(f"o_{name}", instance[port])
+            lines.append(
+                f'  {{"{name}", {s.latency}, [](const Vector& v) -> u64 {{ return {expected}; }},'
+                f" [](const Vcyc& t) -> u64 {{ return t.o_{name}; }}}},"
+            )
     lines.append("};")
     cpp = BENCH.read_text("utf-8") + "\n".join(lines) + MAIN
     return Design("top", sources(top), harness=Harness("top", "", cpp))
@@ -183,10 +237,11 @@ def main() -> int:
     """The long run."""
     vectors = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    output = stream(design([subject(u) for u in variants()]), vectors, seed=seed, all_corners=True)
+    subjects = [*(subject(u) for u in variants()), *all_logic()]
+    output = stream(design(subjects), vectors, seed=seed, all_corners=True)
     wrong = {name: n for name, n in counts(output).items() if n}
     print(
-        output if wrong else f"{len(counts(output))} units, {vectors} vectors each: no difference"
+        output if wrong else f"{len(counts(output))} results, {vectors} vectors each: no difference"
     )
     return 1 if wrong else 0
 

@@ -1,5 +1,6 @@
 // Streams vectors through all units at once, one a cycle, and compares with the host's arithmetic.
 // After this comes the generated table `checks` and `main`.
+#include <cfenv>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -76,6 +77,36 @@ static u64 unsigned_divide(u64 x, u64 y, int width, bool remainder) {
     const u64 a = low(x, width), b = low(y, width);
     if (b == 0) return remainder ? a : low(~u64(0), width);
     return remainder ? a % b : a / b;
+}
+
+// Invalid, by zero, overflow, underflow, inexact, as the host's unit raises them.
+template <class F, class Operation>
+static u64 raised(F a, F b, Operation operation) {
+    volatile F x = a, y = b;
+    std::feclearexcept(FE_ALL_EXCEPT);
+    volatile F r = operation(x, y);
+    (void)r;
+    u64 flags = 0;
+    for (int flag : {FE_INVALID, FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INEXACT})
+        flags = flags << 1 | (std::fetestexcept(flag) ? 1 : 0);
+    return flags;
+}
+// Underflow where tininess is detected before rounding; in double it is seen before.
+template <class Operation>
+static u64 tiny_before(float a, float b, Operation operation) {
+    const double exact = operation(double(a), double(b));
+    return (raised(a, b, operation) & 1) && std::fabs(exact) < FLT_MIN;
+}
+template <class F>
+static u64 saturated(F x, int width) {
+    const F limit = std::ldexp(F(1), width - 1);
+    const u64 most = (u64(1) << (width - 1)) - 1;
+    if (std::isnan(x) || x >= limit) return most;
+    return x < -limit ? most + 1 : low(u64(static_cast<int64_t>(x)), width);
+}
+template <class F>
+static u64 relations(F a, F b) {
+    return u64(a < b) << 3 | u64(a == b) << 2 | u64(a > b) << 1 | u64(std::isunordered(a, b));
 }
 
 // Corners in the style of TestFloat: exponents where something changes, fractions of few runs.

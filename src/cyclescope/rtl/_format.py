@@ -139,10 +139,10 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
     infinity = cat(const(form.top, form.exponent), const(0, f))
     # Flags are about results that a finite number was rounded to.
     rounding = ~(v.nan | v.infinite)
-    over = over | v.rounded[packed.width - 1 : f].all()
-    inexact = rounding & (guard | below | over)
-    v.raised_early = inexact & v.tiny
-    v.raised = cat(v.invalid, v.divided & ~v.nan, rounding & over, inexact & v.late, inexact)
+    v.over = over | v.rounded[packed.width - 1 : f].all()
+    v.inexact = rounding & (guard | below | v.over)
+    v.raised_early = v.inexact & v.tiny
+    v.raised = cat(v.invalid, v.divided & ~v.nan, rounding & v.over, v.inexact & v.late, v.inexact)
     v.result = mux(
         v.nan,
         const(form.nan, form.width),
