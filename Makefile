@@ -57,10 +57,19 @@ web/node_modules/ready: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	@touch $@
 
+docs: setup      ## build the documentation into docs/_build/html, and run its examples
+	$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: -r docs/requirements.lock
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b doctest docs docs/_build/doctest
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 lock:            ## renew requirements.lock
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url \
 	  --no-header --universal --python-version 3.11 --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --group docs --generate-hashes --no-emit-index-url \
+	  --constraint requirements.lock --no-header --universal --python-version 3.11 --quiet \
+	  --output-file docs/requirements.lock
 
 clean:           ## remove what was built (not the user's cache)
 	rm -rf .venv build rust/target
