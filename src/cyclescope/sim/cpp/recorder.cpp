@@ -33,7 +33,7 @@ namespace {
 
 constexpr uint32_t kRunsPerChunk = 1 << 16;
 // At most so many states are found without the tree, in at most so many words.
-constexpr uint64_t kSlots = 1 << 14;
+constexpr uint32_t kSlots = 1 << 14;
 constexpr uint64_t kSlotWords = 1 << 20;
 struct Instance {
     std::string name;
@@ -65,11 +65,18 @@ struct Recorder {
     std::vector<uint64_t> settled;
 
     // States seen not long ago: `state.count` words each, and the state's number.
-    uint64_t slot_mask = 0;
-    std::vector<uint64_t> slot_words;
-    std::vector<uint32_t> slot_state;
-    std::vector<uint64_t> slot_next;
-    uint64_t current_slot = 0;
+    // A slot is together in memory: what is known of it, then its words.
+    struct Slot {
+        uint32_t state;
+        uint32_t next;  // the slot of the state that followed the last time
+        uint64_t* vector() { return reinterpret_cast<uint64_t*>(this + 1); }
+    };
+    // Slots in the order of first use, so that a run which knows few states touches few pages; and
+    // the slot of each hash.
+    std::vector<uint64_t> slots;
+    uint32_t slots_used = 0;
+    std::vector<uint32_t> slot_of;
+    Slot* current_slot = nullptr;
 
     // Numbers of leaves (instances), then of nodes.
     std::vector<uint32_t> value;
@@ -227,25 +234,37 @@ struct Recorder {
         if (state.count == 0) return;
         push_run();
         // What followed this state the last time often does again.
-        uint64_t slot = slot_next[current_slot];
-        if (!holds(slot)) {
-            slot = hash() & slot_mask;
-            if (!holds(slot)) {
-                memcpy(&slot_words[slot * state.count], words, state.count * sizeof *words);
-                slot_state[slot] = settle();
+        Slot* found = slot(current_slot->next);
+        if (!holds(*found)) {
+            uint32_t& at = slot_of[hash() & (slot_of.size() - 1)];
+            if (at == kNone) at = slots_used++;
+            found = slot(at);
+            if (!holds(*found)) {
+                memcpy(found->vector(), words, state.count * sizeof *words);
+                found->state = settle();
             }
-            slot_next[current_slot] = slot;
+            current_slot->next = at;
         }
-        current_slot = slot;
-        current = slot_state[slot];
-        state.current = &slot_words[slot * state.count];
+        current_slot = found;
+        current = found->state;
+        state.current = found->vector();
+        // The design needs the cache for itself; what probably comes next is fetched meanwhile.
+        Slot* const after = slot(found->next);
+        __builtin_prefetch(after);
+        __builtin_prefetch(after->vector() + state.count - 1);
     }
-    bool holds(uint64_t slot) const {
-        if (slot_state[slot] == kNone) return false;
-        const uint64_t* const at = &slot_words[slot * state.count];
-        uint64_t different = 0;
-        for (uint32_t i = 0; i < state.count; ++i) different |= at[i] ^ words[i];
-        return different == 0;
+    Slot* slot(uint32_t at) {
+        return reinterpret_cast<Slot*>(&slots[size_t{at} * (1 + state.count)]);
+    }
+    static bool holds(Slot& slot) {
+        if (slot.state == kNone) return false;
+        const uint64_t* const at = slot.vector();
+        // Word by word, as the design has just stored them: a load of two words at once would have
+        // to wait until both stores have reached the cache.
+        for (uint32_t i = 0; i < state.count; ++i) {
+            if (at[i] != words[i]) return false;
+        }
+        return true;
     }
 
     void say(const std::string& line) {
@@ -358,12 +377,12 @@ void start() {
     }
     r.settled.resize(state.count);
     if (state.count) {
-        uint64_t slots = 1;
-        while (slots < kSlots && slots * 2 * state.count <= kSlotWords) slots *= 2;
-        r.slot_mask = slots - 1;
-        r.slot_words.resize(slots * state.count);
-        r.slot_state.assign(slots, kNone);
-        r.slot_next.assign(slots, 0);
+        uint32_t count = 1;
+        while (count < kSlots && uint64_t{count} * 2 * state.count <= kSlotWords) count *= 2;
+        r.slot_of.assign(count, kNone);
+        r.slots.resize(size_t{count} * (1 + state.count));
+        for (uint32_t at = 0; at < count; ++at) *r.slot(at) = {kNone, 0};
+        r.current_slot = r.slot(0);
     }
     state.cycles = 0;
     state.run_cycles = 0;
