@@ -8,6 +8,7 @@ each of the few hundred trees.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,13 +18,17 @@ from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._text import clip, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 __all__ = ["ACTIVITY", "STATES", "EventType", "Plan", "plan"]
 
 # The first four are what the hardware's two bits say (paper, section IV-B).
 STATES = ("Idle", "Running", "Critical", "Spinning", "Control")
 """States with a number of their own; `Control` is a cell that is active but does no work."""
+
+_RUNNING = STATES.index("Running")
 
 ACTIVITY = 70_000_001
 """Event type: which part of a row is active, as a number with a label; 0 for none."""
@@ -85,24 +90,16 @@ class Plan:
 def plan(profile: Profile) -> Plan:
     """Divide a profile into rows, states and events."""
     owner, rows = _owners(profile)
-    labels = list(STATES)
-    state = np.zeros((len(profile.forest), len(rows)), dtype=np.int64)
+    entries = _Entries(profile, np.array(owner, dtype=np.int64))
+    state, labels = _states(profile, entries, len(rows))
     activity = EventType(ACTIVITY, "active part", "activity", "", False, ["none"])
     active = np.zeros_like(state)
-    numbers = {label.lower(): number for number, label in enumerate(labels)}
     parts: dict[tuple[int, ...], int] = {(): 0}
-    for tree in range(len(profile.forest)):
-        shown = profile.forest[tree].tolist()
-        for row, name in _states(profile, owner, shown):
-            number = numbers.setdefault(name.lower(), len(numbers))
-            if number == len(labels):
-                labels.append(name)
-            state[tree, row] = number
-        for row, part in _parts(profile, owner, shown):
-            number = parts.setdefault(part, len(parts))
-            if number == len(activity.values):
-                activity.values.append(_part_label(profile, part))
-            active[tree, row] = number
+    for tree, row, part in _parts(profile, entries):
+        number = parts.setdefault(part, len(parts))
+        if number == len(activity.values):
+            activity.values.append(_part_label(profile, part))
+        active[tree, row] = number
     tracks, types, events = _counters(profile, owner, rows)
     return Plan(
         rows=tuple(_clean(name) for name in rows),
@@ -138,47 +135,78 @@ def _owners(profile: Profile) -> tuple[list[int], list[str]]:
     return owner, list(rows)
 
 
-def _states(profile: Profile, owner: list[int], shown: list[int]) -> Iterable[tuple[int, str]]:
-    """(row, its state) for the rows that are not idle."""
-    parents = profile.call_paths.parent
-    inner = {int(parents[path]) for path in shown}
-    found: dict[int, str] = {}
-    for path in shown:
-        frame, row = profile.frame_of(path), owner[path]
-        if frame.kind is Kind.STATE and row >= 0:
-            found[row] = frame.detail or frame.name
-        elif frame.kind is Kind.PROCESS:
-            found[row] = "Running"
-        elif frame.kind is Kind.CELL and row >= 0:
-            found.setdefault(row, "Control")
-        if path not in inner and frame.kind in WORK:
-            # What works below a cell works for it.
-            above = path
-            while above >= 0:
-                if profile.frame_of(above).kind is Kind.CELL and owner[above] >= 0:
-                    found[owner[above]] = "Running"
-                above = int(parents[above])
-    return found.items()
+class _Entries:
+    """All (tree, path) of a forest, and the row in which each lies."""
+
+    def __init__(self, profile: Profile, owner: Ints) -> None:
+        forest, self._parents = profile.forest, profile.call_paths.parent
+        self.tree = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
+        self.path = forest.path
+        self.owner = owner
+        self.row = owner[self.path]
+        names = [profile.catalog[f].kind for f in profile.call_paths.frame.tolist()]
+        self.kind = np.array(names, dtype=object)
+        self._width = len(owner)
+
+    def of_kind(self, *kinds: Kind) -> NDArray[np.bool_]:
+        """The entries of these kinds that lie in a row."""
+        wanted = np.array([kind in kinds for kind in self.kind], dtype=np.bool_)
+        return wanted[self.path] & (self.row >= 0)
+
+    def leaves(self, *, of_rows: bool) -> NDArray[np.bool_]:
+        """The entries that call nothing in their tree; or nothing in their own row."""
+        parent = self._parents[self.path]
+        calls = parent >= 0
+        if of_rows:
+            calls &= self.owner[parent] == self.row
+        called = self.tree[calls] * self._width + parent[calls]
+        return ~np.isin(self.tree * self._width + self.path, called)
 
 
-def _parts(
-    profile: Profile, owner: list[int], shown: list[int]
-) -> Iterable[tuple[int, tuple[int, ...]]]:
-    """(row, the frames that are active at the ends of its own part of the tree)."""
-    parents = profile.call_paths.parent
-    continued = set()
-    for path in shown:
-        parent = int(parents[path])
-        if parent >= 0 and owner[parent] == owner[path]:
-            continued.add(parent)
-    found: dict[int, list[int]] = {}
-    skipped = (Kind.CELL, Kind.THREAD, Kind.STATE, Kind.PROCESS)
-    for path in shown:
-        if owner[path] >= 0 and path not in continued:
-            frame = int(profile.call_paths.frame[path])
-            if profile.catalog[frame].kind not in skipped:
-                found.setdefault(owner[path], []).append(frame)
-    return ((row, tuple(frames)) for row, frames in found.items())
+def _states(profile: Profile, entries: _Entries, rows: int) -> tuple[Ints, list[str]]:
+    """The state of each row in each tree, and the states' labels."""
+    labels = list(STATES)
+    numbers = {label.lower(): number for number, label in enumerate(labels)}
+    of_path = np.zeros(len(profile.call_paths), dtype=np.int64)
+    for place in np.flatnonzero(entries.kind == Kind.STATE).tolist():
+        frame = profile.frame_of(place)
+        name = frame.detail or frame.name
+        of_path[place] = numbers.setdefault(name.lower(), len(numbers))
+        if of_path[place] == len(labels):
+            labels.append(name)
+    state = np.zeros((len(profile.forest), rows), dtype=np.int64)
+    for kinds, number in (((Kind.CELL,), STATES.index("Control")), ((Kind.PROCESS,), _RUNNING)):
+        which = entries.of_kind(*kinds)
+        state[entries.tree[which], entries.row[which]] = number
+    which = entries.of_kind(Kind.STATE)
+    state[entries.tree[which], entries.row[which]] = of_path[entries.path[which]]
+    which = entries.of_kind(*WORK) & entries.leaves(of_rows=False)
+    tree, path = entries.tree[which], entries.path[which]
+    cells = entries.kind == Kind.CELL
+    while len(path):
+        # What works below a cell works for it.
+        cell = cells[path] & (entries.owner[path] >= 0)
+        state[tree[cell], entries.owner[path[cell]]] = _RUNNING
+        path = profile.call_paths.parent[path]
+        tree, path = tree[path >= 0], path[path >= 0]
+    return state, labels
+
+
+def _parts(profile: Profile, entries: _Entries) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    """(tree, row, the frames that are active at the ends of its own part of the tree)."""
+    shown = tuple(set(Kind) - {Kind.CELL, Kind.THREAD, Kind.STATE, Kind.PROCESS})
+    which = np.flatnonzero(entries.of_kind(*shown))
+    if not len(which):
+        return
+    which = which[entries.leaves(of_rows=True)[which]]
+    rows = int(entries.row.max()) + 1
+    key = entries.tree[which] * rows + entries.row[which]
+    order = np.argsort(key, kind="stable")
+    key, frame = key[order], profile.call_paths.frame[entries.path[which[order]]].tolist()
+    first = np.flatnonzero(np.append(True, key[1:] != key[:-1])).tolist()
+    for begin, end in pairwise([*first, len(key)]):
+        tree, row = divmod(int(key[begin]), rows)
+        yield tree, row, tuple(frame[begin:end])
 
 
 def _part_label(profile: Profile, part: tuple[int, ...]) -> str:
