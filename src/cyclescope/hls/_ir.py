@@ -274,7 +274,8 @@ class Schedule:
         latency: node → stages until the result is there; 1 for variable-latency operations, the
             minimum, as the waiting stage they are in is one stage.
         waiting: the stages that hold variable-latency operations (external LOAD and STORE, COPY,
-            LOOP, ACQUIRE, BARRIER); such a stage holds nothing that another operation in it needs.
+            LOOP, ACQUIRE, BARRIER); besides them such a stage holds no more than wires and one
+            level of logic in front of their operands.
         depth: number of stages.
         interval: initiation interval of one thread in cycles, for the iterations that no
             variable-latency operation holds up.

@@ -1,0 +1,222 @@
+"""Schedules: what they promise to the hardware, checked without the scheduler's own bookkeeping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclescope.hls import Graph, Node, Op, Program, Schedule, compile_c
+from cyclescope.hls._delays import BUDGET, REGISTERED, SETUP, delay, is_leaf, latency, varies
+from cyclescope.hls._ir import EFFECTS, Place, Value
+from hls.generator import device_text, generate
+
+FOLDER = Path(__file__).parent / "programs"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "hls"
+PROGRAMS = [*sorted(FOLDER.glob("*.c")), *sorted(EXAMPLES.glob("*/*.c"))]
+
+
+class Check:
+    """One graph's schedule."""
+
+    def __init__(self, graph: Graph, schedule: Schedule) -> None:
+        self.graph, self.schedule = graph, schedule
+        self.carried = {c.param for c in graph.carried}
+        self.waiting = set(schedule.waiting)
+        self.operations = [n for n in graph.nodes if not is_leaf(n) and n.op is not Op.PARAM]
+
+    def there(self, value: Value) -> int:
+        node = value.node
+        if is_leaf(node) or (node.op is Op.PARAM and node not in self.carried):
+            return 0
+        return self.schedule.stage[node] + self.schedule.latency[node]
+
+    def region(self, stage: int) -> int:
+        return sum(w < stage for w in self.waiting)
+
+    def run(self) -> None:
+        self.dependences()
+        self.waits()
+        self.chains()
+        self.recurrences()
+        self.orders()
+        self.ports()
+
+    def dependences(self) -> None:
+        stage = self.schedule.stage
+        for node in self.operations:
+            needed = [*node.operands, *([node.when] if node.when is not None else [])]
+            if node.op in EFFECTS and self.graph.stay is not None:
+                needed.append(self.graph.stay)
+            for value in needed:
+                assert self.there(value) <= stage[node], (node, value.node)
+            for before in node.after:
+                assert stage[before] + 1 <= stage[node], (before, node)
+            assert self.schedule.latency[node] == latency(node)
+
+    def waits(self) -> None:
+        stage = self.schedule.stage
+        for node in self.operations:
+            begin, end = stage[node], stage[node] + self.schedule.latency[node]
+            if varies(node):
+                assert begin in self.waiting, node
+            else:
+                assert begin not in self.waiting or delay(node) <= REGISTERED, node
+                assert not any(begin <= w < end for w in self.waiting), node
+        assert all(any(stage[n] == w for n in self.operations) for w in self.waiting)
+        assert max([0, *stage.values()]) < self.schedule.depth
+
+    def chains(self) -> None:
+        """No path of logic through a stage is longer than a cycle, but for a single operation."""
+        stage, ends = self.schedule.stage, dict[Node, float]()
+        for node in self.operations:
+            own = [v.node for v in node.operands]
+            before = max(
+                (ends[p] for p in own if p in ends and stage[p] == stage[node]), default=0.0
+            )
+            if self.schedule.latency[node]:
+                if not varies(node):
+                    assert before + SETUP <= BUDGET, node
+                continue
+            assert not before or before + delay(node) <= BUDGET or not delay(node), node
+            ends[node] = before + delay(node)
+
+    def recurrences(self) -> None:
+        for carried in self.graph.carried:
+            read = self.schedule.stage[carried.param]
+            written = self.there(carried.next)
+            assert read <= written
+            if self.graph.stay is not None:
+                written = max(written, self.there(self.graph.stay))
+            if self.region(read) == self.region(written):
+                assert self.schedule.interval >= written + 1 - read, carried.param.name
+
+    def orders(self) -> None:
+        stage = self.schedule.stage
+        for order in self.graph.orders:
+            a, b = stage[order.before], stage[order.after]
+            if varies(order.before) or varies(order.after) or self.region(a) != self.region(b):
+                continue
+            assert order.distance * self.schedule.interval + b > a
+
+    def ports(self) -> None:
+        """However far iterations are apart, a memory has no more than two accesses a cycle."""
+        accesses: dict[object, list[int]] = {}
+        for node in self.operations:
+            array = node.array
+            if node.op is Op.COPY or array is None or array.place is Place.EXTERNAL:
+                continue
+            place = (array, self.region(self.schedule.stage[node]))
+            accesses.setdefault(place, []).append(self.schedule.stage[node])
+        if self.graph.stay is None:
+            return
+        for stages in accesses.values():
+            for first in range(self.schedule.interval, self.schedule.interval + 12):
+                for second in range(self.schedule.interval, self.schedule.interval + 12):
+                    starts = (0, first, first + second)
+                    times = [start + s for start in starts for s in stages]
+                    assert max(times.count(t) for t in set(times)) <= 2
+
+
+def check(program: Program) -> None:
+    for graph, schedule in program.schedules.items():
+        Check(graph, schedule).run()
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda p: p.stem)
+def test_programs_are_scheduled_by_the_rules(source: Path) -> None:
+    check(compile_c(source))
+
+
+@pytest.mark.parametrize("first", range(1000, 1060, 20))
+def test_random_programs_are_scheduled_by_the_rules(first: int) -> None:
+    for seed in range(first, first + 20):
+        check(compile_c("random.c", text=device_text(generate(seed), 2)))
+
+
+def region(body: str, *, threads: int = 2, head: str = "") -> Program:
+    """A region over arrays `a` (int), `f` (float) and a number `n`."""
+    text = (
+        f"#include <omp.h>\n{head}void k(int *a, float *f, int n) {{\n"
+        f"#pragma omp target parallel map(tofrom: a[0:64], f[0:64])\n{{\n{body}\n}}\n}}\n"
+    )
+    return compile_c("k.c", text=text, threads=threads)
+
+
+def loops(program: Program) -> list[Schedule]:
+    return [s for g, s in program.schedules.items() if g.stay is not None]
+
+
+def test_a_float_sum_is_bound_by_its_adder() -> None:
+    program = region(
+        "float s = 0, x[64]; int me = omp_get_thread_num();"
+        "for (int i = 0; i < n; i++) x[i] = i;"
+        "for (int i = 0; i < n; i++) s += x[i]; f[me] = s;"
+    )
+    fill, add = loops(program)
+    assert fill.interval == 1
+    adder = next(n for n in add.graph.nodes if n.op is Op.FADD)
+    assert add.interval == add.latency[adder] + 1
+    assert list(add.bounds) == [f"s, line 5: fadd {add.latency[adder]}"]
+
+
+def test_what_a_recurrence_does_not_need_is_not_in_its_way() -> None:
+    # The product of x comes late; the sum must not wait for it from the iteration's start.
+    program = region(
+        "float s = 1, x[64]; int me = omp_get_thread_num();"
+        "for (int i = 0; i < n; i++) x[i] = i;"
+        "for (int i = 0; i < n; i++) s = s * 0.5f + x[i] * x[i] * x[i]; f[me] = s;"
+    )
+    schedule = loops(program)[1]
+    product = next(n for n in schedule.graph.nodes if n.op is Op.FMUL)
+    adder = next(n for n in schedule.graph.nodes if n.op is Op.FADD)
+    assert schedule.interval == schedule.latency[product] + schedule.latency[adder] + 1
+
+
+def test_ports_bound_the_interval() -> None:
+    program = region(
+        "int x[64], s = 0; int me = omp_get_thread_num();"
+        "for (int i = 0; i < 64; i++) x[i] = i * n;"
+        "for (int i = 0; i < 56; i++) s ^= x[i] + x[i+1] + x[i+2] + x[i+3] + x[i+4] + x[i+5];"
+        "a[me] = s;"
+    )
+    schedule = loops(program)[1]
+    assert schedule.interval == 3
+    assert "x: 6 accesses, 2 ports" in schedule.bounds
+
+
+def test_a_dependence_some_iterations_on_bounds_less() -> None:
+    body = "float x[64]; for (int i = {d}; i < 64; i++) x[i] = x[i-{d}] * 0.5f; f[0] = x[n];"
+    one, four = (loops(region(body.format(d=d), threads=1))[0] for d in (1, 4))
+    assert four.interval < one.interval <= 4 * four.interval
+
+
+def test_independent_loads_wait_together_and_dependent_ones_apart() -> None:
+    together = region("int me = omp_get_thread_num(); a[me] = a[me + 8] + a[me + 16] + n;")
+    apart = region("int me = omp_get_thread_num(); a[me] = a[a[me + 8] & 63];")
+    assert [len(p.schedules[p.region.root].waiting) for p in (together, apart)] == [2, 3]
+
+
+def test_loops_on_both_halves_of_a_double_buffer_run_at_once() -> None:
+    body = (
+        "int x[2][8], s = 0, me = omp_get_thread_num();"
+        "for (int b = 0; b < 9; b++) {{"
+        " if (b < 8) for (int i = 0; i < 8; i++) x[b & 1][i] = a[i * b & 63] + n;"
+        " if (b > 0) for (int i = 0; i < 8; i++) s += x[{half}][i]; }} a[me] = s;"
+    )
+    for half, stages in (("(b - 1) & 1", 1), ("b & 1", 2)):
+        program = region(body.format(half=half))
+        outer = loops(program)[0]
+        assert len(outer.waiting) == stages, half
+
+
+def test_a_lock_is_taken_only_when_everything_before_is_over() -> None:
+    program = region(
+        "int s = 0; for (int i = 0; i < n; i++) s += a[i];\n#pragma omp critical\n a[0] += s;"
+    )
+    schedule = program.schedules[program.region.root]
+    order = [
+        n.op for n in sorted(schedule.graph.nodes, key=lambda n: schedule.stage[n])
+        if n.op in EFFECTS
+    ]  # fmt: skip
+    assert order == [Op.LOOP, Op.ACQUIRE, Op.LOAD, Op.STORE, Op.RELEASE]
