@@ -68,6 +68,9 @@ def _words(text: str) -> list[str]:
 )
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option(
+    "--unit-rtl", is_flag=True, help="Simulate floating-point units by their RTL: much slower."
+)
+@click.option(
     "--rtl",
     type=click.Path(path_type=Path),
     metavar="DIR",
@@ -87,6 +90,7 @@ def hls(
     start_cost: int | None,
     sample: int | None,
     cycle_limit: int | None,
+    unit_rtl: bool,
     rtl: Path | None,
     output: Path | None,
     force: bool,
@@ -123,6 +127,7 @@ def hls(
             period=sample or source_hls.PERIOD,
             cycle_limit=cycle_limit,
             progress=show,
+            unit_rtl=unit_rtl,
             rtl=rtl,
             force=force,
         )

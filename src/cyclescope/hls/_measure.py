@@ -90,6 +90,7 @@ def measure(
     period: int = PERIOD,
     cycle_limit: int | None = None,
     progress: Callable[[int, float], object] | None = None,
+    unit_rtl: bool = False,
     rtl: Path | None = None,
     force: bool = False,
 ) -> Measurement:
@@ -104,6 +105,7 @@ def measure(
         period: cycles between two samples of the counters.
         cycle_limit: stop the simulation after so many cycles.
         progress: called a few times a second with (cycles, seconds) so far.
+        unit_rtl: simulate floating-point units by their RTL, not by models.
         rtl: folder to write the hardware and a testbench with this run's data to.
         force: overwrite files there.
 
@@ -131,6 +133,7 @@ def measure(
             period=period,
             cycle_limit=cycle_limit,
             progress=progress,
+            unit_rtl=unit_rtl,
         )
         differing: tuple[str, ...] = ()
         stdout, status = native.stdout, native.status

@@ -14,6 +14,7 @@ from cyclescope.errors import DataError, OutputError, RunError
 from cyclescope.hls._ir import Op, Place
 from cyclescope.hls._machine_memory import BANKS, LINE, bank_of
 from cyclescope.hls._memory_model import MemoryModel
+from cyclescope.hls._models import with_models
 from cyclescope.hls._testbench import Host, bench, config_words, dram
 from cyclescope.hls._watch import captures, watch, watch_modules
 from cyclescope.sim import Design, Harness, build, go_done, run
@@ -86,15 +87,19 @@ def lay_out(sizes: Sequence[int]) -> Layout:
     return Layout(tuple(bases), lines)
 
 
-def prepare(machine: Machine, lines: int, period: int | None = None) -> Design:
+def prepare(
+    machine: Machine, lines: int, period: int | None = None, *, unit_rtl: bool = False
+) -> Design:
     """The machine with its testbench, ready to be built.
 
     Args:
         machine: what to simulate.
         lines: of memory in each bank.
         period: cycles between two samples of a profile; None: no profile is wanted.
+        unit_rtl: simulate floating-point units by their RTL, not by models.
     """
-    files = {**machine.sources, "dram.v": dram()}
+    files = {**machine.sources} if unit_rtl else with_models(machine.sources)
+    files["dram.v"] = dram()
     inside = ""
     if period is not None:
         files["watch.v"] = watch_modules(machine)
@@ -119,6 +124,7 @@ def run_machine(
     cycle_limit: int | None = None,
     progress: Callable[[int, float], object] | None = None,
     period: int | None = None,
+    unit_rtl: bool = False,
 ) -> HardwareRun:
     """Simulates a machine.
 
@@ -133,6 +139,7 @@ def run_machine(
         cycle_limit: stop after so many cycles.
         progress: called a few times a second with (cycles, seconds) so far.
         period: cycles between two samples of a profile's counters; None: nothing is captured.
+        unit_rtl: simulate floating-point units by their RTL, not by models.
 
     Raises:
         DataError: an array is missing or too large, or the team does not fit.
@@ -149,7 +156,7 @@ def run_machine(
     sizes = [len(arrays[a.name]) for a in places]
     layout = lay_out(sizes)
     host = Host(team, in_order, start_cost, layout.bases, sizes, scalars)
-    built = build(prepare(machine, layout.lines, period), optimise="-O2")
+    built = build(prepare(machine, layout.lines, period, unit_rtl=unit_rtl))
     try:
         with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
             folder = Path(name)
