@@ -39,9 +39,10 @@ class Invoke:
 
 @dataclass(frozen=True)
 class Seq:
-    """Run statements one after another."""
+    """Run statements one after another; `static` promises that each takes a fixed time."""
 
     body: Sequence[Control]
+    static: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Par:
     """Run statements side by side; the end is the end of the slowest."""
 
     body: Sequence[Control]
+    static: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,9 @@ def control_lines(node: Control) -> Iterator[str]:
         case Invoke(cell, refs, inputs):
             bound = f"[{_bindings(refs)}]" if refs else ""
             yield f"invoke {cell}{bound}({_bindings(inputs)})();"
-        case Seq(body) | Par(body):
-            yield "seq {" if isinstance(node, Seq) else "par {"
+        case Seq(body, static) | Par(body, static):
+            word = "seq {" if isinstance(node, Seq) else "par {"
+            yield f"static {word}" if static else word
             for child in body:
                 yield from _indented(control_lines(child))
             yield "}"
@@ -180,6 +183,12 @@ class Component:
         """
         lines = [f"{INDENT}{line};" for line in (*assignments, f"{name}[done] = {done}")]
         self._groups.append([f"group {name} {{", *lines, "}"])
+        return Enable(name)
+
+    def static_group(self, name: str, *assignments: str, cycles: int = 1) -> Enable:
+        """Add a group that takes so many cycles, and return the statement that runs it."""
+        lines = [f"{INDENT}{line};" for line in assignments]
+        self._groups.append([f"static<{cycles}> group {name} {{", *lines, "}"])
         return Enable(name)
 
     def comb_group(self, name: str, *assignments: str) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["timeline_svg"]
 
-_LEFT, _RIGHT, _TOP = 190, 14, 34
+_LEFT, _RIGHT, _TOP = 204, 14, 34
 _ROW, _LETTER = 18, 6.6
 _LEAST = 3.0  # pixels from which a box is drawn as such
 _COLOURS = {
@@ -97,7 +97,7 @@ class _Still:
     def draw(self, profiles: Sequence[Profile], max_rows: int) -> bytes:
         panels = []
         for profile in profiles:
-            bands = list(self._bands(profile))
+            bands = [band for band in self._bands(profile) if self._shows(band)]
             panels.append((profile, bands[:max_rows], max(len(bands) - max_rows, 0)))
         height = _TOP + sum(_ROW * (len(bands) + (left > 0)) + 42 for _, bands, left in panels)
         self._xml.startDocument()
@@ -129,6 +129,10 @@ class _Still:
         self._xml.characters(text)
         self._xml.endElement(name)
         self._xml.ignorableWhitespace("\n")
+
+    def _shows(self, band: _Band) -> bool:
+        """Whether anything of it is in the window."""
+        return bool(((band.end > self._start) & (band.start < self._end)).any())
 
     def _x(self, cycle: float) -> float:
         return round(_LEFT + (cycle - self._start) * self._scale, 2)
