@@ -46,6 +46,19 @@ struct Request {
     instrument: bool,
 }
 
+/// Ports by name: passes that add some go through hash tables, whose order differs from run to run,
+/// and equal programs have to give equal Verilog to be found in the cache.
+fn in_fixed_order(ctx: &ir::Context) {
+    for comp in &ctx.components {
+        comp.signature.borrow_mut().ports.sort_by_key(|port| port.borrow().name);
+        for cell in comp.cells.iter() {
+            if matches!(cell.borrow().prototype, ir::CellType::Component { .. }) {
+                cell.borrow_mut().ports.sort_by_key(|port| port.borrow().name);
+            }
+        }
+    }
+}
+
 /// (Verilog, record as JSON).
 fn run(request: &Request) -> CalyxResult<(String, String)> {
     record::begin();
@@ -75,6 +88,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     }
     manager.execute_plan(&mut ctx, &passes, &[], false)?;
 
+    in_fixed_order(&ctx);
     VerilogBackend::validate(&ctx)?;
     let externs = request.work.join("externs.sv");
     let components = request.work.join("components.sv");
