@@ -24,6 +24,7 @@ _WORDS = frozenset(
     loop
     """.split()  # noqa: SIM905
 )
+_OF_DATA = frozenset({"data", "enter", "exit", "update"})
 _SEVERAL = frozenset({"target", "teams", "distribute", "parallel", "for", "simd", "loop"})
 
 
@@ -138,7 +139,9 @@ def directives(pragmas: Sequence[Pragma]) -> list[Directive]:
 def _directive(pragma: Pragma) -> Directive:
     words = list(pragma.tokens[1:])
     name: list[str] = []
-    while words and words[0] in _WORDS and (not name or words[0] in _SEVERAL):
+    while words and words[0] in _WORDS:
+        if name and words[0] not in _SEVERAL | _OF_DATA:
+            break
         name.append(words.pop(0))
     clauses: list[tuple[str, tuple[str, ...]]] = []
     if name == ["critical"] and words[:1] == ["("]:

@@ -145,10 +145,8 @@ class Places(State):
                 target = expr.operand if isinstance(expr, Unary) else expr.target
                 assert isinstance(target, Name)
                 return Location(self.bases[target.variable], at, _target(kind))
-            case Conditional(condition=_, then=then, other=other):
-                at = self.rvalue(expr)
-                del other
-                return Location(self.address(then).array, at, _target(kind))
+            case Conditional(condition=condition, then=then, other=other):
+                return self._either(expr, self.condition(condition), then, other)
             case Index() | Member() | Unary(op="*") if isinstance(kind, Array):
                 inner = self.object(expr)
                 if isinstance(inner, Location):
@@ -157,6 +155,24 @@ class Places(State):
             expr.where,
             f"the pointer `{self.unit.text(expr.where)}` isn't supported; subscript",
         )
+
+    def _either(self, expr: Expr, chosen: Value, then: Expr, other: Expr) -> Location:
+        arms: dict[bool, Location] = {}
+
+        def arm(which: bool, given: Expr) -> None:
+            arms[which] = self.address(given)
+
+        self.branch(chosen, lambda: arm(True, then), lambda: arm(False, other))
+        if len(arms) == 1:
+            return next(iter(arms.values()))
+        first, second = arms[True], arms[False]
+        if first.array is not second.array:
+            raise self.refuse(
+                expr.where, f"this pointer would point into {first.array.name} or "
+                f"{second.array.name}; use one for each"
+            )  # fmt: skip
+        at = self.b.select(chosen, first.offset, second.offset)
+        return Location(first.array, at, first.type, first.extents)
 
     def _moved(self, place: Location, index: Expr, sign: int, where: Range) -> Location:
         given = index.type

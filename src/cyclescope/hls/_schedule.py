@@ -134,7 +134,8 @@ class _Scheduler:
                     if node not in urgent:
                         self._soon(node, start)
                 continue
-            stage = start + bool(own)
+            # Room for what is handed to the next iteration, if nothing else makes any.
+            stage = start + (level == 0 and bool(own))
             for node in waiters:
                 stage = max(stage, *(self.ready[p].registered for p in self.before[node]), stage)
             late: set[Node] = set()

@@ -101,6 +101,10 @@ class State(ABC):
         """The value of an expression, in its type's width."""
 
     @abstractmethod
+    def condition(self, expr: Expr) -> Value:
+        """Whether an expression is not zero: one bit."""
+
+    @abstractmethod
     def outer(self, variable: Variable) -> None:
         """Make a variable of the host's known."""
 

@@ -1,0 +1,134 @@
+"""What isn't supported is named with its line; what looks wrong is a warning."""
+
+from __future__ import annotations
+
+import pytest
+
+from cyclescope.errors import SourceError
+from cyclescope.hls import compile_c
+
+HEAD = """\
+#include <omp.h>
+#include <math.h>
+struct pair { int a, b; };
+typedef float v4 __attribute__((vector_size(16)));
+static int again(int n) { return n ? again(n - 1) : 0; }
+int printf(const char *, ...);
+int table[8];
+void k(int *a, int *b, float *f, int n) {
+#pragma omp target parallel map(tofrom: a[0:n], f[0:n]) num_threads(4)
+{
+"""
+LINE = HEAD.count("\n") + 1  # of the first line of a body
+
+
+def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
+    return compile_c("k.c", text=f"{HEAD}{body}\n}}\n}}\n", threads=threads).lowered.warnings
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("a[0] = again(3);", "again calls itself"),
+        ('printf("x");', r"printf\(\) isn't supported"),
+        ("a[0] = sin(f[0]);", r"sin\(\) isn't supported"),
+        ("switch (n) { case 1: a[0] = 1; }", "switch isn't supported"),
+        ("b[0] = 1;", "b is a pointer: say what it points to"),
+        ("n = 3;", "n is shared by all threads and isn't mapped"),
+        ("return;", "return out of a target region"),
+        ("static int s; a[0] = s;", "s is static"),
+        ("int x[n]; a[0] = x[0];", "the size of .* isn't known"),
+        ("int x = 1; int *p = &x; a[0] = *p;", "the address of a value on wires"),
+        ("int *p = n ? a : table; a[0] = *p;", "would point into a or table"),
+        ("struct pair p = {1, 2}; a[0] = p.a;", "initial values of a struct"),
+        ("#pragma omp task\na[0] = 1;", "omp task isn't supported"),
+        ("#pragma omp for schedule(dynamic)\nfor (int i = 0; i < n; i++) a[i] = 1;", "dynamic"),
+        ("#pragma omp for schedule(static, n)\nfor (int i = 0; i < n; i++) a[i] = 1;", "chunk"),
+        ("#pragma omp for\nfor (float x = 0; x < 3; x++) a[0] = 1;", "must be int or long"),
+        ("#pragma omp for\nfor (int i = 1; i < n; i *= 2) a[i] = 1;", "steps by"),
+        ("#pragma omp for\nwhile (n) a[0] = 1;", "needs a for loop"),
+        ("#pragma unroll n\nfor (int i = 0; i < n; i++) a[i] = 1;", "constant expression"),
+        ("#pragma unroll 4000\nfor (int i = 0; i < n; i++) a[i] = 1;", "more than 1024"),
+        (
+            "int s = 0;\n#pragma omp for reduction(+: s)\nfor (int i = 0; i < n; i++) s += a[i];",
+            "only scalars of the host",
+        ),
+        ("if (n)\n#pragma omp critical\na[0] = 1;", "belongs to no statement"),
+        ("float x[2000] = {0}; f[0] = x[n];", "a long initial value"),
+    ],
+)
+def test_what_is_not_supported_is_named(body: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message) as caught:
+        compiled(body)
+    assert "\n" not in str(caught.value)
+    line = int(str(caught.value).split(":")[1])
+    assert LINE - 2 <= line <= LINE + body.count("\n") or "again" in body
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("int main(void) { return 0; }", "no `#pragma omp target`"),
+        (
+            "void f(int *a) {\n#pragma omp target map(a[0:1])\na[0] = 1;\n"
+            "#pragma omp target map(a[0:1])\na[0] = 2; }",
+            "k.c:4: a second target region",
+        ),
+        ("void f(int *a) {\n#pragma omp target map(to: a)\na[0] = 1; }", "give a section"),
+        ("void f(int *a) {\n#pragma omp target if(1) map(a[0:1])\na[0] = 1; }", "clause if"),
+        ("void f(int *a) {\n#pragma omp target data map(a[0:1])\n{ } }", "target data"),
+        ("void f(int *a) {\n#pragma omp target map(a[0:1]\na[0] = 1; }", "not closed"),
+        ("void f(int *a) {\n#pragma omp target\na[0 = 1; }", "k.c:3"),
+    ],
+)
+def test_regions_that_are_not_supported(text: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        compile_c("k.c", text=text)
+
+
+@pytest.mark.parametrize("threads", [0, 257])
+def test_teams_have_a_size(threads: int) -> None:
+    with pytest.raises(SourceError, match="from 1 to 256"):
+        compiled("a[0] = 1;", threads)
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ("a[0] = 1;", "a"),
+        ("for (int i = 0; i < n; i++) a[i] += 1;", "a"),
+        ("if (n > 3) f[n - 1] = 2;", "f"),
+        ("int x[8]; x[0] = omp_get_thread_num(); a[3] = x[0];", "a"),
+    ],
+)
+def test_a_data_race_that_can_be_seen_is_a_warning(body: str, place: str) -> None:
+    (warning,) = compiled(body)
+    assert warning.startswith(
+        f"k.c:{LINE}: data race: every thread writes the same place of {place}"
+    )
+    assert not compiled(body, threads=1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a[omp_get_thread_num()] = 1;",
+        "for (int i = omp_get_thread_num(); i < n; i += 4) a[i] = 1;",
+        "if (omp_get_thread_num() == 0) a[0] = 1;",
+        "for (int i = 0; i < omp_get_thread_num(); i++) a[7] = i;",
+        "int i = 0; while (i < omp_get_thread_num()) i++; a[i] = 1;",
+        "#pragma omp critical\na[0] = 1;",
+        "#pragma omp atomic\na[0] += 1;",
+        "#pragma omp single\na[0] = 1;",
+        "#pragma omp for\nfor (int i = 0; i < n; i++) a[i] = 1;",
+    ],
+)
+def test_what_threads_do_apart_or_protected_is_none(body: str) -> None:
+    assert not compiled(body)
+
+
+def test_a_loop_that_cannot_be_unrolled_is_a_warning() -> None:
+    (warning,) = compiled(
+        "#pragma unroll\nfor (int i = 0; i < n; i++) a[8 * i + omp_get_thread_num()] = 1;"
+    )
+    assert warning.startswith(f"k.c:{LINE}: the number of iterations isn't known")
