@@ -14,7 +14,7 @@ PAGES = ROOT / "docs" / "studies"
 STUDIES = runpy.run_path(str(ROOT / "scripts" / "studies.py"))
 
 
-@pytest.mark.parametrize("name", ["static-promotion", "resource-sharing"])
+@pytest.mark.parametrize("name", ["static-promotion", "resource-sharing", "neural-network"])
 def test_a_page_says_what_was_measured(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "pages"
     folder.mkdir()
