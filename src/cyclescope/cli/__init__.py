@@ -36,6 +36,7 @@ COMMANDS = (
     "check",
     "advise",
     "query",
+    "sweep",
 )
 
 

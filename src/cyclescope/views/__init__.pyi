@@ -14,6 +14,7 @@ from ._lines import lines_view, print_source, source_svg, source_text
 from ._network import NetworkEdge, NetworkNode, network_svg
 from ._paraver import write_paraver
 from ._paraver_side import paraver_companions
+from ._pareto import ParetoPoint, pareto_svg
 from ._query import answer_view
 from ._report import EMBED, write_report
 from ._speedscope import SPEEDSCOPE_RUNS, speedscope
@@ -33,6 +34,7 @@ __all__ = [
     "Folded",
     "NetworkEdge",
     "NetworkNode",
+    "ParetoPoint",
     "advice_json",
     "advice_markdown",
     "advice_text",
@@ -55,6 +57,7 @@ __all__ = [
     "lines_view",
     "network_svg",
     "paraver_companions",
+    "pareto_svg",
     "print_source",
     "print_summary",
     "source_svg",

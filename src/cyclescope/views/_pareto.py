@@ -1,0 +1,170 @@
+"""Runs of a study as points over two figures, with the front of those that no other beats."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import XMLGenerator
+from xml.sax.xmlreader import AttributesImpl
+
+from cyclescope.views._text import clip, number, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ParetoPoint", "pareto_svg"]
+
+_WIDTH, _HEIGHT = 760, 480
+_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 24, 48, 56
+_TICKS = 5
+_NAMES = 12  # names beside points of the front; more would cover each other
+_STYLE = """
+text { font: 12px system-ui, sans-serif; fill: #1b1b1f; }
+.title { font-size: 15px; font-weight: bold; }
+.tick { fill: #5f6068; font-size: 11px; }
+.grid { stroke: #e3e4e8; }
+.point { fill: #9aa0ab; }
+.best { fill: #2457a6; }
+.front { fill: none; stroke: #2457a6; stroke-width: 1.5; stroke-dasharray: 4 3; }
+.page { fill: #ffffff; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ParetoPoint:
+    """A run: two figures, what it was, whether it is on the front."""
+
+    x: int
+    y: int
+    label: str
+    best: bool
+
+
+def pareto_svg(points: Sequence[ParetoPoint], x: str, y: str, title: str) -> bytes:
+    """Draw runs over two figures.
+
+    Args:
+        points: the runs.
+        x: the name of the figure to the right.
+        y: of the one upwards.
+        title: a heading.
+
+    Returns:
+        An SVG document in UTF-8. Each point's tooltip says what it was.
+    """
+    return _Writer(points, x, y, title).svg()
+
+
+class _Writer:
+    def __init__(self, points: Sequence[ParetoPoint], x: str, y: str, title: str) -> None:
+        self._points = points
+        self._names = visible(x), visible(y)
+        self._title = clip(visible(title), 80)
+        self._x = _axis([point.x for point in points])
+        self._y = _axis([point.y for point in points])
+        self._buffer = io.StringIO()
+        self._xml = XMLGenerator(self._buffer, encoding="utf-8", short_empty_elements=True)
+
+    def svg(self) -> bytes:
+        """The whole document."""
+        self._xml.startDocument()
+        size = {"width": str(_WIDTH), "height": str(_HEIGHT)}
+        self._xml.startElement("svg", AttributesImpl({
+            "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {_WIDTH} {_HEIGHT}", **size,
+        }))  # fmt: skip
+        self._leaf("title", self._title)
+        self._leaf("style", _STYLE)
+        self._leaf("rect", None, **{"class": "page"}, **size)
+        self._leaf("text", self._title, x=str(_LEFT), y="26", **{"class": "title"})
+        self._axes()
+        best = sorted({(p.x, p.y) for p in self._points if p.best})
+        if len(best) > 1:
+            line = " ".join(f"{self._at(x, y)[0]:.1f},{self._at(x, y)[1]:.1f}" for x, y in best)
+            self._leaf("polyline", None, points=line, **{"class": "front"})
+        for point in sorted(self._points, key=lambda p: p.best):
+            self._point(point)
+        for point in [p for p in self._points if p.best][:_NAMES]:
+            left, top = self._at(point.x, point.y)
+            self._label(clip(visible(point.label), 44), left, top)
+        self._xml.endElement("svg")
+        self._xml.endDocument()
+        return self._buffer.getvalue().encode()
+
+    def _leaf(self, name: str, text: str | None, **attributes: str) -> None:
+        self._xml.startElement(name, AttributesImpl(attributes))
+        if text is not None:
+            self._xml.characters(text)
+        self._xml.endElement(name)
+        self._xml.characters("\n")
+
+    def _at(self, x: int, y: int) -> tuple[float, float]:
+        return (
+            _LEFT + (_WIDTH - _LEFT - _RIGHT) * _part(x, self._x),
+            _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * _part(y, self._y),
+        )
+
+    def _axes(self) -> None:
+        low, high = self._x
+        for value in _ticks(self._x):
+            left, _ = self._at(value, self._y[0])
+            self._leaf("line", None, x1=f"{left:.1f}", x2=f"{left:.1f}", y1=str(_TOP),
+                       y2=str(_HEIGHT - _BOTTOM), **{"class": "grid"})  # fmt: skip
+            self._leaf("text", number(value), x=f"{left:.1f}", y=str(_HEIGHT - _BOTTOM + 18),
+                       **{"class": "tick", "text-anchor": "middle"})  # fmt: skip
+        for value in _ticks(self._y):
+            _, top = self._at(low, value)
+            self._leaf("line", None, x1=str(_LEFT), x2=str(_WIDTH - _RIGHT), y1=f"{top:.1f}",
+                       y2=f"{top:.1f}", **{"class": "grid"})  # fmt: skip
+            self._leaf("text", number(value), x=str(_LEFT - 8), y=f"{top + 4:.1f}",
+                       **{"class": "tick", "text-anchor": "end"})  # fmt: skip
+        middle = (self._at(low, 0)[0] + self._at(high, 0)[0]) / 2
+        self._leaf("text", clip(self._names[0], 60), x=f"{middle:.1f}", y=str(_HEIGHT - 14),
+                   **{"text-anchor": "middle"})  # fmt: skip
+        self._leaf("text", clip(self._names[1], 40), x=str(_LEFT), y=str(_TOP - 6))
+
+    def _point(self, point: ParetoPoint) -> None:
+        left, top = self._at(point.x, point.y)
+        place = {"cx": f"{left:.1f}", "cy": f"{top:.1f}", "r": "5" if point.best else "4"}
+        style = "best" if point.best else "point"
+        self._xml.startElement("circle", AttributesImpl({"class": style, **place}))
+        self._leaf(
+            "title",
+            f"{visible(point.label)}\n{self._names[0]}: {number(point.x)}\n"
+            f"{self._names[1]}: {number(point.y)}",
+        )
+        self._xml.endElement("circle")
+
+    def _label(self, text: str, left: float, top: float) -> None:
+        right = left > _WIDTH * 0.6
+        self._leaf(
+            "text",
+            text,
+            x=f"{left - 9 if right else left + 9:.1f}",
+            y=f"{top - 8:.1f}",
+            **{"text-anchor": "end" if right else "start"},
+        )
+
+
+def _axis(values: Sequence[int]) -> tuple[int, int]:
+    """First and last value of an axis, with some room around the points."""
+    if not values:
+        return 0, 1
+    low, high = min(values), max(values)
+    room = max((high - low) // 12, 1)
+    return (max(low - room, 0) if low >= 0 else low - room), high + room
+
+
+def _part(value: int, axis: tuple[int, int]) -> float:
+    low, high = axis
+    return (value - low) / (high - low)
+
+
+def _ticks(axis: tuple[int, int]) -> list[int]:
+    """Round numbers along an axis, about `_TICKS` of them."""
+    low, high = axis
+    least = max((high - low) / _TICKS, 1)
+    step = 1
+    while step < least:
+        step = next((step * f for f in (2, 5) if step * f >= least), step * 10)
+    return list(range(-(-low // step) * step, high + 1, step))

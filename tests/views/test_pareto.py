@@ -1,0 +1,42 @@
+"""The picture of a study: every run a point, names stay text."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cyclescope.views import ParetoPoint, pareto_svg
+
+from ..strategies import HOSTILE
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+points = st.builds(
+    ParetoPoint,
+    x=st.integers(-(10**12), 10**12),
+    y=st.integers(0, 50),
+    label=st.sampled_from(HOSTILE),
+    best=st.booleans(),
+)
+
+
+@given(st.lists(points, max_size=20), st.sampled_from(HOSTILE))
+def test_every_run_is_a_point_inside_the_picture(runs: list[ParetoPoint], name: str) -> None:
+    root = ET.fromstring(pareto_svg(runs, name, "area", name))
+    circles = list(root.iter(f"{SVG}circle"))
+    assert len(circles) == len(runs)
+    for circle in circles:
+        assert 0 < float(circle.get("cx", -1)) < 760
+        assert 0 < float(circle.get("cy", -1)) < 480
+    assert sum(circle.get("class") == "best" for circle in circles) == sum(p.best for p in runs)
+    assert not list(root.iter(f"{SVG}script"))
+
+
+def test_fewer_is_further_left_and_lower() -> None:
+    runs = [ParetoPoint(10, 5, "a", True), ParetoPoint(20, 3, "b", True)]
+    root = ET.fromstring(pareto_svg(runs, "cycles", "area", "study"))
+    first, second = root.iter(f"{SVG}circle")
+    assert float(first.get("cx", 0)) < float(second.get("cx", 0))
+    assert float(first.get("cy", 0)) < float(second.get("cy", 0))
