@@ -8,7 +8,9 @@
 #define DIM 64 /* a multiple of the block size and of the number of threads */
 #endif
 
+#ifndef VECTOR_LEN
 #define VECTOR_LEN 4
+#endif
 typedef float VECTOR __attribute__((vector_size(4 * VECTOR_LEN)));
 
 static float *matrix(void) {

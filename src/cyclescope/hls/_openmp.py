@@ -140,7 +140,8 @@ def _directive(pragma: Pragma) -> Directive:
     words = list(pragma.tokens[1:])
     name: list[str] = []
     while words and words[0] in _WORDS:
-        if name and words[0] not in _SEVERAL | _OF_DATA:
+        of_data = "target" in name and words[0] in _OF_DATA
+        if name and words[0] not in _SEVERAL and not of_data:
             break
         name.append(words.pop(0))
     clauses: list[tuple[str, tuple[str, ...]]] = []
