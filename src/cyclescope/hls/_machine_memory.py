@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from cyclescope.hls._ir import Array, Node
     from cyclescope.rtl import Expr, Memory, Module, Net
 
-__all__ = ["ADDRESS", "BANKS", "LINE", "TAGS", "LocalArray", "Ports", "Traffic", "bank_of"]
+__all__ = [
+    "ADDRESS",
+    "BANKS",
+    "LINE",
+    "TAGS",
+    "LocalArray",
+    "Ports",
+    "Traffic",
+    "bank_bits",
+    "bank_of",
+]
 
 BANKS = 4
 LINE = 64  # bytes
@@ -38,6 +48,14 @@ def bank_of(line: int) -> int:
     bank = 0
     for pair in range(_FOLD):
         bank ^= line >> 2 * pair & 3
+    return bank
+
+
+def bank_bits(line: Expr) -> Expr:
+    """`bank_of` in hardware."""
+    bank: Expr = line[1:0]
+    for pair in range(1, _FOLD):
+        bank = bank ^ line[2 * pair + 1 : 2 * pair]
     return bank
 
 
@@ -77,6 +95,7 @@ class Ports:
         self._reads: list[_Request] = []
         self._writes: list[_Request] = []
         self.traffic: list[Traffic] = []
+        self.pending: list[Expr] = []  # threads whose requests wait for a bank's arbiter
         self.preloader = Preloader(m, threads)
         self._arrivals: list[tuple[Expr, Expr, Expr, Expr]] = []
         self._busy: list[Expr] = []
@@ -142,14 +161,17 @@ class Ports:
                     number, None, None, line.asks, line.tid, line.address, line.line, line.accepted
                 )
             )
-        grants = [m.ahead(f"bank{b}_grant", 2 * threads) for b in range(BANKS)]
+        half = 1 << self._tid
+        grants = [m.ahead(f"bank{b}_grant", 2 * half) for b in range(BANKS)]
         reads = _Side(self, "read", self._reads, [g[threads - 1 : 0] for g in grants])
-        writes = _Side(self, "write", self._writes, [g[2 * threads - 1 : threads] for g in grants])
+        writing = [g[half + threads - 1 : half] for g in grants]
+        writes = _Side(self, "write", self._writes, writing)
         for b in range(BANKS):
             self._bank(b, grants[b], reads, writes)
         for side in (reads, writes):
             for flags in side.pending:
                 flags.finish()
+                self.pending.append(flags.bits)
         if self.preloader:
             self.preloader.take(self._arrivals, TAGS)
             self._busy.append(self.preloader.moving)
@@ -166,23 +188,19 @@ class Ports:
         free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
         under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
         may_read = free & under_way.ult(TAGS)
+        # A writer's number is the thread's behind a 1, a reader's behind a 0.
+        half = 1 << self._tid
+        want_write = (writes.pending[b].bits & free.repeat(threads)).zext(half)
+        want_read = (reads.pending[b].bits & may_read.repeat(threads)).zext(half)
         hts = m.instance(
-            scheduler(2 * threads, ordered=False),
+            scheduler(2 * half, ordered=False),
             f"{name}_arbiter",
-            {
-                "eligible": cat(
-                    writes.pending[b].bits & free.repeat(threads),
-                    reads.pending[b].bits & may_read.repeat(threads),
-                )
-            },
+            {"eligible": cat(want_write, want_read)},
         )
         m.assign(grant, hts["grant"])
         reader = grant[threads - 1 : 0].any()
-        writer = grant[2 * threads - 1 : threads].any()
-        if threads == 1:
-            who: Expr = const(0, 1)
-        else:
-            who = m.wire(f"{name}_who", hts["tid"].trunc(self._tid))
+        writer = grant[half + threads - 1 : half].any()
+        who = m.wire(f"{name}_who", hts["tid"].trunc(self._tid))
         m.update(reading, reader, free)
         m.update(writing, writer, free)
         at = m.wire(f"{name}_at", mux(writer, writes.address.at(who), reads.address.at(who)))
@@ -278,10 +296,7 @@ class _Side:
                 size = r.results.width // 8 if r.results is not None else LINE
             ports.traffic.append(Traffic(r.accepted, r.tid, size, r.data is not None))
             line = r.address[ADDRESS - 1 : _OFFSET]
-            bank: Expr = line[1:0]
-            for pair in range(1, _FOLD):
-                bank = bank ^ line[2 * pair + 1 : 2 * pair]
-            bank = m.wire(f"{name}_{r.number}_bank", bank)
+            bank = m.wire(f"{name}_{r.number}_bank", bank_bits(line))
             for b in range(BANKS):
                 self.pending[b].set(going & bank.eq(b).repeat(threads))
             self.address.write(r.tid, r.address, r.accepted)

@@ -1,0 +1,117 @@
+"""All programs in simulated hardware: every team, memory and order, against the native run.
+
+`python benches/sweep_hls.py [--threads 1,2,3,8] [--random N] [NAME …]`. Prints a line a program
+and what is wrong; the exit status says whether something was. With --random: N generated programs
+in the place of those of the tests, against the interpreter of the data-flow form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+from cyclescope.errors import CyclescopeError
+from cyclescope.hls import Host, MemoryModel, compile_c, differences, interpret, machine_of
+from cyclescope.hls._run import run_machine
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+FAST = MemoryModel(controller=0, cas=0, rcd=0, rp=0, turnaround=0, refresh_interval=0)
+RANDOM = MemoryModel(seed=5, stall=50)
+WAYS = [
+    ("fast", FAST, False),
+    ("default", MemoryModel(), True),
+    ("random", RANDOM, False),
+    ("random, in order", RANDOM, True),
+]
+SMALL = {"DIM": "16"}  # of the examples
+ARGUMENTS = {"pi": ["960"]}
+LIMIT = 3_000_000
+
+
+def program(source: Path, teams: list[int]) -> str:
+    """What is wrong with a program; empty if nothing is."""
+    arguments = ARGUMENTS.get(source.stem, [])
+    wrong = []
+    cycles = []
+    with Host(compile_c(source, defines=SMALL)) as host:
+        for threads in teams:
+            compiled = compile_c(source, threads=threads, defines=SMALL)
+            if compiled.region.threads != threads and threads != teams[0]:
+                continue
+            native = host.run(arguments, threads=compiled.region.threads)
+            machine = machine_of(compiled)
+            for name, memory, in_order in WAYS:
+                try:
+                    run = run_machine(
+                        machine,
+                        native.inputs,
+                        native.scalars,
+                        memory=memory,
+                        in_order=in_order,
+                        cycle_limit=LIMIT,
+                    )
+                except CyclescopeError as error:
+                    wrong.append(f"{threads} threads, {name}: {error}")
+                    continue
+                if not run.complete:
+                    wrong.append(f"{threads} threads, {name}: {run.stop_reason}")
+                elif found := differences(compiled, native.outputs, run.arrays):
+                    wrong.append(f"{threads} threads, {name}: {found[0]}")
+                cycles.append(run.cycles)
+    return "; ".join(wrong) or f"right, {min(cycles)} to {max(cycles)} cycles"
+
+
+def generated(seed: int) -> str:
+    """What is wrong with a random program."""
+    from hls import generator
+
+    kernel = generator.generate(seed)
+    compiled = compile_c(f"seed{seed}.c", text=generator.device_text(kernel))
+    arrays = generator.inputs(kernel)
+    want = interpret(compiled.region, arrays)
+    machine = machine_of(compiled)
+    name, memory, in_order = random.Random(seed).choice(WAYS)
+    try:
+        run = run_machine(machine, arrays, memory=memory, in_order=in_order, cycle_limit=LIMIT)
+    except CyclescopeError as error:
+        return f"wrong ({name}): {error}"
+    bad = [a for a in want if run.arrays.get(a) != want[a]]
+    return f"wrong ({name}): {bad}" if bad else f"right, {run.cycles} cycles"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--threads", default="3,8,1,2")
+    parser.add_argument("--random", default="", metavar="FIRST-LAST")
+    chosen = parser.parse_args()
+    teams = [int(n) for n in chosen.threads.split(",")]
+    bad = 0
+    jobs: list[tuple[str, object]] = []
+    if chosen.random:
+        first, _, last = chosen.random.partition("-")
+        jobs = [(f"seed {s}", s) for s in range(int(first), int(last or first) + 1)]
+    else:
+        files = [*sorted((ROOT / "tests" / "hls" / "programs").glob("*.c"))]
+        files += sorted((ROOT / "examples" / "hls").glob("*/*.c"))
+        jobs = [(f.stem, f) for f in files if not chosen.names or f.stem in chosen.names]
+    for name, job in jobs:
+        started = time.monotonic()
+        try:
+            said = program(job, teams) if isinstance(job, Path) else generated(int(str(job)))
+        except CyclescopeError as error:
+            said = f"wrong: {error}"
+        bad += not said.startswith("right")
+        print(f"{name:28} {said} ({time.monotonic() - started:.0f} s)", flush=True)
+    print(f"{len(jobs)} programs, {bad} wrong")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    os.nice(5)
+    raise SystemExit(main())
