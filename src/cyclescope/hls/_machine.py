@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls._ir import Array, Graph, Node, Region, Schedule
     from cyclescope.hls._machine_memory import Traffic
+    from cyclescope.hls._trace_format import TraceLayout
+    from cyclescope.hls._unit_top import UnitOptions
     from cyclescope.rtl import Expr, Net, Unit
 
 __all__ = ["Access", "Core", "Machine", "Wait", "build_machine"]
@@ -60,6 +62,7 @@ class Machine:
         waits: where threads can wait.
         pipelines: of all graphs, outside in, the root first.
         traffic: requests at the threads' ports.
+        trace: what its profiling unit writes; None: it has none.
     """
 
     name: str
@@ -69,6 +72,12 @@ class Machine:
     waits: tuple[Wait, ...]
     pipelines: tuple[Pipeline, ...]
     traffic: tuple[Traffic, ...]
+    trace: TraceLayout | None = None
+
+    @property
+    def core(self) -> str:
+        """The path from the bench to the instance that holds the named nets."""
+        return "accelerator" if self.trace is None else "accelerator.core"
 
     @property
     def threads(self) -> int:
@@ -266,7 +275,11 @@ def _nothing(_index: int, _tid: Expr) -> Expr:
 
 
 def build_machine(
-    region: Region, schedules: Mapping[Graph, Schedule], *, checks: bool = True
+    region: Region,
+    schedules: Mapping[Graph, Schedule],
+    *,
+    checks: bool = True,
+    unit: UnitOptions | None = None,
 ) -> Machine:
     """Builds the hardware of a region.
 
@@ -274,17 +287,25 @@ def build_machine(
         region: what it does.
         schedules: of its root and all its loops.
         checks: hardware that notices accesses out of range; for simulation.
+        unit: build a profiling unit in.
 
     Raises:
         LawError: a schedule that cannot be built, a fault of the scheduler.
+        DataError: the profiling unit cannot be built so.
     """
     core = Core(region, schedules, checks=checks)
+    top, trace = core.m, None
+    if unit is not None:
+        from cyclescope.hls._unit_top import with_unit
+
+        top, trace = with_unit(core, unit)
     return Machine(
-        core.m.name,
-        sources(core.m),
+        top.name,
+        sources(top),
         region,
         tuple(core.accesses),
         tuple(core.waits),
         tuple(core.pipelines),
         tuple(core.ports.traffic),
+        trace,
     )

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from cyclescope.hls._machine import Access, Machine
     from cyclescope.sim import Capture
 
-__all__ = ["HardwareRun", "prepare", "run_machine"]
+__all__ = ["TRACE_LINES", "HardwareRun", "prepare", "run_machine"]
 
 # Arrays begin at multiples of a page, with a page between them.
 _PAGE = 4096
 _FEWEST_LINES = 4096
 
 _LIMIT = 1 << 32
+
+TRACE_LINES = 1 << 14
+"""Lines of a profiling unit's region by default: a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class HardwareRun:
         seconds: wall time of the simulation.
         arrays: external array → its bytes after the run; empty if it is not complete.
         capture: what was captured.
+        trace: the profiling unit's region of memory; empty if there is no unit.
     """
 
     cycles: int
@@ -56,6 +60,7 @@ class HardwareRun:
     seconds: float
     arrays: Mapping[str, bytes]
     capture: Capture | None = field(repr=False, default=None)
+    trace: bytes = field(repr=False, default=b"")
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,7 @@ def run_machine(
     progress: Callable[[int, float], object] | None = None,
     period: int | None = None,
     unit_rtl: bool = False,
+    trace_lines: int = TRACE_LINES,
 ) -> HardwareRun:
     """Simulates a machine.
 
@@ -140,6 +146,7 @@ def run_machine(
         progress: called a few times a second with (cycles, seconds) so far.
         period: cycles between two samples of a profile's counters; None: nothing is captured.
         unit_rtl: simulate floating-point units by their RTL, not by models.
+        trace_lines: of 64 bytes in the region of a profiling unit, if there is one.
 
     Raises:
         DataError: an array is missing or too large, or the team does not fit.
@@ -154,8 +161,10 @@ def run_machine(
     if missing := [a.name for a in places if a.name not in arrays]:
         raise DataError(f"no data for {', '.join(missing)}")
     sizes = [len(arrays[a.name]) for a in places]
-    layout = lay_out(sizes)
-    host = Host(team, in_order, start_cost, layout.bases, sizes, scalars)
+    room = 0 if machine.trace is None else trace_lines
+    layout = lay_out([*sizes, LINE * room])
+    region = layout.bases[-1]
+    host = Host(team, in_order, start_cost, layout.bases[:-1], sizes, scalars, trace=(region, room))
     built = build(prepare(machine, layout.lines, period, unit_rtl=unit_rtl))
     try:
         with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
@@ -168,7 +177,7 @@ def run_machine(
                 raise RunError(_wrong(machine, said[1].split()))
             if result.stop_reason == "failed":
                 raise RunError(f"the simulation failed: {result.message}; please report this")
-            after = _read_back(folder, places, layout, sizes) if result.complete else {}
+            image = _read_back(folder, layout) if result.complete else b""
     except OSError as error:
         raise OutputError(
             f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror}); make"
@@ -179,8 +188,13 @@ def run_machine(
         result.complete,
         str(result.stop_reason),
         result.seconds,
-        after,
+        {
+            a.name: image[base : base + size]
+            for a, base, size in zip(places, layout.bases, sizes, strict=False)
+            if result.complete
+        },
         result.capture,
+        image[region : region + LINE * room],
     )
 
 
@@ -196,7 +210,7 @@ def write_inputs(
     words = config_words(host, memory)
     (folder / "config.hex").write_text("".join(f"{w & (1 << 64) - 1:x}\n" for w in words), "ascii")
     image = np.zeros(layout.lines * BANKS * LINE, np.uint8)
-    for array, base in zip(externals(machine), layout.bases, strict=True):
+    for array, base in zip(externals(machine), layout.bases, strict=False):
         data = np.frombuffer(arrays[array.name], np.uint8)
         image[base : base + len(data)] = data
     lines = image.reshape(-1, LINE)
@@ -218,9 +232,8 @@ def _bank_order(lines: int) -> list[NDArray[np.int64]]:
     return [local * BANKS + (fold ^ bank) for bank in range(BANKS)]
 
 
-def _read_back(
-    folder: Path, places: Sequence[Array], layout: Layout, sizes: Sequence[int]
-) -> dict[str, bytes]:
+def _read_back(folder: Path, layout: Layout) -> bytes:
+    """All of memory, as the banks left it."""
     image = np.zeros((layout.lines * BANKS, LINE), np.uint8)
     order = _bank_order(layout.lines)
     assert all(bank_of(int(line)) == 1 for line in order[1][:64].tolist())
@@ -229,11 +242,7 @@ def _read_back(
         words = [w for w in text.split("\n") if w and not w.startswith(("//", "@"))]
         data = np.frombuffer(bytes.fromhex("".join(words)), np.uint8).reshape(-1, LINE)
         image[order[bank]] = data[:, ::-1]
-    flat = image.reshape(-1)
-    return {
-        array.name: flat[base : base + size].tobytes()
-        for array, base, size in zip(places, layout.bases, sizes, strict=True)
-    }
+    return image.tobytes()
 
 
 def _wrong(machine: Machine, words: Sequence[str]) -> str:

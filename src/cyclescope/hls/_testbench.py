@@ -50,6 +50,7 @@ class Host:
         bases, sizes: of the external arrays, in bytes.
         scalars: as bit patterns.
         patience: cycles without any movement until it gives up.
+        trace: address and lines of the profiling unit's region.
     """
 
     team: int
@@ -59,6 +60,7 @@ class Host:
     sizes: Sequence[int]
     scalars: Sequence[int]
     patience: int = 1000
+    trace: tuple[int, int] = (0, 0)
 
 
 @cache
@@ -73,7 +75,7 @@ def config_words(host: Host, model: MemoryModel) -> list[int]:
     words += [getattr(model, name) for name in _MODEL]
     for base, size in zip(host.bases, host.sizes, strict=True):
         words += [base, size]
-    return words + list(host.scalars)
+    return words + list(host.scalars) + list(host.trace)
 
 
 def bench(machine: Machine, lines: int, inside: str = "") -> str:
@@ -100,6 +102,10 @@ def bench(machine: Machine, lines: int, inside: str = "") -> str:
     for number, (name, width) in enumerate(region.scalars):
         config.append(f"scalar{number}")
         pins.append(f".scalar{number}(scalar{number}[{width - 1}:0])  // {name}")
+    config += ["trace_base", "trace_lines"]
+    if machine.trace is not None:
+        pins.append(".trace_base(trace_base[31:0]), .trace_lines(trace_lines[31:0])")
+        pins += [f".bank{b}_row_miss(bank{b}_row_miss)" for b in range(BANKS)]
     if machine.accesses:
         pins.append(".faulty(faulty), .faulty_access(faulty_access)")
         pins.append(".faulty_tid(faulty_tid), .faulty_offset(faulty_offset)")

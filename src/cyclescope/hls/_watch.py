@@ -94,7 +94,7 @@ def watch(machine: Machine, period: int) -> str:
     lines += ["    end", "  end"]
     for t in range(n):
         active = ", ".join(
-            f"accelerator.{_bit(p.active.bits, t, n)}" for p in reversed(machine.pipelines)
+            f"{machine.core}.{_bit(p.active.bits, t, n)}" for p in reversed(machine.pipelines)
         )
         counts = ", ".join(f".{name}({name}_shown[{t}])" for name in COUNTS)
         state = f".state({{state_high[{t}], state_low[{t}]}}), .loops({{{active}}})"
@@ -109,8 +109,8 @@ def _bit(bits: Expr, index: int, threads: int) -> str:
     return bits.text if threads == 1 else f"{bits.text}[{index}]"
 
 
-def _thread(tid: Expr, threads: int) -> str:
-    return "0" if threads == 1 else f"accelerator.{tid.text}"
+def _thread(machine: Machine, tid: Expr) -> str:
+    return "0" if machine.threads == 1 else f"{machine.core}.{tid.text}"
 
 
 def _counting(machine: Machine) -> list[str]:
@@ -127,18 +127,18 @@ def _counting(machine: Machine) -> list[str]:
         lines.append(f"    if (|waits[{wait.low + n - 1}:{wait.low}]) wait{i} = wait{i} + {bits};")
     for pipe in machine.pipelines:
         for work in pipe.works:
-            who = _thread(work.tid, n)
+            who = _thread(machine, work.tid)
             adds = [
                 f"{name}[{who}] = {name}[{who}] + {count};"
                 for name, count in (("integers", work.integer), ("floats", work.floating))
                 if count
             ]
-            lines.append(f"    if (accelerator.{work.valid.text}) begin {' '.join(adds)} end")
+            lines.append(f"    if ({machine.core}.{work.valid.text}) begin {' '.join(adds)} end")
     for traffic in machine.traffic:
         name = "bytes_written" if traffic.writes else "bytes_read"
-        who = _thread(traffic.tid, n)
+        who = _thread(machine, traffic.tid)
         lines.append(
-            f"    if (accelerator.{traffic.valid.text}) begin {name}[{who}] = {name}[{who}]"
+            f"    if ({machine.core}.{traffic.valid.text}) begin {name}[{who}] = {name}[{who}]"
             f" + {traffic.size}; requests = requests + 1; end"
         )
     misses = " + ".join(f"{{63'd0, bank{b}_row_miss}}" for b in range(4))
