@@ -39,8 +39,10 @@ def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int
     with subprocess.Popen(
         command, env={**os.environ, "TMPDIR": str(scratch)}, stdout=-1, stderr=-1, text=True
     ) as process:
-        deadline = time.monotonic() + 30
-        while not list(scratch.glob("*/capture")) and time.monotonic() < deadline:
+        # Until it runs: the capture begins with a head, and grows from then on.
+        deadline, sizes = time.monotonic() + 60, set[int]()
+        while len(sizes) < 2 and time.monotonic() < deadline:
+            sizes |= {file.stat().st_size for file in scratch.glob("*/capture")} - {0}
             time.sleep(0.05)
         killer = threading.Timer(60, process.kill)
         killer.start()
@@ -78,3 +80,28 @@ def test_the_simulation_ends_when_whoever_started_it_was_killed(tmp_path: Path) 
         wait_for(1)
         process.kill()
     wait_for(0)
+
+
+def test_ctrl_c_ends_a_build_at_once_with_all_its_tools(tmp_path: Path) -> None:
+    program, slow, begun = tmp_path / "e.futil", tmp_path / "c++", tmp_path / "begun"
+    program.write_text(ENDLESS, "utf-8")
+    # As compilers are: a driver that waits for the program which does the work.
+    slow.write_text(
+        f'#!/bin/sh\ncase "$*" in *--version*) echo 1;; *) touch {begun}; sleep 300 | cat;; esac\n'
+    )
+    slow.chmod(0o755)
+    environment = {**os.environ, "CXX": str(slow), "CYCLESCOPE_CACHE": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "cyclescope", "calyx", str(program)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not begun.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        stopped = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=60)
+    assert time.monotonic() - stopped < 20  # the compiler would have taken five minutes
+    assert process.returncode == 130
+    assert complaint.strip() == "cyclescope: interrupted"
+    assert not list((tmp_path / "cache").glob("**/sim"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,10 @@ from cyclescope.sim._runtime import (
     runtime_key,
     runtime_objects,
 )
-from cyclescope.sim._toolchain import call, find_compiler, find_verilator
+from cyclescope.sim._toolchain import call, end_calls, find_compiler, find_verilator
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from pathlib import Path
 
     from cyclescope.sim._design import Design
@@ -130,34 +131,43 @@ class _Job:
         with ThreadPoolExecutor(1) as pool:
             # The longest part of a machine's first build; nothing but the link waits for it.
             objects = pool.submit(runtime_objects, self.compiler, self.verilator)
-            loops = self._verilate(folder)
-            (folder / "loops.json").write_text(json.dumps(loops), "utf-8")
-            uses_dpi = self._gather(folder)
-            header = precompiled_header(self.compiler, self.verilator, self.optimise)
-            call(
-                [
-                    *(*self.compiler.command, *CXX_FLAGS, self.optimise, "-Iobj"),
-                    *include_flags(self.verilator),
-                    *("-include", str(header), "-c", "all.cpp", "-o", "all.o"),
-                ],
-                what="the C++ compiler",
-                cwd=folder,
-            )
-            linked = objects.result()
-            if uses_dpi:
-                linked += dpi_objects(self.compiler, self.verilator)
-            call(
-                [
-                    *(*self.compiler.command, *LINK_FLAGS, "all.o", "-o", "sim"),
-                    *map(str, linked),
-                ],
-                what="the C++ linker",
-                cwd=folder,
-            )
+            try:
+                self._compile(folder, objects)
+            except KeyboardInterrupt:
+                # The pool waits for its thread, and the thread for its tool.
+                while not wait([objects], 0.05).done:
+                    end_calls()
+                raise
         for name in ("src", "obj"):
             shutil.rmtree(folder / name)
         for name in ("all.cpp", "all.o"):
             (folder / name).unlink()
+
+    def _compile(self, folder: Path, objects: Future[list[Path]]) -> None:
+        loops = self._verilate(folder)
+        (folder / "loops.json").write_text(json.dumps(loops), "utf-8")
+        uses_dpi = self._gather(folder)
+        header = precompiled_header(self.compiler, self.verilator, self.optimise)
+        call(
+            [
+                *(*self.compiler.command, *CXX_FLAGS, self.optimise, "-Iobj"),
+                *include_flags(self.verilator),
+                *("-include", str(header), "-c", "all.cpp", "-o", "all.o"),
+            ],
+            what="the C++ compiler",
+            cwd=folder,
+        )
+        linked = objects.result()
+        if uses_dpi:
+            linked += dpi_objects(self.compiler, self.verilator)
+        call(
+            [
+                *(*self.compiler.command, *LINK_FLAGS, "all.o", "-o", "sim"),
+                *map(str, linked),
+            ],
+            what="the C++ linker",
+            cwd=folder,
+        )
 
     def _verilate(self, folder: Path) -> list[str]:
         source = folder / "src"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from cyclescope.errors import OutputError, ToolError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Compiler", "Verilator", "call", "find_compiler", "find_verilator"]
+__all__ = ["Compiler", "Verilator", "call", "end_calls", "find_compiler", "find_verilator"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,10 @@ def _find_compiler(named: str, path: str) -> Compiler:
 
 
 def _identified(command: tuple[str, ...]) -> Compiler:
-    version = call([*command, "--version"], what=shlex.join(command))
+    try:
+        version = call([*command, "--version"], what=shlex.join(command))
+    except ToolError as error:
+        raise ToolError(f"{error}; set CXX to a C++ compiler that works, or unset it") from error
     return Compiler(command, f"{shlex.join(command)}\n{version}")
 
 
@@ -121,7 +126,7 @@ def call(
         OutputError: it fails because the disk is full.
     """
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=cwd,
             env={**os.environ, **(env or {})},
@@ -130,17 +135,41 @@ def call(
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            check=False,
+            # A group of its own, so that it can be ended with all that it has started.
+            start_new_session=True,
         )
     except OSError as error:
         raise ToolError(f"{what} cannot be started: {error.strerror or error}") from error
-    if done.returncode == 0:
-        return done.stdout
-    if "No space left on device" in done.stdout:
+    _running.add(process)
+    try:
+        output, _ = process.communicate()
+    except BaseException:
+        _end(process)
+        process.communicate()
+        raise
+    finally:
+        _running.discard(process)
+    if process.returncode == 0:
+        return output
+    if "No space left on device" in output:
         raise OutputError(f"{what}: no space left on device ({cwd or Path.cwd()}); make room")
-    if done.returncode < 0:
-        raise ToolError(f"{what} was killed by signal {-done.returncode}")
-    raise ToolError(f"{what} failed: {_first_error(done.stdout)}")
+    if process.returncode < 0:
+        raise ToolError(f"{what} was killed by signal {-process.returncode}; run it again")
+    raise ToolError(f"{what} failed: {_first_error(output)}")
+
+
+_running: set[subprocess.Popen[str]] = set()
+
+
+def end_calls() -> None:
+    """Ends the tools that run in any thread; their calls fail."""
+    for process in list(_running):
+        _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _first_error(output: str) -> str:
