@@ -34,6 +34,7 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["table", "p.cyc", "lines"],
         ["source", "p.cyc"],
         ["flamegraph", "p.cyc", "-o", "-"],
+        ["diff", "p.cyc", "p.cyc", "--format", "json", "--flamegraph", "d.svg", "--force"],
         ["export", "p.cyc", "--format", "folded-scaled", "-o", "-"],
         ["export", "p.cyc", "--format", "speedscope", "-o", "-"],
     ],
@@ -43,7 +44,8 @@ def test_every_view_has_levels(
     profile: Path, capfdbinary: pytest.CaptureFixture[bytes], arguments: list[str]
 ) -> None:
     assert main([*arguments, "--level", "dahlia"]) == 0
-    assert b"k.fuse" in capfdbinary.readouterr().out
+    shown = capfdbinary.readouterr().out + b"".join(p.read_bytes() for p in Path().glob("*.svg"))
+    assert b"k.fuse" in shown
     assert main([*arguments, "--level", "cobol"]) == 2
     message = capfdbinary.readouterr().err.decode()
     assert "no positions at level cobol; this profile has calyx, dahlia" in message

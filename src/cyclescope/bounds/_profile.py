@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,10 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     builder.counter(
         _series(estimate, estimate.parallelism, tracks[0], "G$", "parallelism", paths[0])
     )
-    return builder.build(_meta(bounds, estimate), lengths, trees)
+    profile = builder.build(_meta(bounds, estimate), lengths, trees)
+    shown = {position.file for frame in profile.catalog for position in frame.positions}
+    texts = {Path(file).name: text for file, text in bounds.unit.sources.items()}
+    return replace(profile, sources={file: texts[file] for file in texts if file in shown})
 
 
 def _call_paths(bounds: Bounds, builder: ProfileBuilder) -> tuple[list[int], list[str]]:

@@ -9,6 +9,7 @@ import click
 from cyclescope.cli._common import (
     check_outputs,
     force_option,
+    level_option,
     output_option,
     read_profile,
     report,
@@ -21,6 +22,7 @@ __all__ = ["diff"]
 @click.command()
 @click.argument("before", type=click.Path(path_type=Path), metavar="BEFORE.cyc")
 @click.argument("after", type=click.Path(path_type=Path), metavar="AFTER.cyc")
+@level_option
 @click.option(
     "--format",
     "form",
@@ -45,6 +47,7 @@ __all__ = ["diff"]
 def diff(
     before: Path,
     after: Path,
+    level: str | None,
     form: str,
     top: int | None,
     picture: Path | None,
@@ -68,7 +71,7 @@ def diff(
     if form == "html" and output is None:
         raise click.UsageError("--format html is not for the terminal; give -o FILE")
     check_outputs(output, picture, force=force)
-    found = compare(read_profile(before), read_profile(after))
+    found = compare(read_profile(before, level), read_profile(after, level))
     rows = 20 if top is None else top
     if form == "html":
         data = diff_html(found, top=200 if top is None else top)

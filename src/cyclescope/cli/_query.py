@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     force_option,
+    level_option,
     output_option,
     profile_argument,
     read_profile,
@@ -31,6 +32,7 @@ Tables: frames, paths, trees, runs, counters, spans, meta. For example:
 
 @click.command(help=_HELP)
 @profile_argument
+@level_option
 @click.argument("sql", metavar="SQL")
 @click.option(
     "--format",
@@ -41,7 +43,9 @@ Tables: frames, paths, trees, runs, counters, spans, meta. For example:
 )
 @output_option("File to write; the terminal if not given")
 @force_option
-def query(profile: Path, sql: str, form: str, output: Path | None, force: bool) -> None:
+def query(
+    profile: Path, level: str | None, sql: str, form: str, output: Path | None, force: bool
+) -> None:
     """Ask a profile a question in SQL."""
     from cyclescope.analyse import query as ask
     from cyclescope.analyse import query_parquet
@@ -49,7 +53,7 @@ def query(profile: Path, sql: str, form: str, output: Path | None, force: bool) 
 
     if form == "parquet" and output is None:
         raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
-    loaded = read_profile(profile)
+    loaded = read_profile(profile, level)
     whole = form == "parquet"
     data = query_parquet(loaded, sql) if whole else answer_view(ask(loaded, sql), form)
     path = output or Path("-")
