@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from cyclescope.analyse import cycle_classes, line_cycles, summarise, table
@@ -19,6 +20,7 @@ from cyclescope.model import (
     Position,
     Profile,
     ProfileBuilder,
+    Series,
     active_cycles,
     flat_weights,
 )
@@ -143,6 +145,54 @@ def _check_totals(seen: Seen, profile: Profile) -> None:
     assert f"{number(profile.cycles)} cycles" in (root.get_attribute("aria-label") or "")
     seen.page.get_by_role("button", name="flat").click()
     assert f"together {number(sum(flat_weights(profile)))} for" in seen.text("flame-total")
+    assert seen.quiet()
+
+
+def _team() -> Profile:
+    """Two threads, ten cycles: one holds a lock for which the other spins; a stall counter."""
+    builder = ProfileBuilder()
+    root = builder.path(-1, Frame(Kind.CELL, "region", "region"))
+    threads = [builder.path(root, Frame(Kind.THREAD, f"thread {t}", "region")) for t in (0, 1)]
+    at = (Position("c", "k.c", 5),)
+    paths = {}
+    for t, thread in enumerate(threads):
+        for name in ("idle", "running", "critical", "spinning"):
+            state = builder.path(thread, Frame(Kind.STATE, name, "region", name))
+            paths[t, name] = builder.path(state, Frame(Kind.LOOP, "L5", "region", positions=at))
+    states = [("running", "idle"), ("critical", "spinning"), ("running", "critical")]
+    trees = [builder.tree([paths[0, a], paths[1, b]]) for a, b in states]
+    values = (np.array([0, 4]), np.array([4, 10]), np.array([2, 3]))
+    builder.counter(Series("thread 0", "stalls: memory", "stall", "cycles", threads[0], *values))
+    return builder.build(Meta("hls", "k.c"), [2, 5, 3], trees)
+
+
+def test_threads_are_counted_in_thread_cycles(show: Callable[..., Seen]) -> None:
+    seen = show(("p", _team()))
+    assert seen.text("total") == "10"
+    cells = seen.page.locator("[data-class]").all()
+    found = {cell.get_attribute("data-class"): cell.inner_text() for cell in cells}
+    assert found == {"running": "5", "critical": "8", "spinning": "5", "idle": "2"}
+    assert seen.page.locator(".gist").inner_text() == (
+        "7 thread-cycles (35.0 %) did no work; most of them (71.4 %): spinning."
+    )
+    assert seen.page.locator('[data-part="stalls"] td').all_inner_texts()[:3] == [
+        "5",
+        "25.0 %",
+        "stalls: memory",
+    ]
+    rows = seen.page.locator('[data-part="hottest"] tbody tr')
+    cells = [row.locator("td").all_inner_texts() for row in rows.all()]
+    assert [(cell[0], cell[2], cell[4]) for cell in cells] == [
+        ("8", "work", "region \u203a threads \u203a critical \u203a L5"),
+        ("5", "work", "region \u203a threads \u203a running \u203a L5"),
+        ("5", "spinning", "region \u203a threads \u203a spinning \u203a L5"),
+        ("2", "idle", "region \u203a threads \u203a idle \u203a L5"),
+    ]
+    seen.page.locator('[data-part="from"]').fill("7")
+    seen.page.locator('[data-part="from"]').press("Enter")
+    assert seen.page.locator('[data-class="spinning"]').count() == 0
+    assert seen.page.locator('[data-class="critical"]').inner_text() == "3"
+    assert seen.text("at").startswith("cycle 0 \u00b7 1 running, 1 idle \u00b7 ")
     assert seen.quiet()
 
 

@@ -6,19 +6,19 @@ import { className, number, percent } from "./text.ts";
 /** All profiles on one scale. */
 export function Compare() {
   const all = profiles.value;
-  const longest = Math.max(...all.map((profile) => profile.cycles));
+  const longest = Math.max(...all.map((profile) => profile.cycles * profile.classes.per));
   const names = [...new Set(all.flatMap((profile) => profile.classes.names))];
   const cycles = all.map((profile) => {
     const found = classCycles(profile, { from: 0, to: profile.cycles });
     return names.map((name) => found[profile.classes.names.indexOf(name)] ?? 0);
   });
-  const used = names.filter((name, index) => name === "useful" || cycles.some((of) => of[index]));
+  const used = names.filter((_, index) => cycles.some((of) => of[index]));
   return (
     <section id="compare" aria-labelledby="compare-title">
       <h2 id="compare-title">Side by side</h2>
       <div class="wide">
         <table data-part="compare">
-          <caption>Cycles by class; bars have one scale; changes are against the first profile</caption>
+          <caption>Cycles by class (thread-cycles by state, where there are threads); bars have one scale; changes are against the first profile</caption>
           <thead>
             <tr>
               <th scope="col">profile</th><th scope="col" class="n">cycles</th><th scope="col" class="n">change</th>
@@ -45,7 +45,7 @@ export function Compare() {
                     </td>
                   );
                 })}
-                <td class="barcell"><ClassBar names={names} cycles={cycles[index]!} total={profile.cycles} scale={longest} /></td>
+                <td class="barcell"><ClassBar names={names} cycles={cycles[index]!} total={profile.cycles * profile.classes.per} scale={longest} /></td>
               </tr>
             ))}
           </tbody>

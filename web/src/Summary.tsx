@@ -1,4 +1,5 @@
-import { classCycles, hottest } from "./derive.ts";
+import type { Profile } from "./data.ts";
+import { classCycles, hottest, verdict, worked } from "./derive.ts";
 import { Help } from "./Help.tsx";
 import { counted, countedCycles, focus, point, profile, selection, weights } from "./state.ts";
 import { className, cycles, duration, number, percent } from "./text.ts";
@@ -7,6 +8,8 @@ export function Summary() {
   const shown = profile.value;
   const total = countedCycles.value;
   const classes = classCycles(shown, counted.value);
+  const { per } = shown.classes;
+  const unit = shown.classes.of ? "thread-cycles" : "cycles";
   const hot = hottest(shown, weights.value, 8);
   return (
     <section id="summary" aria-labelledby="summary-title">
@@ -30,28 +33,32 @@ export function Summary() {
           {anomaly.detail && `: ${anomaly.detail}`}
         </p>
       ))}
-      <p class="gist">{gist(shown.classes.names, classes, total)}</p>
-      <ClassBar names={shown.classes.names} cycles={classes} total={total} />
+      <p class="gist">{gist(shown.classes.names, classes, total * per, unit)}</p>
+      <ClassBar names={shown.classes.names} cycles={classes} total={total * per} />
       <div class="columns">
         <table class="classes" data-part="classes">
-          <caption>Where the cycles go: every cycle is in one class</caption>
+          <caption>
+            {shown.classes.of
+              ? `Where ${number(total)} cycles of ${number(per)} threads go: each is in one state in every cycle`
+              : "Where the cycles go: every cycle is in one class"}
+          </caption>
           <thead>
-            <tr><th scope="col">class</th><th scope="col" class="n">cycles</th><th scope="col" class="n">share</th></tr>
+            <tr><th scope="col">{shown.classes.of ? "state" : "class"}</th><th scope="col" class="n">{unit}</th><th scope="col" class="n">share</th></tr>
           </thead>
           <tbody>
             {shown.classes.names.map((name, index) =>
-              classes[index] || name === "useful" ? (
+              classes[index] || name === "useful" || name === "running" ? (
                 <tr>
                   <th scope="row"><i class={`swatch c-${name}`} />{className(name)}</th>
                   <td class="n" data-class={name}>{number(classes[index])}</td>
-                  <td class="n">{percent(classes[index], total)}</td>
+                  <td class="n">{percent(classes[index], total * per)}</td>
                 </tr>
               ) : null,
             )}
           </tbody>
         </table>
         <table class="hot" data-part="hottest">
-          <caption>Hottest paths: cycles at their very end (what runs in parallel counts each time)</caption>
+          <caption>Hottest paths: {unit} at their very end (what runs in parallel counts each time)</caption>
           <thead>
             <tr>
               <th scope="col" class="n">cycles</th><th scope="col" class="n">share</th>
@@ -63,12 +70,13 @@ export function Summary() {
               const frame = shown.frames[one.frame];
               const names = [one.instance, ...one.stack];
               const at = frame.positions[0];
+              const lost = verdict(shown, one.paths[0]!);
               const label = names.join(" › ");
               return (
                 <tr class={focus.value?.label === label ? "pointed" : ""}>
                   <td class="n">{number(one.cycles)}</td>
-                  <td class="n">{percent(one.cycles, total)}</td>
-                  <td class="whole"><i class={`swatch k-${frame.kind}`} />{LOSES.has(frame.kind) ? "overhead" : "work"}</td>
+                  <td class="n">{percent(one.cycles, total * per)}</td>
+                  <td class="whole"><i class={swatch(frame.kind, lost)} />{lost}</td>
                   <td class="place">{at && `${at.file}:${at.line}`}</td>
                   <td>
                     <button type="button" class="link" onClick={() => point(label, one.paths)}>
@@ -82,7 +90,15 @@ export function Summary() {
           </tbody>
         </table>
       </div>
+      <Stalls />
       <Help>
+        {shown.classes.of && (
+          <p>
+            This run has threads. Each is in one state in every cycle: <b>running</b>; <b>critical</b>: it holds a lock, so
+            that others may have to wait; <b>spinning</b>: it waits for a lock; <b>idle</b>. The states' cycles add up to cycles
+            times threads. While a thread runs it may still be stalled: by what, the list above says.
+          </p>
+        )}
         <p>
           A cycle is <b>useful</b> if something that does work (a group, a primitive, a process) was active
           at the end of some call path. Every other cycle is lost, and is named after what moved in it:{" "}
@@ -102,17 +118,59 @@ export function Summary() {
 }
 
 /** The answer in a sentence. */
-function gist(names: string[], counts: Float64Array, total: number): string {
-  const useful = counts[names.indexOf("useful")]!;
-  const lost = total - useful;
-  if (!lost) return "In every cycle something did work.";
-  const losses = names.map((name, index) => ({ name, count: counts[index]! })).filter(({ name }) => name !== "useful");
+function gist(names: string[], counts: Float64Array, total: number, unit: string): string {
+  const losses = names.map((name, index) => ({ name, count: counts[index]! })).filter(({ name }) => !worked(name));
+  const lost = losses.reduce((sum, { count }) => sum + count, 0);
+  if (!total) return "";
+  if (!lost) return unit === "cycles" ? "In every cycle something did work." : "All threads ran all the time.";
   const most = losses.reduce((a, b) => (b.count > a.count ? b : a));
   const which = most.count === lost ? "all of them" : `most of them (${percent(most.count, lost)})`;
-  return `${number(lost)} cycles (${percent(lost, total)}) did no work; ${which}: ${className(most.name)}.`;
+  return `${number(lost)} ${unit} (${percent(lost, total)}) did no work; ${which}: ${className(most.name)}.`;
 }
 
-const LOSES = new Set(["cell", "control", "thread"]);
+function swatch(kind: string, lost: string): string {
+  return `swatch ${lost === "work" || lost === "overhead" ? `k-${kind}` : `c-${lost}`}`;
+}
+
+interface Stall {
+  name: string;
+  track: string;
+  unit: string;
+  cycles: number;
+}
+
+/** What threads waited for, summed over the run; causes first, then places. */
+function stalls(profile: Profile): Stall[] {
+  const sums = new Map<string, Stall>();
+  for (const series of profile.series) {
+    if (series.metric !== "stall") continue;
+    const one = sums.get(series.name) ?? { name: series.name, track: series.track, unit: series.unit, cycles: 0 };
+    const { value } = series.intervals();
+    for (let i = 0; i < value.length; i++) one.cycles += value[i]!;
+    sums.set(series.name, one);
+  }
+  return [...sums.values()].filter((one) => one.cycles > 0).sort((a, b) => b.cycles - a.cycles);
+}
+
+function Stalls() {
+  const shown = profile.value;
+  const found = stalls(shown).slice(0, 12);
+  const all = shown.cycles * shown.classes.per;
+  if (!found.length) return null;
+  return (
+    <table class="stalls" data-part="stalls">
+      <caption>What threads waited for while they ran (whole run; a place's cycles are in its cause's)</caption>
+      <thead>
+        <tr><th scope="col" class="n">thread-cycles</th><th scope="col" class="n">share</th><th scope="col">waiting</th></tr>
+      </thead>
+      <tbody>
+        {found.map((one) => (
+          <tr><td class="n">{number(one.cycles)}</td><td class="n">{percent(one.cycles, all)}</td><td>{one.name}</td></tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
 /** The classes as one bar; the table beside it says the same to those who cannot see it. */
 export function ClassBar(props: {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Series } from "./data.ts";
-import { type Span, stretchAt } from "./derive.ts";
+import { type Span, classesAt, stretchAt } from "./derive.ts";
 import { CLASSES, HEAD, RULER, colours, draw, drawClasses } from "./draw.ts";
 import type { Summed } from "./bins.ts";
 import { Help } from "./Help.tsx";
@@ -56,8 +56,9 @@ export function Timeline() {
   const atCycle = (cycle: number, line: Line | null): string => {
     const now = Math.max(0, Math.min(Math.floor(cycle), shown.cycles - 1));
     const parts = [`cycle ${number(now)}`];
-    const kind = shown.classes.what[stretchAt(shown.classes.start, now)];
-    if (kind !== undefined) parts.push(className(shown.classes.names[kind]!));
+    const classes = classesAt(shown, now);
+    const several = shown.classes.per > 1;
+    parts.push(classes.map(([name, count]) => (several ? `${count} ${className(name)}` : className(name))).join(", "));
     const lane = line && line.lane >= 0 ? lanes.lanes[line.lane]! : null;
     if (lane?.series) {
       const { start, end, value } = lane.series.intervals();
@@ -122,13 +123,13 @@ export function Timeline() {
                     <i aria-hidden="true">{line.open ? "▾" : "▸"}</i>{line.label}
                   </button>
                 ) : (
-                  <span>{line.label}</span>
+                  <span title={line.label}>{line.label}</span>
                 )}
               </li>
             ))}
           </ul>
         </div>
-        <div class="heads" aria-hidden="true" style={{ top: `${RULER}px`, height: `${CLASSES}px` }}>classes of cycles</div>
+        <div class="heads" aria-hidden="true" style={{ top: `${RULER}px`, height: `${CLASSES}px` }}>{shown.classes.of ? "states of threads" : "classes of cycles"}</div>
         <Surface canvas={canvas} width={width} scroller={scroller} span={span} tell={tell} pick={pick} scrolled={scrolled} height={height} />
       </div>
       <p class="details" data-part="at" aria-live="polite">{told || atCycle(span.from, null)}</p>

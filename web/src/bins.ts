@@ -64,14 +64,13 @@ export function bins(stretches: Stretches, numbers: number, span: Span, count: n
 }
 
 /**
- * How busy lanes were: share of each pixel's cycles, `busy[slot * count + pixel]`, for the lanes
- * that have a slot (`slots[lane]`, -1 for none); and the same for the paths pointed out.
+ * How busy slots were: share of each pixel's cycles, `busy[slot * count + pixel]`, for the paths
+ * that have a slot (`slots[path]`, -1 for none); and the same for the paths pointed out.
  */
 export function coverage(
   profile: Profile,
   found: Bins,
   count: number,
-  of: Int32Array,
   slots: Int32Array,
   slotCount: number,
   focus: ReadonlySet<number> | null,
@@ -87,7 +86,7 @@ export function coverage(
   const seenPath = new Int32Array(treePath.length);
   for (let tree = 0, used = 0; tree + 1 < treeStart.length; tree++) {
     for (let at = treeStart[tree]; at < treeStart[tree + 1]; at++) {
-      const slot = slots[of[treePath[at]]];
+      const slot = slots[treePath[at]];
       if (slot < 0) continue;
       seenSlot[used] = slot;
       seenPath[used++] = treePath[at];
@@ -120,7 +119,7 @@ export interface Slice {
 
 /** The activations in a span, for few runs. */
 export function slices(
-  profile: Profile, span: Span, of: Int32Array, slots: Int32Array, slotCount: number,
+  profile: Profile, span: Span, slots: Int32Array, slotCount: number,
 ): Slice[] {
   const result: Slice[] = [];
   const open = new Array<Slice | null>(slotCount).fill(null);
@@ -129,7 +128,7 @@ export function slices(
     const tree = what[run];
     for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
       const path = profile.treePath[at];
-      const slot = slots[of[path]];
+      const slot = slots[path];
       if (slot < 0) continue;
       const now = open[slot];
       if (now && now.path === path && now.to === start[run]) now.to = start[run + 1];

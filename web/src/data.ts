@@ -77,6 +77,18 @@ export interface Stretches {
   what: Numbers;
 }
 
+/**
+ * Classes of cycles, each cycle in one (`over`); or of thread-cycles, each thread in one in every
+ * cycle (`of`: the class of a call path that is a thread's state, -1 for others).
+ */
+export interface Classes {
+  names: string[];
+  /** Threads, or 1: what a cycle counts. */
+  per: number;
+  over: Stretches | null;
+  of: Int32Array | null;
+}
+
 export interface Profile {
   name: string;
   title: string;
@@ -102,7 +114,7 @@ export interface Profile {
   treeStart: Float64Array;
   treePath: Numbers;
   runs: Stretches;
-  classes: Stretches & { names: string[] };
+  classes: Classes;
   rows: Row[];
   tables: Record<string, TableRow[]>;
   series: Series[];
@@ -154,11 +166,19 @@ export function read(name: string, block: ArrayBuffer): Profile {
     treeStart: sums(array(head.trees.size)),
     treePath: array(head.trees.path),
     runs: { start: sums(array(head.runs.cycles)), what: array(head.runs.tree) },
-    classes: {
-      names: head.classes.names,
-      start: sums(array(head.classes.cycles)),
-      what: array(head.classes.index),
-    },
+    classes: head.threads
+      ? {
+          names: head.threads.names,
+          per: head.threads.count,
+          over: null,
+          of: Int32Array.from(array(head.threads.of), (one) => one - 1),
+        }
+      : {
+          names: head.classes.names,
+          per: 1,
+          over: { start: sums(array(head.classes.cycles)), what: array(head.classes.index) },
+          of: null,
+        },
     tables: Object.fromEntries(
       Object.entries(head.tables).map(([kind, rows]) => [kind, (rows as unknown[][]).map(rowOf)]),
     ),

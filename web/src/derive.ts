@@ -36,9 +36,60 @@ export function treeCycles(profile: Profile, span: Span): Float64Array {
   return held(profile.runs, profile.treeStart.length - 1, span);
 }
 
-/** Cycles of each class in a span; they sum to the span's. */
+/** How many threads each tree has in each class: row by row; for profiles without threads none. */
+export function classesOfTrees(profile: Profile): Uint16Array {
+  const { names, of } = profile.classes;
+  const trees = profile.treeStart.length - 1;
+  const result = new Uint16Array(trees * names.length);
+  for (let tree = 0; of && tree < trees; tree++) {
+    for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
+      const which = of[profile.treePath[at]];
+      if (which >= 0) result[tree * names.length + which]++;
+    }
+  }
+  return result;
+}
+
+/** Cycles of each class in a span; they sum to the span's, times the threads if there are any. */
 export function classCycles(profile: Profile, span: Span): Float64Array {
-  return held(profile.classes, profile.classes.names.length, span);
+  const { names, over } = profile.classes;
+  if (over) return held(over, names.length, span);
+  const result = new Float64Array(names.length);
+  const counts = classesOfTrees(profile);
+  treeCycles(profile, span).forEach((cycles, tree) => {
+    for (let i = 0; i < names.length; i++) result[i] += cycles * counts[tree * names.length + i];
+  });
+  return result;
+}
+
+/** What holds in a cycle: a class, or each state with the threads in it. */
+export function classesAt(profile: Profile, cycle: number): [string, number][] {
+  const { names, over } = profile.classes;
+  if (over) {
+    const which = over.what[stretchAt(over.start, cycle)];
+    return which === undefined ? [] : [[names[which], 1]];
+  }
+  const counts = classesOfTrees(profile);
+  const tree = profile.runs.what[stretchAt(profile.runs.start, cycle)];
+  return names.flatMap((name, i): [string, number][] => {
+    const threads = counts[tree * names.length + i];
+    return threads ? [[name, threads]] : [];
+  });
+}
+
+/** Whether cycles of a class did something that the user wants done. */
+export function worked(name: string): boolean {
+  return name === "useful" || name === "running" || name === "critical";
+}
+
+/** What a path's end is to its run: work, or lost to what. */
+export function verdict(profile: Profile, path: number): string {
+  for (let p = path; p >= 0; p = profile.parent[p]) {
+    const frame = profile.frames[profile.frame[p]];
+    if (frame.kind === "state") return worked(frame.name) ? "work" : frame.name;
+  }
+  const { kind } = profile.frames[profile.frame[path]];
+  return kind === "cell" || kind === "control" || kind === "thread" ? "overhead" : "work";
 }
 
 /** Calls `each` for every tree with cycles. */
@@ -141,7 +192,10 @@ export interface Hot {
   cycles: number;
 }
 
-/** For each path the number of its place: an instance and a chain of frames inside it. */
+/**
+ * For each path the number of its place: an instance and a chain of frames inside it. Threads of
+ * one team are one place, since they run one program.
+ */
 export function places(profile: Profile): { of: Int32Array; example: number[] } {
   const known = new Map<string, number>();
   const example: number[] = [];
@@ -149,8 +203,9 @@ export function places(profile: Profile): { of: Int32Array; example: number[] } 
   for (let path = 0; path < of.length; path++) {
     const above = profile.parent[path];
     const kind = profile.frames[profile.frame[path]].kind;
-    const starts = above < 0 || kind === "cell" || kind === "thread";
-    const key = `${starts ? `i${profile.instance[path]}` : of[above]} ${profile.frame[path]}`;
+    const starts = above < 0 || kind === "cell";
+    const frame = kind === "thread" ? "threads" : profile.frame[path];
+    const key = `${starts ? `i${profile.instance[path]}` : of[above]} ${frame}`;
     let place = known.get(key);
     if (place === undefined) {
       known.set(key, (place = example.length));
@@ -161,7 +216,10 @@ export function places(profile: Profile): { of: Int32Array; example: number[] } 
   return { of, example };
 }
 
-/** Places with most cycles at their very end: nothing but primitives was active below. */
+/**
+ * Places with most cycles at their very end: nothing but primitives was active below. Where there
+ * are threads, each counts.
+ */
 export function hottest(profile: Profile, weights: Float64Array, count: number): Hot[] {
   const { of, example } = places(profile);
   const own = new Float64Array(example.length);
@@ -174,7 +232,7 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
       const path = profile.treePath[i];
       if (profile.frames[profile.frame[path]].kind === "primitive") continue;
       if (profile.parent[path] >= 0) inner[profile.parent[path]] = stamp;
-      if (inner[path] === stamp || seen[of[path]] === stamp) continue;
+      if (inner[path] === stamp || (!profile.classes.of && seen[of[path]] === stamp)) continue;
       seen[of[path]] = stamp;
       own[of[path]] += cycles;
     }
@@ -184,12 +242,14 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
   return ranked.slice(0, count).map((place) => {
     const last = example[place];
     const stack: string[] = [];
-    for (let p = last; p >= 0 && profile.instance[p] === profile.instance[last]; p = profile.parent[p]) {
-      const frame = profile.frames[profile.frame[p]];
-      if (frame.kind !== "cell") stack.unshift(frame.name);
+    let at = last;
+    for (; at >= 0; at = profile.parent[at]) {
+      const frame = profile.frames[profile.frame[at]];
+      if (frame.kind === "cell") break;
+      stack.unshift(frame.kind === "thread" ? "threads" : frame.name);
     }
     const paths = [...of.keys()].filter((path) => of[path] === place);
-    const instance = profile.instances[profile.instance[last]];
+    const instance = profile.instances[profile.instance[at >= 0 ? at : last]];
     return { instance, stack, frame: profile.frame[last], paths, cycles: own[place] };
   });
 }

@@ -1,8 +1,8 @@
 /** Draws the timeline's visible lines on a canvas. */
 
-import { type Bins, Summed, bins, coverage, slices } from "./bins.ts";
+import { Summed, bins, coverage, slices } from "./bins.ts";
 import type { Profile, Series } from "./data.ts";
-import { type Span, stretchAt } from "./derive.ts";
+import { type Span, classesOfTrees, stretchAt } from "./derive.ts";
 import type { Lanes, Line } from "./lanes.ts";
 import { number } from "./text.ts";
 
@@ -104,14 +104,14 @@ export function drawClasses(
   canvas: CanvasRenderingContext2D, profile: Profile, span: Span, look: Colours, area: Area,
 ): void {
   const count = Math.max(1, Math.floor(area.width));
-  const found = bins(profile.classes, profile.classes.names.length, span, count);
-  const step = (span.to - span.from) / count;
+  const { names, per } = profile.classes;
+  const shares = classShares(profile, span, count);
   const base = new Float64Array(count);
-  profile.classes.names.forEach((name, index) => {
-    canvas.fillStyle = look.of(`c-${name}`);
+  names.forEach((name, index) => {
+    canvas.fillStyle = look.of(`c-${name}`) || look.faint;
     canvas.beginPath();
     for (let pixel = 0; pixel < count; pixel++) {
-      const share = Math.min(1, cyclesOf(found, pixel, index) / step);
+      const share = Math.min(1, shares[pixel * names.length + index]! / per);
       if (!share) continue;
       const height = share * area.height;
       canvas.rect(area.left + pixel, area.top + area.height - base[pixel]! - height, 1, height);
@@ -121,11 +121,22 @@ export function drawClasses(
   });
 }
 
-function cyclesOf(found: Bins, pixel: number, what: number): number {
-  for (let i = found.first[pixel]!; i < found.first[pixel + 1]!; i++) {
-    if (found.what[i] === what) return found.cycles[i]!;
+/** For each pixel and class the mean number of cycles, or of threads, in a cycle. */
+function classShares(profile: Profile, span: Span, count: number): Float64Array {
+  const { names, over } = profile.classes;
+  const result = new Float64Array(count * names.length);
+  const step = (span.to - span.from) / count;
+  const counts = over ? null : classesOfTrees(profile);
+  const found = bins(over ?? profile.runs, over ? names.length : profile.treeStart.length - 1, span, count);
+  for (let pixel = 0; pixel < count; pixel++) {
+    for (let i = found.first[pixel]!; i < found.first[pixel + 1]!; i++) {
+      const share = found.cycles[i]! / step;
+      const what = found.what[i]!;
+      if (!counts) result[pixel * names.length + what]! += share;
+      else for (let k = 0; k < names.length; k++) result[pixel * names.length + k]! += share * counts[what * names.length + k]!;
+    }
   }
-  return 0;
+  return result;
 }
 
 function drawSelection(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours): void {
@@ -148,67 +159,106 @@ function drawLines(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours
   const seen = scene.lines.filter(
     (line) => line.lane >= 0 && line.top + line.height > scrolled && line.top < scrolled + height - HEAD,
   );
-  const slots = new Int32Array(lanes.lanes.length).fill(-1);
-  const busy = seen.filter((line) => !lanes.lanes[line.lane]!.series);
-  busy.forEach((line, index) => (slots[line.lane] = index));
   const { runs } = scene.profile;
   const many = stretchAt(runs.start, scene.span.to) - stretchAt(runs.start, scene.span.from);
-  if (many > 2 * scene.width) drawBusy(canvas, scene, look, busy, slots);
-  else drawSlices(canvas, scene, look, busy, slots);
+  if (many > 2 * scene.width) drawBusy(canvas, scene, look, slotsOf(scene, seen, true));
+  else drawSlices(canvas, scene, look, slotsOf(scene, seen, false));
   for (const line of seen) {
     const { series } = lanes.lanes[line.lane]!;
     if (series) drawCounter(canvas, scene, look, line, series);
   }
 }
 
-/** Too much to tell apart: how busy each lane was, as height. */
-function drawBusy(
-  canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, lines: Line[], slots: Int32Array,
-): void {
+/** What is drawn in one go: a line's activations, or a thread's in one state. */
+interface Slots {
+  /** For each path its slot, -1 for none. */
+  of: Int32Array;
+  lines: Line[];
+  colours: string[];
+}
+
+/** Slots for the lines that are seen; a thread's states apart from each other if so wanted. */
+function slotsOf(scene: Scene, seen: Line[], apart: boolean): Slots {
+  const { profile, lanes } = scene;
+  const lineOf = new Map(seen.map((line) => [line.lane, line]));
+  const known = new Map<string, number>();
+  const slots: Slots = { of: new Int32Array(profile.parent.length).fill(-1), lines: [], colours: [] };
+  for (let path = 0; path < slots.of.length; path++) {
+    const line = lineOf.get(lanes.of[path]!);
+    if (!line) continue;
+    const colour = colourOf(profile, path);
+    const key = `${line.lane} ${apart ? colour : ""}`;
+    let slot = known.get(key);
+    if (slot === undefined) {
+      known.set(key, (slot = slots.lines.length));
+      slots.lines.push(line);
+      slots.colours.push(colour);
+    }
+    slots.of[path] = slot;
+  }
+  return slots;
+}
+
+/** The name of a path's colour: by kind, a thread's state by which it is. */
+function colourOf(profile: Profile, path: number): string {
+  const state = profile.classes.of?.[path] ?? -1;
+  return state >= 0 ? `c-${profile.classes.names[state]}` : `k-${profile.frames[profile.frame[path]!]!.kind}`;
+}
+
+/** Too much to tell apart: how busy each lane was, as height; what shares a lane is stacked. */
+function drawBusy(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, slots: Slots): void {
   const count = Math.floor(scene.width);
   const found = bins(scene.profile.runs, scene.profile.treeStart.length - 1, scene.span, count);
   const { busy, pointed } = coverage(
-    scene.profile, found, count, scene.lanes.of, slots, lines.length, scene.focus,
+    scene.profile, found, count, slots.of, slots.lines.length, scene.focus,
   );
-  lines.forEach((line, slot) => {
+  const stacked = new Map<Line, Float32Array>();
+  slots.lines.forEach((line, slot) => {
     const full = line.height - 2;
     const bottom = HEAD + line.top - scene.scrolled + line.height - 1;
-    const area = (shares: Float32Array): void => {
+    const below = stacked.get(line) ?? new Float32Array(count);
+    const area = (shares: Float32Array, pile: boolean): void => {
       canvas.beginPath();
-      canvas.moveTo(0, bottom);
       for (let pixel = 0; pixel < count; pixel++) {
         const share = shares[slot * count + pixel]!;
+        if (!(share > 0)) continue;
         // What was active at all is seen, however briefly.
-        const y = bottom - (share > 0 ? Math.max(1, Math.min(1, share) * full) : 0);
-        canvas.lineTo(pixel, y);
-        canvas.lineTo(pixel + 1, y);
+        const height = Math.max(1, Math.min(1, share) * full);
+        canvas.rect(pixel, bottom - below[pixel]! - height, 1, height);
+        if (pile) below[pixel]! += share * full;
       }
-      canvas.lineTo(count, bottom);
       canvas.fill();
     };
-    canvas.fillStyle = look.of(`k-${scene.lanes.lanes[line.lane]!.kind}`);
-    if (pointed) canvas.globalAlpha = 0.4;
-    area(busy);
-    canvas.globalAlpha = 1;
     if (pointed) {
+      canvas.globalAlpha = 0.4;
+      canvas.fillStyle = look.of(slots.colours[slot]!) || look.faint;
+      const under = below.slice();
+      area(busy, true);
+      canvas.globalAlpha = 1;
       canvas.fillStyle = look.accent;
-      area(pointed);
+      const over = below.slice();
+      below.set(under);
+      area(pointed, false);
+      below.set(over);
+    } else {
+      canvas.fillStyle = look.of(slots.colours[slot]!) || look.faint;
+      area(busy, true);
     }
+    stacked.set(line, below);
   });
 }
 
-function drawSlices(
-  canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, lines: Line[], slots: Int32Array,
-): void {
+function drawSlices(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, slots: Slots): void {
   const { profile, span, width } = scene;
-  for (const slice of slices(profile, span, scene.lanes.of, slots, lines.length)) {
-    const line = lines[slice.slot]!;
+  for (const slice of slices(profile, span, slots.of, slots.lines.length)) {
+    const line = slots.lines[slice.slot]!;
     const top = HEAD + line.top - scene.scrolled + 1;
     const left = Math.max(-2, pixelOf(span, width, slice.from));
     const right = Math.min(width + 2, pixelOf(span, width, slice.to));
     const frame = profile.frames[profile.frame[slice.path]!]!;
     const pointed = scene.focus?.has(slice.path);
-    canvas.fillStyle = look.of(`k-${frame.kind}`);
+    const colour = colourOf(profile, slice.path);
+    canvas.fillStyle = look.of(colour) || look.faint;
     canvas.globalAlpha = scene.focus && !pointed ? 0.4 : 1;
     const box = Math.max(0.5, right - left - (right - left > 3 ? 1 : 0));
     canvas.fillRect(left, top, box, line.height - 2);
@@ -217,7 +267,8 @@ function drawSlices(
       canvas.fillStyle = look.accent;
       canvas.fillRect(left, top + line.height - 4, box, 2);
     }
-    if (right - left > 24) label(canvas, look.of("on-box"), frame.name, left, right, top + line.height / 2 - 0.5);
+    const ink = colour.startsWith("c-") ? "on-class" : "on-box";
+    if (right - left > 24) label(canvas, look.of(ink), frame.name, left, right, top + line.height / 2 - 0.5);
   }
 }
 

@@ -40,6 +40,12 @@ const TITLES: Record<string, string> = {
 };
 const OWN = new Set(["cell", "thread"]);
 
+/** Whether a lane stands for its group: a cell's activity, a thread's state rather than that it is. */
+function standsFor(kind: string, group: Group, profile: Profile): boolean {
+  if (kind === "state") return profile.classes.of !== null && group.own >= 0;
+  return OWN.has(kind) && group.own < 0;
+}
+
 /** Arranges rows and counters by instance. */
 export function arrange(profile: Profile): Lanes {
   const lanes: Lane[] = [];
@@ -92,9 +98,9 @@ export function arrange(profile: Profile): Lanes {
           ? `${first.name}${more}`
           : `${TITLES[row.kind] ?? row.kind}${arm}${more}`;
         lanes.push({ label, kind: row.kind, level, series: null });
-        if (OWN.has(row.kind) && group.own < 0 && level === 0) {
+        if (level === 0 && standsFor(row.kind, group, profile)) {
           group.own = lane;
-          group.label = first.name;
+          if (OWN.has(row.kind)) group.label = first.name;
         } else if (row.kind === "primitive") folder(group, "primitives").lanes.push(lane);
         else group.lanes.push(lane);
       }
@@ -107,13 +113,19 @@ export function arrange(profile: Profile): Lanes {
     if (on.size === 1) for (const frame of on) lanes[lane].label = profile.frames[frame].name;
   }
   for (const series of profile.series) {
-    const group = groupOf(series.track);
+    const group = groups.get(series.track) ?? groupOf(trackOf(profile, series));
     const register = series.metric === "fsm" || series.metric === "par done";
     const unit = series.unit && series.unit !== "state" ? ` [${series.unit}]` : "";
     lanes.push({ label: `${series.name}${unit}`, kind: "counter", level: 0, series });
     (register ? folder(group, "control registers") : group).lanes.push(lanes.length - 1);
   }
   return { lanes, of, groups: top };
+}
+
+/** The instance to which a counter belongs: where its path is, if its track is called like that. */
+function trackOf(profile: Profile, series: Series): string {
+  const instance = series.path < 0 ? "" : profile.instances[profile.instance[series.path]];
+  return instance.endsWith(`.${series.track}`) ? instance : series.track;
 }
 
 /** A line of the timeline's list as it is shown. */

@@ -23,11 +23,11 @@ it("a pixel of one cycle shows what is active in it, and slices say the same", (
   for (let seed = 0; seed < 40; seed++) {
     const profile = random(seed);
     const paths = profile.parent.length;
-    const own = Int32Array.from({ length: paths }, (_, path) => path); // each path a lane
+    const own = Int32Array.from({ length: paths }, (_, path) => path); // each path a slot
     const span = { from: 0, to: profile.cycles };
     const found = bins(profile.runs, profile.treeStart.length - 1, span, profile.cycles);
-    const { busy, pointed } = coverage(profile, found, profile.cycles, own, own, paths, new Set([0]));
-    const drawn = slices(profile, span, own, own, paths);
+    const { busy, pointed } = coverage(profile, found, profile.cycles, own, paths, new Set([0]));
+    const drawn = slices(profile, span, own, paths);
     for (let cycle = 0; cycle < profile.cycles; cycle++) {
       const active = new Set(activeIn(profile, cycle));
       for (let path = 0; path < paths; path++) {

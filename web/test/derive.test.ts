@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { activeCycles, classCycles, hottest, leafWeights, lineCycles, stretchAt, treeCycles } from "../src/derive.ts";
-import { activeIn, dice, random } from "./made.ts";
+import { activeCycles, classCycles, classesAt, hottest, leafWeights, lineCycles, stretchAt, treeCycles, verdict } from "../src/derive.ts";
+import { activeIn, dice, frame, made, random } from "./made.ts";
 
 const SEEDS = [...Array(60).keys()];
 
@@ -59,4 +59,21 @@ it("the hottest places hold what nothing but primitives was below", () => {
 it("a stretch is found by any cycle in it", () => {
   const start = Float64Array.of(0, 3, 4, 9);
   expect([0, 2, 3, 4, 8, 9, 50].map((cycle) => stretchAt(start, cycle))).toEqual([0, 0, 1, 2, 2, 2, 2]);
+});
+
+it("states of threads sum to cycles times threads, in any span", () => {
+  const frames = ["region", "thread 0", "thread 1", "running", "spinning"].map((name, i) =>
+    frame(name, ["cell", "thread", "thread", "state", "state"][i]),
+  );
+  // region > thread 0 > running | spinning; region > thread 1 > running | spinning
+  const parent = [-1, 0, 0, 1, 1, 2, 2];
+  const trees = [[0, 1, 2, 3, 5], [0, 1, 2, 3, 6], [0, 1, 2, 4, 5]];
+  const base = made(frames, parent, [0, 1, 2, 3, 4, 3, 4], trees, [[5, 0], [3, 1], [2, 2]]);
+  const of = Int32Array.of(-1, -1, -1, 0, 1, 0, 1);
+  const profile = { ...base, classes: { names: ["running", "spinning"], per: 2, over: null, of } };
+  expect([...classCycles(profile, { from: 0, to: 10 })]).toEqual([15, 5]);
+  expect([...classCycles(profile, { from: 4, to: 6 })]).toEqual([3, 1]);
+  expect(classesAt(profile, 6)).toEqual([["running", 1], ["spinning", 1]]);
+  expect(classesAt(profile, 0)).toEqual([["running", 2]]);
+  expect([3, 4, 0].map((path) => verdict(profile, path))).toEqual(["work", "spinning", "overhead"]);
 });

@@ -34,7 +34,10 @@ export function made(
     order: Uint16Array.from(parent.keys()),
     treeStart: sums(trees.map((tree) => tree.length)), treePath: Uint16Array.from(trees.flat()),
     runs: { start, what: Uint16Array.from(runs, ([, tree]) => tree) },
-    classes: { names: ["useful", "other"], start, what: Uint8Array.from(runs, ([, tree]) => tree % 2) },
+    classes: {
+      names: ["useful", "other"], per: 1, of: null,
+      over: { start, what: Uint8Array.from(runs, ([, tree]) => tree % 2) },
+    },
     rows: [], tables: {}, series: [], sources: [],
   };
 }

@@ -37,6 +37,7 @@ EMBED = ("none", "used", "all")
 _AROUND = 3  # lines of context before and after a line that is named
 _LABEL = 300  # characters of a name: no view shows more
 _TABLES = (Kind.CELL, Kind.GROUP, Kind.CONTROL, Kind.PRIMITIVE, Kind.PROCESS, Kind.LOOP, Kind.STAGE)
+_STATES = ("running", "critical", "spinning", "idle")  # in this order where they occur at all
 _EXACT = 1 << 53  # the browser's numbers are exact below this
 
 
@@ -118,7 +119,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         },
         "trees": {"size": arrays.add(np.diff(forest.offset)), "path": arrays.add(forest.path)},
         "runs": {"cycles": arrays.add(schedule.cycles), "tree": arrays.add(schedule.tree)},
-        "classes": _classes(cycle_classes(profile), arrays),
+        **_classes(profile, arrays),
         "rows": [
             {"instance": instances[row.instance], "kind": row.kind.value, "lane": row.lane,
              "extra": row.extra, "paths": list(row.paths)}
@@ -157,11 +158,32 @@ def _frame(frame: Frame) -> list[Any]:
     return [frame.kind.value, name, detail, positions, frame.latency, int(frame.generated)]
 
 
-def _classes(classes: CycleClasses, arrays: _Arrays) -> dict[str, Any]:
+def _classes(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
+    """What cycles are for: of each cycle, or of each thread in each cycle.
+
+    Threads are in exactly one state each, so their states are classes of thread-cycles, and the
+    page reads them off the call trees.
+    """
+    parents, frames = profile.call_paths.parent.tolist(), profile.call_paths.frame.tolist()
+    kinds = [profile.catalog[frame].kind for frame in frames]
+    states: dict[str, int] = {name: index for index, name in enumerate(_STATES)}
+    of = [0] * len(frames)
+    for path, (parent, kind) in enumerate(zip(parents, kinds, strict=True)):
+        if kind is Kind.STATE and parent >= 0 and kinds[parent] is Kind.THREAD:
+            name = profile.catalog[frames[path]].name
+            of[path] = states.setdefault(name, len(states)) + 1
+    if any(of):
+        threads = kinds.count(Kind.THREAD)
+        names = [_shown(name) for name in states]
+        of_path = arrays.add(np.array(of, dtype=np.int64))
+        return {"threads": {"names": names, "count": threads, "of": of_path}}
+    classes: CycleClasses = cycle_classes(profile)
     return {
-        "names": list(classes.names),
-        "cycles": arrays.add(classes.cycles),
-        "index": arrays.add(classes.index),
+        "classes": {
+            "names": list(classes.names),
+            "cycles": arrays.add(classes.cycles),
+            "index": arrays.add(classes.index),
+        }
     }
 
 
