@@ -299,8 +299,11 @@ class _Lowering(Sharing):
 
     def _finished(self) -> Lowered:
         used: set[Array] = set()
+        stored: set[Array] = set()  # a constant of the host must not be written back
         for graph in graphs(self.root.graph):
             for node in graph.nodes:
+                if node.op is Op.STORE and node.array is not None:
+                    stored.add(node.array)
                 used |= {a for a in (node.array, node.source) if a is not None}
         order = list(self.items)
 
@@ -315,7 +318,12 @@ class _Lowering(Sharing):
         for array in arrays:
             names[array.name] = names.get(array.name, 0) + 1
             unique = array.name if names[array.name] == 1 else f"{array.name}_{names[array.name]}"
-            final[array] = replace(array, name=unique, word=self.words.get(array, 1))
+            final[array] = replace(
+                array,
+                name=unique,
+                word=self.words.get(array, 1),
+                from_device=array.from_device and array in stored,
+            )
         for graph in graphs(self.root.graph):
             for node in graph.nodes:
                 if node.array is not None:

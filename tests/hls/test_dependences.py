@@ -1,0 +1,113 @@
+"""What really meets in memory has been foreseen: by `after`, or by an order between iterations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclescope.hls import Graph, Node, Op, Program, compile_c, interpret
+from cyclescope.hls._clean import graphs
+from cyclescope.hls._depend import depend
+from hls.generator import device_text, generate, inputs
+from hls.walker import Walker
+
+FOLDER = Path(__file__).parent / "programs"
+
+
+def foreseen(program: Program, walker: Walker) -> None:
+    before: dict[Node, set[Node]] = {}
+    orders: dict[tuple[Node, Node], int] = {}
+    for graph in graphs(program.region.root):
+        for node in graph.nodes:
+            before[node] = set(node.after).union(*(before[a] for a in node.after))
+            # A value that is needed orders too.
+            for value in (*node.operands, *([node.when] if node.when is not None else [])):
+                before[node] |= before.get(value.node, set()) | {value.node}
+        for order in graph.orders:
+            pair = (order.before, order.after)
+            orders[pair] = min(orders.get(pair, order.distance), order.distance)
+    for (graph, first, second), distance in walker.meetings.items():
+        where = f"{graph.label}: {first.op} in {first.where}, {second.op} in {second.where}"
+        if distance == 0:
+            assert first in before[second], where
+        else:
+            assert orders.get((first, second), distance + 1) <= distance, where
+
+
+def walked(program: Program, arrays: dict[str, bytes], scalars: list[int]) -> None:
+    walker = Walker(program.region, arrays, scalars)
+    after = walker.run()
+    foreseen(program, walker)
+    assert after == interpret(program.region, arrays, scalars)
+
+
+@pytest.mark.parametrize("first", range(2000, 2080, 40))
+def test_random_programs_hold_no_surprises(first: int) -> None:
+    for seed in range(first, first + 40):
+        kernel = generate(seed)
+        program = compile_c(f"seed{seed}.c", text=device_text(kernel, 1))
+        arrays, scalars = inputs(kernel, 1)
+        names = [name for name, _ in program.region.scalars]
+        values = dict(zip("xy", scalars, strict=True))
+        walked(program, arrays, [values[n] for n in names])
+
+
+BODIES = [
+    "for (int i = 1; i < 30; i++) a[i] = a[i - 1] + 1;",
+    "for (int i = 4; i < 30; i++) a[i] = a[i - 4] + 1;",
+    "for (int i = 0; i < 30; i++) a[i] = a[i + 3] + 1;",
+    "for (int i = 0; i < 10; i++) { a[2 * i] = i; a[2 * i + 1] = a[2 * i] + a[i]; }",
+    "for (int i = 0; i < 30; i += n) { a[i] = i; a[i + 1] += a[i]; }",
+    "for (int i = 30; i > 0; i--) a[i] = a[i + 1] + a[i - 1];",
+    "for (int i = 0; i < 6; i++) for (int j = 0; j < 6; j++) a[i * 6 + j] += a[j * 6 + i];",
+    "for (int i = 1; i < 6; i++) for (int j = 0; j < 6; j++) a[i * n + j] += a[i * n - n + j];",
+    "int x[2][8]; for (int b = 0; b < 6; b++) { for (int i = 0; i < 8; i++) x[b & 1][i] = a[b * 4 +"
+    " i]; for (int i = 0; i < 8; i++) a[i + 32] += x[(b - 1) & 1][i] + x[1][0]; }",
+    "int x[4][4]; for (unsigned b = 0; b < 9; b++) { x[b % 4][0] = b; a[b] = x[(b + 1) % 4][0] +"
+    " x[(b + 4) % 4][0]; }",
+    "for (long i = 0; i < 16; i++) { int *p = a + i; *p = p[1]; if (i & 1) p[2] = i; }",
+    "for (int i = 0, j = 20; i < j; i++, j--) { int t = a[i]; a[i] = a[j]; a[j] = t; }",
+    "int k = 0; for (int i = 0; i < 20; i++) { a[k] = i; k = a[k + 1] & 31; }",
+    "short *s = (short *)a; for (int i = 0; i < 40; i++) { s[i] = i; a[i / 3] += s[i + 1]; }",
+    "int x[16]; for (int r = 0; r < 4; r++) { for (int i = 0; i < 16; i++) x[i] = a[16 * (r & 1) +"
+    " i]; for (int i = 0; i < 16; i++) a[16 * r + i] = x[15 - i]; }",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_loops_over_one_array_hold_no_surprises(body: str) -> None:
+    text = f"void k(int *a, int n) {{\n#pragma omp target map(a[0:64])\n{{ {body} }}\n}}\n"
+    program = compile_c("k.c", text=text)
+    arrays = {"a": bytes(range(256))}
+    for n in (1, 2, 6):
+        walked(program, arrays, [n] * len(program.region.scalars))
+
+
+def precise(body: str) -> list[int]:
+    """The distances between iterations that are kept apart."""
+    text = f"void k(int *a, int n) {{\n#pragma omp target map(a[0:64])\n{{ {body} }}\n}}\n"
+    program = compile_c("k.c", text=text)
+    return sorted(o.distance for g in graphs(program.region.root) for o in g.orders)
+
+
+def test_independent_iterations_are_found_so() -> None:
+    assert precise("for (int i = 0; i < 30; i++) a[i] = a[i] + 1;") == []
+    assert precise("for (int i = 0; i < 30; i += n) a[i] = a[i] + 1;") == []
+    assert precise("for (int i = 0; i < 30; i++) a[2 * i] = a[2 * i + 1];") == []
+    assert precise("for (int i = 4; i < 30; i++) a[i] = a[i - 4];") == [4]
+    assert precise("for (int i = 4; i < 30; i += 2) a[i] = a[i - 4];") == [2]
+
+
+def test_a_lost_dependence_would_be_noticed() -> None:
+    text = "void k(int *a) {\n#pragma omp target map(a[0:64])\n"
+    text += "for (int i = 1; i < 30; i++) a[i] = a[i - 1] + 1;\n}\n"
+    program = compile_c("k.c", text=text)
+    loop = next(n for n in program.region.root.nodes if n.op is Op.LOOP)
+    body: Graph | None = loop.body
+    assert body is not None
+    body.orders.clear()
+    with pytest.raises(AssertionError, match=r"store in k\.c:3, load in k\.c:3"):
+        walked(program, {"a": bytes(256)}, [])
+    depend(program.region.root, program.lowered.exact)
+    walked(program, {"a": bytes(256)}, [])
