@@ -16,7 +16,7 @@ __all__ = ["divide", "fdiv", "fsqrt"]
 
 def _steps(width: int) -> int:
     """Bits of a quotient that one stage finds: two carry chains in a row if they are short."""
-    return 2 if width <= 32 else 1
+    return 2 if width <= 26 else 1
 
 
 def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
@@ -101,7 +101,7 @@ def fdiv(v: Stages, width: int) -> None:
     v.quotient = const(1, 1)
     v.drop("a", "less")
     for i in range(f + 1):
-        if i % _steps(width) == 0:
+        if i % _steps(f) == 0:
             v.cut()
         v.rest, bit = _step(v, cat(v.rest, const(0, 1)), v.b)
         v.quotient = cat(v.quotient, bit)
@@ -142,7 +142,7 @@ def fsqrt(v: Stages, width: int) -> None:
     steps = f + 2
     v.root, v.rest = const(0, 1), const(0, 1)
     for i in range(steps):
-        if i % _steps(width) == 0:
+        if i % _steps(f) == 0:
             v.cut()
         size = i + 3
         left = v.radicand.width

@@ -69,6 +69,9 @@ class Stages:
 def leading_zeros(v: Stages, value: Expr, cuts: tuple[int, ...] = ()) -> Expr:
     """The number of leading zeros, found by halves; all ones if there is no one at all.
 
+    Whether a part is empty is known for all parts before it is known which of them counts, so
+    that a half costs one level of logic.
+
     Args:
         v: where the search goes on; it uses the names `window` and `zeros`.
         value: to look at.
@@ -77,19 +80,35 @@ def leading_zeros(v: Stages, value: Expr, cuts: tuple[int, ...] = ()) -> Expr:
     Returns:
         As many bits as `value.width` rounded up to a power of two needs.
     """
-    size = 1 << (value.width - 1).bit_length()
-    v.window = value if size == value.width else cat(value, const(0, size - value.width))
+    bits = (value.width - 1).bit_length()
+    missing = (1 << bits) - value.width
+    v.window = cat(value, const(0, missing)) if missing else value
+    segments: list[list[int]] = []
+    for half in (1 << n for n in reversed(range(bits))):
+        if not segments or half in cuts:
+            segments.append([])
+        segments[-1].append(half)
     found: list[Expr] = []
-    while size > 1:
-        size //= 2
-        if size in cuts and found:
+    for segment in segments:
+        if found:
             v.zeros = cat(*found)
             v.cut()
             found = [v.zeros]
-        high, low = v.window[2 * size - 1 : size], v.window[size - 1 : 0]
-        found.append(v.module.wire("empty", high.none()))
-        if size > 1:
-            v.window = mux(found[-1], low, high)
+        # Size of parts → at the top bit of each, whether one of its bits is set; 1: the bits.
+        some = {1: v.window}
+        reach, part = v.window, 1
+        while part < segment[0]:
+            reach = v.module.wire("some", reach | (reach << part))
+            part *= 2
+            if part in segment:
+                some[part] = reach
+        for half in segment:
+            empty = v.module.wire("empty", ~some[half][2 * half - 1])
+            found.append(empty)
+            for n in [n for n in some if n < half]:
+                low, high = some[n][half - 1 : 0], some[n][2 * half - 1 : half]
+                some[n] = v.module.wire("window", mux(empty, low, high))
+        v.window = some[1]
     return cat(*found)
 
 
