@@ -252,6 +252,12 @@ class ExprBuilder:
         args = tuple(self.expr(a) for a in cursor.get_arguments())
         return Call(self.where(cursor), self.type(cursor.type), target.spelling, args)
 
+    def _compound_literal_expr(self, cursor: Cursor) -> Expr:
+        inner = self._children(cursor)
+        if inner and isinstance(self.type(cursor.type), Scalar | Vector):
+            return self.expr(inner[-1])
+        return self._opaque(cursor, "compound literal")
+
     def _init_list_expr(self, cursor: Cursor) -> Expr:
         values = tuple(map(self.expr, self._children(cursor)))
         return InitList(self.where(cursor), self.type(cursor.type), values)
