@@ -435,12 +435,16 @@ def test_light_and_dark(show: Callable[..., Seen]) -> None:
 
 
 def test_profiles_side_by_side(show: Callable[..., Seen]) -> None:
-    one, two = switch_profile(), large_profile(20)
+    one, two = large_profile(12), large_profile(20)
     seen = show(("one", one), ("two", two))
     cells = seen.page.locator('[data-part="compare"] tbody tr').nth(1).locator("td")
     more = number(two.cycles - one.cycles)
     assert cells.nth(0).inner_text() == number(two.cycles)
     assert cells.nth(1).inner_text().startswith(f"+{more} (")
+    seen.page.get_by_text("Flame graphs on one scale").click()
+    roots = seen.page.locator('.beside [aria-level="1"]')
+    widths = roots.evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")
+    assert widths[0] / widths[1] == pytest.approx(one.cycles / two.cycles, rel=0.02)
     seen.page.get_by_role("group", name="Profile").get_by_role("button", name="two").click()
     assert _int(seen.text("total")) == two.cycles
     assert f"add up to {number(two.cycles)} cycles" in seen.text("flame-total")

@@ -1,12 +1,17 @@
-import { classCycles } from "./derive.ts";
+import { useMemo, useState } from "preact/hooks";
+import { Boxes, nameOf } from "./Boxes.tsx";
+import type { Profile } from "./data.ts";
+import { classCycles, treeCycles } from "./derive.ts";
+import { type Node, flame, layOut } from "./flame.ts";
 import { choose, current, profiles } from "./state.ts";
 import { ClassBar } from "./Summary.tsx";
 import { className, number, percent } from "./text.ts";
 
 /** All profiles on one scale. */
 export function Compare() {
+  const [open, setOpen] = useState(false);
   const all = profiles.value;
-  const longest = Math.max(...all.map((profile) => profile.cycles * profile.classes.per));
+  const longest = Math.max(...all.map((profile) => profile.cycles), 1);
   const names = [...new Set(all.flatMap((profile) => profile.classes.names))];
   const cycles = all.map((profile) => {
     const found = classCycles(profile, { from: 0, to: profile.cycles });
@@ -45,13 +50,37 @@ export function Compare() {
                     </td>
                   );
                 })}
-                <td class="barcell"><ClassBar names={names} cycles={cycles[index]!} total={profile.cycles * profile.classes.per} scale={longest} /></td>
+                <td class="barcell"><ClassBar names={names} cycles={cycles[index]!} total={longest * profile.classes.per} /></td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
+      <details class="beside" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Flame graphs on one scale</summary>
+        {open && all.map((profile, index) => <Beside profile={profile} index={index} share={profile.cycles / longest} />)}
+      </details>
     </section>
+  );
+}
+
+/** A profile's whole flame graph, as wide as its cycles; a press shows the profile. */
+function Beside(props: { profile: Profile; index: number; share: number }) {
+  const { profile, index } = props;
+  const { graph, layout } = useMemo(() => {
+    const weights = treeCycles(profile, { from: 0, to: profile.cycles });
+    const made = flame(profile, weights, { scaled: true, hideGenerated: false, bottomUp: false });
+    return { graph: made, layout: layOut(made, made.root, 0.001 / (props.share || 1)) };
+  }, [profile]);
+  const [told, setTold] = useState<Node | null>(null);
+  const name = told ? `${nameOf(profile, told)}: ${number(told.active)} cycles (${percent(told.active, profile.cycles)})` : "";
+  return (
+    <div style={{ width: `${Math.max(100 * props.share, 1)}%` }}>
+      <p class="note">{profile.name}, {number(profile.cycles)} cycles {name && `· ${name}`}</p>
+      <Boxes profile={profile} graph={graph} zoomed={graph.root} boxes={layout.boxes} rows={layout.depth} rootOnTop={false}
+        found={null} pointed={null} total={profile.cycles} label={`Call paths of ${profile.name}`}
+        tell={setTold} press={() => choose(index)} back={() => {}} />
+    </div>
   );
 }
 

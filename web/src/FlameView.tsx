@@ -1,11 +1,10 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { Boxes, keyOf, nameOf } from "./Boxes.tsx";
 import type { Profile } from "./data.ts";
-import { type Box, type Flame, type Node, flame, layOut, search } from "./flame.ts";
+import { type Flame, type Node, flame, layOut, search } from "./flame.ts";
 import { Help } from "./Help.tsx";
 import { countedCycles, focus, point, profile, weights } from "./state.ts";
 import { cycles, decimal, number, percent } from "./text.ts";
-
-const ROW = 19;
 
 export function FlameView() {
   const shown = profile.value;
@@ -58,7 +57,7 @@ export function FlameView() {
       </p>
       <Boxes
         profile={shown} graph={graph} zoomed={zoomed} boxes={layout.boxes} rows={layout.depth} rootOnTop={rootOnTop}
-        found={found?.found ?? null} tell={setTold} total={total}
+        found={found?.found ?? null} pointed={focus.value?.paths ?? null} label="Call paths by cycles" tell={setTold} total={total}
         press={(node) => {
           setZoom(node === graph.root ? "" : keyOf(node));
           if (node.frame >= 0 && node !== graph.root && !bottomUp) {
@@ -105,14 +104,6 @@ function expression(pattern: string): RegExp | null {
   }
 }
 
-function keyOf(node: Node): string {
-  return node.parent ? `${keyOf(node.parent)} ${node.frame}` : String(node.frame);
-}
-
-function nameOf(profile: Profile, node: Node): string {
-  return node.frame < 0 ? "run" : profile.frames[node.frame]!.name;
-}
-
 function about(profile: Profile, graph: Flame, node: Node, total: number, scaled: boolean): string {
   const weight = node.total / graph.unit;
   const parts = [nameOf(profile, node)];
@@ -126,77 +117,4 @@ function about(profile: Profile, graph: Flame, node: Node, total: number, scaled
   if (scaled || !node.active) parts.push(`its width: ${decimal(weight)} (${percent(node.total, graph.root.total)})`);
   if (node.own && node.own !== node.total) parts.push(`calling nothing: ${decimal(node.own / graph.unit)}`);
   return parts.join(" · ");
-}
-
-interface BoxesProps {
-  profile: Profile;
-  graph: Flame;
-  zoomed: Node;
-  boxes: Box[];
-  rows: number;
-  rootOnTop: boolean;
-  found: Set<Node> | null;
-  total: number;
-  tell: (node: Node | null) => void;
-  press: (node: Node) => void;
-  back: () => void;
-}
-
-/** The boxes as a tree that a keyboard walks and a screen reader tells. */
-function Boxes(props: BoxesProps) {
-  const { profile, graph, boxes, rows, zoomed } = props;
-  const [at, setAt] = useState<Node | null>(null);
-  const frame = useRef<HTMLDivElement>(null);
-  const here = at && boxes.some((box) => box.node === at) ? at : zoomed;
-  const pointed = focus.value?.paths;
-  const go = (node: Node | null | undefined): void => {
-    const index = boxes.findIndex((box) => box.node === node);
-    if (!node || index < 0) return;
-    setAt(node);
-    frame.current?.querySelector<HTMLElement>(`[data-box="${index}"]`)?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const up = props.rootOnTop ? "ArrowDown" : "ArrowUp";
-    const down = props.rootOnTop ? "ArrowUp" : "ArrowDown";
-    const beside = (step: number): Node | undefined => {
-      const row = boxes.filter((box) => box.node.depth === here.depth);
-      return row[row.findIndex((box) => box.node === here) + step]?.node;
-    };
-    const drawn = new Set(boxes.map((box) => box.node));
-    if (event.key === up) go(here.children.find((node) => drawn.has(node)));
-    else if (event.key === down) go(here.parent);
-    else if (event.key === "ArrowRight") go(beside(1));
-    else if (event.key === "ArrowLeft") go(beside(-1));
-    else if (event.key === "Home") go(boxes[0]!.node);
-    else if (event.key === "Enter" || event.key === " ") props.press(here);
-    else if (event.key === "Escape" && zoomed !== graph.root) props.back();
-    else return;
-    event.preventDefault();
-  };
-  return (
-    <div class="flame" role="tree" aria-label="Call paths by cycles" ref={frame} onKeyDown={onKeyDown}
-      style={{ height: `${rows * ROW}px` }} onMouseLeave={() => props.tell(null)}>
-      {boxes.map(({ node, left, width, above }, index) => {
-        const kind = node.frame < 0 ? "run" : profile.frames[node.frame]!.kind;
-        const name = nameOf(profile, node);
-        const row = props.rootOnTop ? node.depth : rows - 1 - node.depth;
-        const classes = ["box", `k-${kind}`];
-        if (above) classes.push("above");
-        if (node.frame >= 0 && profile.frames[node.frame]!.generated) classes.push("made");
-        if (props.found) classes.push(props.found.has(node) ? "hit" : "miss");
-        if (pointed && node.paths.some((path) => pointed.has(path))) classes.push("pointed");
-        const amount = node.active || node.total / graph.unit;
-        return (
-          <div key={keyOf(node)} class={classes.join(" ")} role="treeitem" data-box={index} aria-level={node.depth + 1}
-            aria-label={`${name}, ${kind}, ${cycles(amount)}, ${percent(amount, props.total)}`}
-            aria-selected={node === zoomed} tabIndex={node === here ? 0 : -1}
-            style={{ left: `${100 * left}%`, width: `${100 * width}%`, top: `${row * ROW}px` }}
-            onClick={() => { setAt(node); props.press(node); }}
-            onMouseEnter={() => props.tell(node)} onFocus={() => { setAt(node); props.tell(node); }}>
-            {width > 0.012 && <span>{name}</span>}
-          </div>
-        );
-      })}
-    </div>
-  );
 }

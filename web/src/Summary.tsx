@@ -177,15 +177,13 @@ export function ClassBar(props: {
   names: string[];
   cycles: ArrayLike<number>;
   total: number;
-  scale?: number;
 }) {
-  const of = props.scale ?? props.total;
   return (
     <div class="bar" aria-hidden="true">
       {props.names.map((name, index) => (
         <span
           class={`c-${name}`}
-          style={{ width: `${(100 * props.cycles[index]!) / (of || 1)}%` }}
+          style={{ width: `${(100 * props.cycles[index]!) / (props.total || 1)}%` }}
           title={`${className(name)}: ${number(props.cycles[index]!)}`}
         />
       ))}
