@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,6 +153,13 @@ def measure(
         },
         options=_options(machine, memory, in_order, start_cost, period, arguments),
         stop_reason="" if run.complete else run.stop_reason,
+    )
+    profile = replace(
+        profile,
+        sources={
+            Path(name).name: text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            for name, text in program.unit.sources.items()
+        },
     )
     return Measurement(
         machine, native, run, differing, order_matters(program), stdout, status, profile
