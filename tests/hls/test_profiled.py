@@ -1,0 +1,122 @@
+"""Programs with a profiling unit in their hardware: same results, and a trace that is the truth.
+
+The truth is what the bench captures from the simulator's signals at the same instants.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from cyclescope.errors import DataError
+from cyclescope.hls import Host, MemoryModel, Native, Program, compile_c, differences, read_dump
+from cyclescope.hls._machine import Machine, build_machine
+from cyclescope.hls._profile import profile_of
+from cyclescope.hls._run import HardwareRun, run_machine
+from cyclescope.hls._schedule import schedule
+from cyclescope.hls._trace_format import OnFull
+from cyclescope.hls._unit_top import UnitOptions
+from cyclescope.model import Profile, check_laws
+from hls.test_trace import losses, seen_states
+from rtl.benches import lint
+
+PROGRAMS = Path(__file__).parent / "programs"
+CHOSEN = ("critical_sections", "double_buffer")
+
+
+@cache
+def compiled(name: str) -> tuple[Program, Native]:
+    program = compile_c(PROGRAMS / f"{name}.c")
+    with Host(program) as host:
+        return program, host.run(())
+
+
+def machine(name: str, options: UnitOptions) -> Machine:
+    program = compiled(name)[0]
+    return build_machine(program.region, schedule(program.region.root), unit=options)
+
+
+def going(name: str, on: Machine, **options: object) -> HardwareRun:
+    """A run whose results are those of the program."""
+    program, native = compiled(name)
+    memory = MemoryModel(seed=3, stall=9)
+    run = run_machine(on, native.inputs, native.scalars, memory=memory, **options)  # type: ignore[arg-type]
+    assert run.complete
+    assert differences(program, native.outputs, run.arrays) == []
+    return run
+
+
+def captured(run: HardwareRun, on: Machine, period: int) -> Profile:
+    assert run.capture is not None
+    return profile_of(
+        on, run.capture, team=on.threads, period=period, title="", inputs={}, options={}
+    )
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_the_trace_is_the_truth_and_changes_no_result(name: str) -> None:
+    period = 64
+    on = machine(name, UnitOptions(name, period=period))
+    assert on.trace is not None
+    run = going(name, on, period=period)
+    profile = read_dump(run.trace, on.trace)
+    check_laws(profile)
+    assert losses(profile) == {}
+    truth = captured(run, on, period)
+    states = seen_states(profile)
+    for shown, seen in zip(states, seen_states(truth), strict=True):
+        assert shown == seen[: profile.cycles]
+        assert set(seen[profile.cycles :]) <= {"idle"}
+    assert {state for row in states for state in row} >= {"idle", "running"}
+    totals = {(s.track, s.name): int(s.value.sum()) for s in truth.series}
+    common = 0
+    for series in profile.series:
+        assert series.start.tolist() == [0, *series.end[:-1].tolist()]
+        expected = totals.get((series.track, series.name))
+        if expected is not None:
+            common += expected > 0
+            assert int(series.value.sum()) == expected, series
+    assert common > 5
+    misses = sum(int(s.value.sum()) for s in profile.series if s.metric == "row misses")
+    (seen_misses,) = (n for (_, name), n in totals.items() if name == "row misses")
+    assert 0 < misses <= seen_misses <= misses + 4  # the bench sees those of the last lines, too
+
+
+@pytest.mark.parametrize("on_full", list(OnFull))
+def test_a_small_region_does_not_corrupt_the_program(on_full: OnFull) -> None:
+    name = CHOSEN[0]
+    on = machine(name, UnitOptions(name, period=16, on_full=on_full))
+    assert on.trace is not None
+    run = going(name, on, trace_lines=8)
+    profile = read_dump(run.trace, on.trace)
+    check_laws(profile)
+    expected = "line dropped" if on_full is OnFull.STOP else "line overwritten"
+    assert losses(profile)[expected] > 0
+
+
+def test_the_period_changes_no_total() -> None:
+    name, found = CHOSEN[0], []
+    for options in (
+        UnitOptions(name, period=64),
+        UnitOptions(name, period=7, counters=frozenset({"bytes read"})),
+    ):
+        on = machine(name, options)
+        assert on.trace is not None
+        profile = read_dump(going(name, on, period=64).trace, on.trace)
+        read = [s for s in profile.series if s.name == "bytes read"]
+        found.append([int(s.value.sum()) for s in read])
+    assert found[0] == found[1]
+    assert {s.name for s in profile.series} == {"bytes read"}
+    assert max(len(s) for s in profile.series) > profile.cycles // 8
+
+
+def test_no_warnings(tmp_path: Path) -> None:
+    on = machine(CHOSEN[0], UnitOptions("x"))
+    assert lint(tmp_path, dict(on.sources), on.name) == ""
+
+
+def test_a_counter_that_is_none_is_refused() -> None:
+    with pytest.raises(DataError, match="no counter flops; there are"):
+        machine(CHOSEN[0], UnitOptions("x", counters=frozenset({"flops"})))
