@@ -24,8 +24,8 @@ help:            ## list the targets
 
 setup: .venv/installed ## make .venv with the built package in it
 
-demo: setup      ## profile the packet scheduler and draw its pictures
-	$(BIN)/python scripts/demo.py
+demo: setup      ## profile an example and draw its report: make demo [SHOW=calyx|bounds|hls]
+	$(BIN)/python scripts/demo.py $(SHOW)
 
 lint: setup      ## style, types, layers
 	$(BIN)/ruff check .
