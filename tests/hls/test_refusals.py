@@ -53,6 +53,16 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "int s = 0;\n#pragma omp for reduction(+: s)\nfor (int i = 0; i < n; i++) s += a[i];",
             "only scalars of the host",
         ),
+        ("#pragma omp for ordered\nfor (int i = 0; i < n; i++) a[i] = 1;", "clause ordered"),
+        ("#pragma omp for lastprivate(n)\nfor (int i = 0; i < n; i++) a[i] = 1;", "lastprivate"),
+        ("#pragma omp for\nfor (int i = 0; i < n; i++) { if (a[i]) break; }", "left by break"),
+        (
+            "#pragma omp for collapse(2)\nfor (int i = 0; i < n; i++)\n"
+            "for (int j = i; j < n; j++) a[i] = j;",
+            "can't depend on another's variable",
+        ),
+        ('char c[4] = "abc"; a[0] = c[0];', "this initial value isn't supported"),
+        ("int *p; a[0] = *p;", "p is used before it is given a value"),
         ("if (n)\n#pragma omp critical\na[0] = 1;", "belongs to no statement"),
         ("float x[2000] = {0}; f[0] = x[n];", "a long initial value"),
     ],

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Function
 
-__all__ = ["assigned", "expressions", "has_effects", "may_jump", "statements"]
+__all__ = ["assigned", "breaks", "expressions", "has_effects", "may_jump", "statements"]
 
 _STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
 
@@ -134,6 +134,18 @@ def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Va
                 return True
             case Call(function=name) if name in functions and functions[name].body is not None:
                 return True
+    return False
+
+
+def breaks(stmt: Stmt) -> bool:
+    """Whether a loop's body may end the loop by `break`."""
+    match stmt:
+        case Break():
+            return True
+        case Block(body=body):
+            return any(map(breaks, body))
+        case If(then=then, other=other):
+            return breaks(then) or (other is not None and breaks(other))
     return False
 
 

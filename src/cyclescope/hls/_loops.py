@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range, Stmt, Variable
     from cyclescope.hls._ir import Value
 
-__all__ = ["Loops"]
+__all__ = ["Loops", "returns"]
 
 _MOST_COPIES = 1024
 
@@ -57,7 +57,7 @@ class Loops(Statements):
             step=(lambda: self._evaluate(step)) if step is not None else None,
             test_first=not isinstance(stmt, DoWhile),
             rotate=test is not None and self._has_effects(test),
-            jumps=may_jump(stmt.body) or _jumps(stmt.body),
+            jumps=may_jump(stmt.body) or returns(stmt.body),
         )
 
     def _evaluate(self, expr: Expr) -> None:
@@ -82,7 +82,7 @@ class Loops(Statements):
         jumps = False
         for part in parts:
             found += expressions(part)
-            jumps = jumps or _jumps(part)
+            jumps = jumps or returns(part)
         for test in tests:
             if test is not None:
                 found += walk(test)
@@ -228,7 +228,7 @@ class Loops(Statements):
         return {e.variable for e in walk(expr) if isinstance(e, Name)}
 
     def _unrolled(self, body: Stmt, step: Expr | None, count: int) -> None:
-        jumps = may_jump(body) or _jumps(body)
+        jumps = may_jump(body) or returns(body)
 
         def end() -> None:
             if step is not None:
@@ -255,7 +255,7 @@ class Loops(Statements):
         self, body: Stmt, test: Expr, step: Expr | None, copies: int, *, whole: bool, where: Range
     ) -> None:
         """Several iterations in one; each but the first asks whether it takes place."""
-        if may_jump(body) or _jumps(body):
+        if may_jump(body) or returns(body):
             raise self.refuse(where, "a loop with break, continue or return isn't unrolled partly")
 
         def copy(number: int) -> None:
@@ -283,6 +283,6 @@ def may_not_repeat(step: Expr) -> bool:
     return any(isinstance(e, Call) for e in walk(step))
 
 
-def _jumps(body: Stmt) -> bool:
+def returns(body: Stmt) -> bool:
     """Whether a body returns from the function around it, however deep."""
     return any(isinstance(s, Return) for s in statements(body))

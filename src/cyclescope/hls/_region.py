@@ -215,6 +215,10 @@ class _Lowering(Sharing):
         Raises:
             SourceError: it cannot be handed over.
         """
+        if _inside(variable.where, self.target.body.where):
+            raise self.refuse(
+                self.shared.where, f"{variable.name} is used before it is given a value; set it"
+            )
         if self.b is not self.root:
             before, self.b = self.b, self.root
             self.outer(variable)

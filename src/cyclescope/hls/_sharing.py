@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
-    Assign,
-    Binary,
-    Block,
-    Cast,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    Name,
     Scalar,
     Stmt,
-    Unary,
     Variable,
 )
+from cyclescope.hls._dealing import Dealing
 from cyclescope.hls._ir import Op
-from cyclescope.hls._loops import Loops
 from cyclescope.hls._semantics import bits_of
 from cyclescope.hls._state import Location
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cyclescope.c import Range
     from cyclescope.hls._ir import Array, Value
     from cyclescope.hls._openmp import Directive
@@ -33,23 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["Sharing"]
 
 _COMBINED = frozenset({"+", "-", "*", "&", "|", "^", "&&", "||", "min", "max"})
+_CLAUSES = {
+    "critical": frozenset({"name", "hint"}),
+    "atomic": frozenset({"read", "write", "update", "capture", "seq_cst", "relaxed", "acq_rel"}),
+    "for": frozenset({"schedule", "collapse", "nowait", "private", "firstprivate", "reduction"}),
+    "loop": frozenset({"collapse", "private", "reduction", "bind"}),
+    "simd": frozenset({"simdlen", "safelen", "aligned", "private"}),
+    "single": frozenset({"nowait", "private", "firstprivate"}),
+    "master": frozenset[str](),
+    "masked": frozenset[str](),
+}
 _LARGEST = {32: 0x7F800000, 64: 0x7FF0000000000000}
 
 
-@dataclass(frozen=True, slots=True)
-class _Canonical:
-    """A loop in OpenMP's canonical form: `count` values from `first` in steps of `step`."""
-
-    variable: Variable
-    type: Scalar
-    first: Value
-    step: Value
-    count: Value
-    body: Stmt
-    where: Range
-
-
-class Sharing(Loops):
+class Sharing(Dealing):
     """Lowers OpenMP constructs inside a region."""
 
     def is_standalone(self, directive: Directive) -> bool:
@@ -77,6 +66,31 @@ class Sharing(Loops):
         Raises:
             SourceError: it isn't supported.
         """
+        words = directive.words
+        for clause, _ in directive.clauses:
+            if clause not in _CLAUSES.get(words[0], frozenset()):
+                raise self.refuse(
+                    directive.where, f"the clause {clause} of omp {words[0]} isn't supported"
+                )
+        with self._private(directive):
+            self._construct(directive, stmt)
+
+    @contextmanager
+    def _private(self, directive: Directive) -> Iterator[None]:
+        """A construct's own copies of variables."""
+        names = dict.fromkeys(directive.names("private"), False)
+        names |= dict.fromkeys(directive.names("firstprivate"), True)
+        kept = {v: self.env[v] for v in self.env if v.name in names}
+        fixed = self.fixed & set(kept)
+        self.fixed -= fixed
+        for variable, value in kept.items():
+            if not names[variable.name]:
+                self.env[variable] = self.b.const(value.width, 0)
+        yield
+        self.env.update(kept)
+        self.fixed |= fixed
+
+    def _construct(self, directive: Directive, stmt: Stmt) -> None:
         words = directive.words
         match words:
             case ("critical",):
@@ -116,10 +130,7 @@ class Sharing(Loops):
         """A loop's iterations dealt out to the team, with its reductions."""
         with self.at(stmt.where):
             entered = self.begin_reductions(directive)
-            for name in (*directive.names("private"), *directive.names("lastprivate")):
-                if name in directive.names("lastprivate"):
-                    raise self.refuse(directive.where, "lastprivate isn't supported; write it out")
-            self._deal(directive, stmt)
+            self.deal(directive, stmt)
             self.end_reductions(directive, entered)
 
     def begin_reductions(self, directive: Directive) -> list[tuple[str, Variable, Array]]:
@@ -181,255 +192,3 @@ class Sharing(Loops):
             bit = self.b.op(op, self.truth(total, kind), self.truth(own, kind), width=1)
             return self.b.resized(bit, kind.bits, is_signed=False)
         return self.arithmetic("+" if operator == "-" else operator, total, own, kind)
-
-    # Distribution.
-
-    def _deal(self, directive: Directive, stmt: Stmt) -> None:
-        words = directive.clause("schedule") or ("static",)
-        if words[0] not in ("static", "auto", "runtime"):
-            raise self.refuse(directive.where, f"schedule({words[0]}) isn't supported; use static")
-        chunk: int | None = None
-        if len(words) > 2:
-            chunk = self.constants.value(words[2:])
-            if chunk is None or chunk < 1:
-                raise self.refuse(directive.where, "schedule: give a positive constant chunk")
-        depth = self.constants.value(directive.clause("collapse") or ("1",)) or 1
-        nest: list[_Canonical] = []
-        inner = stmt
-        for _ in range(depth):
-            while isinstance(inner, Block) and len(inner.body) == 1:
-                inner = inner.body[0]
-            if not isinstance(inner, For):
-                raise self.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
-            nest.append(self._canonical(inner))
-            inner = nest[-1].body
-        total = nest[0].count
-        for level in nest[1:]:
-            width = max(total.width, level.count.width)
-            total = self.b.op(
-                Op.MUL,
-                self.b.resized(total, width, is_signed=False),
-                self.b.resized(level.count, width, is_signed=False),
-                width=width,
-            )
-        if len(nest) == 1:
-            self._deal_one(nest[0], chunk)
-        else:
-            self._deal_nest(nest, total, chunk)
-
-    def _thread(self, width: int) -> Value:
-        return self.b.resized(self.b.leaf(Op.THREAD, 32), width, is_signed=False)
-
-    def _share(self, count: Value) -> tuple[Value, Value]:
-        """The first of this thread's iterations and the one after its last, in equal blocks."""
-        width = count.width
-        team, thread = self.b.const(width, self.threads), self._thread(width)
-        each = self.b.op(Op.UDIV, count, team, width=width)
-        rest = self.b.op(Op.UREM, count, team, width=width)
-        extra = self.b.op(Op.ULT, thread, rest, width=1)
-        before = self.b.select(extra, thread, rest)
-        begin = self.b.op(Op.ADD, self.b.op(Op.MUL, each, thread, width=width), before, width=width)
-        size = self.b.op(Op.ADD, each, self.b.resized(extra, width, is_signed=False), width=width)
-        return begin, self.b.op(Op.ADD, begin, size, width=width)
-
-    def _deal_one(self, loop: _Canonical, chunk: int | None) -> None:
-        """Blocks of equal size, or chunks dealt out in turn (OpenMP 4.5, 2.7.1)."""
-        width = loop.type.bits
-        variable = loop.variable
-        sort = loop.type
-        if chunk is None:
-            begin, end = self._share(loop.count)
-            first, last = self._at(loop, begin), self._at(loop, end)
-            self._run(loop, first, last, loop.step)
-            return
-        last = self._at(loop, loop.count)
-        each = self.b.op(Op.MUL, loop.step, self.b.const(width, chunk), width=width, exact=True)
-        mine = self.b.op(Op.MUL, each, self._thread(width), width=width, exact=True)
-        first = self.b.op(Op.ADD, loop.first, mine, width=width, exact=sort.kind == "int")
-        turn = self.b.op(Op.MUL, each, self.b.const(width, self.threads), width=width, exact=True)
-        if chunk == 1:
-            self._run(loop, first, last, turn)
-            return
-        at = Variable(f"{variable.name} chunk", sort, loop.where, "local")
-        self.env[at] = first
-
-        def chunk_body() -> None:
-            start = self.env[at]
-            after = self.b.op(Op.ADD, start, each, width=width, exact=sort.kind == "int")
-            inside = self._before(loop, after, last)
-            self._run(loop, start, self.b.select(inside, after, last), loop.step)
-
-        def next_chunk() -> None:
-            self.env[at] = self.b.op(
-                Op.ADD, self.env[at], turn, width=width, exact=sort.kind == "int"
-            )
-
-        changed = self.changed([loop.body])
-        self.looped(
-            loop.where,
-            [at, *changed],
-            test=lambda: self._before(loop, self.env[at], last),
-            body=chunk_body,
-            step=next_chunk,
-        )
-        self.env.pop(at, None)
-
-    def _run(self, loop: _Canonical, first: Value, last: Value, step: Value) -> None:
-        variable, width = loop.variable, loop.type.bits
-        changed = [v for v in self.changed([loop.body]) if v is not variable]
-        self.env[variable] = first
-
-        def forward() -> None:
-            self.env[variable] = self.b.op(
-                Op.ADD, self.env[variable], step, width=width, exact=loop.type.kind == "int"
-            )
-
-        self.looped(
-            loop.where,
-            [variable, *changed],
-            test=lambda: self._before(loop, self.env[variable], last),
-            body=lambda: self.statement(loop.body),
-            step=forward,
-        )
-
-    def _deal_nest(self, nest: list[_Canonical], total: Value, chunk: int | None) -> None:
-        """Loops collapsed into one: its number says where in the nest it is."""
-        if chunk is not None:
-            raise self.refuse(nest[0].where, "collapse with a chunk size isn't supported")
-        width = total.width
-        begin, end = self._share(total)
-        number = Variable("iteration", Scalar("uint", width), nest[0].where, "local")
-        changed = [v for v in self.changed([nest[-1].body]) if v not in {n.variable for n in nest}]
-        self.env[number] = begin
-
-        def body() -> None:
-            left = self.b.use(self.env[number])
-            for level in reversed(nest):
-                count = self.b.resized(level.count, width, is_signed=False)
-                at = self.b.op(Op.UREM, left, count, width=width) if level is not nest[0] else left
-                left = self.b.op(Op.UDIV, left, count, width=width)
-                index = self.b.resized(at, level.type.bits, is_signed=False)
-                self.env[level.variable] = self._at(level, index)
-            self.statement(nest[-1].body)
-            for level in nest:
-                del self.env[level.variable]
-
-        def forward() -> None:
-            one = self.b.const(width, 1)
-            self.env[number] = self.b.op(Op.ADD, self.env[number], one, width=width)
-
-        for level in nest:
-            self.env.pop(level.variable, None)
-        self.looped(
-            nest[0].where,
-            [number, *changed],
-            test=lambda: self.b.op(Op.ULT, self.env[number], end, width=1),
-            body=body,
-            step=forward,
-        )
-        self.env.pop(number, None)
-
-    def _at(self, loop: _Canonical, number: Value) -> Value:
-        width = loop.type.bits
-        signed = loop.type.kind == "int"
-        moved = self.b.op(Op.MUL, number, loop.step, width=width, exact=signed)
-        return self.b.op(Op.ADD, loop.first, moved, width=width, exact=signed)
-
-    def _before(self, loop: _Canonical, a: Value, b: Value) -> Value:
-        """Whether value a comes before b in the loop's direction."""
-        step = loop.step.node
-        if step.op is Op.CONST and step.constant >> (loop.type.bits - 1):
-            a, b = b, a
-        return self.b.op(Op.SLT if loop.type.kind == "int" else Op.ULT, a, b, width=1)
-
-    def _canonical(self, stmt: For) -> _Canonical:
-        """A loop in the form `for (i = a; i < b; i += c)` (OpenMP 4.5, 2.6).
-
-        Raises:
-            SourceError: it has another form.
-        """
-        where = stmt.where
-        variable, start = _start(stmt)
-        test, step = stmt.condition, stmt.step
-        if variable is None or start is None or not isinstance(variable.type, Scalar):
-            raise self.refuse(where, "a shared loop begins with `i = first`")
-        sort = variable.type
-        if sort.is_float or sort.bits < 32:
-            raise self.refuse(where, f"a shared loop's variable must be int or long, not {sort}")
-        self.fixed.discard(variable)
-        first = self.convert(self.rvalue(start), start.type, sort, where)
-        given = _limit(test, variable)
-        if given is None:
-            raise self.refuse(where, f"a shared loop compares {variable.name} with a bound")
-        op, bound = given
-        last = self.convert(self.rvalue(bound), bound.type, sort, where)
-        width, signed = sort.bits, sort.kind == "int"
-        change = self._change(step, variable, sort)
-        if op in ("<=", ">="):
-            one = self.b.const(width, 1 if op == "<=" else -1)
-            last = self.b.op(Op.ADD, last, one, width=width, exact=signed)
-        down = op in (">", ">=")
-        if op == "!=" and change.node.op is Op.CONST:
-            down = bool(change.node.constant >> (width - 1))
-        ahead, behind = (last, first) if not down else (first, last)
-        runs = self.b.op(Op.SLT if signed else Op.ULT, behind, ahead, width=1)
-        distance = self.b.op(Op.SUB, ahead, behind, width=width)
-        size = change if not down else self.b.op(
-            Op.SUB, self.b.const(width, 0), change, width=width
-        )  # fmt: skip
-        raised = self.b.op(
-            Op.ADD,
-            distance,
-            self.b.op(Op.SUB, size, self.b.const(width, 1), width=width),
-            width=width,
-        )
-        count = self.b.op(Op.UDIV, raised, size, width=width)
-        count = self.b.select(runs, count, self.b.const(width, 0))
-        return _Canonical(variable, sort, first, change, count, stmt.body, where)
-
-    def _change(self, step: Expr | None, variable: Variable, sort: Scalar) -> Value:
-        width, where = sort.bits, self.shared.where
-        match step:
-            case Unary(op="pre++" | "post++"):
-                return self.b.const(width, 1)
-            case Unary(op="pre--" | "post--"):
-                return self.b.const(width, -1)
-            case Assign(op="+=", value=value):
-                return self.convert(self.rvalue(value), value.type, sort, where)
-            case Assign(op="-=", value=value):
-                size = self.convert(self.rvalue(value), value.type, sort, where)
-                return self.b.op(Op.SUB, self.b.const(width, 0), size, width=width, exact=True)
-            case Assign(op="=", value=Binary(op="+", left=left, right=right)):
-                other = right if _names(left, variable) else left
-                return self.convert(self.rvalue(other), other.type, sort, where)
-            case Assign(op="=", value=Binary(op="-", left=left, right=right)) if _names(
-                left, variable
-            ):
-                size = self.convert(self.rvalue(right), right.type, sort, where)
-                return self.b.op(Op.SUB, self.b.const(width, 0), size, width=width, exact=True)
-        raise self.refuse(where, f"a shared loop steps by `{variable.name} += constant`")
-
-
-def _start(stmt: For) -> tuple[Variable | None, Expr | None]:
-    match stmt.init:
-        case Declare(variables=(variable,)):
-            return variable, variable.init
-        case Evaluate(value=Assign(op="=", target=Name(variable=variable), value=value)):
-            return variable, value
-    return None, None
-
-
-def _names(expr: Expr, variable: Variable) -> bool:
-    while isinstance(expr, Cast):
-        expr = expr.operand
-    return isinstance(expr, Name) and expr.variable is variable
-
-
-def _limit(test: Expr | None, variable: Variable) -> tuple[str, Expr] | None:
-    mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
-    if isinstance(test, Binary) and test.op in mirrored:
-        if _names(test.left, variable):
-            return test.op, test.right
-        if _names(test.right, variable):
-            return mirrored[test.op], test.left
-    return None

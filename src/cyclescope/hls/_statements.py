@@ -163,6 +163,8 @@ class Statements(Expressions):
     def _initialise(self, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
         where = self.shared.where
         if isinstance(kind, Array) and kind.extent is not None:
+            if init is not None and not isinstance(init, InitList):
+                raise self.refuse(where, "this initial value isn't supported; assign the elements")
             values = init.values if isinstance(init, InitList) else ()
             size = size_of(kind.element, where)
             if kind.extent > _MOST_INITIAL:
