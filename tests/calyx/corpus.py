@@ -1,6 +1,6 @@
 """Verify cyclescope on a folder of other people's Calyx programs.
 
-    python tests/calyx/corpus.py FOLDER [--counts TABLE.tsv] [--jobs N]
+    python tests/calyx/corpus.py FOLDER [--counts TABLE.tsv] [--jobs N] [--compiler CALYX]
 
 Every program of the folder is compiled and run stock and instrumented in each configuration, with
 the data beside it (`NAME.futil.data`, `NAME.data` or `NAME.json`); where there is none, its
@@ -21,10 +21,17 @@ import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cyclescope.calyx import CalyxOptions, compile_program, profile_program, verify_program
+from cyclescope.calyx import (
+    CalyxOptions,
+    OwnCompiler,
+    compile_program,
+    find_own_compiler,
+    profile_program,
+    verify_program,
+)
 from cyclescope.errors import CyclescopeError, SourceError
 from cyclescope.model import active_cycles, check_laws, flat_weights, scaled_weights, tree_cycles
 
@@ -59,10 +66,11 @@ def data_of(program: Path) -> Path | None:
     return None
 
 
-def made_up_data(program: Path, folder: Path) -> Path | None:
+def made_up_data(program: Path, folder: Path, compiler: OwnCompiler | None) -> Path | None:
     """Small numbers for a program's memories: 0, 1, 2, 3, 0, …; None if it has no memories."""
     try:
-        memories = compile_program(program, instrument=False).design.memories
+        stock = compile_program(program, instrument=False, compiler=compiler)
+        memories = stock.design.memories
     except SourceError:
         return None
     content = {}
@@ -77,15 +85,16 @@ def made_up_data(program: Path, folder: Path) -> Path | None:
     return path if memories else None
 
 
-def verify(program: Path, configuration: str) -> Row:
+def verify(program: Path, configuration: str, compiler: OwnCompiler | None) -> Row:
     with tempfile.TemporaryDirectory() as folder:
-        data = data_of(program) or made_up_data(program, Path(folder))
-        return verify_with(program, data, configuration)
+        data = data_of(program) or made_up_data(program, Path(folder), compiler)
+        return verify_with(program, data, configuration, compiler)
 
 
-def verify_with(program: Path, data: Path | None, configuration: str) -> Row:
-    options = CONFIGURATIONS[configuration]
-    options = CalyxOptions(options.passes, options.disable, cycle_limit=LIMIT)
+def verify_with(
+    program: Path, data: Path | None, configuration: str, compiler: OwnCompiler | None
+) -> Row:
+    options = replace(CONFIGURATIONS[configuration], cycle_limit=LIMIT, compiler=compiler)
     name = str(program)
     try:
         verdict = verify_program(program, data, options)
@@ -116,11 +125,17 @@ def stock_refuses(
     configuration: str,
     error: SourceError,
 ) -> Row:
-    """Tell a program that 0.7.1 does not compile from one that we broke."""
+    """Tell a program that the compiler does not take from one that we broke."""
     try:
-        compile_program(program, passes=options.passes, disable=options.disable, instrument=False)
+        compile_program(
+            program,
+            passes=options.passes,
+            disable=options.disable,
+            instrument=False,
+            compiler=options.compiler,
+        )
     except SourceError:
-        return Row(name, configuration, "not compiled by 0.7.1", None, str(error))
+        return Row(name, configuration, "not compiled stock", None, str(error))
     return Row(name, configuration, "REFUSED", None, str(error))
 
 
@@ -141,15 +156,18 @@ def main() -> int:
     parser.add_argument("--counts", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="part of a path")
+    parser.add_argument("--compiler", help="a Calyx compiler other than the built-in one")
+    parser.add_argument("--library", type=Path, help="where its primitives are")
     parser.add_argument("--configuration", action="append", choices=CONFIGURATIONS)
     chosen = parser.parse_args()
+    compiler = find_own_compiler(chosen.compiler, chosen.library) if chosen.compiler else None
     counts = expected_counts(chosen.counts)
     programs = [p for p in sorted(chosen.folder.rglob("*.futil")) if chosen.only in str(p)]
     tally: Counter[tuple[str, str]] = Counter()
     known = missed = 0
     with ProcessPoolExecutor(chosen.jobs) as pool:
         wanted = chosen.configuration or list(CONFIGURATIONS)
-        jobs = [pool.submit(verify, p, c) for p in programs for c in wanted]
+        jobs = [pool.submit(verify, p, c, compiler) for p in programs for c in wanted]
         for job in as_completed(jobs):
             row = job.result()
             tally[row.configuration, row.verdict] += 1

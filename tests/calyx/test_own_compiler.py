@@ -250,8 +250,12 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_complaints_become_one_line() -> None:
     compiler = OwnCompiler(Path("/opt/calyx"), "0.7.1")
     warned = "[WARN  calyx] something\nError: p.futil\n3 |  a;\n  |  ^^ Undefined group: a\n"
+    parsed = (
+        "Error: Failed to parse `p.futil`:\n --> p.futil:2:9\n |\n2 | a\n | ^\n = expected semi"
+    )
     cases = {
         warned: "p.futil:3: Undefined group: a",
+        parsed: "p.futil:2:9: expected semi",
         "Error: Import path `x` not found": "m.futil: Import path `x` not found",
         "thread 'main' panicked at src/a.rs:1:2:\ncalled `unwrap()`\nnote: run": (
             "m.futil: the compiler /opt/calyx stopped: called `unwrap()`"

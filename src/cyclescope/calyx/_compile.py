@@ -182,8 +182,9 @@ def _by_own(
                 compile_stock(compiler, path, chosen, options)
             except RefusalError as plain:
                 raise explain(compiler, path, plain) from None
+            said = re.sub(r"\S*stretch\d+\.futil(:\d+)?", str(path), str(refusal))
             hint = "; it takes the program without probes: please report this program"
-            raise SourceError(f"{explain(compiler, path, refusal)}{hint}") from None
+            raise SourceError(f"{explain(compiler, path, RefusalError(said))}{hint}") from None
         raise explain(compiler, path, refusal) from None
 
 

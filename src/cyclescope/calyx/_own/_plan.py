@@ -110,6 +110,7 @@ def compile_instrumented(
             each(notes, design)
         for component in design.components:
             component.sort_groups()
+            _refuse_no_cycles(component.text)
         current = work / f"stretch{number}.futil"
         current.write_bytes(print_syntax(_plain(design.file)))
     flags = [str(current), *_flags(stretches[-1][0], options)]
@@ -121,6 +122,19 @@ def compile_instrumented(
         entry["kept"] = list(component.cells)
     record = {"nodes": notes.nodes, "components": notes.components}
     return verilog, _facts(final, main or final.main, record, passes)
+
+
+def _refuse_no_cycles(component: ComponentText) -> None:
+    """A group without effect can be promoted to 0 cycles, which text cannot say."""
+    groups = [(w.name, w.latency) for w in component.wires if isinstance(w, GroupText)]
+    blocks = [(s.kind, s.latency) for s in walk(component.control or [])]
+    for name, latency in groups + blocks:
+        if latency == 0:
+            raise SourceError(
+                f"component {component.name}: the compiler made {name} static with 0 cycles, which"
+                " Calyx's text cannot say; leave that pass out (-d static-promotion), or use the"
+                " built-in compiler"
+            )
 
 
 def _driven(continuous: Sequence[Assignment], cells: Mapping[str, Any]) -> set[str]:
@@ -312,7 +326,13 @@ def explain(compiler: OwnCompiler, path: Path, refusal: RefusalError) -> SourceE
     said = [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line for line in said if not line.startswith("[WARN")] or said[:1]
     panic = re.search(r"panicked at [^\n]*\n([^\n]*)", text)
-    if panic:
+    parse = re.search(
+        r"Failed to parse `([^`]*)`.*?--> (?:.*?:)?(\d+):(\d+)\n.*\n\s*= (.*)", text, re.DOTALL
+    )
+    if parse:
+        where = f"{parse[1]}:{parse[2]}:{parse[3]}"
+        lines = parse[4].splitlines()
+    elif panic:
         lines = [f"the compiler {compiler.path} stopped: {panic[1]}"]
     elif match := re.match(r"(?:Error: )?(\S*\.futil)$", lines[0]):
         where = match[1]
