@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,26 +25,30 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "studies"
 EXAMPLES = ROOT / "examples" / "calyx"
 
+Measured = dict[str, str | None]
+"""What a study says in the parts of its page; None for what it was not asked to measure."""
 
-def fill(text: str, measured: Mapping[str, str]) -> str:
-    """Replace the measured parts of a page.
+
+def fill(text: str, measured: Mapping[str, str | None]) -> str:
+    """Replace the measured parts of a page; those that are None stay as they are.
 
     Raises:
         ValueError: the page has another set of parts than was measured.
     """
-    seen: set[str] = set()
 
-    def replace(match: re.Match[str]) -> str:
+    def part(match: re.Match[str]) -> str:
         name = match[1]
-        seen.add(name)
-        value = measured[name].strip()
+        found = measured[name]
+        if found is None:
+            return match[0]
+        value = found.strip()
         body = f"\n\n{value}\n\n" if "\n" in value or value.startswith("|") else value
         return f"<!-- measured: {name} -->{body}<!-- end -->"
 
     names = set(re.findall(r"<!-- measured: (\S+) -->", text))
     if names != set(measured):
         raise ValueError(f"the page has parts {sorted(names)}, measured were {sorted(measured)}")
-    return re.sub(r"<!-- measured: (\S+) -->.*?<!-- end -->", replace, text, flags=re.DOTALL)
+    return re.sub(r"<!-- measured: (\S+) -->.*?<!-- end -->", part, text, flags=re.DOTALL)
 
 
 def generate(script: Path, *arguments: str) -> None:
@@ -52,18 +57,20 @@ def generate(script: Path, *arguments: str) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def run_variants(program: Path, data: Path, passes: Sequence[str]) -> list[Profile]:
+def run_variants(
+    program: Path, data: Path, passes: Sequence[str], *, area: bool = False
+) -> list[Profile]:
     """Profile a program as compiled, and without each of some passes; titles say which."""
     from cyclescope.calyx import CalyxOptions, profile_program, variants
 
     result = []
-    for name, options in variants(CalyxOptions(), passes):
+    for name, options in variants(CalyxOptions(area=area), passes):
         profile = profile_program(program, data, options).profile
         result.append(profile.with_meta(title=f"{program.name}, {name}"))
     return result
 
 
-def static_promotion(pages: Path, _work: Path) -> Mapping[str, str]:
+def static_promotion(pages: Path, _work: Path, *, area: bool) -> Measured:  # noqa: ARG001
     """Section 7.1: five groups, dynamic and promoted."""
     from cyclescope.views import comparison, timeline_svg
 
@@ -73,19 +80,21 @@ def static_promotion(pages: Path, _work: Path) -> Mapping[str, str]:
     return {"table": comparison([promoted, dynamic], "markdown").decode()}
 
 
-def resource_sharing(pages: Path, work: Path) -> Mapping[str, str]:
+def resource_sharing(pages: Path, work: Path, *, area: bool) -> Measured:
     """Section 7.2: three matrix products, cells shared and not."""
     from cyclescope.views import comparison, timeline_svg
 
     generate(EXAMPLES / "three_products" / "generate.py", "-o", str(work))
     program = work / "three_products.futil"
-    shared, own = run_variants(program, program.with_suffix(".json"), ["cell-share"])
+    shared, own = run_variants(program, program.with_suffix(".json"), ["cell-share"], area=area)
     (pages / "resource-sharing.svg").write_bytes(timeline_svg([shared, own]))
     loops = [frame.name for frame in shared.catalog if re.fullmatch(r"while L\d+", frame.name)]
     outer = sorted(loops, key=lambda name: int(name[7:]))[::3]
     first, second, third = (f"`{name}`" for name in outer)
+    plain = [replace(profile, areas=()) for profile in (shared, own)]
     return {
-        "table": comparison([shared, own], "markdown").decode(),
+        "table": comparison(plain, "markdown").decode(),
+        "area": comparison([shared, own], "markdown").decode() if area else None,
         "factor": f"{shared.cycles / own.cycles:.2f}",
         "first": first,
         "second": second,
@@ -104,7 +113,7 @@ STEPS = {
 PAPER = {"par": "", "nested": "17.7 %", "wired": "10.9 %", "static": "16.3 %", "merged": ""}
 
 
-def packet_scheduler(pages: Path, work: Path) -> Mapping[str, str]:
+def packet_scheduler(pages: Path, work: Path, *, area: bool) -> Measured:
     """Section 8.2: the packet scheduler, rewritten step by step."""
     from cyclescope.calyx import CalyxOptions, profile_program
     from cyclescope.views import comparison, flamegraph
@@ -114,7 +123,7 @@ def packet_scheduler(pages: Path, work: Path) -> Mapping[str, str]:
     for step, words in STEPS.items():
         generate(folder / "generate.py", "--variant", step, "-o", str(work))
         program = work / f"scheduler_{step}.futil"
-        run = profile_program(program, work / "scheduler.json", CalyxOptions(area=True))
+        run = profile_program(program, work / "scheduler.json", CalyxOptions(area=area))
         (work / "memories.json").write_text(json.dumps(run.memories), encoding="utf-8")
         generate(folder / "check.py", str(work / "memories.json"))
         profiles[step] = run.profile.with_meta(title=f"{step}: {words}")
@@ -122,7 +131,7 @@ def packet_scheduler(pages: Path, work: Path) -> Mapping[str, str]:
         picture = flamegraph(profiles[step], min_width=1)
         (pages / f"packet-scheduler-{step}.svg").write_bytes(picture)
     return {
-        "table": _steps_table(profiles),
+        "table": _steps_table(profiles) if area else None,
         "overhead": comparison(list(profiles.values()), "markdown").decode(),
         **{f"hot-{step}": _hottest(profile) for step, profile in profiles.items()},
     }
@@ -155,7 +164,7 @@ def _hottest(profile: Profile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def neural_network(pages: Path, work: Path) -> Mapping[str, str]:
+def neural_network(pages: Path, work: Path, *, area: bool) -> Measured:  # noqa: ARG001
     """Section 8.1: a feed-forward network before and after making its groups static."""
     from cyclescope.analyse import instance_overheads, table
     from cyclescope.calyx import profile_program
@@ -205,7 +214,7 @@ def _start(profile: Profile, group: str, nth: int) -> int:
     )[nth]
 
 
-STUDIES: Mapping[str, Callable[[Path, Path], Mapping[str, str]]] = {
+STUDIES: Mapping[str, Callable[..., Measured]] = {
     "static-promotion": static_promotion,
     "resource-sharing": resource_sharing,
     "packet-scheduler": packet_scheduler,
@@ -218,6 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make the pages in docs/studies anew.")
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(STUDIES))
     parser.add_argument("-o", "--output", type=Path, default=PAGES, help="folder of the pages")
+    parser.add_argument("--no-area", action="store_true", help="leave LUTs as the pages have them")
     options = parser.parse_args()
     unknown = [name for name in options.studies if name not in STUDIES]
     if unknown:
@@ -226,7 +236,7 @@ def main() -> None:
     for name in options.studies or STUDIES:
         text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as work:
-            measured = STUDIES[name](options.output, Path(work))
+            measured = STUDIES[name](options.output, Path(work), area=not options.no_area)
         page = options.output / f"{name}.md"
         page.write_text(fill(text, measured), encoding="utf-8")
         print(page)

@@ -148,6 +148,17 @@ def test_lines_by_hand() -> None:
     assert own == {1: 3, 2: 0, 3: Fraction(3, 2), 4: Fraction(3, 2) + 4}
 
 
+def test_a_primitive_counts_for_the_line_that_uses_it() -> None:
+    build = ProfileBuilder()
+    main = build.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    group = build.path(main, Frame(Kind.GROUP, "a", "main", "", (Position("calyx", "p", 7),)))
+    used = Frame(Kind.PRIMITIVE, "r", "main", "std_reg", (Position("calyx", "p", 2),))
+    tree = build.tree([build.path(group, used)])
+    profile = build.build(Meta("calyx", "p"), [5], [tree])
+    found = {line.line: (line.cycles, line.own) for line in line_cycles(profile)}
+    assert found == {2: (5, 0), 7: (5, 5)}
+
+
 def test_no_such_level() -> None:
     for ask in (at_level, line_cycles):
         with pytest.raises(InputError, match=r"no positions at level c; .* calyx, dahlia"):

@@ -18,7 +18,7 @@ STUDIES = runpy.run_path(str(ROOT / "scripts" / "studies.py"))
 def test_a_page_says_what_was_measured(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "pages"
     folder.mkdir()
-    measured = STUDIES["STUDIES"][name](folder, tmp_path / "work")
+    measured = STUDIES["STUDIES"][name](folder, tmp_path / "work", area=False)
     page = (PAGES / f"{name}.md").read_text()
     assert STUDIES["fill"](page, measured) == page
     pictures = sorted(path.name for path in folder.iterdir())
@@ -45,6 +45,7 @@ def test_filling_twice_changes_nothing() -> None:
         "<!-- measured: t -->\n\n| x |\n\n<!-- end -->\n"
     )
     assert STUDIES["fill"](once, measured) == once
+    assert STUDIES["fill"](once, {"a": None, "t": None}) == once
 
 
 @pytest.mark.parametrize("disable", [(), ("cell-share",)])

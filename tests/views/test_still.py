@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 
 from cyclescope.analyse import design_overhead
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Area, Frame, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import comparison, timeline_svg, write_timeline
 from cyclescope.views._still import _coverage
 from strategies import calyx_profiles, large_profile
@@ -129,6 +130,12 @@ def test_a_comparison_counts_from_the_first() -> None:
     assert table[1].split()[:3] == ["slow", "8", "6"]
     assert table[2].split()[:4] == ["fast", "6", "\u221225.0", "%"]
     assert table[3].split()[:4] == ["slower", "10", "+25.0", "%"]
+    assert "LUT" not in table[0]
+    priced = replace(profiles[0], areas=(Area("main", "main", 7, 5, 1, 3),))
+    table = comparison([priced, profiles[1]]).decode().splitlines()
+    assert table[0].split()[-4:] == ["LUT", "FF", "DSP", "BRAM"]
+    assert table[1].split()[-4:] == ["7", "5", "1", "1.5"]
+    assert table[2].split()[-1] == "0"
     rows = list(csv.DictReader(io.StringIO(comparison(profiles, "csv").decode())))
     assert [int(row["cycles"]) for row in rows] == [8, 6, 10]
     for row, profile in zip(rows, profiles, strict=True):

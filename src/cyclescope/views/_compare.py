@@ -11,9 +11,9 @@ from cyclescope.views._grid import Grid
 from cyclescope.views._text import number, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from cyclescope.model import Profile
+    from cyclescope.model import Area, Profile
 
 __all__ = ["comparison"]
 
@@ -25,12 +25,15 @@ _HEADINGS = {
     "other": " other",
 }
 
+_COSTS = {"luts": " LUT", "ffs": " FF", "dsps": " DSP", "brams": " BRAM"}
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     name: str
     overhead: Overhead
     first: int
+    areas: tuple[Area, ...]
 
     @property
     def change(self) -> Fraction | None:
@@ -45,10 +48,15 @@ def comparison(profiles: Sequence[Profile], fmt: str = "text") -> bytes:
     Args:
         profiles: at least one.
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`; columns `name`, `cycles`, `change`
-            (share of the first's cycles), `useful`, `fsm`, `par_done`, `both`, `other`.
+            (share of the first's cycles), `useful`, `fsm`, `par_done`, `both`, `other`; and
+            `luts`, `ffs`, `dsps`, `brams` (halves) if one of them was synthesised.
     """
-    found = [(p.meta.title, design_overhead(p)) for p in profiles]
-    rows = [_Row(name, overhead, found[0][1].cycles) for name, overhead in found]
+    found = [(p, design_overhead(p)) for p in profiles]
+    rows = [
+        _Row(profile.meta.title, overhead, found[0][1].cycles, profile.areas)
+        for profile, overhead in found
+    ]
+    costs = _COSTS if any(row.areas for row in rows) else {}
     shown: dict[str, Callable[[_Row], str]] = {
         "program": lambda row: row.name,
         " cycles": lambda row: number(row.overhead.cycles),
@@ -56,9 +64,18 @@ def comparison(profiles: Sequence[Profile], fmt: str = "text") -> bytes:
     }
     for key, heading in _HEADINGS.items():
         shown[heading] = lambda row, key=key: number(getattr(row.overhead, key))  # type: ignore[misc]
+    for key, heading in costs.items():
+        shown[heading] = lambda row, key=key: _cost(row, key)  # type: ignore[misc]
     schema: dict[str, type] = {"name": str, "cycles": int, "change": float, "useful": int}
-    schema |= dict.fromkeys(OVERHEADS, int)
-    return Grid(shown, schema, _record).render(rows, fmt)
+    schema |= dict.fromkeys((*OVERHEADS, *costs), int)
+    return Grid(shown, schema, lambda row: _record(row, costs)).render(rows, fmt)
+
+
+def _cost(row: _Row, what: str) -> str:
+    if not row.areas:
+        return ""
+    total = sum(getattr(area, what) for area in row.areas)
+    return f"{total / 2:g}" if what == "brams" else number(total)
 
 
 def _change(change: Fraction | None) -> str:
@@ -68,11 +85,13 @@ def _change(change: Fraction | None) -> str:
     return f"{sign}{percent(abs(change))}"
 
 
-def _record(row: _Row) -> dict[str, Any]:
+def _record(row: _Row, costs: Iterable[str]) -> dict[str, Any]:
+    areas = row.areas
     return {
         "name": row.name,
         "cycles": row.overhead.cycles,
         "change": float(row.change) if row.change is not None else None,
         "useful": row.overhead.useful,
         **row.overhead.by_kind(),
+        **{c: sum(getattr(a, c) for a in areas) if areas else None for c in costs},
     }
