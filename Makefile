@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js')
 
-.PHONY: help setup demo test lint corpus studies units bench lock clean
+.PHONY: help setup demo test lint corpus studies units bench page docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -48,6 +48,7 @@ units: setup     ## stream vectors through the arithmetic units: make units [VEC
 
 bench: setup     ## measure what the README promises
 	$(BIN)/python benches/bench_calyx.py
+	$(BIN)/python benches/bench_report.py
 
 # The built page is committed: only who changes it needs Node.js (docs/dependencies.md says why).
 page: web/node_modules/ready ## check and build the report's page (needs node)

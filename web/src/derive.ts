@@ -36,11 +36,16 @@ export function treeCycles(profile: Profile, span: Span): Float64Array {
   return held(profile.runs, profile.treeStart.length - 1, span);
 }
 
+const counted = new WeakMap<Profile, Uint16Array>();
+
 /** How many threads each tree has in each class: row by row; for profiles without threads none. */
 export function classesOfTrees(profile: Profile): Uint16Array {
   const { names, of } = profile.classes;
   const trees = profile.treeStart.length - 1;
+  const before = counted.get(profile);
+  if (before) return before;
   const result = new Uint16Array(trees * names.length);
+  counted.set(profile, result);
   for (let tree = 0; of && tree < trees; tree++) {
     for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
       const which = of[profile.treePath[at]];
