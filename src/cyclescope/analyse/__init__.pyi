@@ -20,10 +20,12 @@ from ._source_levels import at_level, levels
 from ._steps import Moves, moves
 from ._summary import HotPath, Summary, summarise
 from ._tables import Row, table
+from ._team import LOST_STATES, Member, Team, Wait, team
 from .rules import RULES, Advice, Rule, Site, advise
 
 __all__ = [
     "BLOCK_COST",
+    "LOST_STATES",
     "OVERHEADS",
     "QUERY_TABLES",
     "RULES",
@@ -40,6 +42,7 @@ __all__ = [
     "Key",
     "Limit",
     "Line",
+    "Member",
     "Moves",
     "Overhead",
     "Row",
@@ -47,6 +50,8 @@ __all__ = [
     "Site",
     "Spot",
     "Summary",
+    "Team",
+    "Wait",
     "activations",
     "advise",
     "area_table",
@@ -67,4 +72,5 @@ __all__ = [
     "query_parquet",
     "summarise",
     "table",
+    "team",
 ]

@@ -1,9 +1,9 @@
 """Where cycles go: useful work, or control overhead by kind (Petal, sections 4 and 7).
 
-A cycle is *useful* for a cell if something that does work (a group or a primitive) is a leaf of
-that cell's own part of the call tree. Any other cycle in which the cell is active is control
-overhead, named after the control registers that take a step in it: registers of that cell and
-of the cells below it. The design as a whole is its root.
+A cycle is *useful* for a cell if something that does work (a group or a primitive; a thread that
+is neither idle nor spinning) is a leaf of that cell's own part of the call tree. Any other cycle
+in which the cell is active is control overhead, named after the control registers that take a
+step in it: registers of that cell and of the cells below it. The design as a whole is its root.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.analyse._steps import bits_at, steps, trees_at, windows
+from cyclescope.analyse._team import LOST_STATES
 from cyclescope.model import Ints, Kind, Profile, tree_cycles
 
 if TYPE_CHECKING:
@@ -137,8 +138,26 @@ def _work_leaves(profile: Profile) -> NDArray[np.bool_]:
     inner = parent[active] >= 0
     leaf = np.ones(len(active), dtype=np.bool_)
     leaf[np.searchsorted(tree + active, (tree + parent[active])[inner])] = False
-    work = np.array([frame.kind in WORK for frame in profile.catalog], dtype=np.bool_)
-    result: NDArray[np.bool_] = leaf & work[profile.call_paths.frame[active]]
+    work = np.array(_works(profile), dtype=np.bool_)
+    result: NDArray[np.bool_] = leaf & work[active]
+    return result
+
+
+def _works(profile: Profile) -> list[bool]:
+    """For each path whether it does work where it is a leaf.
+
+    What a thread is in (a state, the loops in it) does work unless the state says that it gets
+    nothing done.
+    """
+    result: list[bool] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        frame = profile.frame_of(path)
+        if frame.kind is Kind.STATE:
+            result.append(frame.name not in LOST_STATES)
+        elif frame.kind is Kind.LOOP:
+            result.append(parent < 0 or result[parent])
+        else:
+            result.append(frame.kind in WORK)
     return result
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from cyclescope.analyse._overheads import Overhead, design_overhead
 from cyclescope.analyse._places import places
+from cyclescope.analyse._team import Team, team
 from cyclescope.model import Ints, Kind, Meta, Position, Profile, tree_cycles
 
 __all__ = ["HotPath", "Summary", "summarise"]
@@ -23,8 +24,10 @@ class HotPath:
             flame graph, here they would only split one hot spot into many lukewarm ones.
         stack: labels from below the instance's cell down; empty for the cell itself.
         kind: of the last frame: work if it is a group, overhead if a control block or a cell.
-        cycles: cycles in which it was active and called nothing but primitives.
+        cycles: cycles in which it was active and called nothing but primitives. With threads it
+            is where they are, whoever they are, in thread-cycles.
         share: of the run's total, exact. Paths active in parallel each count the whole cycle.
+            With threads, of all thread-cycles.
         position: where the last frame comes from.
     """
 
@@ -38,12 +41,16 @@ class HotPath:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole run in brief; `meta` says whether it is complete and what went wrong."""
+    """A whole run in brief; `meta` says whether it is complete and what went wrong.
+
+    `team` is None where there are no threads.
+    """
 
     meta: Meta
     cycles: int
     overhead: Overhead
     hottest: tuple[HotPath, ...]
+    team: Team | None = None
 
     def share(self, cycles: int) -> Fraction:
         """Cycles of the run's total, exactly."""
@@ -52,8 +59,10 @@ class Summary:
 
 def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     """Summarise a profile, with its hottest paths: at most that many, most cycles first."""
-    place_of = places(profile)
-    own = _own_cycles(profile, place_of)
+    threads = team(profile)
+    place_of = places(profile) if threads is None else _places_of_threads(profile)
+    own = _own_cycles(profile, place_of, each=threads is not None)
+    whole = profile.cycles * (1 if threads is None else len(threads.members))
     example: dict[int, int] = {}
     for path, place in enumerate(place_of):
         example.setdefault(place, path)
@@ -62,20 +71,20 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     for place in order[own[order] > 0].tolist():
         path = example[place]
         frame = profile.frame_of(path)
-        inside = [
-            p for p in profile.lineage(path) if profile.instances[p] == profile.instances[path]
-        ]
+        chain = profile.lineage(path)
+        instance = profile.instances[path if threads is None else chain[0]]
+        inside = [p for p in chain if threads or profile.instances[p] == instance]
         paths.append(
             HotPath(
-                instance=profile.instances[path],
+                instance=instance,
                 stack=tuple(
                     profile.frame_of(p).label
                     for p in inside
-                    if profile.frame_of(p).kind is not Kind.CELL
+                    if profile.frame_of(p).kind not in (Kind.CELL, Kind.THREAD)
                 ),
                 kind=frame.kind,
                 cycles=int(own[place]),
-                share=Fraction(int(own[place]), profile.cycles),
+                share=Fraction(int(own[place]), whole),
                 position=frame.positions[0] if frame.positions else None,
             )
         )
@@ -84,11 +93,25 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
         cycles=profile.cycles,
         overhead=design_overhead(profile),
         hottest=tuple(paths),
+        team=threads,
     )
 
 
-def _own_cycles(profile: Profile, place: tuple[int, ...]) -> Ints:
+def _places_of_threads(profile: Profile) -> tuple[int, ...]:
+    """For each path the number of its place in a thread, whichever thread it is."""
+    known: dict[tuple[int, int], int] = {}
+    result: list[int] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        starts = parent < 0 or profile.frame_of(path).kind is Kind.THREAD
+        key = (-1, -1) if starts else (result[parent], int(profile.call_paths.frame[path]))
+        result.append(known.setdefault(key, len(known)))
+    return tuple(result)
+
+
+def _own_cycles(profile: Profile, place: tuple[int, ...], *, each: bool) -> Ints:
     """For each place the cycles in which nothing but primitives was active below it.
+
+    Paths of one place that are active together count once, or `each`.
 
     Primitives count for the group that calls them: a group that drives three adders is one
     thing to look at, not three.
@@ -102,5 +125,7 @@ def _own_cycles(profile: Profile, place: tuple[int, ...]) -> Ints:
             if profile.frame_of(path).kind is not Kind.PRIMITIVE
         ]
         inner = {parent[path] for path in active}
-        own[[place[path] for path in active if path not in inner]] += cycles
+        ends = [place[path] for path in active if path not in inner]
+        for end in ends if each else set(ends):
+            own[end] += cycles
     return own

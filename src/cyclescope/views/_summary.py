@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.analyse import OVERHEADS, Summary, summarise
 from cyclescope.model import Kind, Profile, Severity
+from cyclescope.views._team import team_json, team_text
 from cyclescope.views._text import clip, nanoseconds, number, percent, place, visible
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def summary_json(profile: Profile, *, hottest: int = 10) -> str:
     Keys: `title`, `source`, `cycles`, `useful`, `overhead` (by kind: `fsm`, `par_done`, `both`,
     `other`), `complete`, `stop_reason`, `period_ps`, `hottest` (each `instance`, `stack`
     inside it, `kind`, `cycles`,
-    `file`, `line`), `anomalies` (each `name`, `severity`, `count`, `detail`).
+    `file`, `line`), `anomalies` (each `name`, `severity`, `count`, `detail`); of a run of threads
+    also `threads` (`states` in thread-cycles, `balance`, `efficiency`, `members`, `waits`).
     """
     summary = summarise(profile, hottest=hottest)
     meta = summary.meta
@@ -73,6 +75,8 @@ def summary_json(profile: Profile, *, hottest: int = 10) -> str:
             for anomaly in meta.anomalies
         ],
     }
+    if summary.team is not None:
+        head["threads"] = team_json(summary.team)
     return json.dumps(head, indent=2) + "\n"
 
 
@@ -116,7 +120,9 @@ def _render(console: Console, profile: Profile, hottest: int) -> None:
 
     summary = summarise(profile, hottest=hottest)
     parts: list[RenderableType] = [_head(summary), *_notices(summary)]
-    if summary.cycles:
+    if summary.cycles and summary.team is not None:
+        parts += ["", *team_text(summary.team, summary.meta.period_ps, console.width - 4)]
+    elif summary.cycles:
         parts += ["", _bar(summary, console.width - 4), "", _classes(summary)]
     if summary.hottest:
         parts += ["", *_hottest(summary, console.width - 4)]
@@ -228,5 +234,6 @@ def _hottest(summary: Summary, width: int) -> list[RenderableType]:
             stack,
         )
     title = Text("Hottest paths", style="bold")
-    title.append("  (cycles at their end; paths active in parallel each count)", style="dim")
+    what = "cycles" if summary.team is None else "thread-cycles"
+    title.append(f"  ({what} at their end; paths active in parallel each count)", style="dim")
     return [title, table]

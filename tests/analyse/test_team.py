@@ -1,0 +1,103 @@
+"""Threads beside each other: states sum, balance, waits; and how the summary shows them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cyclescope.analyse import LOST_STATES, design_overhead, summarise, team
+from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.views import summary_json, summary_text
+
+STATES = ("idle", "running", "critical", "spinning")
+
+
+def threaded(rows: list[list[int]], cycles: list[int], *, loops: bool = True) -> Profile:
+    """Run i shows thread t in `STATES[rows[i][t]]`, which has a loop if it is running."""
+    builder = ProfileBuilder()
+    root = builder.path(-1, Frame(Kind.CELL, "region", "region"))
+    threads = [
+        builder.path(root, Frame(Kind.THREAD, f"thread {t}", "region"))
+        for t in range(len(rows[0]) if rows else 0)
+    ]
+    trees = []
+    for row in rows:
+        active = []
+        for thread, state in zip(threads, row, strict=True):
+            path = builder.path(thread, Frame(Kind.STATE, STATES[state], "region"))
+            if loops and state:
+                path = builder.path(path, Frame(Kind.LOOP, "L7", "region"))
+            active.append(path)
+        trees.append(builder.tree(active))
+    for thread, path in enumerate(threads):
+        span = (np.array([0]), np.array([1]))
+        one = (f"thread {thread}", "stalls: memory", "stall", "cycles", path)
+        builder.counter(Series(*one, *span, np.array([10 + thread])))
+    lost = ("region", "waiting: load of a", "stall", "thread cycles", root)
+    builder.counter(Series(*lost, np.array([0]), np.array([1]), np.array([21])))
+    return builder.build(Meta("hls", "k.c"), cycles, trees)
+
+
+@given(st.data())
+def test_states_sum_and_equal_a_walk_over_the_runs(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 4))
+    row = st.lists(st.integers(0, 3), min_size=count, max_size=count)
+    rows = data.draw(st.lists(row, min_size=1, max_size=8))
+    cycles = data.draw(st.lists(st.integers(1, 50), min_size=len(rows), max_size=len(rows)))
+    profile = threaded(rows, cycles)
+    found = team(profile)
+    assert found is not None
+    assert sum(found.states.values()) == count * sum(cycles)
+    for thread, member in enumerate(found.members):
+        assert sum(member.states.values()) == sum(cycles)
+        for number, state in enumerate(STATES):
+            own = sum(n for n, row in zip(cycles, rows, strict=True) if row[thread] == number)
+            assert member.states.get(state, 0) == own
+    assert 0 <= found.efficiency <= 1
+    assert 0 < found.balance <= 1
+    # A cycle is useful if some thread gets something done, whatever loop it is in.
+    lost = {STATES.index(state) for state in LOST_STATES}
+    useful = sum(n for n, row in zip(cycles, rows, strict=True) if set(row) - lost)
+    assert design_overhead(profile).useful == useful
+
+
+def test_balance_and_efficiency_of_a_lopsided_team() -> None:
+    found = team(threaded([[1, 1], [1, 0], [2, 3]], [10, 20, 10]))
+    assert found is not None
+    assert [member.busy for member in found.members] == [40, 10]
+    assert found.balance == Fraction(25, 40)
+    assert found.efficiency == Fraction(50, 80)
+    assert found.members[1].counts == {("stall", "stalls: memory"): 11}
+    assert [(wait.name, wait.cycles) for wait in found.waits] == [("waiting: load of a", 21)]
+
+
+def test_the_hottest_paths_are_those_of_all_threads_together() -> None:
+    hottest = summarise(threaded([[1, 1], [1, 0]], [10, 20])).hottest
+    assert [(h.stack, h.cycles, h.share) for h in hottest] == [
+        (("running", "L7"), 40, Fraction(40, 60)),
+        (("idle",), 20, Fraction(20, 60)),
+    ]
+
+
+def test_the_summary_shows_threads_instead_of_control() -> None:
+    profile = threaded([[1, 3], [0, 2]], [30, 10])
+    text = summary_text(profile)
+    assert "2 threads" in text
+    assert "control" not in text
+    assert "load of a" in text
+    head = json.loads(summary_json(profile))
+    assert head["threads"]["states"] == {"running": 30, "idle": 10, "spinning": 30, "critical": 10}
+    assert head["cycles"] == 40
+    assert head["useful"] + sum(head["overhead"].values()) == 40
+
+
+def test_no_threads_no_team() -> None:
+    builder = ProfileBuilder()
+    path = builder.path(-1, Frame(Kind.CELL, "main", "main"))
+    profile = builder.build(Meta("calyx", "p"), [3], [builder.tree([path])])
+    assert team(profile) is None
+    assert "threads" not in json.loads(summary_json(profile))
