@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cyclescope.cli._common import check_outputs, force_option, output_option, progress, report
+from cyclescope.cli._common import (
+    check_outputs,
+    force_option,
+    output_option,
+    progress,
+    report,
+    writing,
+)
 
 if TYPE_CHECKING:
     from cyclescope.hls import Measurement, Program
@@ -66,6 +73,30 @@ def _words(text: str) -> list[str]:
     metavar="N",
     help="Cycles between two samples of the counters; else 1024.",
 )
+@click.option(
+    "--profile",
+    is_flag=True,
+    help="Build a profiling unit into the hardware; the profile is what it writes to memory.",
+)
+@click.option(
+    "--on-full",
+    type=click.Choice(["stop", "wrap"]),
+    default="stop",
+    show_default=True,
+    help="What the unit does when its region of memory is full.",
+)
+@click.option(
+    "--trace-lines",
+    type=click.IntRange(2, 1 << 24),
+    metavar="N",
+    help="Lines of 64 bytes in that region; else 16384.",
+)
+@click.option(
+    "--dump",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write that region to FILE, and how to read it to FILE.json; with --profile.",
+)
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option(
     "--unit-rtl", is_flag=True, help="Simulate floating-point units by their RTL: much slower."
@@ -89,6 +120,10 @@ def hls(
     reorder: bool,
     start_cost: int | None,
     sample: int | None,
+    profile: bool,
+    on_full: str,
+    trace_lines: int | None,
+    dump: Path | None,
     cycle_limit: int | None,
     unit_rtl: bool,
     rtl: Path | None,
@@ -105,7 +140,10 @@ def hls(
     """
     from cyclescope import hls as source_hls
 
-    check_outputs(output, force=force)
+    if dump is not None and not profile:
+        raise click.BadParameter("there is no dump without --profile", param_hint="--dump")
+    layout = dump.with_name(f"{dump.name}.json") if dump is not None else None
+    check_outputs(output, dump, layout, force=force)
     model = source_hls.read_memory_model(memory) if memory is not None else None
     words = _words(arguments)
     program = source_hls.compile_c(
@@ -117,6 +155,11 @@ def hls(
         click.echo(source_hls.explain(program), nl=False)
         if output is None and rtl is None:
             return
+    period = sample or source_hls.PERIOD
+    unit = None
+    if profile:
+        full = source_hls.OnFull(on_full)
+        unit = source_hls.UnitOptions(source.name, period=period, on_full=full)
     with progress(source.name) as show:
         result = source_hls.measure(
             program,
@@ -124,20 +167,29 @@ def hls(
             memory=model,
             in_order=not reorder,
             start_cost=source_hls.START_COST if start_cost is None else start_cost,
-            period=sample or source_hls.PERIOD,
+            period=period,
             cycle_limit=cycle_limit,
             progress=show,
             unit_rtl=unit_rtl,
             rtl=rtl,
             force=force,
+            unit=unit,
+            trace_lines=trace_lines or source_hls.TRACE_LINES,
         )
     if output is not None:
         from cyclescope.model import save
 
         save(result.profile, output, force=force)
+    if dump is not None and layout is not None and result.machine.trace is not None:
+        with writing(dump, force=force) as stream:
+            stream.write(result.dump)
+        with writing(layout, force=force) as stream:
+            stream.write(result.machine.trace.to_json().encode())
     _tell(program, result)
     if rtl is not None:
         report(rtl, "hardware")
+    if dump is not None:
+        report(dump, "dump")
     if output is not None:
         report(output, "profile")
     _judge(source, result)

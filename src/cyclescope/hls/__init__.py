@@ -17,11 +17,15 @@ from cyclescope.hls._ir import Graph, Node, Op, Region, Schedule
 from cyclescope.hls._machine import Machine
 from cyclescope.hls._measure import PERIOD, START_COST, Measurement, machine_of, measure
 from cyclescope.hls._memory_model import MemoryModel, read_memory_model
+from cyclescope.hls._run import TRACE_LINES
+from cyclescope.hls._trace_format import OnFull
 from cyclescope.hls._trace_read import import_dump, read_dump
+from cyclescope.hls._unit_top import UnitOptions
 
 __all__ = [
     "PERIOD",
     "START_COST",
+    "TRACE_LINES",
     "Graph",
     "Host",
     "Machine",
@@ -29,10 +33,12 @@ __all__ = [
     "MemoryModel",
     "Native",
     "Node",
+    "OnFull",
     "Op",
     "Program",
     "Region",
     "Schedule",
+    "UnitOptions",
     "compile_c",
     "differences",
     "explain",

@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope._files import write_whole
-from cyclescope.errors import OutputError
+from cyclescope.errors import OutputError, RunError
 from cyclescope.hls._compare import differences, order_matters
 from cyclescope.hls._host import Host
 from cyclescope.hls._machine import build_machine
+from cyclescope.hls._machine_memory import LINE
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._profile import profile_of
-from cyclescope.hls._run import externals, lay_out, run_machine, write_inputs
+from cyclescope.hls._run import TRACE_LINES, externals, lay_out, run_machine, write_inputs
 from cyclescope.hls._schedule import schedule
 from cyclescope.hls._testbench import Host as Saying
 from cyclescope.hls._testbench import bench, dram, wrapper
+from cyclescope.hls._trace_read import read_dump
+from cyclescope.model import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from cyclescope.hls._host import Native
     from cyclescope.hls._machine import Machine
     from cyclescope.hls._run import HardwareRun
+    from cyclescope.hls._trace_format import TraceLayout
+    from cyclescope.hls._unit_top import UnitOptions
     from cyclescope.model import Profile
 
 __all__ = ["PERIOD", "START_COST", "Measurement", "machine_of", "measure", "write_rtl"]
@@ -51,6 +56,7 @@ class Measurement:
         stdout: what the host's side wrote, given the hardware's results.
         status: its exit status.
         profile: of the region.
+        dump: what the profiling unit wrote, where there is one; the profile is made of it.
     """
 
     machine: Machine
@@ -61,6 +67,7 @@ class Measurement:
     stdout: bytes
     status: int
     profile: Profile
+    dump: bytes = b""
 
     @property
     def agrees(self) -> bool:
@@ -69,15 +76,21 @@ class Measurement:
         return not self.differing and (same or self.loose)
 
 
-def machine_of(program: Program, *, checks: bool = True) -> Machine:
+def machine_of(
+    program: Program, *, checks: bool = True, unit: UnitOptions | None = None
+) -> Machine:
     """The hardware of a program's region.
 
     Args:
         program: compiled.
         checks: hardware that notices accesses out of range; for simulation.
+        unit: build a profiling unit in.
+
+    Raises:
+        DataError: the profiling unit cannot be built so.
     """
     region = program.region
-    return build_machine(region, schedule(region.root), checks=checks)
+    return build_machine(region, schedule(region.root), checks=checks, unit=unit)
 
 
 def measure(
@@ -93,6 +106,8 @@ def measure(
     unit_rtl: bool = False,
     rtl: Path | None = None,
     force: bool = False,
+    unit: UnitOptions | None = None,
+    trace_lines: int = TRACE_LINES,
 ) -> Measurement:
     """Runs a program natively and with its region in simulated hardware.
 
@@ -108,20 +123,32 @@ def measure(
         unit_rtl: simulate floating-point units by their RTL, not by models.
         rtl: folder to write the hardware and a testbench with this run's data to.
         force: overwrite files there.
+        unit: build a profiling unit into the hardware; the profile is then what that wrote to
+            memory, and `period` has no say.
+        trace_lines: of 64 bytes in the unit's region of memory.
 
     Raises:
+        DataError: the profiling unit cannot be built so.
         SourceError: the program has no main function.
         RunError: one of the runs went wrong: an access out of range, a deadlock, a crash.
         ToolError: a compiler is missing or fails.
         OutputError: files cannot be written.
     """
     memory = memory or MemoryModel()
-    machine = machine_of(program)
+    machine = machine_of(program, unit=unit)
     with Host(program) as host:
         native = host.run(arguments)
         if rtl is not None:
             write_rtl(
-                machine, rtl, native.inputs, native.scalars, memory, in_order, start_cost, force
+                machine,
+                rtl,
+                native.inputs,
+                native.scalars,
+                memory,
+                in_order,
+                start_cost,
+                force,
+                trace_lines,
             )
         run = run_machine(
             machine,
@@ -130,30 +157,37 @@ def measure(
             memory=memory,
             in_order=in_order,
             start_cost=start_cost,
-            period=period,
+            period=period if unit is None else None,
             cycle_limit=cycle_limit,
             progress=progress,
             unit_rtl=unit_rtl,
+            trace_lines=trace_lines,
         )
         differing: tuple[str, ...] = ()
         stdout, status = native.stdout, native.status
         if run.complete:
             differing = tuple(differences(program, native.outputs, run.arrays))
             stdout, status = host.replay(run.arrays, arguments)
-    assert run.capture is not None
-    profile = profile_of(
-        machine,
-        run.capture,
-        team=machine.threads,
-        period=period,
-        title=Path(program.unit.file).name,
-        inputs={
-            Path(name).name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-            for name, text in program.unit.sources.items()
-        },
-        options=_options(machine, memory, in_order, start_cost, period, arguments),
-        stop_reason="" if run.complete else run.stop_reason,
-    )
+    inputs = {
+        Path(name).name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+        for name, text in program.unit.sources.items()
+    }
+    options = _options(machine, memory, in_order, start_cost, period, arguments)
+    title = Path(program.unit.file).name
+    if machine.trace is not None:
+        profile = _profile_of_trace(machine, machine.trace, run, title, inputs, options)
+    else:
+        assert run.capture is not None
+        profile = profile_of(
+            machine,
+            run.capture,
+            team=machine.threads,
+            period=period,
+            title=title,
+            inputs=inputs,
+            options=options,
+            stop_reason="" if run.complete else run.stop_reason,
+        )
     profile = replace(
         profile,
         sources={
@@ -162,8 +196,29 @@ def measure(
         },
     )
     return Measurement(
-        machine, native, run, differing, order_matters(program), stdout, status, profile
+        machine, native, run, differing, order_matters(program), stdout, status, profile, run.trace
     )
+
+
+def _profile_of_trace(
+    machine: Machine,
+    trace: TraceLayout,
+    run: HardwareRun,
+    title: str,
+    inputs: dict[str, str],
+    options: dict[str, str],
+) -> Profile:
+    """The profile that the unit in the hardware wrote."""
+    if not run.complete:
+        raise RunError(
+            f"{title}: the run ended early ({run.stop_reason}), before its trace was there to be"
+            " read; let it come to its end, or profile without a unit in the hardware"
+        )
+    where = machine.region.where
+    position = Position("c", Path(where.file).name, where.line, where.column)
+    profile = read_dump(run.trace, trace, where=title, inputs=inputs, positions=[position])
+    kept = options | profile.meta.options
+    return profile.with_meta(title=title, options=kept)
 
 
 def _options(
@@ -195,6 +250,7 @@ def write_rtl(
     in_order: bool,
     start_cost: int,
     force: bool,
+    trace_lines: int = TRACE_LINES,
 ) -> None:
     """Writes the hardware, its testbench and the data of a run into a folder.
 
@@ -204,14 +260,20 @@ def write_rtl(
         OutputError: it cannot be written, or files are there and `force` is not set.
     """
     sizes = [len(arrays[a.name]) for a in externals(machine)]
-    layout = lay_out(sizes)
-    host = Saying(machine.threads, in_order, start_cost, layout.bases, sizes, scalars)
+    room = 0 if machine.trace is None else trace_lines
+    layout = lay_out([*sizes, LINE * room])
+    region = (layout.bases[-1], room)
+    host = Saying(
+        machine.threads, in_order, start_cost, layout.bases[:-1], sizes, scalars, trace=region
+    )
     files = {
         **machine.sources,
         "dram.v": dram(),
         "bench.v": bench(machine, layout.lines),
         "testbench.v": wrapper(),
     }
+    if machine.trace is not None:
+        files["trace.json"] = machine.trace.to_json()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
