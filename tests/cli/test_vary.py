@@ -49,6 +49,7 @@ def test_equal_titles_are_told_apart_by_their_files() -> None:
         (["--vary", "no-such-pass"], 2, "no-such-pass"),
         (["--vary", " , "], 2, "name a pass"),
         (["--vary", "cell-share", "--memories", "m.json"], 2, "--memories"),
+        (["--vary", "cell-share", "--area-report", "r.rpt"], 2, "--area-report"),
     ],
 )
 def test_wrong_use(

@@ -136,6 +136,8 @@ def calyx(
     from cyclescope.calyx import CalyxOptions
 
     own = _own_compiler(compiler, library)
+    if area and sys.stderr.isatty():
+        print("synthesising first: a minute or more, the same design only once", file=sys.stderr)
     chosen = CalyxOptions(
         passes,
         disable,
@@ -152,6 +154,8 @@ def calyx(
     elif vary is not None:
         if memories:
             raise click.UsageError("--vary makes several runs; --memories is for one")
+        if area_report:
+            raise click.UsageError("--vary makes several designs; --area-report is of one")
         _vary(program, data, chosen, vary, output, force=force)
     else:
         target = output or Path(program.with_suffix(".cyc").name)
