@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import cyclescope
+from cyclescope.cli import main
 from cyclescope.errors import DataError
 from cyclescope.hls import Host, MemoryModel, Native, Program, compile_c, differences, read_dump
 from cyclescope.hls._machine import Machine, build_machine
@@ -120,3 +122,24 @@ def test_no_warnings(tmp_path: Path) -> None:
 def test_a_counter_that_is_none_is_refused() -> None:
     with pytest.raises(DataError, match="no counter flops; there are"):
         machine(CHOSEN[0], UnitOptions("x", counters=frozenset({"flops"})))
+
+
+def test_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = ["hls", str(PROGRAMS / f"{CHOSEN[0]}.c")]
+    command = [*program, "--profile", "--sample", "64", "-o", "p.cyc", "--dump", "d.bin"]
+    assert main(command) == 0
+    assert "results: as" in capsys.readouterr().out
+    profile = cyclescope.load("p.cyc")
+    assert profile.meta.title == f"{CHOSEN[0]}.c"
+    assert profile.meta.options["from"] == "profiling unit"
+    assert main(["import", "nymble", "d.bin", "--layout", "d.bin.json"]) == 0
+    again = cyclescope.load("d.cyc")
+    assert (again.schedule, again.series) == (profile.schedule, profile.series)
+    assert main([*program, "--dump", "e.bin"]) == 2
+    assert "--profile" in capsys.readouterr().err
+    assert main([*command[:-1], "e.bin", "--force", "--cycle-limit", "50"]) == 5
+    assert "ended early" in capsys.readouterr().err
+    assert not Path("e.bin").exists()
