@@ -28,7 +28,8 @@ NO_YOSYS = shutil.which("yosys") is None and importlib.util.find_spec("yowasp_yo
 REPORT = """\
 | Instance | Module | Total LUTs | FFs | RAMB36 | RAMB18 | DSP Blocks |
 | main     | (top)  | 200 | 90 | 0 | 0 | 0 |
-|   X      | std_reg |  0 | 33 | 0 | 0 | 0 |
+|   r      | std_reg |  0 | 33 | 0 | 0 | 0 |
+|     bits | cells   |  0 | 30 | 0 | 0 | 0 |
 |   s1     | sub_one | 100 | 34 | 0 | 0 | 0 |
 |     kept | std_reg | 0 | 33 | 0 | 0 | 0 |
 |   s3     | sub_three | 70 | 0 | 0 | 0 | 0 |
@@ -64,6 +65,9 @@ def test_costs_meet_the_paths_that_use_them(tmp_path: Path) -> None:
     # The third case was never taken: its cell is seen, and never used.
     assert rows["main.s3"].cycles == 0
     assert rows["main.s3"].idle_cost == 70
+    # A primitive has all that is inside it, and is used where its group writes it.
+    assert "main.r.bits" not in rows
+    assert (rows["main.r"].ffs, rows["main.r"].cycles) == (33, 1)
     first = next(iter(area_table(profile, [Kind.CELL])))
     assert first.idle_cost == max(row.idle_cost or 0 for row in rows.values())
 
