@@ -188,6 +188,9 @@ def test_threads_are_counted_in_thread_cycles(show: Callable[..., Seen]) -> None
         ("5", "spinning", "region \u203a threads \u203a spinning \u203a L5"),
         ("2", "idle", "region \u203a threads \u203a idle \u203a L5"),
     ]
+    line = seen.page.locator("#source tbody tr").first.locator("td").all_inner_texts()
+    assert line[:3] == ["20", "100.0 %", "7"]
+    assert seen.numbers()["region.thread 1 spinning"] == 5
     seen.page.locator('[data-part="from"]').fill("7")
     seen.page.locator('[data-part="from"]').press("Enter")
     assert seen.page.locator('[data-class="spinning"]').count() == 0

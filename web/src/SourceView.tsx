@@ -28,7 +28,8 @@ export function SourceView() {
   }
   const text = shown.sources.find((source) => source.file === file);
   const lines = merge(files.get(file) ?? [], text?.parts ?? []);
-  const total = countedCycles.value;
+  const threads = shown.classes.of !== null;
+  const total = countedCycles.value * shown.classes.per;
   return (
     <section id="source" aria-labelledby="source-title">
       <h2 id="source-title">Source</h2>
@@ -48,7 +49,8 @@ export function SourceView() {
           <caption class="hidden">Cycles beside each line</caption>
           <thead>
             <tr>
-              <th scope="col" class="n">cycles</th><th scope="col" class="n">share</th><th scope="col" class="n">control only</th>
+              <th scope="col" class="n">{threads ? "thread-cycles" : "cycles"}</th><th scope="col" class="n">share</th>
+              <th scope="col" class="n">{threads ? "lost" : "control only"}</th>
               <th scope="col" class="n">line</th><th scope="col">text</th>
             </tr>
           </thead>
@@ -83,7 +85,8 @@ export function SourceView() {
         <p>
           Beside each line: the cycles in which something from this line was active, their share, and how many of
           them were <b>control only</b>: nothing below it did work. Lines overlap (a block is active while what it contains
-          is), so the column does not add up to the run. Press a line's number to point it out in all views.
+          is), so the column does not add up to the run. Where there are threads, each counts, and <b>lost</b> is what
+          they spent spinning or idle. Press a line's number to point it out in all views.
         </p>
       </Help>
     </section>

@@ -39,7 +39,7 @@ const AT_ONCE = 60;
 export function TableView() {
   const shown = profile.value;
   const kinds = Object.keys(shown.tables);
-  const [kind, setKind] = useState(kinds.includes("group") ? "group" : (kinds[0] ?? ""));
+  const [kind, setKind] = useState(["group", "process", "state"].find((one) => kinds.includes(one)) ?? kinds[0] ?? "");
   const [filter, setFilter] = useState("");
   const [by, setBy] = useState<[string, boolean]>(["cycles", true]);
   const [all, setAll] = useState(false);

@@ -262,7 +262,7 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
 /** What a span says of one line of a source text. */
 export interface LineCycles {
   line: number;
-  /** Cycles in which something from this line was active. */
+  /** Cycles in which something from this line was active; of each thread, where there are any. */
   active: number;
   /** Of these, those in which it, or something that it called, did work. */
   useful: number;
@@ -294,7 +294,43 @@ export function lineCycles(
   });
   const of = Int32Array.from(profile.frame, (frame) => ofFrame[frame]);
   of.forEach((line, path) => line >= 0 && lines[line].paths.push(path));
-  const active = activeCycles(profile, weights, of, lines.length);
+  if (profile.classes.of) threadLines(profile, weights, of, lines);
+  else plainLines(profile, weights, of, lines);
+  const files = new Map<string, LineCycles[]>();
+  for (const line of lines) files.set(line.file, [...(files.get(line.file) ?? []), line]);
+  for (const list of files.values()) list.sort((a, b) => a.line - b.line);
+  return files;
+}
+
+/** Each thread counts for itself, and what it does in a state that works is useful. */
+function threadLines(
+  profile: Profile, weights: Float64Array, of: Int32Array, lines: LineCycles[],
+): void {
+  const paths = Int32Array.from(of.keys());
+  activeCycles(profile, weights, paths, of.length).forEach((cycles, path) => {
+    const line = of[path];
+    if (line < 0) return;
+    // Once, if a loop stands inside another of its own line.
+    for (let p = profile.parent[path]; p >= 0; p = profile.parent[p]) if (of[p] === line) return;
+    const inside = underThread(profile, path);
+    const counted = inside ? cycles : cycles * profile.classes.per;
+    lines[line].active += counted;
+    // What stands above the threads is neither.
+    if (!inside || verdict(profile, path) === "work") lines[line].useful += counted;
+  });
+}
+
+function underThread(profile: Profile, path: number): boolean {
+  for (let p = path; p >= 0; p = profile.parent[p]) {
+    if (profile.frames[profile.frame[p]].kind === "thread") return true;
+  }
+  return false;
+}
+
+function plainLines(
+  profile: Profile, weights: Float64Array, of: Int32Array, lines: LineCycles[],
+): void {
+  activeCycles(profile, weights, of, lines.length).forEach((cycles, i) => (lines[i].active = cycles));
   const inner = new Int32Array(of.length).fill(-1);
   const busy = new Int32Array(of.length).fill(-1);
   const seen = new Int32Array(lines.length).fill(-1);
@@ -315,11 +351,4 @@ export function lineCycles(
       }
     }
   });
-  const files = new Map<string, LineCycles[]>();
-  lines.forEach((line, index) => {
-    line.active = active[index];
-    files.set(line.file, [...(files.get(line.file) ?? []), line]);
-  });
-  for (const list of files.values()) list.sort((a, b) => a.line - b.line);
-  return files;
 }

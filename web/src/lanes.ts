@@ -157,12 +157,14 @@ export function shownLines(arranged: Lanes, open: ReadonlySet<string>): Line[] {
     add({ lane: group.own, label: group.label, depth: group.depth, group, open: is });
     if (!is) return;
     let last = "";
-    for (const lane of group.lanes) {
-      const { label } = arranged.lanes[lane];
-      add({ lane, label: label === last ? "" : label, depth: group.depth + 1, group: null, open: false });
+    const lane = (which: number): void => {
+      const { label } = arranged.lanes[which];
+      add({ lane: which, label: label === last ? "" : label, depth: group.depth + 1, group: null, open: false });
       last = label;
-    }
+    };
+    group.lanes.filter((which) => !arranged.lanes[which].series).forEach(lane);
     group.groups.forEach(visit);
+    group.lanes.filter((which) => arranged.lanes[which].series).forEach(lane);
   };
   arranged.groups.forEach(visit);
   return lines;

@@ -36,7 +36,7 @@ EMBED = ("none", "used", "all")
 
 _AROUND = 3  # lines of context before and after a line that is named
 _LABEL = 300  # characters of a name: no view shows more
-_TABLES = (Kind.CELL, Kind.GROUP, Kind.CONTROL, Kind.PRIMITIVE, Kind.PROCESS, Kind.LOOP, Kind.STAGE)
+_TABLES = tuple(Kind)
 _STATES = ("running", "critical", "spinning", "idle")  # in this order where they occur at all
 _EXACT = 1 << 53  # the browser's numbers are exact below this
 
