@@ -31,8 +31,8 @@ STATES = ("idle", "running", "critical", "spinning")
 
 _THREAD_COUNTERS = (
     *((f"stalls_{c}", f"stalls: {c}", "stall", "cycles") for c in CAUSES),
-    ("integers", "integer operations", "operations", ""),
-    ("floats", "floating-point operations", "operations", ""),
+    ("integers", "integer operations", "operations", "OP"),
+    ("floats", "floating-point operations", "operations", "FLOP"),
     ("bytes_read", "bytes read", "bytes", "B"),
     ("bytes_written", "bytes written", "bytes", "B"),
 )
