@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import RULES, Advice, advise
+from cyclescope.analyse.rules._memory import _consecutive
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.calyx import CalyxOptions, profile_program
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
+from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, load
 
 from ..strategies import calyx_profiles
 
@@ -172,7 +173,7 @@ def test_without_the_text_the_bound_is_wider_and_still_holds() -> None:
 
 
 def test_a_profile_of_another_source_is_left_alone() -> None:
-    assert not advise(run("switch_par").with_meta(source="hls"))
+    assert not advise(run("switch_par").with_meta(source="traces"))
 
 
 def test_rules_have_names_of_their_own_and_say_what_to_do() -> None:
@@ -183,3 +184,66 @@ def test_rules_have_names_of_their_own_and_say_what_to_do() -> None:
         assert rule.verify
         assert rule.reference
         assert json.dumps(rule.name).isascii()
+
+
+DATA = Path(__file__).parent / "data"
+LADDER = ("1-naive", "2-no-critical", "3-vectors", "4-blocked", "5-double-buffering")
+STEPS = ("critical-section", "narrow-loads", "blocking", "double-buffering")
+
+
+def recorded(name: str) -> Profile:
+    """A profile that `tests/analyse/data/record.sh` recorded: a run takes a minute to build."""
+    return load(DATA / f"{name}.cyc")
+
+
+@pytest.mark.parametrize("step", range(len(STEPS)), ids=STEPS)
+def test_each_version_of_the_matrix_product_is_advised_to_become_the_next(step: int) -> None:
+    """Nymble and Paraver, section V-C: what the authors did next comes first."""
+    slow, fast = (recorded(f"gemm-{LADDER[step + i]}") for i in (0, 1))
+    advice = first(slow)
+    assert advice.rule.name == STEPS[step]
+    saved = slow.cycles - fast.cycles
+    assert advice.at_least <= saved <= advice.at_most
+    assert saved / 2 <= advice.saving <= saved * 2
+    assert STEPS[step] not in said(fast)
+
+
+def test_the_last_version_has_nothing_left_to_say() -> None:
+    assert not advise(recorded("gemm-5-double-buffering"))
+
+
+def test_threads_that_are_started_slowly() -> None:
+    """Section V-D: the start of threads, not their work, fills the run."""
+    slow, fast = recorded("pi-start-2500"), recorded("pi-start-1")
+    advice = first(slow)
+    assert advice.rule.name == "thread-start"
+    assert advice.at_least <= slow.cycles - fast.cycles <= advice.at_most
+    assert advice.saving == pytest.approx(slow.cycles - fast.cycles, rel=0.15)
+    assert "thread-start" not in said(fast)
+
+
+def test_without_the_text_rules_of_memory_are_silent() -> None:
+    """Which way an array is walked stands in the text alone."""
+    assert not said(replace(recorded("gemm-2-no-critical"), sources={}))
+
+
+SUBSCRIPTS = {
+    "A[i * dim + k]": True,
+    "A[k]": True,
+    "A[k + i]": True,
+    "A[(i + k)]": True,
+    "A[j * dim + (i + k)]": True,
+    "A[(k + 1) * (i + 2)]": False,
+    "A[k * dim + j]": False,
+    "A[(k + v) * dim + j]": False,
+    "A[i][k]": False,
+    "B[k]": False,
+    "*((VECTOR *)&A[i * dim + k])": False,
+    "A[": False,
+}
+
+
+@pytest.mark.parametrize("text", SUBSCRIPTS)
+def test_which_way_an_array_is_walked(text: str) -> None:
+    assert _consecutive(f"sum += {text} * 2;", "A", "k") is SUBSCRIPTS[text]
+    assert not _consecutive(text, "A", "")

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules import _late_operand, _par_switch, _sharing, _static, _while_with
+from cyclescope.analyse.rules import (
+    _critical,
+    _late_operand,
+    _memory,
+    _par_switch,
+    _phases,
+    _sharing,
+    _static,
+    _thread_start,
+    _while_with,
+)
 from cyclescope.analyse.rules._facts import Facts
 from cyclescope.analyse.rules._rule import Advice, Rule, Site
 
@@ -26,6 +36,11 @@ RULES: tuple[Rule, ...] = (
     _while_with.RULE,
     _sharing.RULE,
     _late_operand.RULE,
+    _critical.RULE,
+    _memory.VECTOR,
+    _memory.BLOCKING,
+    _phases.RULE,
+    _thread_start.RULE,
 )
 
 

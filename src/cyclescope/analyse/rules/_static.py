@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from cyclescope.analyse._overheads import design_overhead
 from cyclescope.analyse.rules._dependences import chain, uses_of
 from cyclescope.analyse.rules._rule import Rule, Site, counted
 from cyclescope.model import Frame, Kind
@@ -25,11 +28,20 @@ class _Fixed(NamedTuple):
 
 
 def _find(facts: Facts) -> Iterable[Site]:
+    found = []
     for frame, paths in facts.blocks("seq"):
         if frame.latency is None:
             site = _site(facts, frame, paths)
             if site is not None:
-                yield site
+                found.append((site, any(map(facts.hidden, paths))))
+    # Arms of a `par` lose the same cycle side by side: together they save no more than the run
+    # loses, whatever each of them would save alone.
+    beside = sum(site.saving for site, hidden in found if hidden)
+    room = design_overhead(facts.profile).overhead
+    room = max(room - sum(site.saving for site, hidden in found if not hidden), 0)
+    part = Fraction(min(room, beside), max(beside, 1))
+    for site, hidden in found:
+        yield replace(site, saving=int(site.saving * part)) if hidden else site
 
 
 def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:

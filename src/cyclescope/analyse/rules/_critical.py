@@ -1,0 +1,64 @@
+"""Threads that wait for each other at a critical section inside their loops (Nymble, V-C)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.analyse.rules._rule import Rule, Site, counted
+from cyclescope.analyse.rules._threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cyclescope.analyse.rules._facts import Facts
+
+__all__ = ["RULE"]
+
+_LEAST = 0.02  # of the threads' time: a section once at the end costs less
+
+
+def _find(facts: Facts) -> Iterable[Site]:
+    threads = Threads(facts)
+    cycles = facts.profile.cycles
+    spinning, critical = threads.state("spinning"), threads.state("critical")
+    lost = [a + b for a, b in zip(spinning, critical, strict=True)]
+    if threads.count < 2 or sum(lost) < _LEAST * cycles * threads.count:
+        return
+    # What a thread computes between may have waited for memory that the section's traffic kept.
+    stalls = threads.counter("stalls: memory")
+    most = max(a + b for a, b in zip(lost, stalls, strict=True))
+    locks = [wait for wait in threads.waits if wait.verb == "lock"]
+    together = sum(wait.cycles for wait in locks) or 1
+    for wait in locks:
+        share = wait.cycles / together
+        yield Site(
+            name=f"critical section, line {wait.line}",
+            component=threads.region,
+            position=threads.position(wait.line),
+            evidence=(
+                f"{counted(threads.count, 'thread')} spent {sum(spinning):,} thread-cycles waiting "
+                f"for the lock and {sum(critical):,} in critical sections, of "
+                f"{cycles * threads.count:,}; {wait.cycles:,} of the waiting is here"
+            ),
+            saving=int(sum(lost) / threads.count * share),
+            at_least=0,
+            at_most=min(int(most * share) + 1, cycles),
+            cycles=None,
+        )
+
+
+RULE = Rule(
+    name="critical-section",
+    title="threads that wait for each other at a critical section",
+    reference="Nymble and Paraver, section V-C: naive to no critical sections",
+    change=(
+        "Give each thread results of its own: distribute the loop so that no two threads write "
+        "the same element, or sum up privately and enter the section once at the end."
+    ),
+    verify=(
+        "cyclescope table P.cyc states must show no spinning; the values must be those of the "
+        "native run, which cyclescope hls compares."
+    ),
+    sources=frozenset({"hls"}),
+    find=_find,
+)

@@ -1,0 +1,171 @@
+"""Threads that wait for memory: element by element, or for the same data again (Nymble, V-C)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cyclescope.analyse.rules._rule import Rule, Site
+from cyclescope.analyse.rules._threads import Threads, Wait, subscripts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cyclescope.analyse.rules._facts import Facts
+
+__all__ = ["BLOCKING", "VECTOR"]
+
+_BOUND = 0.25  # of its time a thread waits for memory: below, other things matter more
+_NARROW = 8  # bytes of a request: an element or two
+_WIDTH = 4  # elements of a vector, and rows of a block, in the paper's programs
+_REUSE = 0.5  # floating-point operations for each byte: below, little is done with what is read
+
+
+def _stalled(threads: Threads) -> list[int]:
+    """For each thread the cycles in which it waits for memory, critical sections left out."""
+    running = threads.state("running")
+    stalls = threads.counter("stalls: memory")
+    return [min(pair) for pair in zip(running, stalls, strict=True)]
+
+
+def _bound(threads: Threads) -> bool:
+    running = sum(threads.state("running"))
+    return running > 0 and sum(_stalled(threads)) >= _BOUND * running
+
+
+def _loads(threads: Threads) -> list[Wait]:
+    """Waits for loads in the innermost loops, longest first; one for each array and line."""
+    deepest = {line for loop in threads.loops.values() for line in loop.around}
+    seen: dict[tuple[str, int], Wait] = {}
+    for wait in threads.waits:
+        loop = threads.loop_of(wait.line)
+        if wait.verb == "load of" and loop is not None and loop.line not in deepest:
+            seen.setdefault((wait.array, wait.line), wait)
+    return list(seen.values())
+
+
+def _narrow(facts: Facts) -> Iterable[Site]:
+    threads = Threads(facts)
+    requests = threads.total("memory requests")
+    moved = sum(threads.counter("bytes read")) + sum(threads.counter("bytes written"))
+    if not requests or moved > _NARROW * requests or not _bound(threads):
+        return
+    stalled, running = _stalled(threads), threads.state("running")
+    for wait in _loads(threads):
+        loop = threads.loop_of(wait.line)
+        text = threads.text(wait.line)
+        if loop is None or not _consecutive(text, wait.array, loop.variable):
+            continue
+        yield Site(
+            name=f"load of {wait.array}, line {wait.line}",
+            component=threads.region,
+            position=threads.position(wait.line),
+            evidence=(
+                f"{requests:,} requests move {moved / requests:.1f} bytes each; threads wait "
+                f"{sum(stalled):,} of {sum(running):,} thread-cycles for memory, "
+                f"{wait.cycles:,} of them here; {loop.variable} walks along {wait.array}"
+            ),
+            saving=int(sum(stalled) / threads.count * (1 - 1 / _WIDTH)),
+            at_least=0,
+            at_most=max(running),
+            cycles=None,
+        )
+
+
+def _consecutive(text: str, array: str, variable: str) -> bool:
+    """Whether neighbouring iterations read neighbouring elements, one at a time."""
+    # Behind a cast to a vector it is read several at a time already.
+    vector = re.search(rf"\*\s*\)\s*&\s*{re.escape(array)}\s*\[", text)
+    if not variable or vector is not None:
+        return False
+    return any(_adds(inside, variable) for inside in subscripts(text, array))
+
+
+def _adds(sum_: str, variable: str) -> bool:
+    """Whether a variable is a term of a sum by itself, not multiplied."""
+    for term in _terms(sum_):
+        inner = term.strip()
+        if inner == variable:
+            return True
+        if inner.startswith("(") and inner.endswith(")") and "(" not in inner[1:]:
+            # Brackets around the whole term: nothing is multiplied outside.
+            if _adds(inner[1:-1], variable):
+                return True
+    return False
+
+
+def _terms(sum_: str) -> list[str]:
+    """The terms of a sum, brackets kept together."""
+    terms, depth = [""], 0
+    for char in sum_:
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
+        if char in "+-" and not depth:
+            terms.append("")
+        else:
+            terms[-1] += char
+    return terms
+
+
+def _again(facts: Facts) -> Iterable[Site]:
+    threads = Threads(facts)
+    moved = sum(threads.counter("bytes read"))
+    work = sum(threads.counter("floating-point operations"))
+    if not moved or work >= _REUSE * moved or not _bound(threads):
+        return
+    stalled, running = _stalled(threads), threads.state("running")
+    for wait in _loads(threads):
+        loop = threads.loop_of(wait.line)
+        inside = " ".join(subscripts(threads.text(wait.line), wait.array))
+        if loop is None or not inside:
+            continue
+        around = [threads.loops[line] for line in loop.around if line in threads.loops]
+        unused = [o for o in around if o.variable and not re.search(rf"\b{o.variable}\b", inside)]
+        if not unused:
+            continue
+        outer = unused[-1]
+        yield Site(
+            name=f"load of {wait.array}, line {wait.line}",
+            component=threads.region,
+            position=threads.position(wait.line),
+            evidence=(
+                f"{work:,} floating-point operations on {moved:,} bytes read "
+                f"({work / moved:.2f} each); threads wait {sum(stalled):,} of {sum(running):,} "
+                f"thread-cycles for memory; {wait.array} is read again in each round of the loop "
+                f"over {outer.variable} (line {outer.line})"
+            ),
+            saving=int(sum(stalled) / threads.count * (1 - 1 / _WIDTH)),
+            at_least=0,
+            at_most=max(running),
+            cycles=None,
+        )
+
+
+VECTOR = Rule(
+    name="narrow-loads",
+    title="memory read element by element",
+    reference="Nymble and Paraver, section V-C: partial vectorization",
+    change=(
+        "Read several neighbours at once, by a pointer to a vector type, and unroll the work on "
+        "them: VECTOR a = *((VECTOR *)&A[...])."
+    ),
+    verify=(
+        "Fewer and wider requests (cyclescope summary, bytes and requests), and cyclescope diff."
+    ),
+    sources=frozenset({"hls"}),
+    find=_narrow,
+    additive=False,
+)
+
+BLOCKING = Rule(
+    name="blocking",
+    title="the same data read from memory again and again",
+    reference="Nymble and Paraver, section V-C: blocked version",
+    change=(
+        "Bring a block into local memory once and compute with it as often as it is needed, "
+        "before the next one comes."
+    ),
+    verify="Fewer bytes read (cyclescope summary), and cyclescope diff.",
+    sources=frozenset({"hls"}),
+    find=_again,
+    additive=False,
+)

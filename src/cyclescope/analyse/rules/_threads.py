@@ -1,0 +1,171 @@
+"""What rules ask of a run of hardware threads: states, waits, loops, and the text of a line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.model import Kind, Position
+
+if TYPE_CHECKING:
+    from cyclescope.analyse.rules._facts import Facts
+
+__all__ = ["Loop", "Threads", "Wait", "subscripts"]
+
+_WAIT = re.compile(r"waiting: (load of|store to|copy to|lock|barrier)(?: (.*))?, line (\d+)")
+_HEAD = re.compile(r"\bfor\s*\(([^;]*);[^;]*;([^)]*)\)")
+_COMMENT = re.compile(r"//.*|/\*.*?\*/")
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A place where threads wait: what for, of which array, on which line, thread-cycles."""
+
+    verb: str
+    array: str
+    line: int
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop: its line, the loops around it from outside in, the variable that it counts."""
+
+    line: int
+    around: tuple[int, ...]
+    variable: str
+
+
+class Threads:
+    """A profile of threads."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.profile = facts.profile
+        kinds = [facts.of(path).kind for path in range(len(facts.parent))]
+        self.paths = [path for path, kind in enumerate(kinds) if kind is Kind.THREAD]
+        self.count = len(self.paths)
+        frames = [facts.of(path) for path in range(len(kinds))]
+        self.file = next((f.positions[0].file for f in frames if f.positions), "")
+        self.region = frames[0].name if frames else ""
+
+    def position(self, line: int) -> Position:
+        """A line of the program."""
+        return Position("c", self.file, line)
+
+    def state(self, name: str) -> list[int]:
+        """For each thread the cycles in a state (`idle`, `running`, `critical`, `spinning`)."""
+        return [
+            sum(
+                self._facts.cycles([child])
+                for child in self._facts.children[path]
+                if self._facts.of(child).name == name
+            )
+            for path in self.paths
+        ]
+
+    def first(self) -> list[int]:
+        """For each thread the cycle in which it started to work; the run's length if never."""
+        result = []
+        for path in self.paths:
+            idle = [c for c in self._facts.children[path] if self._facts.of(c).name == "idle"]
+            starts = [
+                int(start[0])
+                for child in self._facts.children[path]
+                if child not in idle and len(start := self._facts.spans(child)[0])
+            ]
+            result.append(min(starts, default=self.profile.cycles))
+        return result
+
+    def counter(self, name: str) -> list[int]:
+        """For each thread the total of a counter."""
+        result = []
+        for path in self.paths:
+            own = [s for s in self.profile.series if s.path == path and s.name == name]
+            result.append(sum(int(series.value.sum()) for series in own))
+        return result
+
+    def total(self, name: str) -> int:
+        """The total of a counter of the whole region."""
+        every = (s for s in self.profile.series if s.name == name and s.path not in self.paths)
+        return sum(int(series.value.sum()) for series in every)
+
+    @cached_property
+    def waits(self) -> tuple[Wait, ...]:
+        """Where threads waited, longest first."""
+        found = []
+        for series in self.profile.series:
+            match = _WAIT.fullmatch(series.name)
+            if match is not None and len(series):
+                cycles = int(series.value.sum())
+                found.append(Wait(match[1], match[2] or "", int(match[3]), cycles))
+        return tuple(sorted(found, key=lambda wait: -wait.cycles))
+
+    @cached_property
+    def loops(self) -> dict[int, Loop]:
+        """Loops by the line of their head."""
+        result: dict[int, Loop] = {}
+        for path in range(len(self._facts.parent)):
+            frame = self._facts.of(path)
+            if frame.kind is not Kind.LOOP or not frame.positions:
+                continue
+            line = frame.positions[0].line
+            around = tuple(
+                self._facts.of(p).positions[0].line
+                for p in self.profile.lineage(path)[:-1]
+                if self._facts.of(p).kind is Kind.LOOP and self._facts.of(p).positions
+            )
+            result.setdefault(line, Loop(line, around, _counted(self.text(line))))
+        return result
+
+    def loop_of(self, line: int) -> Loop | None:
+        """The innermost loop whose head is at or before a line: the last one that began there."""
+        heads = [head for head in self.loops if head <= line]
+        return self.loops[max(heads)] if heads else None
+
+    def text(self, line: int) -> str:
+        """A line of the program without comments; empty if the profile does not carry it."""
+        lines = self.profile.sources.get(self.file, "").splitlines()
+        return _COMMENT.sub(" ", lines[line - 1]) if 0 < line <= len(lines) else ""
+
+    def loop_cycles(self, line: int) -> list[int]:
+        """For each thread the cycles in which it was in a loop."""
+        return [len(np.flatnonzero(mask)) for mask in self.inside(line)]
+
+    def inside(self, line: int) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+        """For each thread, of each cycle, whether it was in a loop."""
+        result = []
+        for thread in self.paths:
+            mask = np.zeros(self.profile.cycles, dtype=np.bool_)
+            for path in self._facts.below(thread):
+                frame = self._facts.of(path)
+                if frame.kind is Kind.LOOP and frame.positions and frame.positions[0].line == line:
+                    for start, end in zip(*self._facts.spans(path), strict=True):
+                        mask[start:end] = True
+            result.append(mask)
+        return result
+
+
+def _counted(head: str) -> str:
+    """The variable that a `for` counts, empty if the text does not show one."""
+    match = _HEAD.search(head)
+    if match is None:
+        return ""
+    steps = re.findall(r"[A-Za-z_]\w*", match[2])
+    return steps[0] if steps else ""
+
+
+def subscripts(text: str, array: str) -> list[str]:
+    """What stands between the brackets behind an array's name, for each time it does."""
+    result = []
+    for match in re.finditer(rf"\b{re.escape(array)}\s*\[", text):
+        depth, end = 1, match.end()
+        while end < len(text) and depth:
+            depth += {"[": 1, "]": -1}.get(text[end], 0)
+            end += 1
+        result.append(text[match.end() : end - 1])
+    return result
