@@ -87,10 +87,10 @@ def _adds(sum_: str, variable: str) -> bool:
         inner = term.strip()
         if inner == variable:
             return True
-        if inner.startswith("(") and inner.endswith(")") and "(" not in inner[1:]:
-            # Brackets around the whole term: nothing is multiplied outside.
-            if _adds(inner[1:-1], variable):
-                return True
+        # Brackets around the whole term: nothing is multiplied outside.
+        bracketed = inner.startswith("(") and inner.endswith(")") and "(" not in inner[1:]
+        if bracketed and _adds(inner[1:-1], variable):
+            return True
     return False
 
 
