@@ -39,10 +39,10 @@ def either(terms: Sequence[Expr], width: int) -> Expr:
 
 
 def one_hot(valid: Expr, tid: Expr, threads: int) -> Expr:
-    """The thread's bit if `valid`, else nothing."""
+    """The thread's bit if `valid`, else nothing, whatever `tid` is: it may be undefined then."""
     if threads == 1:
         return valid
-    return valid.zext(threads) << tid
+    return mux(valid, const(1, threads) << tid, const(0, threads))
 
 
 def lowest(bits: Expr) -> Expr:

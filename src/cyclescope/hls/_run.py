@@ -93,26 +93,26 @@ def lay_out(sizes: Sequence[int]) -> Layout:
 
 
 def prepare(
-    machine: Machine, lines: int, period: int | None = None, *, unit_rtl: bool = False
+    machine: Machine, lines: int, *, profiled: bool = False, unit_rtl: bool = False
 ) -> Design:
     """The machine with its testbench, ready to be built.
 
     Args:
         machine: what to simulate.
         lines: of memory in each bank.
-        period: cycles between two samples of a profile; None: no profile is wanted.
+        profiled: capture what a profile is made of.
         unit_rtl: simulate floating-point units by their RTL, not by models.
     """
     files = {**machine.sources} if unit_rtl else with_models(machine.sources)
     files["dram.v"] = dram()
     inside = ""
-    if period is not None:
+    if profiled:
         files["watch.v"] = watch_modules(machine)
-        inside = watch(machine, period)
+        inside = watch(machine)
     return Design(
         "bench",
         files,
-        capture=captures(machine) if period is not None else (),
+        capture=captures(machine) if profiled else (),
         harness=Harness("bench", bench(machine, lines, inside), go_done("bench").cpp),
     )
 
@@ -164,8 +164,17 @@ def run_machine(
     room = 0 if machine.trace is None else trace_lines
     layout = lay_out([*sizes, LINE * room])
     region = layout.bases[-1]
-    host = Host(team, in_order, start_cost, layout.bases[:-1], sizes, scalars, trace=(region, room))
-    built = build(prepare(machine, layout.lines, period, unit_rtl=unit_rtl))
+    host = Host(
+        team,
+        in_order,
+        start_cost,
+        layout.bases[:-1],
+        sizes,
+        scalars,
+        period=period or 1,
+        trace=(region, room),
+    )
+    built = build(prepare(machine, layout.lines, profiled=period is not None, unit_rtl=unit_rtl))
     try:
         with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
             folder = Path(name)

@@ -36,7 +36,7 @@ _MODEL = (
     "stall",
 )
 _BANK = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
-_HOST = ("team", "in_order", "start_cost", "patience")
+_HOST = ("team", "in_order", "start_cost", "patience", "period")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Host:
         start_cost: cycles from one thread's start to the next one's.
         bases, sizes: of the external arrays, in bytes.
         scalars: as bit patterns.
+        period: cycles between two samples of a profile's counters.
         patience: cycles without any movement until it gives up.
         trace: address and lines of the profiling unit's region.
     """
@@ -59,6 +60,7 @@ class Host:
     bases: Sequence[int]
     sizes: Sequence[int]
     scalars: Sequence[int]
+    period: int = 1
     patience: int = 1000
     trace: tuple[int, int] = (0, 0)
 
@@ -116,6 +118,7 @@ def bench(machine: Machine, lines: int, inside: str = "") -> str:
     words = "\n".join(f"  wire [63:0] {name} = config_words[{i}];" for i, name in enumerate(config))
     return f"""\
 // Host and memory of {machine.name}: starts the threads, waits for their end.
+/* verilator lint_off UNUSEDSIGNAL */
 module bench (
   input wire clk,
   output reg go,
@@ -199,11 +202,15 @@ def wrapper() -> str:
     return """\
 // Runs the bench in any Verilog simulator.
 module testbench;
-  reg clk = 0;
+  reg clk;
   wire go, done;
-  integer cycles = 0;
+  integer cycles;
+  initial begin
+    clk = 0;
+    cycles = 0;
+  end
   bench bench (.clk(clk), .go(go), .done(done));
-  always #1 clk = ~clk;
+  always #1 clk = !clk;
   always @(posedge clk) begin
     if (go) cycles <= cycles + 1;
     if (done) begin

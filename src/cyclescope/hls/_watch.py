@@ -58,11 +58,11 @@ def watch_modules(machine: Machine) -> str:
     return text
 
 
-def watch(machine: Machine, period: int) -> str:
+def watch(machine: Machine) -> str:
     """Verilog for the inside of the bench: counts, and shows every `period` cycles."""
     n = machine.threads
     waits = len(machine.waits)
-    lines = [f"  // What a profile counts; shown every {period} cycles."]
+    lines = ["  // What a profile counts; shown every so many cycles."]
     for name in COUNTS:
         lines += [f"  reg [63:0] {name} [0:{n - 1}];", f"  reg [63:0] {name}_shown [0:{n - 1}];"]
     for i in range(waits):
@@ -73,17 +73,16 @@ def watch(machine: Machine, period: int) -> str:
         "  integer t;",
         "  reg [63:0] left;",
         "  initial begin",
-        f"    left = {period - 1};",
         "    row_misses = 0; requests = 0; row_misses_shown = 0; requests_shown = 0;",
         f"    for (t = 0; t < {n}; t = t + 1) begin",
     ]
     lines += [f"      {name}[t] = 0; {name}_shown[t] = 0;" for name in COUNTS]
     lines += ["    end"]
     lines += [f"    wait{i} = 0; wait{i}_shown = 0;" for i in range(waits)]
-    lines += ["  end", "  always @(posedge clk) if (!reset) begin"]
+    lines += ["  end", "  always @(posedge clk) if (reset) left <= period - 1; else begin"]
     lines += _counting(machine)
     lines += [
-        "    left <= left == 0 ? " + f"{period - 1} : left - 1;",
+        "    left <= left == 0 ? period - 1 : left - 1;",
         "    if (left == 0 || (finished == team_mask && !moving)) begin",
         f"      for (t = 0; t < {n}; t = t + 1) begin",
     ]

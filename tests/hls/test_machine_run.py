@@ -1,0 +1,178 @@
+"""What a run leaves: a profile, Verilog that other tools take, answers for people."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cyclescope.cli import program
+from cyclescope.errors import DataError
+from cyclescope.hls import MemoryModel, compile_c, machine_of, measure, read_memory_model
+from cyclescope.hls._run import run_machine
+from cyclescope.model import Kind, check_laws, load
+from cyclescope.sim import call
+from cyclescope.sim._toolchain import find_verilator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """\
+#include <stdio.h>
+#include <omp.h>
+int main(void) {
+  float a[64], s = 0, t[4];
+  for (int i = 0; i < 64; i++) a[i] = i * 0.25f - 3;
+  #pragma omp target parallel map(to: a[0:64]) map(tofrom: s) map(from: t[0:4]) num_threads(4)
+  {
+    int me = omp_get_thread_num();
+    float own = 0, block[16];
+    for (int i = 0; i < 16; i++) block[i] = a[16 * me + i];
+    for (int i = 0; i < 16; i++) own += block[i] * block[i];
+    t[me] = own;
+    for (int i = 0; i < 3; i++) {
+      #pragma omp critical
+      s += own;
+    }
+  }
+  printf("%g %g\\n", s, t[3]);
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("hls") / "squares.c"
+    file.write_text(TEXT)
+    return file
+
+
+def totals(profile: object) -> dict[tuple[str, str], int]:
+    return {(s.track, s.name): int(s.value.sum()) for s in profile.series}  # type: ignore[attr-defined]
+
+
+def test_a_program_from_the_command_line(source: Path, tmp_path: Path) -> None:
+    output, rtl = tmp_path / "squares.cyc", tmp_path / "rtl"
+    command = ["hls", str(source), "-o", str(output), "--rtl", str(rtl), "--sample", "100"]
+    told = CliRunner().invoke(program, command)
+    assert told.exit_code == 0, told.output
+    assert "results: as in the native run, to rounding" in told.output
+    want = sum((i * 0.25 - 3) ** 2 for i in range(64)) * 3
+    assert told.output.split()[0] == f"{want:g}"
+    profile = load(output)
+    check_laws(profile)
+    assert profile.meta.source == "hls"
+    kinds = {f.kind for f in profile.catalog}
+    assert kinds == {Kind.CELL, Kind.THREAD, Kind.STATE, Kind.LOOP}
+    found = totals(profile)
+    for t in range(4):
+        assert found[f"thread {t}", "floating-point operations"] == 2 * 16 + 3
+        assert found[f"thread {t}", "bytes written"] == 4 + 3 * 4
+        assert found[f"thread {t}", "bytes read"] >= 16 * 4 + 3 * 4
+    states = {f.name for f in profile.catalog if f.kind is Kind.STATE}
+    assert states == {"idle", "running", "critical", "spinning"}
+    if not shutil.which("iverilog"):
+        return
+    # The same run in another simulator: equal cycles and memories.
+    files = sorted(str(f) for f in rtl.glob("*.v"))
+    subprocess.run(["iverilog", "-g2005", "-o", "sim", *files], cwd=rtl, check=True)
+    out = subprocess.run(["vvp", "sim"], cwd=rtl, check=True, capture_output=True, text=True)
+    assert f"{profile.cycles} cycles" in out.stdout
+    run = measure(compile_c(source), rtl=None).run
+    words = "".join((rtl / "bank1.out").read_text().split("\n")[1:]).lower()
+    assert run.arrays["s"][::-1].hex() in words + "".join(
+        (rtl / f"bank{b}.out").read_text() for b in (0, 2, 3)
+    )
+
+
+def test_totals_do_not_depend_on_the_sampling_period(source: Path) -> None:
+    compiled = compile_c(source)
+    profiles = [measure(compiled, period=p).profile for p in (1, 7, 100_000)]
+    assert totals(profiles[0]) == totals(profiles[1]) == totals(profiles[2])
+    first = profiles[0]
+    # A cycle a sample: a stall is 0 or 1, and spinning is what waiting for the lock is.
+    for t in range(4):
+        lock = next(
+            s for s in first.series if s.track == f"thread {t}" and s.name == "stalls: lock"
+        )
+        assert set(lock.value.tolist()) <= {1}
+        spins = np.zeros(first.cycles, bool)
+        for start, end in zip(lock.start.tolist(), lock.end.tolist(), strict=True):
+            spins[start:end] = True
+        shown = np.zeros(first.cycles, bool)
+        starts = first.schedule.start.tolist()
+        for start, cycles, tree in zip(
+            starts, first.schedule.cycles.tolist(), first.schedule.tree.tolist(), strict=True
+        ):
+            for path in first.forest[tree].tolist():
+                frame = first.frame_of(path)
+                parent = int(first.call_paths.parent[path])
+                if frame.name == "spinning" and first.frame_of(parent).name == f"thread {t}":
+                    shown[start : start + cycles] = True
+        assert (spins == shown).all()
+
+
+def test_units_of_their_own_and_models_give_the_same_run(source: Path) -> None:
+    compiled = compile_c(source)
+    model, real = measure(compiled), measure(compiled, unit_rtl=True)
+    assert model.run.arrays == real.run.arrays
+    assert model.run.cycles == real.run.cycles
+    assert totals(model.profile) == totals(real.profile)
+
+
+def test_starting_threads_takes_time(source: Path) -> None:
+    compiled = compile_c(source)
+    slow = measure(compiled, start_cost=5000)
+    assert slow.agrees
+    assert 3 * 5000 < slow.run.cycles < 3 * 5000 + 2000
+
+
+def test_verilator_has_no_warnings(source: Path, tmp_path: Path) -> None:
+    verilator = find_verilator()
+    for checks in (True, False):
+        machine = machine_of(compile_c(source), checks=checks)
+        for name, text in machine.sources.items():
+            (tmp_path / name).write_text(text)
+        said = call(
+            [
+                *(str(verilator.program), "--lint-only", "-Wall", "--quiet"),
+                *("--top-module", machine.name, *machine.sources),
+            ],
+            what="verilator",
+            cwd=tmp_path,
+            env={"VERILATOR_ROOT": str(verilator.root)},
+        )
+        assert "%Warning" not in said
+
+
+def test_memory_models(tmp_path: Path) -> None:
+    file = tmp_path / "model.toml"
+    file.write_text("controller = 10\nseed = 3\n")
+    assert read_memory_model(file) == MemoryModel(controller=10, seed=3)
+    for text, said in (
+        ("controller = -1", "must be a whole number"),
+        ("speed = 3", "speed: not known; there are controller"),
+        ("refresh = 2000", "does not fit"),
+        ("controller = ", "not TOML"),
+        ("controller = 1.5", "whole number"),
+    ):
+        file.write_text(text)
+        with pytest.raises(DataError, match=said):
+            read_memory_model(file)
+    with pytest.raises(DataError, match="cannot read"):
+        read_memory_model(tmp_path / "none.toml")
+    told = CliRunner().invoke(program, ["hls", "x.c", "--memory", str(tmp_path / "none.toml")])
+    assert isinstance(told.exception, DataError)
+
+
+def test_a_program_without_profile_leaves_no_capture(source: Path) -> None:
+    machine = machine_of(compile_c(source))
+    arrays = {"a": bytes(256), "s": bytes(4), "t": bytes(16)}
+    run = run_machine(machine, arrays)
+    assert run.complete
+    assert run.capture is None
