@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
+from cyclescope.errors import InputError
 from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
 from cyclescope.views import lines_view, print_source, source_svg, source_text
 from strategies import HOSTILE, calyx_profiles
@@ -86,9 +87,19 @@ def test_hostile_texts_stay_text(text: str) -> None:
         assert "\u202e" not in shown
 
 
+def test_a_profile_without_lines_is_told_so() -> None:
+    build = ProfileBuilder()
+    tree = build.tree([build.path(-1, Frame(Kind.CELL, "main", "main", "main"))])
+    profile = build.build(Meta("calyx", "p.futil"), [3], [tree])
+    with pytest.raises(InputError, match="which source line"):
+        source_text(profile)
+    assert b"(no line)" in lines_view(profile)
+
+
 @given(calyx_profiles(hostile=True))
 @settings(max_examples=25, deadline=None)
 def test_any_profile_has_a_source_view(profile: Profile) -> None:
+    assume(any(frame.positions for frame in profile.catalog))
     stream = io.StringIO()
     print_source(profile, stream)
     assert stream.getvalue() == source_text(profile)

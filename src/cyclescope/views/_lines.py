@@ -17,6 +17,7 @@ from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
 from cyclescope.analyse import Line, line_cycles
+from cyclescope.errors import InputError
 from cyclescope.model import Position, Profile
 from cyclescope.views._grid import CELL_WIDTH, Grid
 from cyclescope.views._text import clip, number, percent, place, visible
@@ -108,6 +109,9 @@ def source_text(profile: Profile, level: str | None = None, *, width: int = 120)
     """The program's texts with the cycles of each line beside it, as plain text.
 
     Where the profile does not carry a text, the lines that have cycles stand alone.
+
+    Raises:
+        InputError: no frame has a position at that level, or at any.
     """
     return "".join(f"{row.rstrip()}\n" for row, _ in _rows(profile, level, width))
 
@@ -135,6 +139,10 @@ def print_source(profile: Profile, stream: TextIO, level: str | None = None) -> 
 def _rows(profile: Profile, level: str | None, width: int) -> Iterator[tuple[str, Fraction | None]]:
     """The rows of `source_text`, each with its heat: own cycles of the hottest line's, 0 to 1."""
     lines = line_cycles(profile, level)
+    if not any(line.file for line in lines):
+        raise InputError(
+            f"{profile.meta.title}: nothing in this profile says which source line it comes from"
+        )
     hottest = max((line.own for line in lines), default=Fraction(0))
     columns = [max(len(h), len(number(profile.cycles)) + 2) for h in _HEADINGS]
     for file, known in _by_file(lines).items():
