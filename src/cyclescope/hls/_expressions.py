@@ -24,9 +24,10 @@ from cyclescope.c import (
     Void,
 )
 from cyclescope.hls._calls import INFINITIES, MATHS, constant_call
+from cyclescope.hls._conversions import Conversions
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import size_of, width_of
-from cyclescope.hls._places import OnWire, Places
+from cyclescope.hls._places import OnWire
 from cyclescope.hls._semantics import bits_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _is_signed(kind: CType) -> bool:
     return isinstance(kind, Scalar) and kind.kind == "int"
 
 
-class Expressions(Places):
+class Expressions(Conversions):
     """Lowers expressions."""
 
     def rvalue(self, expr: Expr) -> Value:
@@ -131,13 +132,6 @@ class Expressions(Places):
                     if width_of(expr.type, expr.where) >= width_of(operand.type, expr.where):
                         return self.condition(operand)
             return self.truth(self.rvalue(expr), expr.type)
-
-    def truth(self, value: Value, kind: CType) -> Value:
-        """Whether a value is not zero."""
-        zero = self.b.const(value.width, 0)
-        if isinstance(kind, Scalar) and kind.is_float:
-            return self.b.negated(self.b.op(Op.FEQ, value, zero, width=1))
-        return self.b.op(Op.NE, value, zero, width=1)
 
     def _shortcut(self, op: str, left: Expr, right: Expr) -> Value:
         first = self.condition(left)
@@ -319,41 +313,6 @@ class Expressions(Places):
             place = self._moved(self.address(target), expr.value, sign, expr.where)
         self.point(target.variable, place, expr.where)
         return place.offset
-
-    def convert(self, value: Value, given: CType, wanted: CType, where: Range) -> Value:
-        """A value in another arithmetic type, as C converts."""
-        if given == wanted:
-            return value
-        if isinstance(wanted, Vector):
-            if isinstance(given, Vector):
-                if value.width == width_of(wanted, where):
-                    return value
-            else:
-                part = self.convert(value, given, wanted.element, where)
-                return self.b.op(Op.CONCAT, *[part] * wanted.lanes, width=width_of(wanted, where))
-        if isinstance(given, Scalar) and isinstance(wanted, Scalar):
-            return self._scalar(value, given, wanted)
-        raise self.refuse(where, f"a conversion from {given} to {wanted} isn't supported")
-
-    def _scalar(self, value: Value, given: Scalar, wanted: Scalar) -> Value:
-        width = wanted.bits
-        if wanted.kind == "bool":
-            return self.b.resized(self.truth(value, given), width, is_signed=False)
-        signed = given.kind == "int"
-        if given.is_float and wanted.is_float:
-            return self.b.op(Op.FPEXT if width > value.width else Op.FPTRUNC, value, width=width)
-        if given.is_float:
-            if wanted.kind == "uint" and width == 64:
-                return self.b.op(Op.FPTOUI, value, width=64)
-            # As x86 does it: by way of the next wider signed integer.
-            wide = 64 if width == 64 or (wanted.kind == "uint" and width == 32) else 32
-            whole = self.b.op(Op.FPTOSI, value, width=wide)
-            return self.b.resized(whole, width, is_signed=True)
-        if wanted.is_float:
-            wide_enough = self.b.resized(value, max(32, value.width), is_signed=signed)
-            op = Op.SITOFP if signed or value.width < 32 else Op.UITOFP
-            return self.b.op(op, wide_enough, width=width)
-        return self.b.resized(value, width, is_signed=signed)
 
     def point(self, variable: Variable, place: Location, where: Range) -> None:
         """Let a pointer variable point somewhere."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cyclescope.hls._delays import BUDGET, REGISTERED, SETUP, delay, is_leaf, latency, varies
 from cyclescope.hls._ir import EFFECTS, Array, Graph, Node, Op, Order, Place, Schedule, Value
 from cyclescope.hls._ports import PORTS, local_accesses, port_interval, touched
+from cyclescope.hls._recurrence import steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -319,6 +320,7 @@ class _Scheduler:
         found: dict[str, int] = {}
         if self.graph.stay is None:
             return found
+        stages = {n: t.stage for n, t in self.ready.items()}
         for carried in self.graph.carried:
             read = self._params[carried.param]
             stay = self.available(self.graph.stay)
@@ -326,8 +328,8 @@ class _Scheduler:
             if self._region(written) != self._region(read):
                 continue
             name = carried.param.name or "a value"
-            steps = self._path(carried.next.node, carried.param)
-            text = f"{name}, line {carried.next.node.where.line}: {steps}"
+            way = steps(carried.next.node, carried.param, self.latency, stages)
+            text = f"{name}, line {carried.next.node.where.line}: {way}"
             found[text] = max(found.get(text, 1), written + 1 - read)
         for order in self.graph.orders:
             before, after = order.before, order.after
@@ -354,33 +356,6 @@ class _Scheduler:
                     text = f"{array.name}: {len(own)} accesses, {self._limit(array)} ports"
                     found[text] = max(found.get(text, 1), needed)
         return {t: n for t, n in found.items() if n > 1}
-
-    def _path(self, node: Node, param: Node) -> str:
-        """The operations of a recurrence that take time, from the parameter on."""
-        steps: list[str] = []
-        seen: set[Node] = set()
-        while node is not param and node in self.begin and node not in seen:
-            seen.add(node)
-            if self.latency[node]:
-                steps.append(f"{node.op} {self.latency[node]}")
-            elif delay(node) > 0:
-                steps.append(node.op.value)
-            reaching = [v.node for v in node.operands if self._reaches(v.node, param)]
-            if not reaching:
-                break
-            node = max(reaching, key=lambda n: self.ready[n].stage if n in self.ready else -1)
-        return " + ".join(reversed(steps)) or "a register"
-
-    def _reaches(self, node: Node, param: Node) -> bool:
-        stack, seen = [node], set()
-        while stack:
-            here = stack.pop()
-            if here is param:
-                return True
-            if here not in seen and here in self.begin:
-                seen.add(here)
-                stack += [v.node for v in here.operands]
-        return False
 
     def _port_orders(self) -> None:
         """Accesses in several regions, and in loops, take turns if the ports aren't enough."""
