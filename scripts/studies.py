@@ -159,7 +159,7 @@ def _hottest(profile: Profile) -> str:
 
     lines = ["| cycles | kind | where |", "| ---: | --- | --- |"]
     for path in summarise(profile, hottest=3).hottest:
-        where = " / ".join((path.instance, *path.stack[-2:]))
+        where = " \u203a ".join((path.instance, *path.stack[-2:]))
         lines.append(f"| {path.cycles:,} | {path.kind} | {where} |")
     return "\n".join(lines) + "\n"
 
