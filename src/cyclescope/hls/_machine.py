@@ -201,7 +201,8 @@ class Core:
         offset = m.named(offset, f"offset{number}")
         size: Expr = self.size[array] if array in self.size else const(array.bytes or 0, ADDRESS)
         bad = ~(offset.zext(65) + length.zext(65)).ule(size.zext(65))
-        width = length.value or 1
+        # A copy may begin at any byte.
+        width = 1 if node.op is Op.COPY else length.value or 1
         if width > 1 and not width & width - 1:
             bad = bad | offset[(width - 1).bit_length() - 1 : 0].any()
         bad = m.wire(f"bad{number}", valid & bad)

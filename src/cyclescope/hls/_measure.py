@@ -16,7 +16,6 @@ from cyclescope.hls._machine_memory import LINE
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._profile import profile_of
 from cyclescope.hls._run import TRACE_LINES, externals, lay_out, run_machine, write_inputs
-from cyclescope.hls._schedule import schedule
 from cyclescope.hls._testbench import Host as Saying
 from cyclescope.hls._testbench import bench, dram, wrapper
 from cyclescope.hls._trace_read import read_dump
@@ -90,7 +89,7 @@ def machine_of(
         DataError: the profiling unit cannot be built so.
     """
     region = program.region
-    return build_machine(region, schedule(region.root), checks=checks, unit=unit)
+    return build_machine(region, program.schedules, checks=checks, unit=unit)
 
 
 def measure(
