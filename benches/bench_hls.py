@@ -1,4 +1,4 @@
-"""`cyclescope hls`: the ladder of matrix products, pi, what threads and reordering are worth, speed.
+"""`cyclescope hls`: the ladder of matrix products, pi, what reordering is worth, speed.
 
 `python benches/bench_hls.py [DIM]` (default 64; 128 takes minutes). Prints tables in Markdown.
 Simulation speed is in processor time, since the machine may be shared.
@@ -55,7 +55,8 @@ def ladder(dim: int) -> None:
         share = 8 * cycles / 100
         print(
             f"| {name} | {cycles:,} | {cycles / dim**3:.2f} | {last / cycles:.2f} |"
-            f" {PAPER.get(name) or ''} | {first / cycles:.2f} | {WHOLE.get(name, '')} | {speed:.2f} |"
+            f" {PAPER.get(name) or ''} | {first / cycles:.2f} | {WHOLE.get(name, '')} |"
+            f" {speed:.2f} |"
             f" {sums['stalls: memory'] / share:.0f} % | {sums['stalls: lock'] / share:.0f} % |"
             f" {sums['bytes read']:,} | {compiling:.2f} s |",
             flush=True,

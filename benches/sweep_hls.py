@@ -71,13 +71,17 @@ def generated(seed: int) -> str:
     from hls import generator
 
     kernel = generator.generate(seed)
-    compiled = compile_c(f"seed{seed}.c", text=generator.device_text(kernel))
-    arrays = generator.inputs(kernel)
-    want = interpret(compiled.region, arrays)
+    threads = 1 + seed % 3
+    compiled = compile_c(f"seed{seed}.c", text=generator.device_text(kernel, threads))
+    arrays, (x, y) = generator.inputs(kernel, threads)
+    scalars = [{"x": x, "y": y}[name] for name, _ in compiled.region.scalars]
+    want = interpret(compiled.region, arrays, scalars)
     machine = machine_of(compiled)
     name, memory, in_order = random.Random(seed).choice(WAYS)
     try:
-        run = run_machine(machine, arrays, memory=memory, in_order=in_order, cycle_limit=LIMIT)
+        run = run_machine(
+            machine, arrays, scalars, memory=memory, in_order=in_order, cycle_limit=LIMIT
+        )
     except CyclescopeError as error:
         return f"wrong ({name}): {error}"
     bad = [a for a in want if run.arrays.get(a) != want[a]]
