@@ -95,7 +95,7 @@ def read_lines(path: Path, text: bytes, start: int, layout: Layout) -> Piece | N
     data = padded[: len(text) + 1]
     # ends[0] is the newline put before the text.
     ends = np.flatnonzero(data == _NEWLINE)
-    role = _ROLE[data[ends[:-1] + 1]]
+    role = _ROLE.take(data.take(ends[:-1] + 1))
     if not _is_plain(text, data, len(ends), role):
         return None
     clock = np.flatnonzero(role == _TIME)
@@ -103,7 +103,7 @@ def read_lines(path: Path, text: bytes, start: int, layout: Layout) -> Piece | N
     times = _times(path, data, hashes, ends[clock + 1] - hashes - 1, start)
 
     pairs = np.ndarray((len(data) - 1,), "<u2", data, 0, (1,))
-    hit = np.flatnonzero(layout.endings[pairs[ends[1:] - 2]])
+    hit = np.flatnonzero(layout.endings.take(pairs.take(ends[1:] - 2)))
     line, end = ends[hit] + 1, ends[hit + 1]
     vector, scalar = role[hit] == _VECTOR, role[hit] == _SCALAR
     strange = int(np.count_nonzero(role[hit] == _STRANGE))

@@ -55,15 +55,18 @@ def sample(changes: Changes, at: Ints, widths: Sequence[int], *, unknown: int = 
 
     Args:
         changes: of the signals.
-        at: ascending time steps (shape: samples).
+        at: ascending time steps, all different (shape: samples).
         widths: bits of each signal.
         unknown: what stands for an unknown value: `UNKNOWN`, or 0 to save space.
     """
     extra = int(unknown == UNKNOWN)  # codes 0 for unknown, value + 1 for a value
-    # Which sample is the first to show what changes in a step.
-    first = np.searchsorted(at, np.arange(len(changes.times))).astype(np.int32)
+    # Which sample is the first to show what changes in a step: as many as are over before it.
+    passed = np.zeros(len(changes.times) + 1, dtype=np.int32)
+    passed[at + 1] = 1
+    first = np.cumsum(passed, dtype=np.int32)
     order = np.argsort(changes.signal.astype(_narrow(len(widths))), kind="stable")
-    bounds = np.searchsorted(changes.signal[order], np.arange(len(widths) + 1))
+    bounds = np.zeros(len(widths) + 1, dtype=np.int64)
+    bounds[1:] = np.cumsum(np.bincount(changes.signal, minlength=len(widths)))
     fields, words = _fields([width + extra for width in widths])
     packed = np.zeros((words, len(at)), dtype=np.uint64)
     for signal, (word, shift) in enumerate(fields):
