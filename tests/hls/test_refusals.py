@@ -78,7 +78,7 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("int main(void) { return 0; }", "no `#pragma omp target`"),
+        ("int main(void) { return 0; }", "no statement in a block has `#pragma omp target`"),
         (
             "void f(int *a) {\n#pragma omp target map(a[0:1])\na[0] = 1;\n"
             "#pragma omp target map(a[0:1])\na[0] = 2; }",

@@ -102,7 +102,10 @@ def find_target(unit: Unit) -> Target:
             if any(d.has("target") for d in own):
                 found.append((function, stmt, own))
     if not found:
-        raise SourceError(f"{unit.file}: no `#pragma omp target` in a function; mark the region")
+        raise SourceError(
+            f"{unit.file}: no statement in a block has `#pragma omp target` before it; mark the "
+            f"region, with braces around it if it is an arm of an if"
+        )
     if len(found) > 1:
         first, second = (d[-1].where for _, _, d in found[:2])
         raise SourceError(f"{second}: a second target region; only one is supported ({first})")

@@ -1,0 +1,127 @@
+"""The host's side: its own text, run natively and again with given results; what counts as equal."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from cyclescope.errors import RunError, SourceError, ToolError
+from cyclescope.hls import Host, Program, compile_c, differences, interpret, order_matters
+
+HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiler() -> None:
+    text = "int main(void) { int x = 0;\n#pragma omp target map(tofrom: x)\nx = 1; }"
+    try:
+        Host(compile_c("h.c", text=text)).close()
+    except ToolError as error:
+        pytest.skip(str(error))
+
+
+def program(text: str, threads: int | None = 2) -> Program:
+    return compile_c("h.c", text=HEAD + text, threads=threads)
+
+
+def test_a_program_goes_on_with_other_results() -> None:
+    # The statement ends behind its semicolon; the host's text around it stays as it is: ä, "}".
+    text = """\
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), x = 3; /* ä */ if (argc > 1) {
+  #pragma omp target map(tofrom: x) \\
+      map(to: n)
+  x = x * n; puts("}"); } printf("%d\\n", x); return x & 7; }
+"""
+    with Host(program(text)) as host:
+        native = host.run(["7"])
+        assert (native.stdout, native.status) == (b"}\n21\n", 5)
+        assert native.inputs == {"x": struct.pack("<i", 3)}
+        assert native.scalars == (7,)
+        assert native.outputs == {"x": struct.pack("<i", 21)}
+        assert host.replay({"x": struct.pack("<i", 99)}, ["7"]) == (b"}\n99\n", 3)
+
+
+def test_the_first_time_counts_if_the_region_is_entered_again() -> None:
+    text = """\
+static void twice(int *a) {
+  #pragma omp target parallel for map(tofrom: a[0:4])
+  for (int i = 0; i < 4; ++i)
+    a[i] *= 2;
+}
+int main(void) {
+  int a[4] = {1, 2, 3, 4};
+  for (int i = 0; i < 3; ++i) twice(a);
+  printf("%d", a[3]);
+}
+"""
+    made = program(text)
+    with Host(made) as host:
+        native = host.run()
+        assert native.stdout == b"32"
+        assert native.outputs["a"] == struct.pack("<4i", 2, 4, 6, 8)
+        outputs = interpret(made.region, native.inputs, native.scalars)
+        assert host.replay(outputs) == (b"32", 0)
+        assert host.replay({"a": struct.pack("<4i", 0, 0, 0, 1)})[0] == b"4"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "int main(void) { if (0)\n{\n#pragma omp target\n;\n} return 3; }",
+            r"ended \(status 3\) without entering the target region",
+        ),
+        (
+            "int main(void) { int *a = 0;\n#pragma omp target map(tofrom: a[0:4])\na[0] = 1; }",
+            "killed by signal 11",
+        ),
+        (
+            "int main(void) { int a[8], *b = a + 2;\n"
+            "#pragma omp target map(tofrom: a, b[0:2])\na[0] = b[1]; }",
+            "a and b are mapped to overlapping memory",
+        ),
+    ],
+)
+def test_what_goes_wrong_in_the_host_is_told(text: str, message: str) -> None:
+    with Host(program(text)) as host, pytest.raises(RunError, match=message) as caught:
+        host.run()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_region_needs_a_host() -> None:
+    text = "void f(int *a) {\n#pragma omp target map(a[0:1])\na[0] = 1; }"
+    with pytest.raises(SourceError, match="no main function"):
+        Host(compile_c("h.c", text=text))
+
+
+SUM = """\
+int main(void) {{ {kind} s = 0; float a[8] = {{0}};
+  #pragma omp target parallel for map(tofrom: s, a) reduction(+: s)
+  for (int i = 0; i < 8; ++i) {{ s += i; a[i] = s; }} }}
+"""
+
+
+def test_only_where_the_order_of_threads_is_open_may_results_differ_a_little() -> None:
+    single = program(SUM.format(kind="float"), threads=1)
+    whole = program(SUM.format(kind="int"))
+    loose = program(SUM.format(kind="float"))
+    assert [order_matters(p) for p in (single, whole, loose)] == [False, False, True]
+    exact = {"s": struct.pack("<f", 28.0), "a": struct.pack("<8f", *range(8))}
+    near = {"s": struct.pack("<f", 28.0001), "a": struct.pack("<8f", *range(7), 7.00001)}
+    far = {"s": struct.pack("<f", 28.01), "a": exact["a"]}
+    assert differences(loose, exact, near) == []
+    assert differences(loose, exact, far) == [
+        "s: 1 of 1 elements differ, the first at 0: 28.01 in hardware, 28.0 natively"
+    ]
+    assert len(differences(single, exact, near)) == 2
+
+
+def test_one_nan_is_as_good_as_another() -> None:
+    made = program(SUM.format(kind="float"), threads=1)
+    one, other = (struct.pack("<I", bits) for bits in (0x7FC00000, 0xFFC00001))
+    rest = bytes(32)
+    assert differences(made, {"s": one, "a": rest}, {"s": other, "a": rest}) == []
+    zero, minus = struct.pack("<f", 0.0), struct.pack("<f", -0.0)
+    assert differences(made, {"s": zero, "a": rest}, {"s": minus, "a": rest})
