@@ -213,3 +213,17 @@ def test_an_explanation_is_for_people() -> None:
         "#pragma omp critical\na[0] += s * n; }"
     )
     assert explain(program) == EXPLAINED
+
+
+def test_what_is_known_of_memory_ends_with_a_store() -> None:
+    program = region(
+        "int *p = a + omp_get_thread_num(); int x = p[0] + p[0]; p[0] = x + 1; p[1] = p[0] * 2;",
+        threads=1,
+    )
+    assert [n.op for n in program.region.root.nodes].count(Op.LOAD) == 2
+    assert run(program)[:2] == [1, 2]
+
+
+def test_what_is_known_of_memory_ends_with_a_lock() -> None:
+    program = region("int x = a[n];\n#pragma omp critical\na[n] += x + a[n];", threads=1)
+    assert [n.op for n in program.region.root.nodes].count(Op.LOAD) == 2
