@@ -13,7 +13,7 @@ import pytest
 import cyclescope
 from cyclescope import errors
 
-ROOMS = ["model", "sim", "c", "calyx", "bounds", "traces", "analyse", "views", "sweep"]
+ROOMS = ["model", "sim", "c", "calyx", "bounds", "hls", "traces", "analyse", "views", "sweep"]
 
 
 @pytest.mark.parametrize("room", ROOMS)
