@@ -1,0 +1,93 @@
+/** The flame graph's boxes, as elements. */
+
+import { useRef, useState } from "preact/hooks";
+import type { Profile } from "./data.ts";
+import type { Box, Flame, Node } from "./flame.ts";
+import { cycles, percent } from "./text.ts";
+
+const ROW = 19;
+
+/** What tells a box from all others, also after the graph was made anew. */
+export function keyOf(node: Node): string {
+  return node.parent ? `${keyOf(node.parent)} ${node.frame}` : String(node.frame);
+}
+
+/** A box's name. */
+export function nameOf(profile: Profile, node: Node): string {
+  return node.frame < 0 ? "run" : profile.frames[node.frame]!.name;
+}
+
+interface BoxesProps {
+  profile: Profile;
+  graph: Flame;
+  zoomed: Node;
+  boxes: Box[];
+  rows: number;
+  rootOnTop: boolean;
+  found: Set<Node> | null;
+  /** Call paths that are pointed out. */
+  pointed: ReadonlySet<number> | null;
+  total: number;
+  label: string;
+  tell: (node: Node | null) => void;
+  press: (node: Node) => void;
+  back: () => void;
+}
+
+/** The boxes as a tree that a keyboard walks and a screen reader tells. */
+export function Boxes(props: BoxesProps) {
+  const { profile, graph, boxes, rows, zoomed, pointed } = props;
+  const [at, setAt] = useState<Node | null>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const here = at && boxes.some((box) => box.node === at) ? at : zoomed;
+  const go = (node: Node | null | undefined): void => {
+    const index = boxes.findIndex((box) => box.node === node);
+    if (!node || index < 0) return;
+    setAt(node);
+    frame.current?.querySelector<HTMLElement>(`[data-box="${index}"]`)?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const up = props.rootOnTop ? "ArrowDown" : "ArrowUp";
+    const down = props.rootOnTop ? "ArrowUp" : "ArrowDown";
+    const beside = (step: number): Node | undefined => {
+      const row = boxes.filter((box) => box.node.depth === here.depth);
+      return row[row.findIndex((box) => box.node === here) + step]?.node;
+    };
+    const drawn = new Set(boxes.map((box) => box.node));
+    if (event.key === up) go(here.children.find((node) => drawn.has(node)));
+    else if (event.key === down) go(here.parent);
+    else if (event.key === "ArrowRight") go(beside(1));
+    else if (event.key === "ArrowLeft") go(beside(-1));
+    else if (event.key === "Home") go(boxes[0]!.node);
+    else if (event.key === "Enter" || event.key === " ") props.press(here);
+    else if (event.key === "Escape" && zoomed !== graph.root) props.back();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="flame" role="tree" aria-label={props.label} ref={frame} onKeyDown={onKeyDown}
+      style={{ height: `${rows * ROW}px` }} onMouseLeave={() => props.tell(null)}>
+      {boxes.map(({ node, left, width, above }, index) => {
+        const kind = node.frame < 0 ? "run" : profile.frames[node.frame]!.kind;
+        const name = nameOf(profile, node);
+        const row = props.rootOnTop ? node.depth : rows - 1 - node.depth;
+        const classes = ["box", `k-${kind}`];
+        if (above) classes.push("above");
+        if (node.frame >= 0 && profile.frames[node.frame]!.generated) classes.push("made");
+        if (props.found) classes.push(props.found.has(node) ? "hit" : "miss");
+        if (pointed && node.paths.some((path) => pointed.has(path))) classes.push("pointed");
+        const amount = node.active || node.total / graph.unit;
+        return (
+          <div key={keyOf(node)} class={classes.join(" ")} role="treeitem" data-box={index} aria-level={node.depth + 1}
+            aria-label={`${name}, ${kind}, ${cycles(amount)}, ${percent(amount, props.total)}`}
+            aria-selected={node === zoomed} tabIndex={node === here ? 0 : -1}
+            style={{ left: `${100 * left}%`, width: `${100 * width}%`, top: `${row * ROW}px` }}
+            onClick={() => { setAt(node); props.press(node); }}
+            onMouseEnter={() => props.tell(node)} onFocus={() => { setAt(node); props.tell(node); }}>
+            {width > 0.012 && <span>{name}</span>}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
