@@ -265,14 +265,9 @@ def _read_texts(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _read_areas(archive: zipfile.ZipFile) -> tuple[Area, ...]:
-    import polars as pl
-
     if "areas.parquet" not in archive.namelist():
         return ()
-    table = pl.read_parquet(io.BytesIO(archive.read("areas.parquet")))
-    return tuple(
-        Area(**{**row, "paths": tuple(row["paths"])}) for row in table.iter_rows(named=True)
-    )
+    return tuple(Area(**{**row, "paths": tuple(row["paths"])}) for row in _rows(archive, "areas"))
 
 
 def _read_banks(shapes: list[list[int]], ints: Callable[[str, str], Ints]) -> list[Bank]:
