@@ -66,6 +66,8 @@ BODIES = [
     " i]; for (int i = 0; i < 8; i++) a[i + 32] += x[(b - 1) & 1][i] + x[1][0]; }",
     "int x[4][4]; for (unsigned b = 0; b < 9; b++) { x[b % 4][0] = b; a[b] = x[(b + 1) % 4][0] +"
     " x[(b + 4) % 4][0]; }",
+    "int y[7][2], *x = y[3]; for (int b = -5; b < 6; b++) { x[2 * (b % 4)] = b; a[b + 9] = x[2 * "
+    "((b + 1) % 4)] + x[2 * ((b + 4) % 4)] + x[2 * ((b - 2) % 4)]; }",
     "for (long i = 0; i < 16; i++) { int *p = a + i; *p = p[1]; if (i & 1) p[2] = i; }",
     "for (int i = 0, j = 20; i < j; i++, j--) { int t = a[i]; a[i] = a[j]; a[j] = t; }",
     "int k = 0; for (int i = 0; i < 20; i++) { a[k] = i; k = a[k + 1] & 31; }",

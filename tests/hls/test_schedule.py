@@ -199,13 +199,19 @@ def test_independent_loads_wait_together_and_dependent_ones_apart() -> None:
 
 def test_loops_on_both_halves_of_a_double_buffer_run_at_once() -> None:
     body = (
-        "int x[2][8], s = 0, me = omp_get_thread_num();"
+        "int x[3][8], s = 0, me = omp_get_thread_num();"
         "for (int b = 0; b < 9; b++) {{"
-        " if (b < 8) for (int i = 0; i < 8; i++) x[b & 1][i] = a[i * b & 63] + n;"
+        " if (b < 8) for (int i = 0; i < 8; i++) x[{whole}][i] = a[i * b & 63] + n;"
         " if (b > 0) for (int i = 0; i < 8; i++) s += x[{half}][i]; }} a[me] = s;"
     )
-    for half, stages in (("(b - 1) & 1", 1), ("b & 1", 2)):
-        program = region(body.format(half=half))
+    for whole, half, stages in (
+        ("b & 1", "(b - 1) & 1", 1),
+        ("b & 1", "b & 1", 2),
+        ("b % 2", "(b - 1) % 2", 1),
+        ("b % 2", "(b + 2) % 2", 2),
+        ("b % 3", "(b + 1) % 3", 2),
+    ):
+        program = region(body.format(whole=whole, half=half))
         outer = loops(program)[0]
         assert len(outer.waiting) == stages, half
 

@@ -77,20 +77,40 @@ def _is_small(value: Value) -> bool:
     return node.op is Op.ZEXT
 
 
-def _masked(value: Value) -> tuple[Value, int] | None:
-    """What a value is the low bits of, and their number of states."""
+def _masked(value: Value) -> tuple[Value, int, bool] | None:
+    """What a value is the rest of by a power of two, which, and whether it has the sign of it."""
     node = value.node
     if node.op is Op.AND and node.operands[1].node.op is Op.CONST:
         states = node.operands[1].node.constant + 1
-        if states & (states - 1) == 0:
-            return node.operands[0], states
+        return (node.operands[0], states, False) if states & (states - 1) == 0 else None
+    if node.op is not Op.SUB:
+        return None
+    # x % 2^n of signed numbers: x less its quotient's multiple, `(x + bias) & -2^n`.
+    base, multiple = node.operands
+    if multiple.node.op is Op.AND and multiple.node.operands[1].node.op is Op.CONST:
+        states = -signed(multiple.node.operands[1].node.constant, value.width)
+        raised = multiple.node.operands[0].node
+        if states > 0 and states & (states - 1) == 0 and raised.op is Op.ADD:
+            bias = raised.operands[1].node
+            if raised.operands[0] == base and bias.op is Op.AND and _is_bias(bias, base, states):
+                return base, states, True
     return None
+
+
+def _is_bias(node: Node, base: Value, states: int) -> bool:
+    sign, mask = (v.node for v in node.operands)
+    return (
+        sign.op is Op.ASHR
+        and sign.operands[0] == base
+        and mask.op is Op.CONST
+        and mask.constant == states - 1
+    )
 
 
 def _differences(apart: Sum, exact: Set[Node]) -> list[int] | None:
     """The values that a difference can have; None if they aren't known.
 
-    Besides constants this knows `c * ((x & m) - ((x + k) & m))`, the halves of a double buffer.
+    Besides constants this knows `c * (x % m - (x + k) % m)`, the halves of a double buffer.
     """
     if not apart.terms:
         return [apart.constant]
@@ -98,15 +118,19 @@ def _differences(apart: Sum, exact: Set[Node]) -> list[int] | None:
         return None
     (p, first), (q, second) = apart.terms.items()
     a, b = _masked(p), _masked(q)
-    if a is None or b is None or a[1] != b[1] or first != -second:
+    if a is None or b is None or a[1:] != b[1:] or first != -second:
         return None
     shift = affine(a[0], exact, wrap=True).plus(affine(b[0], exact, wrap=True), -1).number
     if shift is None:
         return None
-    states = a[1]
+    states, has_sign = a[1:]
     ahead = shift % states
-    values = [ahead, ahead - states] if ahead else [0]
-    return [apart.constant + first * v for v in values]
+    # Equal rests by a power of two needn't be equal if they may have different signs.
+    reach = range(-2, 2) if has_sign else range(-1, 1)
+    values = [ahead + states * turns for turns in reach]
+    if not has_sign and not ahead:
+        values = [0]
+    return [apart.constant + first * v for v in values if abs(v) <= 2 * (states - 1)]
 
 
 def disjoint(a: Sum, a_bytes: int, b: Sum, b_bytes: int, exact: Set[Node]) -> bool:
