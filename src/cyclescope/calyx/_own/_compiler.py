@@ -110,7 +110,10 @@ def find_own_compiler(name: str | os.PathLike[str], library: Path | None = None)
     """
     found = shutil.which(name)
     if found is None:
-        raise ToolError(f"{name}: no program that can be run; give the path of a Calyx compiler")
+        raise ToolError(
+            f"{name}: no program that can be run; give the path of a Calyx compiler"
+            " (--compiler, or CALYX in the environment)"
+        )
     path = Path(found).absolute()
     if library is not None and not library.is_dir():
         raise ToolError(f"{library}: no such folder; name the one in which `primitives/` lies")
