@@ -1,0 +1,53 @@
+"""C programs in simulated hardware against their native runs; all of them: benches/sweep_hls.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclescope.errors import ToolError
+from cyclescope.hls import Host, MemoryModel, compile_c, differences, interpret, machine_of
+from cyclescope.hls._run import run_machine
+from hls import generator
+
+FOLDER = Path(__file__).parent / "programs"
+# Threads (not a power of two among them), and what each is here for.
+CHOSEN = {
+    "preload_rows": 3,  # copies from and to any byte
+    "double_buffer": 2,  # loops side by side on local arrays
+    "nested_exits": 3,  # conditions that hold late
+    "critical_sections": 5,
+    "one_store": 1,
+}
+WAYS = [(MemoryModel(), False), (MemoryModel(seed=5, stall=50), False), (MemoryModel(seed=6), True)]
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_program_computes_in_hardware_what_it_does_natively(name: str) -> None:
+    program = compile_c(FOLDER / f"{name}.c", threads=CHOSEN[name])
+    try:
+        host = Host(program)
+    except ToolError as error:
+        pytest.skip(str(error))
+    with host:
+        native = host.run([], threads=program.region.threads)
+    machine = machine_of(program)
+    for memory, in_order in WAYS:
+        run = run_machine(machine, native.inputs, native.scalars, memory=memory, in_order=in_order)
+        assert run.complete
+        assert not differences(program, native.outputs, run.arrays)
+
+
+@pytest.mark.parametrize("seed", [4, 11])
+def test_a_random_program_computes_in_hardware_what_its_graphs_say(seed: int) -> None:
+    kernel = generator.generate(seed)
+    threads = 1 + seed % 3
+    program = compile_c(f"seed{seed}.c", text=generator.device_text(kernel, threads))
+    arrays, (x, y) = generator.inputs(kernel, threads)
+    scalars = [{"x": x, "y": y}[name] for name, _ in program.region.scalars]
+    want = interpret(program.region, arrays, scalars)
+    machine = machine_of(program)
+    for memory, in_order in WAYS[1:]:
+        run = run_machine(machine, arrays, scalars, memory=memory, in_order=in_order)
+        assert {name: run.arrays[name] for name in want} == want
