@@ -41,7 +41,13 @@ def test_every_kind_of_cell_is_counted() -> None:
 
 @pytest.mark.skipif(NO_YOSYS, reason="no yosys here; recorded output is tested above")
 def test_a_real_run_says_the_same() -> None:
-    assert synthesise((DATA / "two_stages.sv").read_text(), "main") == TWO_STAGES
+    found = synthesise((DATA / "two_stages.sv").read_text(), "main")
+    assert [(u.instance, u.module, u.ffs) for u in found] == [
+        (u.instance, u.module, u.ffs) for u in TWO_STAGES
+    ]
+    # How many LUTs an adder of eight bits takes is the version's business, within limits.
+    for one, recorded in zip(found, TWO_STAGES, strict=True):
+        assert recorded.luts / 2 <= one.luts <= 2 * recorded.luts
 
 
 @pytest.mark.skipif(NO_YOSYS, reason="no yosys here")
