@@ -5,6 +5,7 @@ from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._classes import CycleClasses, cycle_classes
 from ._diff import Change, Diff, Spot, diff
+from ._ladder import Gap, Rung, climb, ladder, thread_time
 from ._lines import Line, line_cycles
 from ._match import match_paths, plain_name
 from ._overheads import (
@@ -38,6 +39,7 @@ __all__ = [
     "CycleClasses",
     "Diff",
     "Finding",
+    "Gap",
     "HotPath",
     "Key",
     "Limit",
@@ -47,6 +49,7 @@ __all__ = [
     "Overhead",
     "Row",
     "Rule",
+    "Rung",
     "Site",
     "Spot",
     "Summary",
@@ -57,10 +60,12 @@ __all__ = [
     "area_table",
     "at_level",
     "check",
+    "climb",
     "cycle_classes",
     "design_overhead",
     "diff",
     "instance_overheads",
+    "ladder",
     "levels",
     "line_cycles",
     "match_paths",
@@ -72,5 +77,6 @@ __all__ = [
     "query_parquet",
     "summarise",
     "table",
+    "thread_time",
     "team",
 ]

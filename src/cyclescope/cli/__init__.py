@@ -35,6 +35,7 @@ COMMANDS = (
     "diff",
     "check",
     "advise",
+    "ladder",
     "query",
     "sweep",
 )

@@ -10,6 +10,7 @@ from ._diffpage import diff_html
 from ._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from ._flamegraph import flamegraph
 from ._folded import Folded, folded
+from ._ladder import ladder_json, ladder_markdown, ladder_text
 from ._lines import lines_view, print_source, source_svg, source_text
 from ._network import NetworkEdge, NetworkNode, network_svg
 from ._paraver import write_paraver
@@ -54,6 +55,9 @@ __all__ = [
     "export_table",
     "flamegraph",
     "folded",
+    "ladder_json",
+    "ladder_markdown",
+    "ladder_text",
     "lines_view",
     "network_svg",
     "paraver_companions",
