@@ -77,6 +77,6 @@ __all__ = [
     "query_parquet",
     "summarise",
     "table",
-    "thread_time",
     "team",
+    "thread_time",
 ]
