@@ -12,7 +12,7 @@ from cyclescope.errors import OutputError, RunError
 from cyclescope.hls._compare import differences, order_matters
 from cyclescope.hls._host import Host
 from cyclescope.hls._machine import build_machine
-from cyclescope.hls._machine_memory import LINE
+from cyclescope.hls._machine_memory import BANKS, LINE
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._profile import profile_of
 from cyclescope.hls._run import TRACE_LINES, externals, lay_out, run_machine, write_inputs
@@ -260,8 +260,8 @@ def write_rtl(
     """
     sizes = [len(arrays[a.name]) for a in externals(machine)]
     room = 0 if machine.trace is None else trace_lines
-    layout = lay_out([*sizes, LINE * room])
-    region = (layout.bases[-1], room)
+    layout = lay_out([*sizes, LINE * BANKS * room])
+    region = (layout.bases[-1] // BANKS, room)
     host = Saying(
         machine.threads, in_order, start_cost, layout.bases[:-1], sizes, scalars, trace=region
     )

@@ -162,8 +162,9 @@ def run_machine(
         raise DataError(f"no data for {', '.join(missing)}")
     sizes = [len(arrays[a.name]) for a in places]
     room = 0 if machine.trace is None else trace_lines
-    layout = lay_out([*sizes, LINE * room])
-    region = layout.bases[-1]
+    # The trace has a bank to itself: of each group of lines the one that lies in bank 0.
+    layout = lay_out([*sizes, LINE * BANKS * room])
+    region = layout.bases[-1] // BANKS
     host = Host(
         team,
         in_order,
@@ -203,7 +204,7 @@ def run_machine(
             if result.complete
         },
         result.capture,
-        image[region : region + LINE * room],
+        _trace(image, layout, region // LINE, room),
     )
 
 
@@ -252,6 +253,12 @@ def _read_back(folder: Path, layout: Layout) -> bytes:
         data = np.frombuffer(bytes.fromhex("".join(words)), np.uint8).reshape(-1, LINE)
         image[order[bank]] = data[:, ::-1]
     return image.tobytes()
+
+
+def _trace(image: bytes, layout: Layout, first: int, room: int) -> bytes:
+    """The region of the profiling unit: lines of bank 0."""
+    lines = np.frombuffer(image, np.uint8).reshape(-1, LINE)
+    return lines[_bank_order(layout.lines)[0][first : first + room]].tobytes() if image else b""
 
 
 def _wrong(machine: Machine, words: Sequence[str]) -> str:

@@ -200,15 +200,13 @@ class _Unit:
         front = m.register("front", place, reset=0)
         queue.write(tail, cat(body, number, head), push)
         m.update(tail, tail + 1, push)
-        valid = m.register("line_valid", 1, reset=0)
+        # Read in the cycle in which it is needed: a register for it would be as wide as the memory.
+        line = m.wire("line", queue.at(front))
+        valid = m.wire("valid", self.waiting.any())
         accepted = m.ahead("accepted", 1)
-        pop = m.wire("pop", self.waiting.any() & (~valid | accepted))
-        line = queue.read(front, pop, name="line")
-        m.update(front, front + 1, pop)
-        m.update(valid, 0, accepted)
-        m.update(valid, 1, pop)
+        m.update(front, front + 1, accepted)
         bits = self.waiting.width
-        m.update(self.waiting, self.waiting + push.zext(bits) - pop.zext(bits))
+        m.update(self.waiting, self.waiting + push.zext(bits) - accepted.zext(bits))
 
         # The first line of the region is the end's.
         slot = m.register("slot", ADDRESS_BITS, reset=1)
@@ -226,8 +224,7 @@ class _Unit:
         m.update(dropped, dropped + 1, accepted & drop)
 
         done = m.register("finished", 1, reset=0)
-        empty = self.waiting.none() & ~valid & ~self.left
-        closing = m.wire("closing", self.over & self.sampled & empty & ~done)
+        closing = m.wire("closing", self.over & self.sampled & ~valid & ~self.left & ~done)
         m.update(done, 1, closing & ~self.waitrequest)
         numbers = cat(self.losses, dropped, written, self.clock)
         head = cat(const(0, HEADER_BITS - 5), self.late, const(LineKind.END, 4))

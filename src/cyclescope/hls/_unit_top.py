@@ -1,7 +1,8 @@
 """A core with its profiling unit: the same ports, and a region of memory for the trace.
 
-The unit's lines go to the banks between the core's requests; a request of the core that waits
-already is never taken back. So the cost of profiling in cycles is real.
+The unit's lines go to bank 0 between the core's requests; a request of the core that waits already
+is never taken back. So the cost of profiling in cycles is real; a way to all banks would cost as
+much hardware as the unit itself.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import DataError
-from cyclescope.hls._machine_memory import ADDRESS, BANKS, LINE, bank_bits
-from cyclescope.hls._machine_parts import either
+from cyclescope.hls._machine_memory import ADDRESS, BANKS, LINE
 from cyclescope.hls._trace_format import OnFull, make_layout
 from cyclescope.hls._unit import profiling_unit
 from cyclescope.hls._unit_feed import feed
@@ -47,8 +47,9 @@ class UnitOptions:
 def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
     """The top module with a unit in it, and the layout of what that writes.
 
-    The core's instance is called `core`. Further inputs: `trace_base`, a multiple of 64;
-    `trace_lines`; `bank0_row_miss` … `moving` is 1 until the trace is written, too.
+    The core's instance is called `core`. Further inputs: `trace_base`, the region's address in bank
+    0, a multiple of 64; `trace_lines`; `bank0_row_miss` … The output `moving` is 1 until the trace
+    is written, too.
 
     Raises:
         DataError: a counter is not known, or the period does not fit.
@@ -85,18 +86,12 @@ class _Top:
         self._m = m
         base, lines = m.input("trace_base", ADDRESS), m.input("trace_lines", ADDRESS)
         misses = [m.input(f"bank{b}_row_miss", 1) for b in range(BANKS)]
-        self._waits = [m.ahead(f"core_waitrequest{b}", 1) for b in range(BANKS)]
+        busy = m.ahead("core_waitrequest", 1)
         inputs: dict[str, Expr] = {}
-        memory: dict[str, Net] = {}
         for port in core.m.ports():
             if port.direction == "input":
-                net = m.input(port.name, port.width)
-                if port.name.endswith("_waitrequest"):
-                    memory[port.name] = net
-                else:
-                    inputs[port.name] = net
-        for b in range(BANKS):
-            inputs[f"bank{b}_waitrequest"] = self._waits[b]
+                inputs[port.name] = m.input(port.name, port.width)
+        waitrequest, inputs["bank0_waitrequest"] = inputs["bank0_waitrequest"], busy
         self._core = m.instance(core.m, "core", inputs)
         ended = m.wire(
             "ended", self._core["finished"].eq(inputs["team_mask"]) & ~self._core["moving"]
@@ -123,29 +118,28 @@ class _Top:
                 **adds,
             },
         )
-        taken = [self._bank(b, unit, memory[f"bank{b}_waitrequest"]) for b in range(BANKS)]
-        m.assign(waits, ~either(taken, 1))
+        shared = self._bank(unit, waitrequest, busy, waits)
+        shared["moving"] = self._core["moving"] | (~run & ~unit["done"])
         for port in core.m.ports():
-            if port.direction == "input" or port.name.startswith(("bank", "count")):
-                continue
-            value: Expr = self._core[port.name]
-            if port.name == "moving":
-                value = value | (~run & ~unit["done"])
-            m.output(port.name, value)
+            if port.direction == "output" and not port.name.startswith("count"):
+                m.output(port.name, shared.get(port.name, self._core[port.name]))
 
-    def _bank(self, b: int, unit: Instance, waitrequest: Net) -> Expr:
-        """The interface of a bank; gives when it takes a line of the unit."""
-        m, core, name = self._m, self._core, f"bank{b}"
-        address = unit["address"]
-        reading, writing = core[f"{name}_read"], core[f"{name}_write"]
-        kept = m.register(f"{name}_kept", 1, reset=0, note="a request of the core waits")
-        mine = bank_bits(address[ADDRESS - 1 : 6]).eq(b)
-        pick = m.wire(f"{name}_trace", unit["write"] & mine & ~kept)
+    def _bank(
+        self, unit: Instance, waitrequest: Expr, core_waits: Net, unit_waits: Net
+    ) -> dict[str, Expr]:
+        """What goes to bank 0: the core's requests and the unit's lines."""
+        m, core = self._m, self._core
+        reading, writing = core["bank0_read"], core["bank0_write"]
+        kept = m.register("bank0_kept", 1, reset=0, note="a request of the core waits")
+        pick = m.wire("bank0_trace", unit["write"] & ~kept)
         m.update(kept, (reading | writing) & ~pick & waitrequest)
-        m.assign(self._waits[b], waitrequest | pick)
-        m.output(f"{name}_read", reading & ~pick)
-        m.output(f"{name}_write", writing | pick)
-        m.output(f"{name}_address", mux(pick, address[ADDRESS - 1 : 8], core[f"{name}_address"]))
-        m.output(f"{name}_byteenable", mux(pick, const(-1, LINE), core[f"{name}_byteenable"]))
-        m.output(f"{name}_writedata", mux(pick, unit["writedata"], core[f"{name}_writedata"]))
-        return pick & ~waitrequest
+        m.assign(core_waits, waitrequest | pick)
+        m.assign(unit_waits, waitrequest | ~pick)
+        line = unit["address"][ADDRESS - 1 : 6].trunc(core["bank0_address"].width)
+        return {
+            "bank0_read": reading & ~pick,
+            "bank0_write": writing | pick,
+            "bank0_address": mux(pick, line, core["bank0_address"]),
+            "bank0_byteenable": mux(pick, const(-1, LINE), core["bank0_byteenable"]),
+            "bank0_writedata": mux(pick, unit["writedata"], core["bank0_writedata"]),
+        }
