@@ -70,7 +70,8 @@ class _Scheduler:
         self.begin: dict[Node, int] = {}
         self.chain: dict[Node, float] = {}  # nanoseconds before it in its stage
         self.ready: dict[Node, _Time] = {}
-        self.used: dict[tuple[Array, int], int] = {}
+        self.used: dict[tuple[Array, Op, int], int] = {}
+        self.split = self._split()
         self.waiting: list[int] = []
         self._levels()
         self._place()
@@ -107,6 +108,23 @@ class _Scheduler:
 
     def _limit(self, array: Array) -> int:
         return self.limits.get(array, PORTS)
+
+    def _split(self) -> set[Array]:
+        """Memories whose loads get one port and whose stores the other.
+
+        So the next iteration's loads needn't wait for this one's last store.
+        """
+        return {
+            array
+            for array, nodes in local_accesses(self.graph).items()
+            if self._limit(array) == PORTS < len(nodes) and len({n.op for n in nodes}) > 1
+        }
+
+    def _port(self, node: Node, array: Array) -> tuple[Op, int]:
+        """What an access shares a limit with, and the limit of a stage."""
+        if array in self.split:
+            return node.op, 1
+        return Op.LOAD, self._limit(array)
 
     def limits_of(self, loop: Node) -> dict[Array, int]:
         """The ports that a loop's graph may use of each memory."""
@@ -176,7 +194,7 @@ class _Scheduler:
     def _undo(self, node: Node) -> None:
         array = _local(node)
         if array is not None:
-            self.used[array, self.begin[node]] -= 1
+            self.used[array, self._port(node, array)[0], self.begin[node]] -= 1
         del self.begin[node], self.chain[node], self.ready[node]
 
     def _soon(self, node: Node, start: int) -> None:
@@ -197,9 +215,10 @@ class _Scheduler:
             stage, ns = stage + 1, 0.0
         array = _local(node)
         if array is not None:
-            while self.used.get((array, stage), 0) >= self._limit(array):
+            kind, limit = self._port(node, array)
+            while self.used.get((array, kind, stage), 0) >= limit:
                 stage, ns = stage + 1, 0.0
-            self.used[array, stage] = self.used.get((array, stage), 0) + 1
+            self.used[array, kind, stage] = self.used.get((array, kind, stage), 0) + 1
         self.begin[node], self.chain[node] = stage, ns
         if takes:
             self.ready[node] = _Time(stage + takes, REGISTERED)
