@@ -4,9 +4,9 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
-             -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js')
+             -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus studies units bench page docs lock clean
+.PHONY: help setup demo test lint corpus studies units bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -34,8 +34,15 @@ lint: setup      ## style, types, layers
 	$(BIN)/lint-imports --no-cache
 	cargo fmt --manifest-path rust/Cargo.toml --check
 
-test: lint       ## everything that CI runs
+test: lint page-tests ## everything that CI runs
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# The page's own tests, where there is a Node.js that can install what they need.
+page-tests:
+	@if ! command -v npm >/dev/null; then echo "page-tests: no npm, left out"; \
+	elif ! $(MAKE) --no-print-directory web/node_modules/ready; then \
+	  echo "page-tests: npm cannot install what they need, left out"; \
+	else cd web && npm run check && npm test; fi
 
 corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNTS=TABLE.tsv]
 	$(BIN)/python tests/calyx/corpus.py "$(CALYX)" $(if $(COUNTS),--counts "$(COUNTS)")
