@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
 
 from cyclescope.calyx._syntax import (
     Assignment,
@@ -19,33 +18,12 @@ from cyclescope.calyx._syntax import (
     Statement,
     SyntaxFile,
 )
-from cyclescope.errors import SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    T = TypeVar("T")
+from cyclescope.calyx._syntax_tokens import END, TABLE, Tokens, printable
 
 __all__ = ["read_syntax"]
 
-_TOKEN = re.compile(
-    r"[ \t\r\n]+|//[^\n]*|/\*.*?\*/"
-    r'|(?P<token>"[^"]*"'
-    r"|(?i:metadata|sourceinfo)\s*\#\{.*?\}\#"
-    r"|[A-Za-z_][A-Za-z0-9_'-]*"
-    r"|[0-9]+'[dbxo][0-9A-Fa-f]+"
-    r"|[0-9]+(?![A-Za-z'])"
-    r"|->|=>|==|!=|<=|>="
-    r"|[{}()\[\]<>;:,.=?@|&!%-])",
-    re.DOTALL,
-)
-_TABLE = re.compile(r"(?i:metadata|sourceinfo)\s*#\{")
 _BODY = re.compile(r"[^}]*")
 _ASSIGNS = re.compile(r"\s*(=(?!=)|\.|\[)")
-_WRONG = re.compile(r"[0-9][A-Za-z0-9'_]*|.", re.DOTALL)
-_DEEPEST = 250  # Each level takes two frames of the interpreter's thousand.
-_END = "end of file"
 
 
 def read_syntax(data: bytes, file: str) -> SyntaxFile:
@@ -61,379 +39,286 @@ def read_syntax(data: bytes, file: str) -> SyntaxFile:
     return _Reader(data.decode("latin-1"), file).file()
 
 
-class _Reader:
-    """A reader of tokens, one ahead."""
-
-    def __init__(self, text: str, file: str) -> None:
-        self._text = text
-        self._file = file
-        self._depth = 0
-        self._end = 0  # where the token at hand ends
-        self._start = 0
-        self.word = ""
-        self._next()
-
-    # Tokens.
-
-    def _next(self) -> str:
-        """Go on by one token; gives the one that was at hand."""
-        old = self.word
-        at = self._end
-        while match := _TOKEN.match(self._text, at):
-            at = match.end()
-            if match.lastgroup:
-                self.word, self._start, self._end = match["token"], match.start(), at
-                return old
-        self._start = self._end = at
-        if at < len(self._text):
-            self.word = self._text[at]
-            word = _WRONG.match(self._text, at)
-            bad = word[0] if word else self.word
-            what = "a number or a sized number (8'd3)" if bad[0].isdigit() else "Calyx"
-            if bad == '"':
-                what = "a closing quote"
-            elif self._text.startswith("/*", at):
-                what = "the end of a comment (*/)"
-            self._fail(what, bad)
-        self.word = _END
-        return old
-
-    def _fail(self, expected: str, found: str | None = None) -> NoReturn:
-        found = self.word if found is None else found
-        shown = found if found == _END else f"`{_printable(found)}`"
-        raise SourceError(
-            f"{self._place(self._start)}: expected {expected}, found {shown};"
-            " correct the syntax here"
-        )
-
-    def _place(self, offset: int) -> str:
-        line = self._text.count("\n", 0, offset) + 1
-        column = offset - (self._text.rfind("\n", 0, offset) + 1) + 1
-        return f"{self._file}:{line}:{column}"
-
-    def _accept(self, token: str) -> bool:
-        if self.word == token:
-            self._next()
-            return True
-        return False
-
-    def _expect(self, token: str) -> None:
-        if not self._accept(token):
-            self._fail(f"`{token}`")
-
-    def _name(self, what: str = "a name") -> str:
-        first = self.word[0]
-        if not (first.isalpha() or first == "_") or self.word == _END or _TABLE.match(self.word):
-            self._fail(what)
-        return self._next()
-
-    def _number(self, what: str = "a number") -> int:
-        return int(self._digits(what))
-
-    def _digits(self, what: str = "a number") -> str:
-        if not self.word.isdecimal():
-            self._fail(what)
-        if len(self.word) > 20:
-            self._fail("a number below 2^64")
-        return self._next()
-
-    def _string(self) -> str:
-        if self.word[0] != '"':
-            self._fail("a string")
-        return self._next()[1:-1]
-
-    def _list(self, item: Callable[[], T], end: str) -> list[T]:
-        """Items with commas between them up to `end`, which is taken, too."""
-        items: list[T] = []
-        while not self._accept(end):
-            items.append(item())
-            if not self._accept(","):
-                self._expect(end)
-                break
-        return items
+class _Reader(Tokens):
+    """The grammar."""
 
     # Files and declarations.
 
     def file(self) -> SyntaxFile:
         imports, items, tables = [], [], []
-        while self._accept("import"):
-            imports.append(self._string())
-            self._expect(";")
-        while self.word != _END and not _TABLE.match(self.word):
+        while self.accept("import"):
+            imports.append(self.string())
+            self.expect(";")
+        while self.word != END and not TABLE.match(self.word):
             items.append(self._item())
-        while _TABLE.match(self.word):
-            tables.append(self._next())
-        if self.word != _END:
-            self._fail(_END)
+        while TABLE.match(self.word):
+            tables.append(self.advance())
+        if self.word != END:
+            self.fail(END)
         return SyntaxFile(imports, items, tables)
 
     def _item(self) -> Extern | PrimitiveText | ComponentText:
-        start = self._start
-        if self._accept("extern"):
-            path = self._string()
-            self._expect("{")
+        start = self.start
+        if self.accept("extern"):
+            path = self.string()
+            self.expect("{")
             primitives = []
-            while not self._accept("}"):
-                begin = self._start
+            while not self.accept("}"):
+                begin = self.start
                 comb, latency = self._prefix()
-                self._expect("primitive")
+                self.expect("primitive")
                 primitives.append(self._primitive(comb, latency, begin))
                 if primitives[-1].body is not None:
-                    self._fail("primitives without a body in `extern`")
+                    self.fail("primitives without a body in `extern`")
             return Extern(path, primitives, start)
         comb, latency = self._prefix()
-        if self._accept("primitive"):
+        if self.accept("primitive"):
             return self._primitive(comb, latency, start)
-        if self._accept("component"):
+        if self.accept("component"):
             return self._component(comb, latency, start)
-        return self._fail("`component`, `primitive`, `extern` or `import`")
+        return self.fail("`component`, `primitive`, `extern` or `import`")
 
     def _prefix(self) -> tuple[bool, int | None]:
-        comb = self._accept("comb")
+        comb = self.accept("comb")
         latency = None
-        if self._accept("static"):
-            self._expect("<")
-            latency = self._number()
-            self._expect(">")
-        return comb or self._accept("comb"), latency
+        if self.accept("static"):
+            self.expect("<")
+            latency = self.number()
+            self.expect(">")
+        return comb or self.accept("comb"), latency
 
     def _primitive(self, comb: bool, latency: int | None, start: int) -> PrimitiveText:
-        name, attributes = self._name(), self._declared_attributes()
-        params = self._list(self._name, "]") if self._accept("[") else None
+        name, attributes = self.name(), self._declared_attributes()
+        params = self.list_of(self.name, "]") if self.accept("[") else None
         inputs, outputs = self._signature()
         body = None
         if self.word == "{":
-            match = _BODY.match(self._text, self._end)
+            match = _BODY.match(self.text, self.end)
             assert match is not None
-            body, self._end = match[0].strip(), match.end()
-            self._next()
-            self._expect("}")
-            self._accept(";")
+            body, self.end = match[0].strip(), match.end()
+            self.advance()
+            self.expect("}")
+            self.accept(";")
         else:
-            self._expect(";")
+            self.expect(";")
         return PrimitiveText(name, attributes, comb, latency, params, inputs, outputs, body, start)
 
     def _component(self, comb: bool, latency: int | None, start: int) -> ComponentText:
-        name, attributes = self._name(), self._declared_attributes()
+        name, attributes = self.name(), self._declared_attributes()
         inputs, outputs = self._signature()
-        self._expect("{")
-        self._expect("cells")
-        self._expect("{")
+        self.expect("{")
+        self.expect("cells")
+        self.expect("{")
         cells = []
-        while not self._accept("}"):
+        while not self.accept("}"):
             cells.append(self._cell())
-        self._expect("wires")
-        self._expect("{")
+        self.expect("wires")
+        self.expect("{")
         wires = []
-        while not self._accept("}"):
+        while not self.accept("}"):
             wires.append(self._wire())
         control = None
-        if self._accept("control"):
+        if self.accept("control"):
             control = self._block()
-        self._expect("}")
+        self.expect("}")
         return ComponentText(
             name, attributes, comb, latency, inputs, outputs, cells, wires, control, start
         )
 
     def _signature(self) -> tuple[list[Port], list[Port]]:
-        self._expect("(")
-        inputs = self._list(self._port, ")")
-        self._expect("->")
-        self._expect("(")
-        return inputs, self._list(self._port, ")")
+        self.expect("(")
+        inputs = self.list_of(self._port, ")")
+        self.expect("->")
+        self.expect("(")
+        return inputs, self.list_of(self._port, ")")
 
     def _port(self) -> Port:
         attributes, _ = self._attributes()
-        name = self._name("a port")
-        self._expect(":")
-        width = self._digits() if self.word.isdecimal() else self._name("a width")
+        name = self.name("a port")
+        self.expect(":")
+        width = self.digits() if self.word.isdecimal() else self.name("a width")
         return Port(name, width, attributes)
 
     def _declared_attributes(self) -> Attributes:
         def attribute() -> tuple[str, int | tuple[int, ...]]:
-            name = self._string()
-            self._expect("=")
-            if self._accept("{"):
-                return name, tuple(self._list(self._number, "}"))
-            return name, self._number()
+            name = self.string()
+            self.expect("=")
+            if self.accept("{"):
+                return name, tuple(self.list_of(self.number, "}"))
+            return name, self.number()
 
-        return dict(self._list(attribute, ">")) if self._accept("<") else {}
+        return dict(self.list_of(attribute, ">")) if self.accept("<") else {}
 
     def _attributes(self) -> tuple[Attributes, int]:
         """`@…` attributes, and where what they belong to begins (sets of positions apart)."""
         attributes: Attributes = {}
         begin = None
         while self.word == "@":
-            start = self._start
-            self._next()
-            name = self._name("an attribute")
-            if self._accept("{"):
-                attributes[name] = tuple(self._list(self._number, "}"))
+            start = self.start
+            self.advance()
+            name = self.name("an attribute")
+            if self.accept("{"):
+                attributes[name] = tuple(self.list_of(self.number, "}"))
                 continue
             attributes[name] = 1
-            if self._accept("("):
-                attributes[name] = self._number()
-                self._expect(")")
+            if self.accept("("):
+                attributes[name] = self.number()
+                self.expect(")")
             begin = start if begin is None else begin
-        return attributes, self._start if begin is None else begin
+        return attributes, self.start if begin is None else begin
 
     # Cells and wires.
 
     def _cell(self) -> CellText:
         attributes, start = self._attributes()
-        name = self._name("a cell (name = type(parameters);)")
+        name = self.name("a cell (name = type(parameters);)")
         reference = name == "ref" and self.word != "="
         if reference:
-            name = self._name("a cell (name = type(parameters);)")
-        self._expect("=")
-        kind = self._name("a component or primitive")
-        self._expect("(")
-        args = self._list(self._argument, ")")
-        self._accept(";")
+            name = self.name("a cell (name = type(parameters);)")
+        self.expect("=")
+        kind = self.name("a component or primitive")
+        self.expect("(")
+        args = self.list_of(self._argument, ")")
+        self.accept(";")
         return CellText(name, kind, args, reference, attributes, start)
 
     def _argument(self) -> str:
-        sign = "-" if self._accept("-") else ""
-        whole = sign + self._digits()
-        return f"{whole}.{self._digits()}" if self._accept(".") else whole
+        sign = "-" if self.accept("-") else ""
+        whole = sign + self.digits()
+        return f"{whole}.{self.digits()}" if self.accept(".") else whole
 
     def _wire(self) -> GroupText | Fsm | Assignment:
-        start = self._start
+        start = self.start
         # No word is reserved: `comb.in = …` is an assignment.
         if self.word in ("comb", "static", "group", "fsm") and not self._assigns():
-            if self._accept("fsm"):
+            if self.accept("fsm"):
                 return self._fsm(start)
             comb, latency = self._prefix()
-            self._expect("group")
-            name, attributes = self._name(), self._declared_attributes()
-            self._expect("{")
+            self.expect("group")
+            name, attributes = self.name(), self._declared_attributes()
+            self.expect("{")
             return GroupText(name, attributes, comb, latency, self._assignments(), start)
         return self._assignment()
 
     def _assigns(self) -> bool:
         """Whether the word at hand begins a reference, not a declaration."""
-        return _ASSIGNS.match(self._text, self._end) is not None
+        return _ASSIGNS.match(self.text, self.end) is not None
 
     def _assignments(self) -> list[Assignment]:
         found = []
-        while not self._accept("}"):
+        while not self.accept("}"):
             found.append(self._assignment())
         return found
 
     def _assignment(self) -> Assignment:
         attributes, start = self._attributes()
         dst = self._reference(constant=False)
-        self._expect("=")
+        self.expect("=")
         first = self._guard()
         guard = None
-        if self._accept("?"):
+        if self.accept("?"):
             guard, first = first, self._reference()
         elif not _REFERENCE.fullmatch(first):
-            self._fail("`?`")
-        self._expect(";")
+            self.fail("`?`")
+        self.expect(";")
         return Assignment(dst, guard, first, attributes, start)
 
     def _reference(self, *, constant: bool = True) -> str:
         if constant and "'" in self.word and self.word[0].isdigit():
-            return self._next()
-        name = self._name("a port, hole or sized number" if constant else "a port or hole")
-        if self._accept("."):
-            return f"{name}.{self._name('a port')}"
-        if self._accept("["):
-            hole = self._name("a hole (go, done)")
-            self._expect("]")
+            return self.advance()
+        name = self.name("a port, hole or sized number" if constant else "a port or hole")
+        if self.accept("."):
+            return f"{name}.{self.name('a port')}"
+        if self.accept("["):
+            hole = self.name("a hole (go, done)")
+            self.expect("]")
             return f"{name}[{hole}]"
         return name
 
     def _guard(self) -> str:
         parts = [self._term()]
         while self.word in ("|", "&"):
-            parts += (self._next(), self._term())
+            parts += (self.advance(), self._term())
         return " ".join(parts)
 
     def _term(self) -> str:
-        if self._accept("!"):
+        if self.accept("!"):
             if self.word == "!":
-                self._fail("a port or `(` after `!`")
+                self.fail("a port or `(` after `!`")
             return "!" + (self._parenthesis() if self.word == "(" else self._reference())
         if self.word == "(":
             return self._parenthesis()
-        if self._accept("%"):
-            if not self._accept("["):
-                return f"%{self._digits()}"
-            first = self._digits()
-            self._expect(":")
-            last = self._digits()
-            self._expect("]")
+        if self.accept("%"):
+            if not self.accept("["):
+                return f"%{self.digits()}"
+            first = self.digits()
+            self.expect(":")
+            last = self.digits()
+            self.expect("]")
             return f"%[{first}:{last}]"
         left = self._reference()
         if self.word in ("==", "!=", "<=", ">=", "<", ">"):
-            return f"{left} {self._next()} {self._reference()}"
+            return f"{left} {self.advance()} {self._reference()}"
         return left
 
     def _parenthesis(self) -> str:
-        self._enter()
-        self._expect("(")
+        self.enter()
+        self.expect("(")
         inner = self._guard()
-        self._expect(")")
-        self._depth -= 1
+        self.expect(")")
+        self.depth -= 1
         return f"({inner})"
 
-    def _enter(self) -> None:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            self._fail(f"at most {_DEEPEST} levels of nesting")
-
     def _fsm(self, start: int) -> Fsm:
-        name, attributes = self._name(), self._declared_attributes()
-        self._expect("{")
+        name, attributes = self.name(), self._declared_attributes()
+        self.expect("{")
         states = []
-        while not self._accept("}"):
-            index = self._number("a state")
-            self._expect(":")
-            self._expect("{")
+        while not self.accept("}"):
+            index = self.number("a state")
+            self.expect(":")
+            self.expect("{")
             assignments = self._assignments()
-            self._expect("=>")
+            self.expect("=>")
             states.append(FsmState(index, assignments, self._transition()))
-            self._expect(",")
+            self.expect(",")
         return Fsm(name, attributes, states, start)
 
     def _transition(self) -> int | list[tuple[str | None, int]]:
-        if not self._accept("{"):
-            return self._number("a state or `{`")
+        if not self.accept("{"):
+            return self.number("a state or `{`")
         rules: list[tuple[str | None, int]] = []
-        while not self._accept("}"):
-            guard = None if self._accept("default") else self._guard()
-            self._expect("->")
-            rules.append((guard, self._number("a state")))
-            self._expect(",")
+        while not self.accept("}"):
+            guard = None if self.accept("default") else self._guard()
+            self.expect("->")
+            rules.append((guard, self.number("a state")))
+            self.expect(",")
         return rules
 
     # Control.
 
     def _block(self) -> list[Statement]:
-        self._enter()
-        self._expect("{")
+        self.enter()
+        self.expect("{")
         statements = []
-        while not self._accept("}"):
+        while not self.accept("}"):
             statements.append(self._statement())
-        self._depth -= 1
+        self.depth -= 1
         return statements
 
     def _statement(self) -> Statement:
         attributes, start = self._attributes()
-        if self._accept(";"):
+        if self.accept(";"):
             return Statement("empty", attributes, start=start)
-        word = self._name("a statement")
-        if self._accept(";"):
+        word = self.name("a statement")
+        if self.accept(";"):
             return Statement("enable", attributes, word, start=start)
         statement = Statement("", attributes, start=start)
         if word == "static":
             statement.static = True
-            if self._accept("<"):
-                statement.latency = self._number()
-                self._expect(">")
-            word = self._name("seq, par, if, repeat or invoke")
+            if self.accept("<"):
+                statement.latency = self.number()
+                self.expect(">")
+            word = self.name("seq, par, if, repeat or invoke")
         statement.kind = word
         if word in ("seq", "par"):
             statement.body = self._block()
@@ -445,53 +330,48 @@ class _Reader:
             self._condition(statement)
             statement.body = self._block()
         elif word == "repeat":
-            statement.count = self._number()
+            statement.count = self.number()
             statement.body = self._block()
         elif word == "invoke":
             self._invoke(statement)
         else:
-            self._fail(f"`;` or a statement instead of `{_printable(word)}` before")
+            self.fail(f"`;` or a statement instead of `{printable(word)}` before")
         return statement
 
     def _condition(self, statement: Statement) -> None:
         statement.port = self._reference(constant=False)
-        if not statement.static and self._accept("with"):
-            statement.with_group = self._name("a group")
+        if not statement.static and self.accept("with"):
+            statement.with_group = self.name("a group")
 
     def _else(self, statement: Statement) -> None:
-        if not self._accept("else"):
+        if not self.accept("else"):
             return
         if self.word == "{":
             statement.otherwise = self._block()
             return
-        self._enter()
+        self.enter()
         inner = self._statement()
-        self._depth -= 1
+        self.depth -= 1
         if inner.kind != "if":
-            self._fail("`if` or `{` after `else`")
+            self.fail("`if` or `{` after `else`")
         statement.otherwise, statement.chained = [inner], True
 
     def _invoke(self, statement: Statement) -> None:
         def pair() -> tuple[str, str]:
-            name = self._name("a port or cell of the callee")
-            self._expect("=")
+            name = self.name("a port or cell of the callee")
+            self.expect("=")
             return name, self._reference()
 
-        statement.name = self._name("a cell")
-        if self._accept("["):
-            statement.refs = self._list(pair, "]")
-        self._expect("(")
-        statement.inputs = self._list(pair, ")")
-        self._expect("(")
-        statement.outputs = self._list(pair, ")")
-        if self._accept("with"):
-            statement.with_group = self._name("a group")
-        self._expect(";")
+        statement.name = self.name("a cell")
+        if self.accept("["):
+            statement.refs = self.list_of(pair, "]")
+        self.expect("(")
+        statement.inputs = self.list_of(pair, ")")
+        self.expect("(")
+        statement.outputs = self.list_of(pair, ")")
+        if self.accept("with"):
+            statement.with_group = self.name("a group")
+        self.expect(";")
 
 
 _REFERENCE = re.compile(r"[^ ()!%]+")
-
-
-def _printable(text: str) -> str:
-    shown = text if len(text) <= 40 else text[:37] + "…"
-    return "".join(c if c.isprintable() else "�" for c in shown)
