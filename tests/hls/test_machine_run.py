@@ -90,6 +90,18 @@ def test_a_program_from_the_command_line(source: Path, tmp_path: Path) -> None:
     )
 
 
+def test_a_run_that_is_cut_has_a_profile_and_no_results(source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "cut.cyc"
+    command = ["hls", str(source), "-o", str(output), "--cycle-limit", "300"]
+    told = CliRunner().invoke(program, command)
+    assert told.exit_code == 5
+    assert "not complete: limit" in told.output
+    assert "results" not in told.stdout
+    profile = load(output)
+    assert (profile.cycles, profile.meta.complete) == (300, False)
+    check_laws(profile)
+
+
 def test_totals_do_not_depend_on_the_sampling_period(source: Path) -> None:
     compiled = compile_c(source)
     profiles = [measure(compiled, period=p).profile for p in (1, 7, 100_000)]

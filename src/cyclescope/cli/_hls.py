@@ -196,7 +196,8 @@ def hls(
 
 
 def _tell(program: Program, result: Measurement) -> None:
-    click.echo(result.stdout.decode("utf-8", "replace"), nl=False)
+    if result.run.complete:
+        click.echo(result.stdout.decode("utf-8", "replace"), nl=False)
     click.echo(f"{program.region.threads} threads, {result.run.cycles:,} cycles")
 
 
@@ -209,13 +210,13 @@ def _judge(source: Path, result: Measurement) -> None:
     from cyclescope.errors import VerifyError
 
     if not result.run.complete:
-        click.echo(f"results: none, the run ended early ({result.run.stop_reason})")
-    elif not result.agrees:
+        click.echo(f"cyclescope: not complete: {result.run.stop_reason}; no results", err=True)
+        raise click.exceptions.Exit(5)
+    if not result.agrees:
         first = result.differing[0] if result.differing else "what it prints differs"
         raise VerifyError(
             f"{source}: hardware and native run differ: {first}; if the program has no data race,"
             " please report it"
         )
-    else:
-        how = "to rounding" if result.loose else "bit for bit"
-        click.echo(f"results: as in the native run, {how}")
+    how = "to rounding" if result.loose else "bit for bit"
+    click.echo(f"results: as in the native run, {how}")
