@@ -108,6 +108,23 @@ def test_threads_overlap_on_a_chase() -> None:
     assert 8 * alone / eight >= 6
 
 
+def test_reordering_helps_where_latency_varies() -> None:
+    steps = [(7 * i + 3) % 512 for i in range(512)]
+    arrays = {"next": steps, "end": [0] * 8}
+    wild = MemoryModel(seed=11, stall=200)
+    free, ordered = (going(chase(), arrays, 8, wild, way).cycles for way in (False, True))
+    assert ordered > 1.05 * free
+
+
+def test_hardware_for_teams_of_any_size() -> None:
+    steps = [(5 * i + 1) % 64 for i in range(64)]
+    for threads in (1, 3):
+        out = going(chase(threads), {"next": steps, "end": [0] * 8}, threads, RANDOM, False)
+        assert out.complete
+        assert out.arrays["end"][4 * threads :] == bytes(32 - 4 * threads)
+        assert out.arrays["end"][: 4 * threads] != bytes(4 * threads)
+
+
 @cache
 def nest() -> Machine:
     """for (i = t; i < 6; i += threads) { s = 0; for (j = 0; j < i; j++) s += i * j + a[j];
