@@ -57,7 +57,7 @@ export function Summary() {
             )}
           </tbody>
         </table>
-        <table class="hot" data-part="hottest">
+        <div class="wide"><table class="hot" data-part="hottest">
           <caption>Hottest paths: {unit} at their very end (what runs in parallel counts each time)</caption>
           <thead>
             <tr>
@@ -88,7 +88,7 @@ export function Summary() {
               );
             })}
           </tbody>
-        </table>
+        </table></div>
       </div>
       <Stalls />
       <Help>

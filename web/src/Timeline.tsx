@@ -157,18 +157,27 @@ function Tools() {
     if (!text || !Number.isFinite(value)) return;
     if (part === "from") select({ from: value, to: Math.max(value + 1, counted.to) });
     else select({ from: Math.min(counted.from, value - 1), to: value });
+    showSelection();
   };
   return (
     <div class="tools">
       <button type="button" onClick={() => zoom(0.5)}>Zoom in</button>
       <button type="button" onClick={() => zoom(2)}>Zoom out</button>
       <button type="button" data-part="all" onClick={() => look(whole.value)}>Show all</button>
+      {selection.value && <button type="button" data-part="show-selected" onClick={showSelection}>Show the selection</button>}
       <button type="button" data-part="select-shown" onClick={() => select(span)}>Select what is shown</button>
       <label>count cycles from <input type="number" min={0} max={whole.value.to - 1} value={counted.from} data-part="from" onChange={(e) => edit("from", e.currentTarget.value)} /></label>
       <label>up to <input type="number" min={1} max={whole.value.to} value={counted.to} data-part="to" onChange={(e) => edit("to", e.currentTarget.value)} /></label>
       <span class="note" data-part="view">shown: {number(Math.floor(span.from))}–{number(Math.ceil(span.to) - 1)}</span>
     </div>
   );
+}
+
+/** Look at the selected cycles, with a little around them. */
+function showSelection(): void {
+  const { from, to } = selection.value ?? whole.value;
+  const around = (to - from) / 10;
+  look({ from: from - around, to: to + around });
 }
 
 /** Zoom the view around a place in it. */
