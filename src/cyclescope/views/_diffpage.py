@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING
 
 from cyclescope.views._diff import diff_heading, diff_tables
 from cyclescope.views._diffgraph import diff_flamegraph, diff_script
+from cyclescope.views._still import timeline_svg
 
 if TYPE_CHECKING:
     from cyclescope.analyse import Diff
 
 __all__ = ["diff_html"]
 
+_ROWS = 12  # of each timeline
+
 _STYLE = """
 :root { color-scheme: light dark; font: 14px/1.45 system-ui, sans-serif; }
 body { margin: 1.5rem; }
 h1 { font-size: 1.25rem; }
-svg { display: block; width: 100%; background: #ffffff; margin: 1rem 0; }
+svg, img { display: block; width: 100%; background: #ffffff; margin: 1rem 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }
 th, td { padding: 2px 10px; text-align: left; border-bottom: 1px solid #8886; white-space: nowrap; }
@@ -41,7 +44,7 @@ def diff_html(found: Diff, *, top: int = 200) -> bytes:
     picture = diff_flamegraph(found).decode().partition("?>")[2]
     digest = hashlib.sha256(diff_script().encode()).digest()
     policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; "
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
         f"script-src 'sha256-{base64.b64encode(digest).decode()}'"
     )
     title = html.escape(diff_heading(found))
@@ -57,11 +60,21 @@ def diff_html(found: Diff, *, top: int = 200) -> bytes:
         *(f"<li>{html.escape(note)}</li>" for note in notes),
         "</ul>",
         picture,
+        *_timelines(found),
         *(_table(grid) for grid in grids),
         *(f"<p>{html.escape(line)}</p>" for line in rest),
         "</body></html>",
     ]
     return ("\n".join(parts) + "\n").encode()
+
+
+def _timelines(found: Diff) -> list[str]:
+    """Both runs over one axis of cycles, as a picture of its own."""
+    if not found.before.cycles or not found.after.cycles:
+        return []
+    svg = timeline_svg([found.before, found.after], max_rows=_ROWS)
+    data = base64.b64encode(svg).decode()
+    return [f'<img alt="timelines, before and after" src="data:image/svg+xml;base64,{data}">']
 
 
 def _table(grid: list[list[str]]) -> str:
