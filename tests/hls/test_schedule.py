@@ -226,3 +226,25 @@ def test_a_lock_is_taken_only_when_everything_before_is_over() -> None:
         if n.op in EFFECTS
     ]  # fmt: skip
     assert order == [Op.LOOP, Op.ACQUIRE, Op.LOAD, Op.STORE, Op.RELEASE]
+
+
+def test_elements_of_a_vector_in_memory_come_in_one_access() -> None:
+    body = (
+        "v4 x[8]; int me = omp_get_thread_num(); float s = 0;"
+        "for (int i = 0; i < 8; i++) x[i] = *(v4 *)&f[4 * i];"
+        "for (int i = 0; i < 8; i++) s += x[i][0] * x[i][1] + x[i][2] * x[i][3]; f[me] = s;"
+    )
+    head = "typedef float v4 __attribute__((vector_size(16)));\n"
+    for more, count in (("", 1), ("x[me][n & 3] = 1;", 4)):
+        program = region(body + more, head=head)
+        sums = loops(program)[-1]
+        assert [n.op for n in sums.graph.nodes].count(Op.LOAD) == count
+
+
+def test_loads_do_not_wait_for_the_last_iteration_s_stores() -> None:
+    program = region(
+        "float x[64]; int me = omp_get_thread_num(); for (int i = 0; i < 64; i++) x[i] = i;"
+        "for (int i = 0; i < 64; i += 2) { x[i] = x[i] * 2 + 1; x[i + 1] = x[i + 1] * 3 + 1; }"
+        "f[me] = x[n & 63];"
+    )
+    assert loops(program)[-1].interval == 2

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import (
     Assign,
+    Binary,
     Block,
     Break,
     Call,
+    Cast,
     Continue,
     Declare,
     DoWhile,
@@ -17,8 +19,10 @@ from cyclescope.c import (
     For,
     If,
     Index,
+    Member,
     Name,
     Return,
+    Scalar,
     Stmt,
     Unary,
     Variable,
@@ -28,11 +32,20 @@ from cyclescope.c import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from cyclescope.c import Function
 
-__all__ = ["assigned", "breaks", "expressions", "has_effects", "may_jump", "statements"]
+__all__ = [
+    "assigned",
+    "breaks",
+    "expressions",
+    "has_effects",
+    "lanes_written",
+    "may_jump",
+    "root",
+    "statements",
+]
 
 _STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
 
@@ -117,6 +130,39 @@ def assigned(
                 waiting += expressions(functions[name].body)
         if target is not None:
             found.add(target)
+    return found
+
+
+def root(expr: Expr) -> Variable | None:
+    """The variable that an object or pointer begins at."""
+    while True:
+        match expr:
+            case Name(variable=variable):
+                return variable
+            case (
+                Index(base=inner) | Member(base=inner) | Unary(operand=inner) | Cast(operand=inner)
+            ):
+                expr = inner
+            case Binary(left=left, right=right):
+                expr = right if isinstance(left.type, Scalar) else left
+            case _:
+                return None
+
+
+def lanes_written(parts: Iterable[Expr]) -> set[Variable | None]:
+    """The arrays of whose vectors single elements are written; None for an unknown one."""
+    found: set[Variable | None] = set()
+    for expr in parts:
+        target: Expr | None = None
+        match expr:
+            case Assign(target=place):
+                target = place
+            case Unary(op=op, operand=operand) if op in _STEPS:
+                target = operand
+        if not isinstance(target, Index) or isinstance(target.base, Name):
+            continue  # not of a vector, or of one on wires
+        if isinstance(target.base.type, Vector):
+            found.add(root(target))
     return found
 
 

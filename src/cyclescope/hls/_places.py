@@ -21,6 +21,7 @@ from cyclescope.c import (
     Variable,
     Vector,
 )
+from cyclescope.hls._assigned import root
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import field_offset, size_of, width_of
 from cyclescope.hls._state import Location, State
@@ -45,6 +46,7 @@ class OnLane:
     base: OnWire | Location
     vector: Vector
     lane: Value
+    whole: bool
 
 
 Object = OnWire | OnLane | Location
@@ -75,7 +77,7 @@ class Places(State):
                 inner = self.object(base)
                 if isinstance(inner, OnLane):
                     raise self.refuse(expr.where, "this subscript isn't supported")
-                return OnLane(inner, base.type, self._lane(index))
+                return OnLane(inner, base.type, self._lane(index), self._is_whole(base))
             case Index(base=base, index=index):
                 return self._moved(self.address(base), index, 1, expr.where)
             case Unary(op="*", operand=operand):
@@ -98,6 +100,15 @@ class Places(State):
             return OnWire(variable)
         extents = open_extents(variable.type, variable.extents)
         return Location(array, self.b.const(64, 0), variable.type, extents)
+
+    def _is_whole(self, base: Expr) -> bool:
+        """Whether a vector in memory is better read whole: all its elements in one access."""
+        first = root(base)
+        if not self.laned:
+            return True
+        # A pointer may lead anywhere.
+        sure = all(v is not None and isinstance(v.type, Array) for v in (*self.laned, first))
+        return sure and first not in self.laned
 
     def _lane(self, index: Expr) -> Value:
         signed = isinstance(index.type, Scalar) and index.type.kind == "int"
@@ -217,9 +228,11 @@ class Places(State):
                 return self.b.use(self.env[variable])
             case Location(type=kind):
                 return self.load(place, width_of(kind, where))
-            case OnLane(Location() as base, vector, lane):
+            case OnLane(Location() as base, vector, lane, whole):
+                if whole and lane.node.op is Op.CONST:
+                    return self.lane(self.read(base, where), vector, lane)
                 return self.load(self._lane_place(base, vector, lane), vector.element.bits)
-            case OnLane(base, vector, lane):
+            case OnLane(base, vector, lane, _):
                 return self.lane(self.read(base, where), vector, lane)
 
     def lane(self, value: Value, vector: Vector, lane: Value) -> Value:
@@ -247,9 +260,9 @@ class Places(State):
                 self.env[variable] = self.named(value, variable.name)
             case Location():
                 self.store(place, value)
-            case OnLane(Location() as base, vector, lane):
+            case OnLane(Location() as base, vector, lane, _):
                 self.store(self._lane_place(base, vector, lane), value)
-            case OnLane(base, vector, lane):
+            case OnLane(base, vector, lane, _):
                 whole = self.read(base, where)
                 bits = vector.element.bits
                 parts = []

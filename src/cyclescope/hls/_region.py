@@ -19,7 +19,7 @@ from cyclescope.c import (
     deep_recursion,
 )
 from cyclescope.errors import SourceError
-from cyclescope.hls._assigned import assigned, expressions, statements
+from cyclescope.hls._assigned import assigned, expressions, lanes_written, statements
 from cyclescope.hls._clean import clean, graphs
 from cyclescope.hls._ir import Array, Node, Op, Place, Region
 from cyclescope.hls._layout import size_of, width_of
@@ -176,6 +176,8 @@ class _Lowering(Sharing):
         self.reduced = names
         given = list(expressions(target.body))
         self.written = assigned(given, unit.functions, {})
+        called = [f.body for f in unit.functions.values() if f.body is not None]
+        self.laned = lanes_written([*given, *(e for body in called for e in expressions(body))])
 
     def lowered(self) -> Lowered:
         directive, body = self.target.directive, self.target.body

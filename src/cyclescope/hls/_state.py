@@ -88,6 +88,7 @@ class State(ABC):
         self.arrays: list[Array] = []
         self.words: dict[Array, int] = {}
         self.scalars: list[tuple[Variable, int]] = []
+        self.laned: set[Variable | None] = set()  # whose vectors are written by elements
         self.fixed: set[Variable] = set()  # scalars of the host that a thread must not write
         self.locks: list[str] = []
         self.barriers: list[Range] = []
