@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cyclescope.analyse import match_paths, plain_name
+from cyclescope.analyse._match import _greedy
 from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
 
 from ..strategies import calyx_profiles
@@ -161,6 +162,18 @@ def test_the_contents_decide_between_namesakes() -> None:
         twin = {after.frame_of(p).name for p in range(len(partner)) if other in
                 after.lineage(p) and after.frame_of(p).kind is Kind.GROUP}  # fmt: skip
         assert inside == twin
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.integers(0, 6), st.integers(0, 6)), st.sampled_from([0.5, 0.7, 1.0])
+    )
+)
+def test_the_best_pairs_are_the_same_from_either_side(scores: dict[tuple[int, int], float]) -> None:
+    chosen = _greedy(scores)
+    turned = _greedy({(j, i): score for (i, j), score in scores.items()})
+    assert sorted(chosen) == sorted((i, j) for j, i in turned)
+    assert len({i for i, _ in chosen}) == len({j for _, j in chosen}) == len(chosen)
 
 
 def test_a_deep_design_needs_no_deep_stack() -> None:

@@ -51,8 +51,7 @@ def _site(
         load = np.logical_or.reduce([masks[thread] for masks in loads])
         work = np.logical_or.reduce([masks[thread] for masks in works])
         only = int((load & ~work).sum()), int((work & ~load).sum())
-        # What already runs beside the other phase has been gained before.
-        alone.append(max(min(only) - int((load & work).sum()), 0))
+        alone.append(min(only))
         phases[0] += only[0]
         phases[1] += only[1]
     saving = sum(alone) // max(threads.count, 1)
