@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cyclescope.calyx._own._notes import (
+    ELSE,
     ID,
     PLACE,
     Component,
@@ -121,6 +122,8 @@ class _Encoder:
             self._notes.nodes[node]["cell"] = statement.name
             if statement.with_group is not None:
                 self._uses.by_invoke.add(statement.with_group)
+        if statement.otherwise and ELSE in statement.otherwise[0].attributes:
+            statement.otherwise = statement.otherwise[0].body
         for number, child in enumerate(statement.body + (statement.otherwise or [])):
             inside = (*arms, (node, number)) if kind == "par" and not fixed else arms
             self._statement(child, node, inside, static=fixed)

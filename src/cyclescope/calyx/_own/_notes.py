@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
+    "ELSE",
     "ID",
     "PLACE",
     "PROBE",
@@ -46,6 +47,7 @@ __all__ = [
 
 ID = "cyclescope_id"  # a statement's node
 PLACE = "cyclescope_at"  # where a statement stands in the source
+ELSE = "cyclescope_else"  # a seq around an else-branch that a compiler would not print
 PROBE = "cyclescope_probe"
 
 _HOLE = re.compile(r"([A-Za-z_][\w'-]*)\[(\w+)\]")

@@ -21,7 +21,7 @@ from cyclescope.calyx._own._blocks import (
 )
 from cyclescope.calyx._own._encode import encode
 from cyclescope.calyx._own._inline import note_invokes, tag_inlined, tag_split_groups
-from cyclescope.calyx._own._notes import PLACE, PROBE, Design, Notes, is_constant, walk
+from cyclescope.calyx._own._notes import ELSE, PLACE, PROBE, Design, Notes, is_constant, walk
 from cyclescope.calyx._own._probe import drop_unused, instrument, note_cells
 from cyclescope.calyx._syntax import (
     Assignment,
@@ -223,6 +223,10 @@ def _tag(notes: Notes, component: ComponentText, file: str) -> None:
     for statement in walk(component.control or []):
         statement.attributes[PLACE] = len(notes.places)
         notes.places.append((file, statement.start))
+        branch = statement.otherwise
+        if branch and branch[0].kind == "empty" and branch[0].attributes:
+            # The compiler prints no else-branch that is the empty statement, `@sync` or not.
+            statement.otherwise = [Statement("seq", {ELSE: 1}, body=branch)]
 
 
 def _plain(file: SyntaxFile) -> SyntaxFile:
