@@ -81,6 +81,28 @@ def test_the_packet_scheduler(tmp_path: Path) -> None:
     assert "par-switch" not in said(totals["nested"])
 
 
+def generated(example: str, program: str, data: str, folder: Path, *arguments: str) -> Profile:
+    script = EXAMPLES / example / "generate.py"
+    command = [sys.executable, "-B", str(script), *arguments, "-o", str(folder)]
+    subprocess.run(command, check=True, capture_output=True)
+    return profile_program(folder / program, folder / data).profile
+
+
+def test_the_neural_network(tmp_path: Path) -> None:
+    """Section 8.1: groups of fixed length in four lanes, which save their cycles side by side."""
+    slow, fast = (
+        generated("neural_network", f"network_{variant}.futil", "network.json", tmp_path,
+                  "--variant", variant)
+        for variant in ("dynamic", "static")
+    )  # fmt: skip
+    advice = first(slow)
+    assert advice.rule.name == "static"
+    saved = slow.cycles - fast.cycles
+    assert advice.at_least <= saved <= advice.at_most
+    assert advice.saving == pytest.approx(saved, rel=0.05)
+    assert not advise(fast)
+
+
 ROWS = """
 #define N 24
 double A[N][N], x[N], s[N];
