@@ -10,7 +10,8 @@ sources(m)  # {"mac.v": "module mac ( …"}
 """
 
 from cyclescope.rtl._expr import Expr, Net, cat, choose, const, mux
-from cyclescope.rtl._module import External, Instance, Memory, Module, Port, Shape, sources
+from cyclescope.rtl._items import External, Instance, Memory, Port, Shape
+from cyclescope.rtl._module import Module, sources
 from cyclescope.rtl._units import OPERATIONS, Operation, Unit, logic, unit, variants
 
 __all__ = [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.rtl._module import Instance, Memory, Register, Wire
+from cyclescope.rtl._items import Instance, Memory, Register, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cyclescope.rtl._expr import Expr, Net
-    from cyclescope.rtl._module import Item, Module
+    from cyclescope.rtl._items import Item
+    from cyclescope.rtl._module import Module
 
 __all__ = ["module_text"]
 
