@@ -14,7 +14,7 @@ from cyclescope.calyx._own._blocks import (
 from cyclescope.calyx._own._encode import encode
 from cyclescope.calyx._own._inline import note_invokes, tag_inlined, tag_split_groups
 from cyclescope.calyx._own._notes import ID, Design, Notes, id_of, walk
-from cyclescope.calyx._own._plan import _refuse_no_cycles
+from cyclescope.calyx._own._plan import _refuse_no_cycles, _tag
 from cyclescope.calyx._own._probe import drop_unused, instrument, note_cells
 from cyclescope.calyx._syntax import ComponentText
 from cyclescope.calyx._syntax_print import print_syntax
@@ -217,3 +217,21 @@ def test_what_text_cannot_say_is_refused() -> None:
     (main,) = [i for i in found.file.items if isinstance(i, ComponentText) and i.name == "main"]
     with pytest.raises(SourceError, match="made s static with 0 cycles"):
         _refuse_no_cycles(main)
+
+
+def test_a_barrier_alone_in_an_else_branch_is_kept() -> None:
+    # The compiler's printer leaves such a branch out.
+    control = "if a { b; } else { @sync(1); }"
+    source = f"component main() -> () {{ cells {{ }} wires {{ }} control {{ {control} }} }}"
+    (item,) = read_syntax(source.encode(), "p.futil").items
+    assert isinstance(item, ComponentText)
+    notes = Notes([], {}, {})
+    _tag(notes, item, "p.futil")
+    assert item.control is not None
+    assert [s.kind for s in item.control[0].otherwise or []] == ["seq"]
+    found = design("", "", "")
+    found.file.items = [*found.file.items[:-1], item]
+    encode(notes, Design(found.file))
+    (left,) = item.control[0].otherwise or []
+    assert (left.kind, left.attributes["sync"]) == ("empty", 1)
+    assert not any(node["kind"] == "seq" for node in notes.nodes)
