@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { activeCycles, classCycles, classesAt, hottest, leafWeights, lineCycles, stretchAt, treeCycles, verdict } from "../src/derive.ts";
 import { activeIn, dice, frame, made, random } from "./made.ts";
 
+const WORK = ["group", "primitive"];
 const SEEDS = [...Array(60).keys()];
 
 describe("what a span of cycles holds, against counting cycle by cycle", () => {
@@ -19,6 +20,7 @@ describe("what a span of cycles holds, against counting cycle by cycle", () => {
     const flat = new Float64Array(profile.parent.length);
     const scaled = new Float64Array(profile.parent.length);
     const line = new Map<number, number>();
+    const useful = new Map<number, number>();
     for (let cycle = span.from; cycle < span.to; cycle++) {
       const paths = activeIn(profile, cycle);
       const ends = paths.filter((path) => !paths.some((other) => profile.parent[other] === path));
@@ -30,16 +32,25 @@ describe("what a span of cycles holds, against counting cycle by cycle", () => {
       for (const number of new Set(paths.map((path) => profile.frames[profile.frame[path]].positions[0].line))) {
         line.set(number, (line.get(number) ?? 0) + 1);
       }
+      const works = ends.filter((end) => WORK.includes(profile.frames[profile.frame[end]].kind));
+      const busy = new Set<number>();
+      for (const end of works) {
+        for (let p = end; p >= 0; p = profile.parent[p]) {
+          busy.add(profile.frames[profile.frame[p]].positions[0].line);
+        }
+      }
+      for (const number of busy) useful.set(number, (useful.get(number) ?? 0) + 1);
     }
     expect([...activeCycles(profile, weights, [...profile.parent.keys()], profile.parent.length)]).toEqual([...active]);
     expect([...leafWeights(profile, weights, false).own]).toEqual([...flat]);
     const exact = leafWeights(profile, weights, true);
     expect(sum(exact.own)).toBe((span.to - span.from) * exact.unit);
+    expect([...exact.own].every(Number.isInteger)).toBe(true);
     exact.own.forEach((weight, path) => expect(weight / exact.unit).toBeCloseTo(scaled[path], 9));
     const lines = lineCycles(profile, weights, "c").get("f.c") ?? [];
     for (const one of lines) {
       expect(one.active).toBe(line.get(one.line) ?? 0);
-      expect(one.useful).toBeLessThanOrEqual(one.active);
+      expect(one.useful).toBe(useful.get(one.line) ?? 0);
     }
   });
 });
