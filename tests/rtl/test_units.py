@@ -48,8 +48,8 @@ MUTANTS = {
         "far_below": (r"\(\|part\[9:5\]\) \? 5'h1f : ", ""),
     },
     "fmul64": {
-        "no_low_sticky": (r"\(\|sig_4\[49:0\]\)", "(|sig_4[49:1])"),
-        "no_subnormal_sticky": (r"wire sticky_2 = .*;", "wire sticky_2 = sticky_5;"),
+        "no_low_sticky": (r"\(\|sig_5\[49:0\]\)", "(|sig_5[49:1])"),
+        "no_subnormal_sticky": (r"wire sticky_2 = .*;", "wire sticky_2 = sticky_6;"),
     },
     "fdiv32": {
         "no_sticky": (r"sticky_18 <= .*;", "sticky_18 <= 0;"),

@@ -95,11 +95,14 @@ def fmul(v: Stages, width: int) -> None:
     v.invalid = a.signaling | b.signaling | (v.nan & ~a.nan & ~b.nan)
     v.divided = const(0, 1)
     v.a, v.b = a.significand, b.significand
-    v.e = a.exponent.zext(extended) + b.exponent.zext(extended) - (form.bias - 1)
-    small = mux(a.hidden, b.significand, a.significand)
+    v.small = mux(a.hidden, b.significand, a.significand)
+    v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
+    if wide:
+        # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle.
+        v.cut()
+    v.e = v.e_a + v.e_b - (form.bias - 1)
     tiles = _products(v, 2 * f + 2)
     if wide:
-        v.small = small
         v.cut()
         # the sum, in two stages, beside the count
         terms = _rows(v, tiles, 2 * f + 2)
@@ -107,7 +110,7 @@ def fmul(v: Stages, width: int) -> None:
         v.left = leading_zeros(v, v.small, (4,))
         v.product = v.first + v.second
     else:
-        v.left = leading_zeros(v, small, (8,))
+        v.left = leading_zeros(v, v.small, (8,))
         v.product = total(v, _rows(v, tiles, 2 * f + 2), TERMS)
     v.cut()
 
