@@ -327,11 +327,11 @@ def test_units(team: int, memory: MemoryModel, in_order: bool) -> None:
 @cache
 def preload() -> Machine:
     """for (r = t; r < 12; r += threads) { copy a[r*9+1 …, 37 elements] to buf + 2 (of 64);
-    out[r] = sum of buf[2 … 38] }."""
+    buf[1] = 1000, buf[39] = 2000 before; out[r] = sum of buf[1 … 39] }."""
     a, out, buf = outside("a"), outside("out"), local("buf", 256)
     total = Maker("L4", 4)
     i, s = total.carried("i"), total.carried("s")
-    total.graph.stay = total.op(Op.SLT, i, total.const(39), width=1)
+    total.graph.stay = total.op(Op.SLT, i, total.const(40), width=1)
     total.becomes(i, total.op(Op.ADD, i, total.const(1)))
     total.becomes(s, total.op(Op.ADD, s, total.load(buf, i)))
     outer = Maker("L3", 3)
@@ -341,11 +341,14 @@ def preload() -> Machine:
     nine = outer.op(Op.MUL, r, outer.const(9))
     source = outer.offset(outer.op(Op.ADD, nine, outer.const(1)))
     size = (outer.const(8, 64), source, outer.const(37 * 4, 64))
-    block = outer.node(Op.COPY, *size, array=buf, source=a)
-    _, s = outer.loop(total, outer.const(2), outer.const(0), after=(block,))
+    low = outer.store(buf, outer.const(1), outer.const(1000))
+    high = outer.store(buf, outer.const(39), outer.const(2000), after=(low,))
+    block = outer.node(Op.COPY, *size, array=buf, source=a, after=(high,))
+    _, s = outer.loop(total, outer.const(1), outer.const(0), after=(block,))
     loop = outer.graph.nodes[-1]
     outer.store(out, r, s)
-    outer.order(loop, block)
+    for after in (low, high, block):
+        outer.order(loop, after)
     m = Maker()
     m.loop(outer, m.thread())
     return build(region(m, (a, out, buf), 8))
@@ -355,7 +358,7 @@ def preload() -> Machine:
 def test_copies(team: int, memory: MemoryModel, in_order: bool) -> None:
     a = [random.Random(3).randrange(1 << 20) + i for i in range(160)]
     out = going(preload(), {"a": a, "out": [0] * 12}, team, memory, in_order)
-    assert ints(out.arrays["out"]) == [sum(a[9 * r + 1 : 9 * r + 38]) for r in range(12)]
+    assert ints(out.arrays["out"]) == [3000 + sum(a[9 * r + 1 : 9 * r + 38]) for r in range(12)]
 
 
 def test_a_copy_out_of_range() -> None:

@@ -257,6 +257,8 @@ class Pipeline:
         if operations := gate.operations:
             eligible = eligible & ~either([o.busy.bits for o in operations], n)
         if gate.stage < 0 and not self.root:
+            # One iteration more may be on its way when the last is seen: its values are the
+            # last one's, so it ends a second time, in the next cycle, and nothing else.
             eligible = eligible & ~self.last_seen.bits
         if number + 1 < len(self.gates):
             eligible = eligible & ~self.gates[number + 1].reserved.bits
@@ -298,16 +300,12 @@ class Pipeline:
         first = stage == gate.stage + 1
         before = (gate.valid, gate.tid) if first else self.stages[stage - 1]
         prefix = f"{self.name}_s{stage}"
-        valid: Expr = m.register(f"{prefix}_valid", 1, reset=0, note=f"{self.note}, stage {stage}")
-        m.update(valid, before[0])  # type: ignore[arg-type]
+        valid = m.register(f"{prefix}_valid", 1, reset=0, note=f"{self.note}, stage {stage}")
+        m.update(valid, before[0])
         if core.threads > 1:
             tid: Expr = m.delay(before[1], f"{prefix}_tid", when=before[0])
         else:
             tid = const(0, 1)
-        if stage == 0 and not self.root and not self.waiting and self.stay_stage == 0:
-            # The head may have let one iteration too many go.
-            late = one_hot(valid, tid, core.threads) & self.last_seen.bits
-            valid = m.wire(f"{prefix}_alive", valid & late.none())
         self.stages[stage] = (valid, tid)
         for value, until in self.need.items():
             there = self.available(value)
