@@ -256,7 +256,8 @@ class _Generator:
             word = r.choice(["break", "continue"])
             self.say(indent, f"if ({self.condition(scope, 1)}) {word};")
         elif not self.in_function and r.random() < 0.4:
-            directive = r.choice(["atomic", "critical"])
+            # Only one of them in a program: they don't exclude each other.
+            directive = ("critical", "atomic")[self.seed % 2]
             self.say(0, f"#pragma omp {directive}")
             self.say(indent, f"total += (uint32_t)({self.expr(scope, 'uint32_t', 1)});")
         else:
