@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
 from cyclescope.hls._ir import Op, Place
+from cyclescope.hls._machine_gate import Entry
 from cyclescope.hls._machine_memory import ADDRESS, LocalArray, Ports
 from cyclescope.hls._machine_parts import Flags, barrier, either, lock, one_hot, tid_width
-from cyclescope.hls._machine_pipe import Entry, Pipeline
+from cyclescope.hls._machine_pipe import Pipeline
 from cyclescope.rtl import Module, cat, const, sources
 
 if TYPE_CHECKING:

@@ -7,83 +7,24 @@ its live values go into the contexts and the operations of w begin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
-from cyclescope.hls._ir import EFFECTS, Op, Place
+from cyclescope.hls._delays import varies
+from cyclescope.hls._ir import EFFECTS, Op
+from cyclescope.hls._machine_gate import Entry, Gate, Operation, Work
 from cyclescope.hls._machine_ops import FLOATING, INTEGER, combinational, unit_of
 from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler
 from cyclescope.rtl import const
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from cyclescope.hls._ir import Graph, Node, Schedule, Value
     from cyclescope.hls._machine import Core
-    from cyclescope.rtl import Expr, Memory, Net
+    from cyclescope.rtl import Expr, Memory
 
-__all__ = ["Entry", "Operation", "Pipeline", "Work"]
+__all__ = ["Pipeline"]
 
 _FREE = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Entry:
-    """How threads come in: in the cycle in which `valid`, with these values."""
-
-    valid: Expr
-    tid: Expr
-    initial: Sequence[Expr]
-    invariants: Sequence[Expr]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Operation:
-    """A variable-latency operation of a waiting stage.
-
-    Attributes:
-        node: what it is.
-        busy: the threads for which it is not over yet.
-        issue: it begins in this cycle.
-        result: a result's value for a thread, by index.
-    """
-
-    node: Node
-    busy: Flags
-    issue: Net
-    result: Callable[[int, Expr], Expr]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Work:
-    """A stage's operations: when they are done, by which thread, how many of which kind."""
-
-    valid: Net
-    tid: Expr
-    integer: int
-    floating: int
-
-
-class _Gate:
-    """A place where threads wait, and the scheduler that lets one go: the head, or a stage."""
-
-    def __init__(self, pipe: Pipeline, stage: int) -> None:
-        core, name = pipe.core, pipe.name
-        self.stage = stage  # -1: the head
-        self.name = f"{name}_head" if stage < 0 else f"{name}_w{stage}"
-        note = pipe.note if stage < 0 else f"{pipe.note}, stage {stage}: threads that wait"
-        self.present = Flags(core.m, f"{self.name}_present", core.threads, note=note)
-        self.reserved = Flags(core.m, f"{self.name}_reserved", core.threads)
-        self.blocked = Flags(core.m, f"{self.name}_too_soon", core.threads)
-        self.token = Flags(core.m, f"{self.name}_token", core.threads)
-        self.waits_token = False
-        self.waits_interval = False
-        self.operations: list[Operation] = []
-        self.grant: Expr = const(0, core.threads)
-        self.valid: Expr = const(0, 1)
-        self.tid: Expr = const(0, 1)
-        self.flags = [self.present]
 
 
 class Pipeline:
@@ -140,9 +81,9 @@ class Pipeline:
         graph, schedule = self.graph, self.schedule
         self.waiting = tuple(sorted(schedule.waiting))
         stages = set(self.waiting)
-        self.in_waiting = {n for n in graph.nodes if _varies(n) and schedule.stage[n] in stages}
+        self.in_waiting = {n for n in graph.nodes if varies(n) and schedule.stage[n] in stages}
         for node in graph.nodes:
-            if _varies(node) and node not in self.in_waiting:
+            if varies(node) and node not in self.in_waiting:
                 raise LawError(f"{self.note}: {node.op} is not in a waiting stage")
             if node.op is not Op.PARAM and node.op not in _FREE:
                 self.by_stage.setdefault(schedule.stage[node], []).append(node)
@@ -188,7 +129,7 @@ class Pipeline:
 
     def _state(self, entry: Entry) -> None:
         core, m, n = self.core, self.core.m, self.core.threads
-        self.gates = [_Gate(self, s) for s in (-1, *self.waiting)]
+        self.gates = [Gate(m, self.name, n, s, self.note) for s in (-1, *self.waiting)]
         inside = f"{self.note}: threads inside"
         self.active = Flags(m, f"{self.name}_active", n, note=inside, keep=True)
         self.last_seen = Flags(m, f"{self.name}_last", n)
@@ -251,7 +192,7 @@ class Pipeline:
             if number + 1 < len(self.gates):
                 self._arrive(self.gates[number + 1])
 
-    def _scheduler(self, number: int, gate: _Gate) -> None:
+    def _scheduler(self, number: int, gate: Gate) -> None:
         core, m, n = self.core, self.core.m, self.core.threads
         eligible: Expr = gate.present.bits
         if operations := gate.operations:
@@ -294,7 +235,7 @@ class Pipeline:
             gate.token.clear(gate.grant)
             gate.token.set(self.entered)
 
-    def _begin(self, stage: int, gate: _Gate) -> None:
+    def _begin(self, stage: int, gate: Gate) -> None:
         """The registers of a stage: who is there, with which values."""
         core, m = self.core, self.core.m
         first = stage == gate.stage + 1
@@ -328,7 +269,7 @@ class Pipeline:
                 went = context.at(gate.tid)
             self._go[stage] = m.delay(went, f"{prefix}_go", when=before[0])
 
-    def _pass(self, value: Value, stage: int, gate: _Gate | None, valid: Expr) -> Expr:
+    def _pass(self, value: Value, stage: int, gate: Gate | None, valid: Expr) -> Expr:
         m, core, node = self.core.m, self.core, value.node
         label = node.name or node.op
         source = self.at(value, stage - 1)
@@ -447,7 +388,7 @@ class Pipeline:
             raise LawError(f"{self.note}: a carried value is written before the loop's condition")
         return self._go_at(stage)
 
-    def _arrive(self, gate: _Gate) -> None:
+    def _arrive(self, gate: Gate) -> None:
         core, m = self.core, self.core.m
         valid, tid = self.stages[gate.stage]
         gate.present.set(one_hot(valid, tid, core.threads))
@@ -487,10 +428,3 @@ class Pipeline:
         self.last_seen.finish()
         for flags in {id(f): f for g in self.gates for f in g.flags}.values():
             flags.finish()
-
-
-def _varies(node: Node) -> bool:
-    if node.op in (Op.LOAD, Op.STORE):
-        assert node.array is not None
-        return node.array.place is Place.EXTERNAL
-    return node.op in (Op.COPY, Op.LOOP, Op.ACQUIRE, Op.BARRIER)
