@@ -289,9 +289,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder to write to")
     options = parser.parse_args()
     form = {"numeric_type": "bitnum", "is_signed": True, "width": WORD}
-    data = {
-        name: {"data": words, "format": form} for name, words in memories(options.seed).items()
-    }
+    data = {name: {"data": words, "format": form} for name, words in memories(options.seed).items()}
     files = {
         f"network_{options.variant}.futil": network(options.variant),
         "network.json": json.dumps(data) + "\n",
