@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -214,11 +215,24 @@ def _start(profile: Profile, group: str, nth: int) -> int:
     )[nth]
 
 
+def of_threads(name: str) -> Callable[..., Measured]:
+    """A study of the script beside this one."""
+
+    def study(*arguments: object, **options: object) -> Measured:
+        script = Path(__file__).with_name("studies_threads.py")
+        measured: Measured = runpy.run_path(str(script))[name](*arguments, **options)
+        return measured
+
+    return study
+
+
 STUDIES: Mapping[str, Callable[..., Measured]] = {
     "static-promotion": static_promotion,
     "resource-sharing": resource_sharing,
     "packet-scheduler": packet_scheduler,
     "neural-network": neural_network,
+    "gemm": of_threads("gemm"),
+    "pi": of_threads("pi"),
 }
 
 

@@ -15,10 +15,10 @@ from xml.sax.xmlreader import AttributesImpl
 
 import numpy as np
 
-from cyclescope.analyse import design_overhead, moves
-from cyclescope.model import Ints, Kind, Profile, Spans, spans
+from cyclescope.analyse import design_overhead, moves, team
+from cyclescope.model import Frame, Ints, Kind, Profile, Spans, spans
 from cyclescope.views._lanes import Row, rows
-from cyclescope.views._text import clip, number, visible
+from cyclescope.views._text import clip, number, percent, visible
 from cyclescope.views._timeline import REGISTERS, check_window
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ _COLOURS = {
     Kind.PRIMITIVE: "#efd35f",
 }
 _OTHER = "#8fb3d9"
+# The colours of the paper of Nymble and Paraver (section V-C).
+_STATES = {"running": "#4f9d69", "critical": "#3f6fc4", "spinning": "#d9493f", "idle": "#4b4f57"}
 _REGISTER = "#b3b8bf"
+_COUNTED = ("operations", "bytes")
 _ORDER = (Kind.CELL, Kind.THREAD, Kind.CONTROL, Kind.GROUP)
 _LEVELS = 3  # levels of control blocks that get a row: what is deeper is in the groups
 
@@ -49,11 +52,19 @@ class _Band:
     """One row of the picture: boxes that do not overlap, with their names."""
 
     title: str
-    colour: str
+    colours: tuple[str, ...]
     start: Ints
     end: Ints
     names: tuple[str, ...]
     which: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """One row of the picture: something that is counted, for each pixel of the width."""
+
+    title: str
+    heights: NDArray[np.floating]
 
 
 def timeline_svg(
@@ -97,8 +108,10 @@ class _Still:
     def draw(self, profiles: Sequence[Profile], max_rows: int) -> bytes:
         panels = []
         for profile in profiles:
+            bands: list[_Band | _Level]
             bands = [band for band in self._bands(profile) if self._shows(band)]
-            panels.append((profile, bands[:max_rows], max(len(bands) - max_rows, 0)))
+            left = max(len(bands) - max_rows, 0)
+            panels.append((profile, [*bands[:max_rows], *self._levels(profile)], left))
         height = _TOP + sum(_ROW * (len(bands) + (left > 0)) + 42 for _, bands, left in panels)
         self._xml.startDocument()
         box = {"width": str(self._width), "height": str(height)}
@@ -146,17 +159,24 @@ class _Still:
             self._element("text", number(cycle), x=x, y="20", fill="#555", text_anchor="middle")
             self._element("line", x1=x, x2=x, y1="25", y2=str(height - 8), stroke="#e4e4e4")
 
-    def _panel(self, profile: Profile, bands: Sequence[_Band], left: int, y: float) -> float:
+    def _panel(
+        self, profile: Profile, bands: Sequence[_Band | _Level], left: int, y: float
+    ) -> float:
         title = f"{clip(visible(profile.meta.title), 70)} · {number(profile.cycles)} cycles"
-        lost = design_overhead(profile)
-        if profile.series or lost.overhead:
+        threads, lost = team(profile), design_overhead(profile)
+        if threads is not None:
+            title += f", {percent(threads.efficiency)} of thread-cycles busy"
+        elif profile.series or lost.overhead:
             title += f", {number(lost.overhead)} of them control overhead"
         self._element("text", title, x="8", y=str(y + 16), font_weight="bold")
         y += 24
         for band in bands:
             label = clip(visible(band.title), int((_LEFT - 16) / _LETTER))
             self._element("text", label, x="8", y=str(y + 12), fill="#333")
-            self._band(band, y)
+            if isinstance(band, _Band):
+                self._band(band, y)
+            else:
+                self._bars(band.heights, y, _REGISTER)
             y += _ROW
         if left:
             more = f"… {number(left)} more row{'s' if left > 1 else ''}"
@@ -181,29 +201,75 @@ class _Still:
             self._xml.startElement("g", AttributesImpl({}))
             self._element("title", f"{text}: cycles {number(s)} to {number(e - 1)}")
             place = {"x": str(x), "y": str(y), "width": str(w), "height": str(_ROW - 3)}
-            self._element("rect", **place, fill=band.colour, stroke="#fff", stroke_width="0.5")
+            self._element(
+                "rect", **place, fill=band.colours[name], stroke="#fff", stroke_width="0.5"
+            )
             if w > 3 * _LETTER:
                 shown = clip(text, int((w - 4) / _LETTER))
                 self._element("text", shown, x=str(x + 3), y=str(y + 12))
             self._xml.endElement("g")
-        self._shade(start[~wide], end[~wide], band.colour, y)
+        self._shade(start[~wide], end[~wide], which[~wide], band.colours, y)
 
-    def _shade(self, start: Ints, end: Ints, colour: str, y: float) -> None:
-        """Narrow boxes as shade: four steps of how much of a pixel's cycles they fill."""
+    def _shade(
+        self, start: Ints, end: Ints, which: Ints, colours: tuple[str, ...], y: float
+    ) -> None:
+        """Narrow boxes as shade: how much of a pixel's cycles they fill, colours on each other."""
         if not len(start):
             return
-        pixels = self._width - _LEFT - _RIGHT
         pixel = [(edge - self._start) * self._scale for edge in (start, end)]
-        covered = _coverage(pixel[0], pixel[1], pixels)
-        steps = np.ceil(np.clip(covered, 0, 1) * 4).astype(np.int64)
-        first = np.flatnonzero(np.concatenate(([True], steps[1:] != steps[:-1])))
-        last = np.concatenate((first[1:], [pixels]))
-        for a, b, step in zip(first.tolist(), last.tolist(), steps[first].tolist(), strict=True):
-            if step:
-                place = {"x": str(_LEFT + a), "y": str(y), "width": str(b - a)}
-                self._element(
-                    "rect", **place, height=str(_ROW - 3), fill=colour, fill_opacity=f"{step / 4:g}"
-                )
+        below: NDArray[np.floating] = np.zeros(self._width - _LEFT - _RIGHT)
+        single = len(set(colours)) == 1
+        for colour in dict.fromkeys(colours):
+            own = np.array([c == colour for c in colours], dtype=np.bool_)[which]
+            covered = np.clip(_coverage(pixel[0][own], pixel[1][own], len(below)), 0, 1)
+            if single:
+                for a, b, step in _runs(np.ceil(covered * 4)):
+                    self._pixels(a, b, y, float(_ROW - 3), colour, f"{step / 4:g}")
+            else:
+                self._bars(covered, y, colour, below)
+                below = below + covered
+
+    def _bars(
+        self,
+        heights: NDArray[np.floating],
+        y: float,
+        colour: str,
+        below: NDArray[np.floating] | None = None,
+    ) -> None:
+        """Heights from 0 to 1 of a row for each pixel, standing on others or on the ground."""
+        ground: NDArray[np.floating] = np.zeros(len(heights)) if below is None else below
+        low, high = (np.rint(np.clip(h, 0, 1) * (_ROW - 3)) for h in (ground, ground + heights))
+        for a, b, both in _runs(low * _ROW + high):
+            base, top = divmod(both, _ROW)
+            if top > base:
+                self._pixels(a, b, y + _ROW - 3 - top, float(top - base), colour)
+
+    def _pixels(
+        self, first: int, last: int, y: float, height: float, colour: str, opacity: str = "1"
+    ) -> None:
+        if opacity != "0":
+            place = {"x": str(_LEFT + first), "y": f"{y:g}", "width": str(last - first)}
+            opaque = {} if opacity == "1" else {"fill_opacity": opacity}
+            self._element("rect", **place, height=f"{height:g}", fill=colour, **opaque)
+
+    def _levels(self, profile: Profile) -> Iterator[_Level]:
+        """What all threads together count in each pixel's cycles: operations, bytes."""
+        if team(profile) is None:
+            return
+        edges = np.linspace(self._start, self._end, self._width - _LEFT - _RIGHT + 1)
+        named: dict[tuple[str, str], NDArray[np.float64]] = {}
+        for series in profile.series:
+            if series.metric in _COUNTED and len(series):
+                # What is counted in an interval is spread over it evenly.
+                times = np.stack((series.start, series.end), axis=1).reshape(-1)
+                sums = np.repeat(np.cumsum(series.value), 2)
+                sums[::2] -= series.value
+                rate = np.diff(np.interp(edges, times, sums)) * self._scale
+                key = (series.metric, series.name)
+                named[key] = named[key] + rate if key in named else rate
+        for (_, name), rate in named.items():
+            if rate.max() > 0:
+                yield _Level(f"≤ {rate.max():.3g}/cycle {name}", rate / rate.max())
 
     def _bands(self, profile: Profile) -> Iterator[_Band]:
         by_instance: dict[str, list[Row]] = {}
@@ -211,7 +277,10 @@ class _Still:
             by_instance.setdefault(row.instance, []).append(row)
         many = len(by_instance) > 1
         for instance, mine in by_instance.items():
-            shown = [r for r in mine if r.kind is not Kind.PRIMITIVE]
+            kinds = {row.kind for row in mine}
+            # A thread is always there: its states say it all.
+            hidden = {Kind.PRIMITIVE} | ({Kind.THREAD} if Kind.STATE in kinds else set())
+            shown = [row for row in mine if row.kind not in hidden]
             wanted = np.array([p for row in shown for p in row.paths], dtype=np.int64)
             found = spans(profile, paths=wanted)
             prefix = f"{instance.rsplit('.', 1)[-1]} " if many else ""
@@ -224,6 +293,19 @@ class _Still:
 
 def _lane(row: Row) -> tuple[int, int]:
     return row.lane, row.extra
+
+
+def _colour(frame: Frame) -> str:
+    colour = _COLOURS.get(frame.kind, _OTHER)
+    return _STATES.get(frame.name, colour) if frame.kind is Kind.STATE else colour
+
+
+def _runs(steps: NDArray[np.floating]) -> Iterator[tuple[int, int, int]]:
+    """Neighbours of equal value: (first pixel, pixel after the last, value)."""
+    value = steps.astype(np.int64)
+    first = np.flatnonzero(np.concatenate(([True], value[1:] != value[:-1])))
+    last = np.concatenate((first[1:], [len(value)]))
+    yield from zip(first.tolist(), last.tolist(), value[first].tolist(), strict=True)
 
 
 _TITLES = {Kind.CELL: "cell", Kind.CONTROL: "control", Kind.GROUP: "groups"}
@@ -248,7 +330,7 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
             which.append(np.full(until - begin, index))
         yield _Band(
             title=title + arm + (f", level {level}" if level > 1 else ""),
-            colour=_COLOURS.get(row.kind, _OTHER),
+            colours=tuple(_colour(profile.frame_of(p)) for p in paths),
             start=np.concatenate(starts),
             end=np.concatenate(ends),
             names=tuple(profile.frame_of(p).label for p in paths),
@@ -266,7 +348,7 @@ def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Ban
         cycle = np.concatenate(when)
         yield _Band(
             f"{prefix}control registers",
-            _REGISTER,
+            (_REGISTER,) * len(found),
             cycle,
             cycle + 1,
             tuple(one.register.name.split(" (")[0] for one in found),
