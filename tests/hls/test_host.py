@@ -1,4 +1,4 @@
-"""The host's side: its own text, run natively and again with given results; what counts as equal."""
+"""The program around the region: run natively with hooks, then again with the hardware's results."""
 
 from __future__ import annotations
 
