@@ -1,4 +1,4 @@
-"""The program around the region: run natively with hooks, then again with the hardware's results."""
+"""The program around the region: its own text, run natively and again with given results."""
 
 from __future__ import annotations
 
