@@ -42,12 +42,12 @@ STEPS = {"1": 1_000_000, "4": 4_000_000, "10": 10_000_000}
 FLOP_OF_A_STEP = 6  # as written: two additions, a multiplication, a product, a quotient, a sum
 
 
-def profile(program: Path, out: Path, *options: str) -> Profile:
+def profile(program: Path, out: Path, *options: str, threads: int = THREADS) -> Profile:
     """Run a program's region with a profiling unit in it; the unit's profile."""
     import cyclescope
 
     command = [sys.executable, "-m", "cyclescope", "hls", str(program), "--profile", *options]
-    command += ["--threads", str(THREADS), "--trace-lines", "262144", "-o", str(out)]
+    command += ["--threads", str(threads), "--trace-lines", "262144", "-o", str(out)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return cyclescope.load(out)
 
@@ -99,9 +99,16 @@ def gemm(pages: Path, work: Path, *, area: bool, dim: int = DIM) -> Mapping[str,
     states = team_of(first).states
     whole = THREADS * first.cycles
     (pages / "gemm-states.svg").write_bytes(timeline_svg([first], start=0, end=6000))
-    middle = found["4-blocked"].cycles // 2
+    # Phases are shorter than a sampling period, and eight threads are in different ones.
     for name in ("4-blocked", "5-double-buffering"):
-        picture = timeline_svg([found[name]], start=middle, end=middle + 30_000)
+        alone = profile(
+            EXAMPLES / "gemm" / f"{name}.c",
+            work / "alone.cyc",
+            *("-D", f"DIM={min(dim, 64)}", "--sample", "32", "--force"),
+            threads=1,
+        )
+        middle = alone.cycles // 2
+        picture = timeline_svg([alone], start=middle, end=middle + 4000)
         (pages / f"gemm-{name[2:]}.svg").write_bytes(picture)
     for name, run in found.items():
         (pages / f"gemm-whole-{name[0]}.svg").write_bytes(timeline_svg([run]))

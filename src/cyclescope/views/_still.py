@@ -206,7 +206,8 @@ class _Still:
             )
             if w > 3 * _LETTER:
                 shown = clip(text, int((w - 4) / _LETTER))
-                self._element("text", shown, x=str(x + 3), y=str(y + 12))
+                dark = {"fill": "#fff"} if band.colours[name] == _STATES["idle"] else {}
+                self._element("text", shown, x=str(x + 3), y=str(y + 12), **dark)
             self._xml.endElement("g")
         self._shade(start[~wide], end[~wide], which[~wide], band.colours, y)
 
