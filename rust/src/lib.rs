@@ -147,6 +147,28 @@ fn memories(ctx: &ir::Context) -> Vec<(String, String, Vec<u64>)> {
         .collect()
 }
 
+/// The program after some passes, as `calyx -b calyx` prints it.
+fn printed(
+    file: &Path,
+    library: &Path,
+    passes: &[String],
+    disable: &[String],
+    options: &[String],
+) -> CalyxResult<String> {
+    let workspace = source::workspace(file, library, &source::Replacements::new())?;
+    let mut ctx = ir::from_ast::ast_to_ir(workspace)?;
+    ctx.extra_opts = options.to_vec();
+    let manager = plan::pass_manager()?;
+    let disabled: HashSet<String> = plan::flatten(&manager, disable)?.into_iter().collect();
+    let mut passes = plan::flatten(&manager, passes)?;
+    plan::refuse_ours(&passes)?;
+    passes.retain(|pass| !disabled.contains(pass));
+    manager.execute_plan(&mut ctx, &passes, &[], false)?;
+    let mut text = Vec::new();
+    ir::Printer::write_context(&ctx, false, &mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
 /// The compiler's position table is one per process, and so is the panic hook.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
@@ -229,6 +251,19 @@ fn pass_help(py: Python<'_>) -> PyResult<String> {
     compiler(py, || Ok(plan::pass_manager()?.complete_help()))
 }
 
+/// Run passes on a Calyx program and print it as Calyx.
+#[pyfunction]
+fn print_program(
+    py: Python<'_>,
+    file: PathBuf,
+    library: PathBuf,
+    passes: Vec<String>,
+    disable: Vec<String>,
+    options: Vec<String>,
+) -> PyResult<String> {
+    compiler(py, || printed(&file, &library, &passes, &disable, &options))
+}
+
 /// A column of integers of a Parquet file, as 64-bit words; a missing value is -1.
 #[pyfunction]
 fn table_integers<'py>(
@@ -258,6 +293,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compile, module)?)?;
     module.add_function(wrap_pyfunction!(write_library, module)?)?;
     module.add_function(wrap_pyfunction!(pass_help, module)?)?;
+    module.add_function(wrap_pyfunction!(print_program, module)?)?;
     module.add_function(wrap_pyfunction!(table_integers, module)?)?;
     module.add_function(wrap_pyfunction!(table_rows, module)?)?;
     Ok(())

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cyclescope.calyx import _native
+from cyclescope import _native
 
 
 def main() -> int:
