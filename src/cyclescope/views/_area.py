@@ -10,15 +10,13 @@ The table's columns (JSON, CSV and Parquet use these names):
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import XMLGenerator
-from xml.sax.xmlreader import AttributesImpl
 
 from cyclescope.analyse import AreaRow, area_table
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Profile
 from cyclescope.views._grid import Grid
+from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, number, percent, visible
 
 if TYPE_CHECKING:
@@ -96,34 +94,22 @@ def area_svg(profile: Profile, *, width: int = 1000, height: int = 560) -> bytes
         (row for row in area_table(profile, [Kind.CELL]) if row.cost),
         key=lambda row: (-row.cost, row.name),
     )
-    buffer = io.StringIO()
-    xml = XMLGenerator(buffer, encoding="utf-8", short_empty_elements=True)
-
-    def element(name: str, text: str = "", **attributes: str) -> None:
-        named = {key.replace("_", "-"): value for key, value in attributes.items()}
-        xml.startElement(name, AttributesImpl(named))
-        xml.characters(text)
-        xml.endElement(name)
-        xml.ignorableWhitespace("\n")
-
-    xml.startDocument()
+    svg = Svg()
     font = "font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
     size = {"width": str(width), "height": str(height), "viewBox": f"0 0 {width} {height}"}
-    xml.startElement(
-        "svg", AttributesImpl({"xmlns": "http://www.w3.org/2000/svg", "style": font, **size})
-    )
-    element("rect", width="100%", height="100%", fill="#fff")
+    svg.begin(style=font, **size)
+    svg.leaf("rect", width="100%", height="100%", fill="#fff")
     luts, ffs = sum(row.luts for row in rows), sum(row.ffs for row in rows)
     title = f"{clip(visible(profile.meta.title), 60)}: {number(luts)} LUTs, {number(ffs)} FFs"
-    element("text", title, x="8", y="18", font_weight="bold")
+    svg.leaf("text", title, x="8", y="18", font_weight="bold")
     note = "Size: cost. Red: never used \u2026 green: used in every cycle; grey: use unknown."
-    element("text", note, x="8", y="36", fill="#555")
+    svg.leaf("text", note, x="8", y="36", fill="#555")
     boxes = _squares([row.cost for row in rows], 8, _HEAD, width - 16, height - _HEAD - 8)
     for row, (x, y, w, h) in zip(rows, boxes, strict=True):
-        xml.startElement("g", AttributesImpl({}))
-        element("title", _about(row))
+        svg.open("g")
+        svg.leaf("title", _about(row))
         place = {"x": f"{x:.2f}", "y": f"{y:.2f}", "width": f"{w:.2f}", "height": f"{h:.2f}"}
-        element("rect", **place, fill=_colour(row), stroke="#fff")
+        svg.leaf("rect", **place, fill=_colour(row), stroke="#fff")
         used = "?" if row.share is None else percent(row.share)
         lines = [visible(row.name), f"{number(row.luts)} LUT {number(row.ffs)} FF", used]
         room = int((w - 6) / _LETTER)
@@ -131,11 +117,9 @@ def area_svg(profile: Profile, *, width: int = 1000, height: int = 560) -> bytes
             if room >= 3 and (place_of + 1) * _LINE + 2 <= h:
                 baseline = f"{y + (place_of + 1) * _LINE:.2f}"
                 text = _tail(line, room) if place_of == 0 else clip(line, room)
-                element("text", text, x=f"{x + 3:.2f}", y=baseline)
-        xml.endElement("g")
-    xml.endElement("svg")
-    xml.endDocument()
-    return buffer.getvalue().encode()
+                svg.leaf("text", text, x=f"{x + 3:.2f}", y=baseline)
+        svg.close("g", tight=True)
+    return svg.end(tight=True)
 
 
 def _tail(text: str, room: int) -> str:

@@ -7,17 +7,14 @@ no width is made up: each is a flame graph scaled for parallelism.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import resources
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import XMLGenerator
-from xml.sax.xmlreader import AttributesImpl
 
 from cyclescope.model import Kind, Profile, active_cycles
 from cyclescope.views._diff import diff_heading, signed
 from cyclescope.views._stacks import Stacks, stacks
+from cyclescope.views._svg import Svg, own_file
 from cyclescope.views._text import clip, cycles_text, number, visible
 
 if TYPE_CHECKING:
@@ -74,11 +71,7 @@ def diff_flamegraph(found: Diff, *, width: int = 1200, min_width: float = 0.1) -
 
 def diff_script() -> str:
     """The picture's script as it stands in it, for those who have to name its hash."""
-    return f"\n{_data('diffgraph.js')}"
-
-
-def _data(name: str) -> str:
-    return (resources.files("cyclescope.views") / "data" / name).read_text("utf-8")
+    return f"\n{own_file('diffgraph.js')}"
 
 
 def _own(profile: Profile, weighed: Stacks) -> list[Fraction]:
@@ -122,36 +115,29 @@ class _Writer:
         self._scale = max(found.before.cycles, found.after.cycles, 1)
         self._least = Fraction(min_width) * self._scale / self._inner
         self._most = max((abs(c) for p in panels for c in p.change), default=Fraction(0))
-        self._buffer = io.StringIO()
-        self._xml = XMLGenerator(self._buffer, encoding="utf-8", short_empty_elements=True)
+        self._svg = Svg()
 
     def svg(self) -> bytes:
         """The whole document."""
         height = _HEAD + sum(p.rows * _ROW for p in self._panels) + _GAP + _FOOT
-        self._xml.startDocument()
-        self._open(
-            "svg", xmlns="http://www.w3.org/2000/svg", width=str(self._width), height=str(height),
-            viewBox=f"0 0 {self._width} {height}",
-        )  # fmt: skip
-        self._leaf("title", diff_heading(self._found))
-        self._raw("style", "flamegraph.css")
-        self._raw("style", "diffgraph.css")
-        self._leaf("rect", None, **{"class": "page", "data-part": "page"},
-                   width=str(self._width), height=str(height))  # fmt: skip
+        size = {"width": str(self._width), "height": str(height)}
+        self._svg.begin(**size, viewBox=f"0 0 {self._width} {height}")
+        self._svg.leaf("title", diff_heading(self._found))
+        self._svg.raw("style", "flamegraph.css")
+        self._svg.raw("style", "diffgraph.css")
+        self._svg.leaf("rect", **{"class": "page", "data-part": "page"}, **size)
         self._head()
         top = _HEAD
         for panel in self._panels:
-            self._text(_caption(panel), _MARGIN, top - 8, "note")
+            self._svg.text(_caption(panel), _MARGIN, top - 8, "note")
             self._draw(panel, top)
             top += panel.rows * _ROW + _GAP
-        self._text("", _MARGIN, height - 10, "note", **{"data-part": "details"})
-        self._raw("script", "diffgraph.js")
-        self._close("svg")
-        self._xml.endDocument()
-        return self._buffer.getvalue().encode()
+        self._svg.text("", _MARGIN, height - 10, "note", **{"data-part": "details"})
+        self._svg.raw("script", "diffgraph.js")
+        return self._svg.end()
 
     def _head(self) -> None:
-        self._text(diff_heading(self._found), _MARGIN, 24, "title")
+        self._svg.text(diff_heading(self._found), _MARGIN, 24, "title")
         x = float(_MARGIN)
         for style, text in (
             ("less", "fewer cycles at its end"),
@@ -159,14 +145,14 @@ class _Writer:
             ("more", "more"),
             ("alone", "only here"),
         ):
-            self._leaf("rect", None, x=f"{x:g}", y="38", width="12", height="12",
+            self._svg.leaf("rect", x=f"{x:g}", y="38", width="12", height="12",
                        **{"class": style})  # fmt: skip
-            self._text(text, x + 17, 48, "note")
+            self._svg.text(text, x + 17, 48, "note")
             x += 17 + _LETTER * len(text) + 16
         live = "click: zoom both \u00b7 /: search \u00b7 Esc: reset"
-        self._text("interactive when opened in a web browser", x + 8, 48, "note",
+        self._svg.text("interactive when opened in a web browser", x + 8, 48, "note",
                    **{"data-part": "hint", "data-live": live})  # fmt: skip
-        self._leaf("foreignObject", None, x=str(self._width - _MARGIN - 300), y="8", width="300",
+        self._svg.leaf("foreignObject", x=str(self._width - _MARGIN - 300), y="8", width="300",
                    height="26", **{"data-part": "search"})  # fmt: skip
 
     def _draw(self, panel: _Panel, top: int) -> None:
@@ -174,7 +160,7 @@ class _Writer:
         base = top + (panel.rows - 1) * _ROW
         left = {-1: 0}
         depth = {-1: -1}
-        self._open("g", **{"class": "panel", "data-panel": panel.name})
+        self._svg.open("g", **{"class": "panel", "data-panel": panel.name})
         for path in panel.weighed.order:
             parent, weight = parents[path], panel.weighed.total[path]
             if parent not in depth or panel.weighed.cycles(weight) < self._least:
@@ -183,7 +169,7 @@ class _Writer:
             left[parent] += weight
             left[path], depth[path] = begin, depth[parent] + 1
             self._box(panel, path, begin, weight, depth[path], base - depth[path] * _ROW)
-        self._close("g")
+        self._svg.close("g")
 
     def _box(self, panel: _Panel, path: int, begin: int, weight: int, depth: int, y: int) -> None:
         unit = panel.weighed.unit * self._scale
@@ -194,22 +180,15 @@ class _Writer:
                 "data-w": f"{weight / unit:.9g}", "data-id": str(path)}  # fmt: skip
         if not alone:
             data["data-to"] = str(panel.partner[path])
-        self._open("g", **{"class": "b only" if alone else "b"}, **data)
-        self._xml.startElement("title", AttributesImpl({}))
-        self._xml.characters(f"{name}\n{self._about(panel, path)}")
-        self._xml.endElement("title")
-        self._xml.startElement("rect", AttributesImpl({
-            "x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1),
-            "fill": self._colour(panel.change[path]),
-        }))  # fmt: skip
-        self._xml.endElement("rect")
+        self._svg.open("g", **{"class": "b only" if alone else "b"}, **data)
+        self._svg.tight("title", f"{name}\n{self._about(panel, path)}")
+        place = {"x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1)}
+        self._svg.tight("rect", **place, fill=self._colour(panel.change[path]))
         room = int((width - 6) / _LETTER)
         if room >= 3:
             place = {"x": f"{x + 3:.2f}", "y": str(y + 13)}
-            self._xml.startElement("text", AttributesImpl(place))
-            self._xml.characters(clip(name, room))
-            self._xml.endElement("text")
-        self._close("g")
+            self._svg.tight("text", clip(name, room), **place)
+        self._svg.close("g")
 
     def _colour(self, change: Fraction) -> str:
         """Grey for no change; the more of the largest change, the redder or bluer."""
@@ -239,27 +218,6 @@ class _Writer:
                 lines.append(f"there: {label}")
         lines.append(f"at its end: {signed(panel.change[path])} cycles")
         return "\n".join(lines)
-
-    def _open(self, name: str, **attributes: str) -> None:
-        self._xml.startElement(name, AttributesImpl(attributes))
-
-    def _close(self, name: str) -> None:
-        self._xml.endElement(name)
-        self._xml.characters("\n")
-
-    def _leaf(self, name: str, text: str | None, **attributes: str) -> None:
-        self._xml.startElement(name, AttributesImpl(attributes))
-        if text is not None:
-            self._xml.characters(text)
-        self._close(name)
-
-    def _raw(self, name: str, file: str) -> None:
-        self._xml.startElement(name, AttributesImpl({}))
-        self._xml.ignorableWhitespace(f"<![CDATA[\n{_data(file)}]]>")
-        self._close(name)
-
-    def _text(self, text: str, x: float, y: float, style: str, **more: str) -> None:
-        self._leaf("text", text, x=f"{x:g}", y=f"{y:g}", **{"class": style}, **more)
 
 
 def _figures(panel: _Panel, path: int) -> str:

@@ -7,17 +7,14 @@ Children stand in the order in which they first became active.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import resources
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import XMLGenerator
-from xml.sax.xmlreader import AttributesImpl
 
 from cyclescope.analyse import design_overhead
 from cyclescope.model import Frame, Kind, Profile, active_cycles
 from cyclescope.views._stacks import Stacks, stacks
+from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, cycles_text, number, percent, visible
 
 if TYPE_CHECKING:
@@ -137,54 +134,22 @@ class _Writer:
         self._icicle = icicle
         self._active = active_cycles(profile).tolist()
         self._rows = max((box.depth for box in layout.boxes), default=0) + 1
-        self._buffer = io.StringIO()
-        self._xml = XMLGenerator(self._buffer, encoding="utf-8", short_empty_elements=True)
+        self._svg = Svg()
 
     def svg(self) -> bytes:
         """The whole document."""
         height = _HEAD + self._rows * _ROW + _FOOT
         size = {"width": str(self._width), "height": str(height)}
-        self._xml.startDocument()
-        self._open(
-            "svg",
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 0 {self._width} {height}",
-            **size,
-        )
-        self._leaf("title", self._heading())
-        self._raw("style", "flamegraph.css")
-        self._leaf("rect", None, **{"class": "page", "data-part": "page"}, **size)
+        self._svg.begin(viewBox=f"0 0 {self._width} {height}", **size)
+        self._svg.leaf("title", self._heading())
+        self._svg.raw("style", "flamegraph.css")
+        self._svg.leaf("rect", **{"class": "page", "data-part": "page"}, **size)
         self._head()
         for box in self._layout.boxes:
             self._box(box)
         self._foot(height)
-        self._raw("script", "flamegraph.js")
-        self._close("svg")
-        self._xml.endDocument()
-        return self._buffer.getvalue().encode()
-
-    def _open(self, name: str, **attributes: str) -> None:
-        self._xml.startElement(name, AttributesImpl(attributes))
-
-    def _close(self, name: str) -> None:
-        self._xml.endElement(name)
-        self._xml.characters("\n")
-
-    def _leaf(self, name: str, text: str | None, **attributes: str) -> None:
-        self._xml.startElement(name, AttributesImpl(attributes))
-        if text is not None:
-            self._xml.characters(text)
-        self._close(name)
-
-    def _raw(self, name: str, file: str) -> None:
-        """One of our own files as it is: a CDATA section keeps scripts readable."""
-        text = (resources.files("cyclescope.views") / "data" / file).read_text("utf-8")
-        self._xml.startElement(name, AttributesImpl({}))
-        self._xml.ignorableWhitespace(f"<![CDATA[\n{text}]]>")
-        self._close(name)
-
-    def _text(self, text: str, x: float, y: float, style: str, **more: str) -> None:
-        self._leaf("text", text, x=f"{x:g}", y=f"{y:g}", **{"class": style}, **more)
+        self._svg.raw("script", "flamegraph.js")
+        return self._svg.end()
 
     def _heading(self) -> str:
         return f"{clip(visible(self._profile.meta.title), 60)}: {self._total()}"
@@ -193,20 +158,18 @@ class _Writer:
         return f"{number(self._profile.cycles)} cycle{'' if self._profile.cycles == 1 else 's'}"
 
     def _head(self) -> None:
-        self._text(self._heading(), _MARGIN, 24, "title")
+        self._svg.text(self._heading(), _MARGIN, 24, "title")
         y = 44
         for style, line in self._notes():
-            self._text(line, _MARGIN, y, style)
+            self._svg.text(line, _MARGIN, y, style)
             y += 16
         x = float(_MARGIN)
         for style, name in self._legend():
-            self._leaf(
-                "rect", None, x=f"{x:g}", y="82", width="12", height="12", **{"class": style}
-            )
-            self._text(name, x + 17, 92, "note")
+            self._svg.leaf("rect", x=f"{x:g}", y="82", width="12", height="12", **{"class": style})
+            self._svg.text(name, x + 17, 92, "note")
             x += 17 + _LETTER * len(name) + 16
         live = "click: zoom \u00b7 /: search \u00b7 Esc: reset"
-        self._text(
+        self._svg.text(
             "interactive when opened in a web browser",
             x + 8,
             92,
@@ -215,10 +178,10 @@ class _Writer:
         )
         right = self._width - _MARGIN
         place = {"x": str(right - 300), "y": "8", "width": "300", "height": "26"}
-        self._leaf("foreignObject", None, **{"data-part": "search"}, **place)
+        self._svg.leaf("foreignObject", **{"data-part": "search"}, **place)
         end = {"text-anchor": "end"}
-        self._text("", right, 50, "note", **{"data-part": "found"}, **end)
-        self._text("reset zoom", right, 92, "button off", **{"data-part": "reset"}, **end)
+        self._svg.text("", right, 50, "note", **{"data-part": "found"}, **end)
+        self._svg.text("reset zoom", right, 92, "button off", **{"data-part": "reset"}, **end)
 
     def _notes(self) -> Iterator[tuple[str, str]]:
         meta = self._profile.meta
@@ -283,20 +246,15 @@ class _Writer:
             "data-x": f"{box.left / total:.9g}",
             "data-w": f"{box.weight / total:.9g}",
         }
-        self._open("g", **{"class": style}, **data, **extra)
-        self._xml.startElement("title", AttributesImpl({}))
-        self._xml.characters(about)
-        self._xml.endElement("title")
+        self._svg.open("g", **{"class": style}, **data, **extra)
+        self._svg.tight("title", about)
         place = {"x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1)}
-        self._xml.startElement("rect", AttributesImpl(place))
-        self._xml.endElement("rect")
+        self._svg.tight("rect", **place)
         room = int((width - 6) / _LETTER)
         if room >= 3:
             place = {"x": f"{x + 3:.2f}", "y": str(y + 13)}
-            self._xml.startElement("text", AttributesImpl(place))
-            self._xml.characters(clip(name, room))
-            self._xml.endElement("text")
-        self._close("g")
+            self._svg.tight("text", clip(name, room), **place)
+        self._svg.close("g")
 
     def _about(self, box: _Box, frame: Frame) -> Iterator[str]:
         """The tooltip's lines below the name."""
@@ -318,7 +276,7 @@ class _Writer:
             yield f"calling nothing: {cycles_text(own)} ({percent(own / run)})"
 
     def _foot(self, height: int) -> None:
-        self._text("", _MARGIN, height - 26, "note", **{"data-part": "details"})
+        self._svg.text("", _MARGIN, height - 26, "note", **{"data-part": "details"})
         if self._layout.left_out:
             share = Fraction(self._layout.left_out_weight, self._layout.total)
             boxes = "box" if self._layout.left_out == 1 else "boxes"
@@ -326,4 +284,4 @@ class _Writer:
                 f"Not drawn: {number(self._layout.left_out)} {boxes} narrower than "
                 f"{self._min_width:g} px ({percent(share, 2)} of the width)."
             )
-            self._text(text, _MARGIN, height - 9, "note")
+            self._svg.text(text, _MARGIN, height - 9, "note")

@@ -10,16 +10,14 @@ The table's columns (JSON, CSV and Parquet use these names):
 
 from __future__ import annotations
 
-import io
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import XMLGenerator
-from xml.sax.xmlreader import AttributesImpl
 
 from cyclescope.analyse import Line, line_cycles
 from cyclescope.errors import InputError
 from cyclescope.model import Position, Profile
 from cyclescope.views._grid import CELL_WIDTH, Grid
+from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, number, percent, place, visible
 
 if TYPE_CHECKING:
@@ -188,36 +186,21 @@ def source_svg(profile: Profile, level: str | None = None, *, width: int = 140) 
     title = f"{clip(visible(profile.meta.title), 60)}: {number(profile.cycles)} cycles"
     pixels = round(2 * _MARGIN + _LETTER * max([len(row) for row, _ in rows] + [len(title)]))
     height = 2 * _MARGIN + _ROW * (len(rows) + 2)
-    buffer = io.StringIO()
-    xml = XMLGenerator(buffer, encoding="utf-8", short_empty_elements=True)
-
-    def element(name: str, text: str = "", **attributes: str) -> None:
-        xml.startElement(
-            name, AttributesImpl({k.replace("_", "-"): v for k, v in attributes.items()})
-        )
-        xml.characters(text)
-        xml.endElement(name)
-        xml.ignorableWhitespace("\n")
-
-    xml.startDocument()
+    svg = Svg()
     size = {"width": str(pixels), "height": str(height), "viewBox": f"0 0 {pixels} {height}"}
     font = "font:12px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-    xml.startElement(
-        "svg", AttributesImpl({"xmlns": "http://www.w3.org/2000/svg", "style": font, **size})
-    )
-    element("rect", width="100%", height="100%", fill="#fff")
+    svg.begin(style=font, **size)
+    svg.leaf("rect", width="100%", height="100%", fill="#fff")
     y = _MARGIN + _ROW
-    element("text", title, x=str(_MARGIN), y=str(y - 4), font_weight="bold")
+    svg.leaf("text", title, x=str(_MARGIN), y=str(y - 4), font_weight="bold")
     for row, heat in rows:
         y += _ROW
         if heat:
             top = {"x": "0", "y": str(y - _ROW + 1), "width": "100%", "height": str(_ROW)}
-            element("rect", **top, fill="#d33", fill_opacity=f"{0.04 + 0.5 * float(heat):.3f}")
+            svg.leaf("rect", **top, fill="#d33", fill_opacity=f"{0.04 + 0.5 * float(heat):.3f}")
         if row:
             weight = "normal" if heat is not None else "bold"
             # Renderers fold blanks; those that do not break stay.
             text = row.rstrip().replace(" ", "\u00a0")
-            element("text", text, x=str(_MARGIN), y=str(y - 4), font_weight=weight)
-    xml.endElement("svg")
-    xml.endDocument()
-    return buffer.getvalue().encode()
+            svg.leaf("text", text, x=str(_MARGIN), y=str(y - 4), font_weight=weight)
+    return svg.end(tight=True)

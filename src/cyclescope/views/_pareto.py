@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import XMLGenerator
-from xml.sax.xmlreader import AttributesImpl
 
+from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, number, visible
 
 if TYPE_CHECKING:
@@ -63,40 +61,27 @@ class _Writer:
         self._title = clip(visible(title), 80)
         self._x = _axis([point.x for point in points])
         self._y = _axis([point.y for point in points])
-        self._buffer = io.StringIO()
-        self._xml = XMLGenerator(self._buffer, encoding="utf-8", short_empty_elements=True)
+        self._svg = Svg()
 
     def svg(self) -> bytes:
         """The whole document."""
-        self._xml.startDocument()
         size = {"width": str(_WIDTH), "height": str(_HEIGHT)}
-        self._xml.startElement("svg", AttributesImpl({
-            "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {_WIDTH} {_HEIGHT}", **size,
-        }))  # fmt: skip
-        self._leaf("title", self._title)
-        self._leaf("style", _STYLE)
-        self._leaf("rect", None, **{"class": "page"}, **size)
-        self._leaf("text", self._title, x=str(_LEFT), y="26", **{"class": "title"})
+        self._svg.begin(viewBox=f"0 0 {_WIDTH} {_HEIGHT}", **size)
+        self._svg.leaf("title", self._title)
+        self._svg.leaf("style", _STYLE)
+        self._svg.leaf("rect", **{"class": "page"}, **size)
+        self._svg.leaf("text", self._title, x=str(_LEFT), y="26", **{"class": "title"})
         self._axes()
         best = sorted({(p.x, p.y) for p in self._points if p.best})
         if len(best) > 1:
             line = " ".join(f"{self._at(x, y)[0]:.1f},{self._at(x, y)[1]:.1f}" for x, y in best)
-            self._leaf("polyline", None, points=line, **{"class": "front"})
+            self._svg.leaf("polyline", points=line, **{"class": "front"})
         for point in sorted(self._points, key=lambda p: p.best):
             self._point(point)
         for point in [p for p in self._points if p.best][:_NAMES]:
             left, top = self._at(point.x, point.y)
             self._label(clip(visible(point.label), 44), left, top)
-        self._xml.endElement("svg")
-        self._xml.endDocument()
-        return self._buffer.getvalue().encode()
-
-    def _leaf(self, name: str, text: str | None, **attributes: str) -> None:
-        self._xml.startElement(name, AttributesImpl(attributes))
-        if text is not None:
-            self._xml.characters(text)
-        self._xml.endElement(name)
-        self._xml.characters("\n")
+        return self._svg.end(tight=True)
 
     def _at(self, x: int, y: int) -> tuple[float, float]:
         return (
@@ -108,36 +93,36 @@ class _Writer:
         low, high = self._x
         for value in _ticks(self._x):
             left, _ = self._at(value, self._y[0])
-            self._leaf("line", None, x1=f"{left:.1f}", x2=f"{left:.1f}", y1=str(_TOP),
+            self._svg.leaf("line", x1=f"{left:.1f}", x2=f"{left:.1f}", y1=str(_TOP),
                        y2=str(_HEIGHT - _BOTTOM), **{"class": "grid"})  # fmt: skip
-            self._leaf("text", number(value), x=f"{left:.1f}", y=str(_HEIGHT - _BOTTOM + 18),
+            self._svg.leaf("text", number(value), x=f"{left:.1f}", y=str(_HEIGHT - _BOTTOM + 18),
                        **{"class": "tick", "text-anchor": "middle"})  # fmt: skip
         for value in _ticks(self._y):
             _, top = self._at(low, value)
-            self._leaf("line", None, x1=str(_LEFT), x2=str(_WIDTH - _RIGHT), y1=f"{top:.1f}",
+            self._svg.leaf("line", x1=str(_LEFT), x2=str(_WIDTH - _RIGHT), y1=f"{top:.1f}",
                        y2=f"{top:.1f}", **{"class": "grid"})  # fmt: skip
-            self._leaf("text", number(value), x=str(_LEFT - 8), y=f"{top + 4:.1f}",
+            self._svg.leaf("text", number(value), x=str(_LEFT - 8), y=f"{top + 4:.1f}",
                        **{"class": "tick", "text-anchor": "end"})  # fmt: skip
         middle = (self._at(low, 0)[0] + self._at(high, 0)[0]) / 2
-        self._leaf("text", clip(self._names[0], 60), x=f"{middle:.1f}", y=str(_HEIGHT - 14),
+        self._svg.leaf("text", clip(self._names[0], 60), x=f"{middle:.1f}", y=str(_HEIGHT - 14),
                    **{"text-anchor": "middle"})  # fmt: skip
-        self._leaf("text", clip(self._names[1], 40), x=str(_LEFT), y=str(_TOP - 6))
+        self._svg.leaf("text", clip(self._names[1], 40), x=str(_LEFT), y=str(_TOP - 6))
 
     def _point(self, point: ParetoPoint) -> None:
         left, top = self._at(point.x, point.y)
         place = {"cx": f"{left:.1f}", "cy": f"{top:.1f}", "r": "5" if point.best else "4"}
         style = "best" if point.best else "point"
-        self._xml.startElement("circle", AttributesImpl({"class": style, **place}))
-        self._leaf(
+        self._svg.open("circle", class_=style, **place)
+        self._svg.leaf(
             "title",
             f"{visible(point.label)}\n{self._names[0]}: {number(point.x)}\n"
             f"{self._names[1]}: {number(point.y)}",
         )
-        self._xml.endElement("circle")
+        self._svg.close("circle", tight=True)
 
     def _label(self, text: str, left: float, top: float) -> None:
         right = left > _WIDTH * 0.6
-        self._leaf(
+        self._svg.leaf(
             "text",
             text,
             x=f"{left - 9 if right else left + 9:.1f}",

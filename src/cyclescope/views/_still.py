@@ -7,17 +7,15 @@ is too narrow to draw is drawn as shade: the darker, the more of the cycles ther
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import XMLGenerator
-from xml.sax.xmlreader import AttributesImpl
 
 import numpy as np
 
 from cyclescope.analyse import design_overhead, moves, team
 from cyclescope.model import Frame, Ints, Kind, Profile, Spans, spans
 from cyclescope.views._lanes import Row, rows
+from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, number, percent, visible
 from cyclescope.views._timeline import REGISTERS, check_window
 
@@ -102,8 +100,7 @@ class _Still:
         self._start = start
         self._end = end
         self._scale = (width - _LEFT - _RIGHT) / (end - start)
-        self._buffer = io.StringIO()
-        self._xml = XMLGenerator(self._buffer, encoding="utf-8", short_empty_elements=True)
+        self._svg = Svg()
 
     def draw(self, profiles: Sequence[Profile], max_rows: int) -> bytes:
         panels = []
@@ -113,35 +110,19 @@ class _Still:
             left = max(len(bands) - max_rows, 0)
             panels.append((profile, [*bands[:max_rows], *self._levels(profile)], left))
         height = _TOP + sum(_ROW * (len(bands) + (left > 0)) + 42 for _, bands, left in panels)
-        self._xml.startDocument()
-        box = {"width": str(self._width), "height": str(height)}
-        self._xml.startElement(
-            "svg",
-            AttributesImpl(
-                {
-                    "xmlns": "http://www.w3.org/2000/svg",
-                    "viewBox": f"0 0 {self._width} {height}",
-                    "style": "font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace",
-                    **box,
-                }
-            ),
+        self._svg.begin(
+            viewBox=f"0 0 {self._width} {height}",
+            style="font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace",
+            width=str(self._width),
+            height=str(height),
         )
-        self._xml.ignorableWhitespace("\n")
-        self._element("rect", width="100%", height="100%", fill="#fff")
+        self._svg.line()
+        self._svg.leaf("rect", width="100%", height="100%", fill="#fff")
         self._axis(height)
         y = float(_TOP)
         for profile, bands, left in panels:
             y = self._panel(profile, bands, left, y)
-        self._xml.endElement("svg")
-        self._xml.endDocument()
-        return self._buffer.getvalue().encode()
-
-    def _element(self, name: str, text: str = "", **attributes: str) -> None:
-        named = {key.replace("_", "-"): value for key, value in attributes.items()}
-        self._xml.startElement(name, AttributesImpl(named))
-        self._xml.characters(text)
-        self._xml.endElement(name)
-        self._xml.ignorableWhitespace("\n")
+        return self._svg.end(tight=True)
 
     def _shows(self, band: _Band) -> bool:
         """Whether anything of it is in the window."""
@@ -153,11 +134,11 @@ class _Still:
     def _axis(self, height: int) -> None:
         """Cycle numbers above, and lines through all panels."""
         step = _step((self._end - self._start) / 12)
-        self._element("text", "cycle", x="8", y="20", fill="#555")
+        self._svg.leaf("text", "cycle", x="8", y="20", fill="#555")
         for cycle in range(-(-self._start // step) * step, self._end + 1, step):
             x = str(self._x(cycle))
-            self._element("text", number(cycle), x=x, y="20", fill="#555", text_anchor="middle")
-            self._element("line", x1=x, x2=x, y1="25", y2=str(height - 8), stroke="#e4e4e4")
+            self._svg.leaf("text", number(cycle), x=x, y="20", fill="#555", text_anchor="middle")
+            self._svg.leaf("line", x1=x, x2=x, y1="25", y2=str(height - 8), stroke="#e4e4e4")
 
     def _panel(
         self, profile: Profile, bands: Sequence[_Band | _Level], left: int, y: float
@@ -168,11 +149,11 @@ class _Still:
             title += f", {percent(threads.efficiency)} of thread-cycles busy"
         elif profile.series or lost.overhead:
             title += f", {number(lost.overhead)} of them control overhead"
-        self._element("text", title, x="8", y=str(y + 16), font_weight="bold")
+        self._svg.leaf("text", title, x="8", y=str(y + 16), font_weight="bold")
         y += 24
         for band in bands:
             label = clip(visible(band.title), int((_LEFT - 16) / _LETTER))
-            self._element("text", label, x="8", y=str(y + 12), fill="#333")
+            self._svg.leaf("text", label, x="8", y=str(y + 12), fill="#333")
             if isinstance(band, _Band):
                 self._band(band, y)
             else:
@@ -180,11 +161,11 @@ class _Still:
             y += _ROW
         if left:
             more = f"… {number(left)} more row{'s' if left > 1 else ''}"
-            self._element("text", more, x="8", y=str(y + 12), fill="#777")
+            self._svg.leaf("text", more, x="8", y=str(y + 12), fill="#777")
             y += _ROW
         if self._start < profile.cycles < self._end:
             x, top = str(self._x(profile.cycles)), y - _ROW * (len(bands) + (left > 0))
-            self._element("line", x1=x, x2=x, y1=str(top), y2=str(y), stroke="#222")
+            self._svg.leaf("line", x1=x, x2=x, y1=str(top), y2=str(y), stroke="#222")
         return y + 18
 
     def _band(self, band: _Band, y: float) -> None:
@@ -198,17 +179,17 @@ class _Still:
         ):
             x, w = self._x(s), round((e - s) * self._scale, 2)
             text = visible(band.names[name])
-            self._xml.startElement("g", AttributesImpl({}))
-            self._element("title", f"{text}: cycles {number(s)} to {number(e - 1)}")
+            self._svg.open("g")
+            self._svg.leaf("title", f"{text}: cycles {number(s)} to {number(e - 1)}")
             place = {"x": str(x), "y": str(y), "width": str(w), "height": str(_ROW - 3)}
-            self._element(
+            self._svg.leaf(
                 "rect", **place, fill=band.colours[name], stroke="#fff", stroke_width="0.5"
             )
             if w > 3 * _LETTER:
                 shown = clip(text, int((w - 4) / _LETTER))
                 dark = {"fill": "#fff"} if band.colours[name] == _STATES["idle"] else {}
-                self._element("text", shown, x=str(x + 3), y=str(y + 12), **dark)
-            self._xml.endElement("g")
+                self._svg.leaf("text", shown, x=str(x + 3), y=str(y + 12), **dark)
+            self._svg.close("g", tight=True)
         self._shade(start[~wide], end[~wide], which[~wide], band.colours, y)
 
     def _shade(
@@ -251,7 +232,7 @@ class _Still:
         if opacity != "0":
             place = {"x": str(_LEFT + first), "y": f"{y:g}", "width": str(last - first)}
             opaque = {} if opacity == "1" else {"fill_opacity": opacity}
-            self._element("rect", **place, height=f"{height:g}", fill=colour, **opaque)
+            self._svg.leaf("rect", **place, height=f"{height:g}", fill=colour, **opaque)
 
     def _levels(self, profile: Profile) -> Iterator[_Level]:
         """What all threads together count in each pixel's cycles: operations, bytes."""
