@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    check_form,
     force_option,
+    form_option,
     level_option,
     output_option,
     profile_argument,
@@ -25,13 +27,7 @@ _KINDS = {"cells": "cell", "groups": "group", "control": "control"}
 @profile_argument
 @click.argument("kind", type=click.Choice([*_KINDS, "all"]), default="cells")
 @level_option
-@click.option(
-    "--format",
-    "form",
-    default="text",
-    show_default=True,
-    type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
-)
+@form_option
 @output_option("File to write, a map of the cells if it ends in .svg; the terminal if not given")
 @force_option
 def area(
@@ -44,8 +40,7 @@ def area(
     from cyclescope.model import Kind
     from cyclescope.views import area_svg, area_view
 
-    if form == "parquet" and output is None:
-        raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
+    check_form(form, output)
     loaded = read_profile(profile, level)
     path = output or Path("-")
     if path.suffix == ".svg":

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Period",
+    "check_form",
     "check_outputs",
     "force_option",
+    "form_option",
     "level_option",
     "output_option",
     "profile_argument",
@@ -52,6 +54,15 @@ level_option = click.option(
 )
 
 
+form_option = click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
+)
+
+
 def output_option(what: str) -> Callable[[Decorated], Decorated]:
     """`-o FILE`, with `-` for standard output."""
     return click.option(
@@ -60,6 +71,12 @@ def output_option(what: str) -> Callable[[Decorated], Decorated]:
         type=click.Path(path_type=Path, allow_dash=True),
         help=f"{what}; - for standard output.",
     )
+
+
+def check_form(form: str, output: Path | None) -> None:
+    """Refuse to show a form of `form_option` on the terminal that is not text."""
+    if form == "parquet" and output is None:
+        raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
 
 
 def read_profile(path: Path, level: str | None = None) -> Profile:

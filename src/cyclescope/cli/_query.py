@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    check_form,
     force_option,
+    form_option,
     level_option,
     output_option,
     profile_argument,
@@ -34,13 +36,7 @@ Tables: frames, paths, trees, runs, counters, spans, meta. For example:
 @profile_argument
 @level_option
 @click.argument("sql", metavar="SQL")
-@click.option(
-    "--format",
-    "form",
-    default="text",
-    show_default=True,
-    type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
-)
+@form_option
 @output_option("File to write; the terminal if not given")
 @force_option
 def query(
@@ -51,8 +47,7 @@ def query(
     from cyclescope.analyse import query_parquet
     from cyclescope.views import answer_view
 
-    if form == "parquet" and output is None:
-        raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
+    check_form(form, output)
     loaded = read_profile(profile, level)
     whole = form == "parquet"
     data = query_parquet(loaded, sql) if whole else answer_view(ask(loaded, sql), form)

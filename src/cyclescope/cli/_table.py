@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    check_form,
     force_option,
+    form_option,
     level_option,
     output_option,
     profile_argument,
@@ -33,13 +35,7 @@ _KINDS = {
 @profile_argument
 @level_option
 @click.argument("kind", type=click.Choice([*_KINDS, "lines"]), default="cells")
-@click.option(
-    "--format",
-    "form",
-    default="text",
-    show_default=True,
-    type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
-)
+@form_option
 @output_option("File to write; the terminal if not given")
 @force_option
 def table(
@@ -53,8 +49,7 @@ def table(
     from cyclescope.model import Kind
     from cyclescope.views import lines_view, table_view
 
-    if form == "parquet" and output is None:
-        raise click.UsageError("--format parquet is not for the terminal; give -o FILE")
+    check_form(form, output)
     if kind == "lines":
         data = lines_view(read_profile(profile), level, form)
     else:
