@@ -132,10 +132,6 @@ class Threads:
         lines = self.profile.sources.get(self.file, "").splitlines()
         return _COMMENT.sub(" ", lines[line - 1]) if 0 < line <= len(lines) else ""
 
-    def loop_cycles(self, line: int) -> list[int]:
-        """For each thread the cycles in which it was in a loop."""
-        return [len(np.flatnonzero(mask)) for mask in self.inside(line)]
-
     def inside(self, line: int) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
         """For each thread, of each cycle, whether it was in a loop."""
         result = []
