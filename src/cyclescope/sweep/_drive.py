@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -173,11 +174,16 @@ def _there(
         raise ToolError(
             "--dask needs dask.distributed, which is not installed: pip install 'cyclescope[dask]'"
         ) from None
+    reason = ""
     try:
         client: Any = Client(address, timeout=20, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ToolError(f"{address}: no Dask scheduler answers: {reason}") from None
+    if reason:
+        # A client half made ends here: whenever else the collector met it, in the midst of the
+        # start of the next one, it would wait for a lock that its own thread holds.
+        gc.collect()
+        raise ToolError(f"{address}: no Dask scheduler answers: {reason}")
     with client:
         threads = sum(client.nthreads().values())
         if not threads:
