@@ -97,6 +97,7 @@ def measure(
     arguments: Sequence[str] = (),
     *,
     memory: MemoryModel | None = None,
+    only: int | None = None,
     in_order: bool = False,
     start_cost: int = START_COST,
     period: int = PERIOD,
@@ -114,6 +115,7 @@ def measure(
         program: compiled.
         arguments: of its main function.
         memory: timing of the external memory.
+        only: start this thread of the team alone; its results are compared with nothing.
         in_order: no thread overtakes another in a waiting stage.
         start_cost: cycles that the host needs to start each further thread.
         period: cycles between two samples of the counters.
@@ -154,6 +156,7 @@ def measure(
             native.inputs,
             native.scalars,
             memory=memory,
+            only=only,
             in_order=in_order,
             start_cost=start_cost,
             period=period if unit is None else None,
@@ -164,7 +167,7 @@ def measure(
         )
         differing: tuple[str, ...] = ()
         stdout, status = native.stdout, native.status
-        if run.complete:
+        if run.complete and only is None:
             differing = tuple(differences(program, native.outputs, run.arrays))
             stdout, status = host.replay(run.arrays, arguments)
     inputs = {

@@ -123,6 +123,7 @@ def run_machine(
     scalars: Sequence[int] = (),
     *,
     team: int | None = None,
+    only: int | None = None,
     memory: MemoryModel | None = None,
     in_order: bool = False,
     start_cost: int = 0,
@@ -139,6 +140,7 @@ def run_machine(
         arrays: external array → its bytes.
         scalars: bit patterns of the region's scalars.
         team: threads to start, at most the machine's; all if absent.
+        only: start this one of them alone; all if absent. Barriers then wait for it alone.
         memory: timing of the external memory.
         in_order: no thread overtakes another in a waiting stage.
         start_cost: cycles that the host needs to start each further thread.
@@ -157,6 +159,8 @@ def run_machine(
     team = machine.threads if team is None else team
     if not 1 <= team <= machine.threads:
         raise DataError(f"{team} threads: the hardware has 1 to {machine.threads}")
+    if only is not None and not 0 <= only < team:
+        raise DataError(f"thread {only}: there are threads 0 to {team - 1}")
     places = externals(machine)
     if missing := [a.name for a in places if a.name not in arrays]:
         raise DataError(f"no data for {', '.join(missing)}")
@@ -172,6 +176,7 @@ def run_machine(
         layout.bases[:-1],
         sizes,
         scalars,
+        only=0 if only is None else only + 1,
         period=period or 1,
         trace=(region, room),
     )

@@ -36,7 +36,7 @@ _MODEL = (
     "stall",
 )
 _BANK = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
-_HOST = ("team", "in_order", "start_cost", "patience", "period")
+_HOST = ("team", "only", "in_order", "start_cost", "patience", "period")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ class Host:
     """What the host says.
 
     Attributes:
-        team: threads that it starts.
+        team: threads that there are.
+        only: 0: it starts all of them; else only thread `only` - 1.
         in_order: waiting stages keep the order of arrival.
         start_cost: cycles from one thread's start to the next one's.
         bases, sizes: of the external arrays, in bytes.
@@ -60,6 +61,7 @@ class Host:
     bases: Sequence[int]
     sizes: Sequence[int]
     scalars: Sequence[int]
+    only: int = 0
     period: int = 1
     patience: int = 1000
     trace: tuple[int, int] = (0, 0)
@@ -150,11 +152,13 @@ module bench (
   wire [63:0] faulty_offset;
 {_bank_wires()}
 
-  // The host: one thread after the other.
-  wire [{n - 1}:0] team_mask = ~({{{n}{{1'b1}}}} << team[{tid}:0]);
+  // The host: one thread after the other, or one alone.
+  wire [{tid}:0] first = only == 0 ? 0 : only[{tid}:0] - 1;
+  wire [{tid}:0] last = only == 0 ? team[{tid}:0] : only[{tid}:0];
+  wire [{n - 1}:0] team_mask = ~({{{n}{{1'b1}}}} << last) & ({{{n}{{1'b1}}}} << first);
   reg [{tid}:0] started;
   reg [63:0] countdown;
-  wire start = go && !reset && started != team[{tid}:0] && countdown == 0;
+  wire start = go && !reset && started != last && countdown == 0;
   wire [{tid - 1}:0] start_tid = started[{tid - 1}:0];
   reg dump;
   reg [63:0] quiet;
@@ -165,7 +169,7 @@ module bench (
       reset <= 0;
     end else edges <= edges + 1;
     if (reset) begin
-      started <= 0;
+      started <= first;
       countdown <= 0;
       quiet <= 0;
       clock <= 0;
