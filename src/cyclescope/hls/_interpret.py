@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["interpret"]
+__all__ = ["Machine", "Text", "interpret"]
 
 _GARBAGE = 0x5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A
 
@@ -45,10 +45,10 @@ def interpret(
     Raises:
         RunError: an access out of range, a deadlock, or more iterations than the limit.
     """
-    return _Machine(region, arrays, scalars, shuffle, limit).run()
+    return Machine(region, arrays, scalars, shuffle, limit).run()
 
 
-class _Machine:
+class Machine:
     def __init__(
         self,
         region: Region,
@@ -72,17 +72,24 @@ class _Machine:
         self.opened = [0] * len(region.barriers)
         self.waits: dict[int, str] = {}
         self.progress = 0
-        text = _Text(region, scalars, shuffle)
+        text = self._text(scalars)
         namespace: dict[str, Any] = {
             "load": self._load, "store": self._store, "copy": self._copy,
             "acquire": self._acquire, "release": self._release, "barrier": self._barrier,
-            "evaluate": evaluate, "nodes": text.nodes, **_FLOATS,
+            "evaluate": evaluate, "nodes": text.nodes, **_FLOATS, **self._more(text),
         }  # fmt: skip
         exec(compile(text.source, "<region>", "exec"), namespace)  # noqa: S102 - our own text
         self.threads = []
         for thread in range(region.threads):
             own = [shared[a] if a in shared else bytearray(a.bytes or 0) for a in region.arrays]
             self.threads.append(namespace[text.names[region.root]](own, thread))
+
+    def _text(self, scalars: Sequence[int]) -> Text:
+        return Text(self.region, scalars, self.shuffle)
+
+    def _more(self, text: Text) -> dict[str, Any]:  # noqa: ARG002 - for those who count as they go
+        """Further names that the text knows."""
+        return {}
 
     def run(self) -> dict[str, bytes]:
         running: dict[int, Generator[None, None, Any]] = dict(enumerate(self.threads))
@@ -178,7 +185,7 @@ _FLOATS = {
 }
 
 
-class _Text:
+class Text:
     """The Python text of a region's graphs."""
 
     def __init__(
