@@ -18,11 +18,13 @@ from cyclescope.hls._machine import Machine
 from cyclescope.hls._measure import PERIOD, START_COST, Measurement, machine_of, measure
 from cyclescope.hls._memory_model import MemoryModel, read_memory_model
 from cyclescope.hls._run import TRACE_LINES
+from cyclescope.hls._stamps import MOST_ITERATIONS, Share, shares
 from cyclescope.hls._trace_format import OnFull
 from cyclescope.hls._trace_read import import_dump, read_dump
 from cyclescope.hls._unit_top import UnitOptions
 
 __all__ = [
+    "MOST_ITERATIONS",
     "PERIOD",
     "START_COST",
     "TRACE_LINES",
@@ -38,6 +40,7 @@ __all__ = [
     "Program",
     "Region",
     "Schedule",
+    "Share",
     "UnitOptions",
     "compile_c",
     "differences",
@@ -49,4 +52,5 @@ __all__ = [
     "order_matters",
     "read_dump",
     "read_memory_model",
+    "shares",
 ]

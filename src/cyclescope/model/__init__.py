@@ -25,7 +25,7 @@ from cyclescope.model._derive import (
 from cyclescope.model._file import FORMAT_VERSION, load, save
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
-from cyclescope.model._meta import Anomaly, Meta, Severity
+from cyclescope.model._meta import Anomaly, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
 from cyclescope.model._series import SUMMED, Bank, Series
 from cyclescope.model._spans import Spans, spans
@@ -44,12 +44,14 @@ __all__ = [
     "Bank",
     "CallPaths",
     "Frame",
+    "Gap",
     "Ints",
     "Kind",
     "Meta",
     "Position",
     "Profile",
     "ProfileBuilder",
+    "Rung",
     "Runs",
     "Series",
     "Severity",

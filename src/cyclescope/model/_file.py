@@ -35,7 +35,7 @@ from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._area import Area
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
-from cyclescope.model._meta import Anomaly, Meta, Severity
+from cyclescope.model._meta import Anomaly, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
 
@@ -291,6 +291,10 @@ def _meta(head: dict[str, Any]) -> Meta:
     values["anomalies"] = tuple(
         Anomaly(a["name"], Severity(a["severity"]), a["count"], a["detail"])
         for a in head["anomalies"]
+    )
+    values["ladder"] = tuple(
+        Rung(r["name"], r["cycles"], tuple(Gap(**gap) for gap in r["gaps"]), r["about"])
+        for r in head.get("ladder", ())
     )
     return Meta(**values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Anomaly", "Meta", "Severity"]
+__all__ = ["Anomaly", "Gap", "Meta", "Rung", "Severity"]
 
 
 class Severity(StrEnum):
@@ -27,6 +27,28 @@ class Anomaly:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """A part of the way from one rung of a ladder to the next: its cause, its cycles.
+
+    Cycles are negative where things happen side by side that the rung below takes in turn.
+    """
+
+    name: str
+    cycles: int
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A number of cycles, and the gaps that lead to it from the rung below, exactly."""
+
+    name: str
+    cycles: int
+    gaps: tuple[Gap, ...] = ()
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Meta:
     """The head of a profile. Nothing in it varies between two equal runs (no dates, no paths).
 
@@ -40,6 +62,8 @@ class Meta:
         inputs: name → SHA-256 (hex) of each input.
         options: name → value of each option that shaped the result (`passes`, `disable`, …).
         anomalies: in the order in which they were met.
+        ladder: the run's cycles beside their bounds, from below, if these are known; the last
+            rung is the run.
     """
 
     source: str
@@ -51,3 +75,4 @@ class Meta:
     inputs: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     anomalies: tuple[Anomaly, ...] = ()
+    ladder: tuple[Rung, ...] = ()
