@@ -1,8 +1,10 @@
 """All programs in simulated hardware: every team, memory and order, against the native run.
 
-`python benches/sweep_hls.py [--threads 1,2,3,8] [--random N] [NAME …]`. Prints a line a program
-and what is wrong; the exit status says whether something was. With --random: N generated programs
-in the place of those of the tests, against the interpreter of the data-flow form.
+`python benches/sweep_hls.py [--threads 1,2,3,8] [--random N] [--profile] [NAME …]`. Prints a line a
+program and what is wrong; the exit status says whether something was. With --random: N generated
+programs in the place of those of the tests, against the interpreter of the data-flow form. With
+--profile: with a profiling unit in the hardware, each program and team with another sampling
+period, whose trace must be what the bench sees in each cycle, and change no result.
 """
 
 from __future__ import annotations
@@ -16,7 +18,12 @@ from pathlib import Path
 
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import Host, MemoryModel, compile_c, differences, interpret, machine_of
+from cyclescope.hls._profile import profile_of
 from cyclescope.hls._run import run_machine
+from cyclescope.hls._trace_format import OnFull
+from cyclescope.hls._trace_read import read_dump
+from cyclescope.hls._unit_top import UnitOptions
+from cyclescope.model import check_laws
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -31,6 +38,16 @@ WAYS = [
 SMALL = {"DIM": "16"}  # of the examples
 ARGUMENTS = {"pi": ["960"]}
 LIMIT = 3_000_000
+# Sampling period, what happens when the region is full, and its lines; few of them are too few.
+UNITS = [
+    (64, OnFull.STOP, 1 << 12),
+    (1, OnFull.STOP, 1 << 14),
+    (1024, OnFull.STOP, 1 << 9),
+    (7, OnFull.WRAP, 1 << 12),
+    (50, OnFull.WRAP, 12),
+    (0, OnFull.STOP, 1 << 9),
+    (33, OnFull.STOP, 12),
+]
 
 
 def program(source: Path, teams: list[int]) -> str:
@@ -66,6 +83,68 @@ def program(source: Path, teams: list[int]) -> str:
     return "; ".join(wrong) or f"right, {min(cycles)} to {max(cycles)} cycles"
 
 
+def profiled(source: Path, teams: list[int], turn: int) -> str:
+    """What is wrong with a program's profile; `turn` chooses the unit."""
+    from hls.exact import wrong
+
+    arguments = ARGUMENTS.get(source.stem, [])
+    found = []
+    cycles = full = 0
+    with Host(compile_c(source, defines=SMALL)) as host:
+        for number, threads in enumerate(teams):
+            compiled = compile_c(source, threads=threads, defines=SMALL)
+            if compiled.region.threads != threads and threads != teams[0]:
+                continue
+            native = host.run(arguments, threads=compiled.region.threads)
+            period, on_full, room = UNITS[(turn + 2 * number) % len(UNITS)]
+            machine = machine_of(
+                compiled, unit=UnitOptions(source.name, period=period, on_full=on_full)
+            )
+            assert machine.trace is not None
+            for name, memory, in_order in (WAYS[1], WAYS[2]):
+                where = f"{threads} threads, {name}, a sample every {period}"
+                try:
+                    run = run_machine(
+                        machine,
+                        native.inputs,
+                        native.scalars,
+                        memory=memory,
+                        in_order=in_order,
+                        start_cost=turn % 3 * 50,
+                        cycle_limit=LIMIT,
+                        period=1,
+                        trace_lines=room,
+                    )
+                    if not run.complete or run.capture is None:
+                        found.append(f"{where}: {run.stop_reason}")
+                        continue
+                    profile = read_dump(run.trace, machine.trace)
+                except CyclescopeError as error:
+                    found.append(f"{where}: {error}")
+                    continue
+                check_laws(profile)
+                truth = profile_of(
+                    machine,
+                    run.capture,
+                    team=machine.threads,
+                    period=1,
+                    title="",
+                    inputs={},
+                    options={},
+                )
+                lost = {a.name for a in profile.meta.anomalies}
+                # A region that is too small says so; what it shows is true all the same.
+                too_small = lost & {"line dropped", "line overwritten"}
+                bad = differences(compiled, native.outputs, run.arrays)
+                bad += wrong(profile, truth, complete=not too_small)
+                if not too_small:
+                    bad += sorted(lost - {"change of state lost"})
+                found += [f"{where}: {bad[0]}"] if bad else []
+                cycles += profile.cycles
+                full += bool(too_small)
+    return "; ".join(found) or f"right, {cycles} cycles, {full} regions full"
+
+
 def generated(seed: int) -> str:
     """What is wrong with a random program."""
     from hls import generator
@@ -93,6 +172,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--threads", default="3,8,1,2")
     parser.add_argument("--random", default="", metavar="FIRST-LAST")
+    parser.add_argument("--profile", action="store_true")
     chosen = parser.parse_args()
     teams = [int(n) for n in chosen.threads.split(",")]
     bad = 0
@@ -104,10 +184,13 @@ def main() -> int:
         files = [*sorted((ROOT / "tests" / "hls" / "programs").glob("*.c"))]
         files += sorted((ROOT / "examples" / "hls").glob("*/*.c"))
         jobs = [(f.stem, f) for f in files if not chosen.names or f.stem in chosen.names]
-    for name, job in jobs:
+    for turn, (name, job) in enumerate(jobs):
         started = time.monotonic()
         try:
-            said = program(job, teams) if isinstance(job, Path) else generated(int(str(job)))
+            if not isinstance(job, Path):
+                said = generated(int(str(job)))
+            else:
+                said = profiled(job, teams, turn) if chosen.profile else program(job, teams)
         except CyclescopeError as error:
             said = f"wrong: {error}"
         bad += not said.startswith("right")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.hls._ir import Op
-from cyclescope.hls._watch import CAUSES, cause_of
+from cyclescope.hls._machine_memory import BANKS
+from cyclescope.hls._watch import CAUSES, loses
 from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ __all__ = ["STATES", "profile_of"]
 STATES = ("idle", "running", "critical", "spinning")
 
 _THREAD_COUNTERS = (
-    *((f"stalls_{c}", f"stalls: {c}", "stall", "cycles") for c in CAUSES),
+    *((f"stalls_{c.replace(' ', '_')}", f"stalls: {c}", "stall", "cycles") for c in CAUSES),
     ("integers", "integer operations", "operations", "OP"),
     ("floats", "floating-point operations", "operations", "FLOP"),
     ("bytes_read", "bytes read", "bytes", "B"),
@@ -94,15 +95,18 @@ def profile_of(
             )
     which = capture.states[:, whole][capture.run_state]
     for number, wait in enumerate(machine.waits):
-        if cause_of(wait):
+        if loses(wait):
             totals = capture.values("machine_watch", f"wait{number}").astype(np.int64)[which]
             label = f"waiting: {_place(wait)}"
             builder.counter(
                 _series(name, label, "stall", "thread cycles", root, starts, totals, period)
             )
-    for signal, label in (("row_misses", "row misses"), ("requests", "memory requests")):
-        totals = capture.values("machine_watch", signal).astype(np.int64)[which]
-        builder.counter(_series(name, label, "requests", "", root, starts, totals, period))
+    for bank in range(BANKS):
+        totals = capture.values("machine_watch", f"row_misses{bank}").astype(np.int64)[which]
+        values = ("row misses", "row misses", "", -1, starts, totals, period)
+        builder.counter(_series(f"bank {bank}", *values))
+    totals = capture.values("machine_watch", "requests").astype(np.int64)[which]
+    builder.counter(_series(name, "memory requests", "requests", "", root, starts, totals, period))
     meta = Meta(
         source="hls",
         title=title,

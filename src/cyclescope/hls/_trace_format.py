@@ -55,7 +55,8 @@ HEADER_BITS = 32
 SEQUENCE_BITS = 20
 END_BITS = HEADER_BITS + 64 + 3 * 32
 _COUNT_BITS = 8
-_SLACK = 4  # a sample may be late by three periods before a counter is full
+_SLACK = 4  # a sample may be late by three periods before a counter is full,
+_LATE = 1 << 12  # or by as many cycles as a busy memory can hold up a queue of lines
 _FORMAT, _VERSION = "cyclescope trace layout", 1
 
 
@@ -240,7 +241,7 @@ def make_layout(
     places: list[Place] = []
     line, low = 0, HEADER_BITS + stamp_bits
     for source in sources:
-        most = source.largest * (period or 1 << stamp_bits) * _SLACK
+        most = source.largest * max((period or 1 << stamp_bits) * _SLACK, _LATE)
         width = min(max(most.bit_length(), 1), 32)
         if low + width > line_bits:
             line, low = line + 1, HEADER_BITS + stamp_bits

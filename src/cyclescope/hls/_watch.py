@@ -9,36 +9,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._ir import Op
+from cyclescope.hls._machine_memory import BANKS
 from cyclescope.sim import CaptureModule, Signal
 
 if TYPE_CHECKING:
     from cyclescope.hls._machine import Machine, Wait
     from cyclescope.rtl import Expr
 
-__all__ = ["CAUSES", "COUNTS", "captures", "cause_of", "watch", "watch_modules"]
+__all__ = ["CAUSES", "COUNTS", "captures", "cause_of", "loses", "watch", "watch_modules"]
 
-CAUSES = ("memory", "lock", "barrier")
+CAUSES = ("memory", "arbitration", "lock", "barrier", "inner loop")
+"""What a thread waits for; in the same cycle it can be several of them."""
+
 COUNTS = (
-    *(f"stalls_{cause}" for cause in CAUSES),
+    *(f"stalls_{cause.replace(' ', '_')}" for cause in CAUSES),
     "integers",
     "floats",
     "bytes_read",
     "bytes_written",
 )
+_MISSES = tuple(f"row_misses{bank}" for bank in range(BANKS))
 _BITS = 64
 
 
 def cause_of(wait: Wait) -> str:
-    """Why threads wait there; empty for an inner loop, in which the thread works."""
-    return {Op.ACQUIRE: "lock", Op.BARRIER: "barrier", Op.LOOP: ""}.get(wait.node.op, "memory")
+    """Why threads wait there, one of `CAUSES`."""
+    causes = {Op.ACQUIRE: "lock", Op.BARRIER: "barrier", Op.LOOP: "inner loop"}
+    return causes.get(wait.node.op, "memory")
+
+
+def loses(wait: Wait) -> bool:
+    """Whether a thread gets nothing done there; in an inner loop it works."""
+    return wait.node.op is not Op.LOOP
 
 
 def captures(machine: Machine) -> tuple[CaptureModule, ...]:
     """What to capture of a bench that has `watch`."""
     loops = len(machine.pipelines)
     thread = [Signal("state", 2), Signal("loops", loops), *(Signal(c, _BITS) for c in COUNTS)]
-    whole = [Signal(f"wait{i}", _BITS) for i in range(len(machine.waits))]
-    whole += [Signal("row_misses", _BITS), Signal("requests", _BITS)]
+    whole = [Signal(name, _BITS) for name in _of_all(machine)]
     return (
         CaptureModule("thread_watch", tuple(thread)),
         CaptureModule("machine_watch", tuple(whole)),
@@ -49,8 +58,7 @@ def watch_modules(machine: Machine) -> str:
     """Modules whose ports are captured, one for each thread and one for all."""
     thread = ["input wire [1:0] state", f"input wire [{len(machine.pipelines) - 1}:0] loops"]
     thread += [f"input wire [{_BITS - 1}:0] {c}" for c in COUNTS]
-    names = [f"wait{i}" for i in range(len(machine.waits))] + ["row_misses", "requests"]
-    whole = [f"input wire [{_BITS - 1}:0] {name}" for name in names]
+    whole = [f"input wire [{_BITS - 1}:0] {name}" for name in _of_all(machine)]
     text = ""
     for name, ports in (("thread_watch", thread), ("machine_watch", whole)):
         inside = ",\n  ".join(["input wire clk", *ports])
@@ -61,24 +69,16 @@ def watch_modules(machine: Machine) -> str:
 def watch(machine: Machine) -> str:
     """Verilog for the inside of the bench: counts, and shows every `period` cycles."""
     n = machine.threads
-    waits = len(machine.waits)
+    everything = _of_all(machine)
     lines = ["  // What a profile counts; shown every so many cycles."]
     for name in COUNTS:
         lines += [f"  reg [63:0] {name} [0:{n - 1}];", f"  reg [63:0] {name}_shown [0:{n - 1}];"]
-    for i in range(waits):
-        lines += [f"  reg [63:0] wait{i};", f"  reg [63:0] wait{i}_shown;"]
-    for name in ("row_misses", "requests"):
-        lines += [f"  reg [63:0] {name};", f"  reg [63:0] {name}_shown;"]
-    lines += [
-        "  integer t;",
-        "  reg [63:0] left;",
-        "  initial begin",
-        "    row_misses = 0; requests = 0; row_misses_shown = 0; requests_shown = 0;",
-        f"    for (t = 0; t < {n}; t = t + 1) begin",
-    ]
+    lines += [f"  reg [63:0] {name}, {name}_shown;" for name in everything]
+    lines += ["  integer t;", "  reg [63:0] left;", "  initial begin"]
+    lines += [f"    {name} = 0; {name}_shown = 0;" for name in everything]
+    lines += [f"    for (t = 0; t < {n}; t = t + 1) begin"]
     lines += [f"      {name}[t] = 0; {name}_shown[t] = 0;" for name in COUNTS]
     lines += ["    end"]
-    lines += [f"    wait{i} = 0; wait{i}_shown = 0;" for i in range(waits)]
     lines += ["  end", "  always @(posedge clk) if (reset) left <= period - 1; else begin"]
     lines += _counting(machine)
     lines += [
@@ -88,24 +88,26 @@ def watch(machine: Machine) -> str:
     ]
     lines += [f"        {name}_shown[t] <= {name}[t];" for name in COUNTS]
     lines += ["      end"]
-    lines += [f"      wait{i}_shown <= wait{i};" for i in range(waits)]
-    lines += ["      row_misses_shown <= row_misses;", "      requests_shown <= requests;"]
+    lines += [f"      {name}_shown <= {name};" for name in everything]
     lines += ["    end", "  end"]
     for t in range(n):
-        active = ", ".join(
-            f"{machine.core}.{_bit(p.active.bits, t, n)}" for p in reversed(machine.pipelines)
-        )
+        active = ", ".join(_bit(machine, p.active.bits, t) for p in reversed(machine.pipelines))
         counts = ", ".join(f".{name}({name}_shown[{t}])" for name in COUNTS)
         state = f".state({{state_high[{t}], state_low[{t}]}}), .loops({{{active}}})"
         lines.append(f"  thread_watch thread{t} (.clk(clk), {state}, {counts});")
-    whole = [f".wait{i}(wait{i}_shown)" for i in range(waits)]
-    whole += [".row_misses(row_misses_shown)", ".requests(requests_shown)"]
-    lines.append(f"  machine_watch whole (.clk(clk), {', '.join(whole)});")
+    whole = ", ".join(f".{name}({name}_shown)" for name in everything)
+    lines.append(f"  machine_watch whole (.clk(clk), {whole});")
     return "\n".join(lines) + "\n"
 
 
-def _bit(bits: Expr, index: int, threads: int) -> str:
-    return bits.text if threads == 1 else f"{bits.text}[{index}]"
+def _of_all(machine: Machine) -> list[str]:
+    """The counters that are no thread's."""
+    return [*(f"wait{i}" for i in range(len(machine.waits))), *_MISSES, "requests"]
+
+
+def _bit(machine: Machine, bits: Expr, thread: int) -> str:
+    index = "" if machine.threads == 1 else f"[{thread}]"
+    return f"{machine.core}.{bits.text}{index}"
 
 
 def _thread(machine: Machine, tid: Expr) -> str:
@@ -117,10 +119,13 @@ def _counting(machine: Machine) -> list[str]:
     n, lines = machine.threads, []
     for cause in CAUSES:
         low = [w.low for w in machine.waits if cause_of(w) == cause]
+        name = f"stalls_{cause.replace(' ', '_')}"
         for t in range(n):
-            if low:
-                some = " || ".join(f"waits[{at + t}]" for at in low)
-                lines.append(f"    if ({some}) stalls_{cause}[{t}] = stalls_{cause}[{t}] + 1;")
+            terms = [f"waits[{at + t}]" for at in low]
+            if cause == "arbitration":
+                terms = [_bit(machine, asking, t) for asking in machine.asking]
+            if terms:
+                lines.append(f"    if ({' || '.join(terms)}) {name}[{t}] = {name}[{t}] + 1;")
     for i, wait in enumerate(machine.waits):
         bits = " + ".join(f"{{63'd0, waits[{wait.low + t}]}}" for t in range(n))
         lines.append(f"    if (|waits[{wait.low + n - 1}:{wait.low}]) wait{i} = wait{i} + {bits};")
@@ -140,6 +145,5 @@ def _counting(machine: Machine) -> list[str]:
             f"    if ({machine.core}.{traffic.valid.text}) begin {name}[{who}] = {name}[{who}]"
             f" + {traffic.size}; requests = requests + 1; end"
         )
-    misses = " + ".join(f"{{63'd0, bank{b}_row_miss}}" for b in range(4))
-    lines.append(f"    row_misses = row_misses + {misses};")
+    lines += [f"    if (bank{b}_row_miss) {name} = {name} + 1;" for b, name in enumerate(_MISSES)]
     return lines

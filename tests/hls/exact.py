@@ -1,0 +1,87 @@
+"""Whether a profile that a unit in hardware wrote is what the bench saw, cycle by cycle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.model import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cyclescope.model import Profile
+
+__all__ = ["states_by_cycle", "wrong"]
+
+NAMES = ("idle", "running", "critical", "spinning", "unknown")
+
+
+def states_by_cycle(profile: Profile) -> NDArray[np.int64]:
+    """The number of each thread's state in each cycle, shape (threads, cycles)."""
+    parents = profile.call_paths.parent.tolist()
+    kinds = [profile.frame_of(path).kind for path in range(len(parents))]
+    threads = [path for path, kind in enumerate(kinds) if kind is Kind.THREAD]
+    rows = np.full((len(threads), len(profile.forest.offset) - 1), -1)
+    for tree in range(rows.shape[1]):
+        first, last = profile.forest.offset[tree : tree + 2].tolist()
+        for path in profile.forest.path[first:last].tolist():
+            if kinds[path] is Kind.STATE:
+                thread = threads.index(parents[path])
+                assert rows[thread, tree] == -1, "a thread in two states"
+                rows[thread, tree] = NAMES.index(profile.frame_of(path).name)
+    assert (rows >= 0).all(), "a thread in no state"
+    found: NDArray[np.int64] = np.repeat(
+        rows[:, profile.schedule.tree], profile.schedule.cycles, axis=1
+    )
+    assert found.shape[1] == profile.cycles
+    return found
+
+
+def wrong(profile: Profile, truth: Profile, *, complete: bool = True) -> list[str]:
+    """What a unit's profile says that is not so.
+
+    Args:
+        profile: of the unit.
+        truth: the same run as the bench saw it, sampled in each cycle.
+        complete: nothing may be unknown, and no count left out.
+    """
+    found = []
+    own, seen = states_by_cycle(profile), states_by_cycle(truth)
+    if profile.cycles > truth.cycles:
+        return [f"{profile.cycles} cycles of {truth.cycles}"]
+    known = own != NAMES.index("unknown")
+    if complete and not known.all():
+        found.append(f"{np.count_nonzero(~known)} thread-cycles unknown")
+    differ = known & (own != seen[:, : profile.cycles])
+    if differ.any():
+        thread, cycle = (int(a[0]) for a in np.nonzero(differ))
+        found.append(
+            f"state of thread {thread} in cycle {cycle}: {NAMES[own[thread, cycle]]}, not "
+            f"{NAMES[seen[thread, cycle]]}; {np.count_nonzero(differ)} thread-cycles"
+        )
+    if complete and (seen[:, profile.cycles :] != 0).any():
+        found.append("a thread works after the end")
+    sums = {}
+    for series in truth.series:
+        change = np.zeros(truth.cycles + 1, dtype=np.int64)
+        np.add.at(change, series.end, series.value)
+        sums[series.track, series.name] = np.cumsum(change)
+    for series in profile.series:
+        what = f"{series.track}: {series.name}"
+        total = sums.get((series.track, series.name))
+        if total is None:
+            found.append(f"{what}: the bench does not count it")
+            continue
+        right = total[series.end] - total[series.start]
+        if (series.value != right).any():
+            at = int(np.flatnonzero(series.value != right)[0])
+            found.append(
+                f"{what}: {series.value[at]} in cycles {series.start[at]} to {series.end[at]}, "
+                f"not {right[at]}"
+            )
+        ends = [0, *series.end.tolist()]
+        if complete and (series.start.tolist() != ends[:-1] or ends[-1] != profile.cycles):
+            found.append(f"{what}: cycles are left out")
+    return found
