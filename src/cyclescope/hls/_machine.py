@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import LawError
 from cyclescope.hls._ir import Op, Place
 from cyclescope.hls._machine_gate import Entry
-from cyclescope.hls._machine_memory import ADDRESS, LocalArray, Ports
+from cyclescope.hls._machine_local import LocalArray, local_uses
+from cyclescope.hls._machine_memory import ADDRESS, Ports
 from cyclescope.hls._machine_parts import Flags, barrier, either, lock, one_hot, tid_width
 from cyclescope.hls._machine_pipe import Pipeline
 from cyclescope.rtl import Module, cat, const, sources
@@ -108,14 +109,14 @@ class Core:
         self.base: dict[Array, Expr] = {}
         self.size: dict[Array, Expr] = {}
         self.local: dict[Array, LocalArray] = {}
-        copied = _copied(region.root)
+        uses = local_uses(region.root)
         for number, array in enumerate(region.arrays):
             if array.place is Place.EXTERNAL:
                 self.base[array] = m.input(f"base{number}", ADDRESS)
                 self.size[array] = m.input(f"size{number}", ADDRESS)
             else:
                 self.local[array] = LocalArray(
-                    m, array, n, self.text(array.where), copied=array in copied
+                    m, array, n, uses.get(array, ()), self.text(array.where)
                 )
         self.ports = Ports(m, n)
         self.releases: list[list[Expr]] = [[] for _ in region.locks]
@@ -236,6 +237,8 @@ class Core:
             for _, busy in self._barriers[number]:
                 busy.clear(over)
         self.ports.finish()
+        for local in self.local.values():
+            local.finish()
         finished = Flags(m, "thread_finished", n)
         finished.set(root.over_mask)
         finished.finish()
@@ -263,15 +266,6 @@ class Core:
             m.output("faulty_access", self._fault_access)
             m.output("faulty_tid", self._fault_tid)
             m.output("faulty_offset", self._fault_offset)
-
-
-def _copied(graph: Graph) -> set[Array]:
-    """The arrays that are filled by copies."""
-    found = {n.array for n in graph.nodes if n.op is Op.COPY and n.array is not None}
-    for node in graph.nodes:
-        if node.body is not None:
-            found |= _copied(node.body)
-    return found
 
 
 def _nothing(_index: int, _tid: Expr) -> Expr:

@@ -16,7 +16,7 @@ from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
     from cyclescope.hls._ir import Node
-    from cyclescope.hls._machine_memory import LocalArray
+    from cyclescope.hls._machine_local import LocalArray
     from cyclescope.hls._machine_parts import Flags
     from cyclescope.rtl import Expr, Module, Net
 

@@ -1,4 +1,4 @@
-"""Memories of the machine: local arrays, and the way to the banks of external memory.
+"""The way to the banks of external memory: ports, arbiters, the banks' interfaces.
 
 A load or store in the datapath puts (thread, address) into its unit's queue. Each thread has one
 read port and one write port, shared by all units; an arbiter a bank takes one request a cycle of
@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._ir import Place
 from cyclescope.hls._machine_copy import Preloader
 from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler, tid_width
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
-    from cyclescope.hls._ir import Array, Node
+    from cyclescope.hls._ir import Node
     from cyclescope.rtl import Expr, Memory, Module, Net
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "BANKS",
     "LINE",
     "TAGS",
-    "LocalArray",
     "Ports",
     "Traffic",
     "bank_bits",
@@ -307,53 +305,3 @@ class _Side:
                 self.data.write(r.tid, r.data.zext(widest), r.accepted)
                 bits = (1 << r.data.width // 8) - 1
                 self.mask.write(r.tid, const(bits, widest // 8), r.accepted)
-
-
-class LocalArray:
-    """A block RAM, a copy a thread; byte enables, latency 1.
-
-    Its words are as wide as the widest access, or a line of external memory if it is filled
-    by copies.
-    """
-
-    def __init__(self, m: Module, array: Array, threads: int, note: str, *, copied: bool) -> None:
-        assert array.bytes is not None
-        self._m = m
-        self._word = LINE if copied else array.word
-        words = self.lines = -(-array.bytes // self._word)
-        self._index = max(1, (words - 1).bit_length())
-        self._byte = (self._word - 1).bit_length()
-        self._own = array.place is Place.LOCAL and threads > 1
-        depth = (threads if self._own else 1) << self._index
-        self.memory = m.memory(array.name, 8 * self._word, depth, note=note)
-
-    def _place(self, tid: Expr, offset: Expr) -> Expr:
-        index = offset[self._byte + self._index - 1 : self._byte]
-        return cat(tid, index) if self._own else index
-
-    def load(self, name: str, valid: Expr, tid: Expr, offset: Expr, width: int) -> Expr:
-        """Reads `width` bits; they are there in the next cycle."""
-        m = self._m
-        got = self.memory.read(self._place(tid, offset), valid, name=f"{name}_word")
-        if width == 8 * self._word:
-            return got
-        byte = m.delay(offset[self._byte - 1 : 0], f"{name}_byte", when=valid)
-        return m.wire(f"{name}_part", (got >> cat(byte, const(0, 3))).trunc(width))
-
-    def store(self, name: str, valid: Expr, tid: Expr, offset: Expr, data: Expr) -> None:
-        """Writes the data's bytes; a read in the next cycle sees them."""
-        m, size = self._m, self._word
-        place = self._place(tid, offset)
-        if data.width == 8 * size:
-            self.memory.write(place, data, valid)
-            return
-        byte = m.named(offset[self._byte - 1 : 0], f"{name}_byte")
-        enables = const((1 << data.width // 8) - 1, size) << byte
-        spread = m.named(data, f"{name}_value").repeat(8 * size // data.width)
-        self.memory.write(place, spread, valid, enables)
-
-    def store_line(self, valid: Expr, tid: Expr, index: Expr, data: Expr, enables: Expr) -> None:
-        """Writes bytes of a line."""
-        place = index.trunc(self._index)
-        place = cat(tid, place) if self._own else place
-        self.memory.write(place, data, valid, enables)

@@ -113,8 +113,12 @@ class Register:
 class Memory:
     """Words of memory; made by `Module.memory`.
 
-    A read sees what was there before the writes of its cycle. Addresses beyond the depth read
-    anything and write nothing.
+    A read sees what was there before the writes of its cycle, unless the memory is a block: then
+    nothing may depend on it. Addresses beyond the depth read anything and write nothing.
+
+    Attributes:
+        block: synthesis is to use block RAM. It has at most two ports for reads and writes, or one
+            for writes and any number for reads, each a copy of the memory.
     """
 
     module: Module
@@ -122,6 +126,7 @@ class Memory:
     width: int
     depth: int
     note: str
+    block: bool = False
     writes: list[tuple[Expr, Expr, Expr, Expr | None]] = field(default_factory=list)
 
     @property

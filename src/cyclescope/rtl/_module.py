@@ -184,15 +184,24 @@ class Module:
             value = register
         return value
 
-    def memory(self, name: str, width: int, depth: int, *, note: str = "") -> Memory:
+    def memory(
+        self, name: str, width: int, depth: int, *, note: str = "", block: bool = False
+    ) -> Memory:
         """A memory of `depth` words; its methods add ports.
+
+        Args:
+            name: what to call it.
+            width: bits of a word.
+            depth: its words.
+            note: the place in the source.
+            block: to be block RAM, whatever synthesis would choose; see `Memory`.
 
         Raises:
             ValueError: no bits or no words.
         """
         if depth < 1:
             raise ValueError(f"{name}: {depth} words")
-        item = Memory(self, self._names.take(name), width, depth, self._noted(note))
+        item = Memory(self, self._names.take(name), width, depth, self._noted(note), block)
         net = Net(self, item.name, width)
         self._memory_nets[item] = net
         self._add(net, item)

@@ -88,6 +88,8 @@ def _body(module: Module, alive: set[Item]) -> Iterator[str]:
             yield f"  reg {_range(item.net.width)}{item.net.name};{_comment(item.note)}"
             block += _register(item)
         elif isinstance(item, Memory):
+            if item.block:
+                yield '  (* ram_style = "block", no_rw_check *)'
             yield (
                 f"  reg {_range(item.width)}{item.name} [0:{item.depth - 1}];{_comment(item.note)}"
             )
