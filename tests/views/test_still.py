@@ -142,3 +142,23 @@ def test_a_comparison_counts_from_the_first() -> None:
         parts = [int(row[name]) for name in ("useful", "fsm", "par_done", "both", "other")]
         assert sum(parts) == profile.cycles
         assert parts[0] == design_overhead(profile).useful
+
+
+def test_processes_have_rows_of_their_own_and_nothing_is_drawn_beyond_an_end() -> None:
+    builder = ProfileBuilder()
+    kernel = builder.path(-1, Frame(Kind.CELL, "kernel", "", "kernel"))
+    names = ("source A", "sum L5", "sink y")
+    first, second, last = (builder.path(kernel, Frame(Kind.PROCESS, n, "kernel")) for n in names)
+    # Turns so short that they are shade, in a picture that goes on for long after them.
+    turns = [builder.tree([path]) for path in (first, second, last)] * 300
+    short = builder.build(Meta("bounds", "short"), [1] * len(turns), turns)
+    svg = timeline_svg([short, steps("long", 40_000)])
+    shown = texts(svg)
+    assert [name for name in names if name in shown] == list(names)
+    assert "short · 900 cycles" in shown
+    root = ElementTree.fromstring(svg.decode())
+    shades = [e for e in root.iter() if e.tag.endswith("}rect") and e.get("fill-opacity")]
+    ends = 204 + 900 / 40_006 * 782
+    pale = [float(e.get("x", "0")) for e in shades if e.get("fill") == "#8fb3d9"]
+    assert pale
+    assert max(pale) <= ends

@@ -31,7 +31,7 @@ class Row:
         kind: their kind.
         lane: the arm of a `par` they belong to, 0 for the first and for what is in none.
         extra: 0, or counting from 1 a further row for what overlaps in this lane.
-        frame: for primitives the one that the row shows; -1 for other kinds.
+        frame: for primitives and processes the one that the row shows; -1 for other kinds.
         paths: ascending, so callers before what they call.
     """
 
@@ -49,7 +49,7 @@ def rows(profile: Profile) -> list[Row]:
     groups: dict[tuple[str, Kind, int, int], list[int]] = {}
     for path, frame in enumerate(profile.call_paths.frame.tolist()):
         kind = profile.catalog[frame].kind
-        single = kind is Kind.PRIMITIVE
+        single = kind in (Kind.PRIMITIVE, Kind.PROCESS)
         lane = 0 if single or kind in (Kind.CELL, Kind.THREAD) else lane_of[path]
         key = (profile.instances[path], kind, lane, frame if single else -1)
         groups.setdefault(key, []).append(path)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from cyclescope.analyse import Team
+
 __all__ = ["timeline_svg"]
 
 _LEFT, _RIGHT, _TOP = 204, 14, 34
@@ -62,6 +64,7 @@ class _Level:
     """One row of the picture: something that is counted, for each pixel of the width."""
 
     title: str
+    most: str
     heights: NDArray[np.floating]
 
 
@@ -147,9 +150,11 @@ class _Still:
         threads, lost = team(profile), design_overhead(profile)
         if threads is not None:
             title += f", {percent(threads.efficiency)} of thread-cycles busy"
-        elif profile.series or lost.overhead:
+        elif lost.overhead or any(one.metric in REGISTERS for one in profile.series):
             title += f", {number(lost.overhead)} of them control overhead"
         self._svg.leaf("text", title, x="8", y=str(y + 16), font_weight="bold")
+        if threads is not None:
+            self._legend(threads, y)
         y += 24
         for band in bands:
             label = clip(visible(band.title), int((_LEFT - 16) / _LETTER))
@@ -158,6 +163,7 @@ class _Still:
                 self._band(band, y)
             else:
                 self._bars(band.heights, y, _REGISTER)
+                self._svg.leaf("text", band.most, x=str(_LEFT + 3), y=str(y + 12))
             y += _ROW
         if left:
             more = f"… {number(left)} more row{'s' if left > 1 else ''}"
@@ -167,6 +173,15 @@ class _Still:
             x, top = str(self._x(profile.cycles)), y - _ROW * (len(bands) + (left > 0))
             self._svg.leaf("line", x1=x, x2=x, y1=str(top), y2=str(y), stroke="#222")
         return y + 18
+
+    def _legend(self, threads: Team, y: float) -> None:
+        """The states' colours, beside the title."""
+        x = float(self._width - _RIGHT)
+        for state in sorted(threads.states.keys() & _STATES.keys(), reverse=True):
+            x -= len(state) * _LETTER + 22
+            place = {"x": f"{x:g}", "y": str(y + 7), "width": "10", "height": "10"}
+            self._svg.leaf("rect", **place, fill=_STATES[state])
+            self._svg.leaf("text", state, x=f"{x + 14:g}", y=str(y + 16), fill="#333")
 
     def _band(self, band: _Band, y: float) -> None:
         inside = (band.end > self._start) & (band.start < self._end)
@@ -205,7 +220,8 @@ class _Still:
             own = np.array([c == colour for c in colours], dtype=np.bool_)[which]
             covered = np.clip(_coverage(pixel[0][own], pixel[1][own], len(below)), 0, 1)
             if single:
-                for a, b, step in _runs(np.ceil(covered * 4)):
+                # What rounding leaves of nothing is nothing.
+                for a, b, step in _runs(np.ceil(covered * 4 - 1e-6)):
                     self._pixels(a, b, y, float(_ROW - 3), colour, f"{step / 4:g}")
             else:
                 self._bars(covered, y, colour, below)
@@ -251,7 +267,7 @@ class _Still:
                 named[key] = named[key] + rate if key in named else rate
         for (_, name), rate in named.items():
             if rate.max() > 0:
-                yield _Level(f"≤ {rate.max():.3g}/cycle {name}", rate / rate.max())
+                yield _Level(name, f"≤ {rate.max():.3g} a cycle", rate / rate.max())
 
     def _bands(self, profile: Profile) -> Iterator[_Band]:
         by_instance: dict[str, list[Row]] = {}
@@ -297,7 +313,9 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
     """A row's boxes; nested control blocks one level below the other."""
     inside = set(row.paths)
     depth = {p: len(inside.intersection(profile.lineage(p))) for p in row.paths}
-    title = f"{prefix}{_TITLES.get(row.kind, row.kind.value)}"
+    named = row.frame >= 0
+    what = profile.catalog[row.frame].label if named else _TITLES.get(row.kind, row.kind.value)
+    title = f"{prefix}{what}"
     arm = f", arm {row.lane + 1}" if row.lane else ""
     arm += f" ({row.extra + 1})" if row.extra else ""
     for level in sorted(set(depth.values())):

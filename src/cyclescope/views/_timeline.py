@@ -194,7 +194,8 @@ class _Timeline:
             for row in sorted((r for r in mine if r.kind is kind), key=lambda r: (r.lane, r.extra)):
                 arm = f", arm {row.lane + 1}" if row.lane else ""
                 more = f", overlapping {row.extra}" if row.extra else ""
-                content.append(self._add(root, f"{title}{arm}{more}", rank, row=row))
+                name = title if row.frame < 0 else self._label(row.paths[0])
+                content.append(self._add(root, f"{name}{arm}{more}", rank, row=row))
                 rank += 1
             if kind is Kind.CONTROL:
                 registers = tuple(s for s in series if s.metric in REGISTERS)
