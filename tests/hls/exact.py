@@ -39,29 +39,38 @@ def states_by_cycle(profile: Profile) -> NDArray[np.int64]:
     return found
 
 
-def wrong(profile: Profile, truth: Profile, *, complete: bool = True) -> list[str]:
+def wrong(
+    profile: Profile,
+    truth: Profile,
+    *,
+    complete: bool = True,
+    known: bool = True,
+    cut: bool = False,
+) -> list[str]:
     """What a unit's profile says that is not so.
 
     Args:
         profile: of the unit.
         truth: the same run as the bench saw it, sampled in each cycle.
-        complete: nothing may be unknown, and no count left out.
+        complete: no count may be left out.
+        known: no state may be unknown.
+        cut: the run went on behind the profile's end.
     """
     found = []
     own, seen = states_by_cycle(profile), states_by_cycle(truth)
     if profile.cycles > truth.cycles:
         return [f"{profile.cycles} cycles of {truth.cycles}"]
-    known = own != NAMES.index("unknown")
-    if complete and not known.all():
-        found.append(f"{np.count_nonzero(~known)} thread-cycles unknown")
-    differ = known & (own != seen[:, : profile.cycles])
+    shown = own != NAMES.index("unknown")
+    if known and not shown.all():
+        found.append(f"{np.count_nonzero(~shown)} thread-cycles unknown")
+    differ = shown & (own != seen[:, : profile.cycles])
     if differ.any():
         thread, cycle = (int(a[0]) for a in np.nonzero(differ))
         found.append(
             f"state of thread {thread} in cycle {cycle}: {NAMES[own[thread, cycle]]}, not "
             f"{NAMES[seen[thread, cycle]]}; {np.count_nonzero(differ)} thread-cycles"
         )
-    if complete and (seen[:, profile.cycles :] != 0).any():
+    if not cut and (seen[:, profile.cycles :] != 0).any():
         found.append("a thread works after the end")
     sums = {}
     for series in truth.series:

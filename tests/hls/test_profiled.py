@@ -149,6 +149,78 @@ def test_command_line(
     assert (again.schedule, again.series) == (profile.schedule, profile.series)
     assert main([*program, "--dump", "e.bin"]) == 2
     assert "--profile" in capsys.readouterr().err
-    assert main([*command[:-1], "e.bin", "--force", "--cycle-limit", "50"]) == 5
-    assert "ended early" in capsys.readouterr().err
-    assert not Path("e.bin").exists()
+
+
+LIMITS = (1, 50, 700, 2500)
+
+
+@pytest.mark.parametrize("line_bits", [256, 512])
+def test_a_run_that_is_cut_shows_what_came_before(line_bits: int) -> None:
+    name = CHOSEN[0]
+    on = machine(name, UnitOptions(name, period=64, line_bits=line_bits, stamp_bits=9))
+    assert on.trace is not None
+    program, native = compiled(name)
+    whole = going(name, on, period=1, trace_lines=512)
+    truth = captured(whole, on, 1)
+    # The clock in a record runs over many times.
+    assert wrong(read_dump(whole.trace, on.trace), truth) == []
+    memory = MemoryModel(seed=3, stall=9)
+    for limit in LIMITS:
+        run = run_machine(
+            on,
+            native.inputs,
+            native.scalars,
+            memory=memory,
+            period=1,
+            cycle_limit=limit,
+            trace_lines=512,
+        )
+        assert (run.cycles, run.complete, run.stop_reason) == (limit, False, "limit")
+        assert run.arrays == {}
+        profile = read_dump(run.trace, on.trace)
+        check_laws(profile)
+        assert profile.cycles == limit
+        assert losses(profile) == {}
+        assert wrong(profile, captured(run, on, 1), cut=True) == []
+    limit = whole.cycles - 1  # all threads have finished: the trace is all that is missing
+    run = run_machine(
+        on, native.inputs, native.scalars, memory=memory, cycle_limit=limit, trace_lines=512
+    )
+    assert run.complete
+    assert differences(program, native.outputs, run.arrays) == []
+
+
+def test_a_run_that_is_cut_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = ["hls", str(PROGRAMS / f"{CHOSEN[0]}.c"), "--profile", "--sample", "64"]
+    assert main([*program, "-o", "p.cyc", "--dump", "d.bin", "--cycle-limit", "1500"]) == 5
+    assert "not complete" in capsys.readouterr().err
+    profile = cyclescope.load("p.cyc")
+    assert profile.cycles == 1500
+    assert not profile.meta.complete
+    assert losses(profile) == {"run cut": 1}
+    # What was read back from the hardware is the same, but nobody says that it was cut.
+    assert main(["import", "nymble", "d.bin", "--layout", "d.bin.json"]) == 0
+    again = cyclescope.load("d.cyc")
+    assert (again.schedule, again.series) == (profile.schedule, profile.series)
+    assert main(["summary", "p.cyc"]) == 0
+    assert "run cut" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("on_full", ["stop", "wrap"])
+def test_a_full_region_from_the_command_line(
+    on_full: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = ["hls", str(PROGRAMS / f"{CHOSEN[0]}.c"), "--profile", "--sample", "64"]
+    assert main([*program, "-o", "p.cyc", "--on-full", on_full, "--trace-lines", "10"]) == 0
+    assert "results: as" in capsys.readouterr().out
+    assert main(["summary", "p.cyc"]) == 0
+    said = capsys.readouterr().out
+    assert f"DATA LOSS: line {'dropped' if on_full == 'stop' else 'overwritten'}" in said
+    assert "DATA LOSS: cycle of unknown state" in said

@@ -15,11 +15,18 @@ from cyclescope.hls._machine import build_machine
 from cyclescope.hls._machine_memory import BANKS, LINE
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._profile import profile_of
-from cyclescope.hls._run import TRACE_LINES, externals, lay_out, run_machine, write_inputs
+from cyclescope.hls._run import (
+    TRACE_LINES,
+    externals,
+    lay_out,
+    run_machine,
+    unit_lines,
+    write_inputs,
+)
 from cyclescope.hls._testbench import Host as Saying
 from cyclescope.hls._testbench import bench, dram, wrapper
 from cyclescope.hls._trace_read import read_dump
-from cyclescope.model import Position
+from cyclescope.model import Anomaly, Position, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -211,16 +218,28 @@ def _profile_of_trace(
     options: dict[str, str],
 ) -> Profile:
     """The profile that the unit in the hardware wrote."""
-    if not run.complete:
+    if not run.trace:
         raise RunError(
             f"{title}: the run ended early ({run.stop_reason}), before its trace was there to be"
-            " read; let it come to its end, or profile without a unit in the hardware"
+            " read; let it come to its end, or set a limit of cycles"
         )
     where = machine.region.where
     position = Position("c", Path(where.file).name, where.line, where.column)
     profile = read_dump(run.trace, trace, where=title, inputs=inputs, positions=[position])
-    kept = options | profile.meta.options
-    return profile.with_meta(title=title, options=kept)
+    meta = {"title": title, "options": options | profile.meta.options}
+    return profile.with_meta(**meta) if run.complete else _cut(profile.with_meta(**meta), run)
+
+
+def _cut(profile: Profile, run: HardwareRun) -> Profile:
+    """The profile of a run that did not come to its end."""
+    anomaly = Anomaly(
+        "run cut", Severity.DATA_LOSS, 1, f"{run.stop_reason}; what came later is not known"
+    )
+    return profile.with_meta(
+        complete=False,
+        stop_reason=run.stop_reason,
+        anomalies=(*profile.meta.anomalies, anomaly),
+    )
 
 
 def _options(
@@ -264,7 +283,7 @@ def write_rtl(
     sizes = [len(arrays[a.name]) for a in externals(machine)]
     room = 0 if machine.trace is None else trace_lines
     layout = lay_out([*sizes, LINE * BANKS * room])
-    region = (layout.bases[-1] // BANKS, room)
+    region = (layout.bases[-1] // BANKS, unit_lines(machine, room))
     host = Saying(
         machine.threads, in_order, start_cost, layout.bases[:-1], sizes, scalars, trace=region
     )

@@ -17,7 +17,7 @@ from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._models import with_models
 from cyclescope.hls._testbench import Host, bench, config_words, dram
 from cyclescope.hls._watch import captures, watch, watch_modules
-from cyclescope.sim import Design, Harness, build, go_done, run
+from cyclescope.sim import Design, Harness, StopReason, build, go_done, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +35,7 @@ _PAGE = 4096
 _FEWEST_LINES = 4096
 
 _LIMIT = 1 << 32
+_LAST_WORDS = 1 << 16  # cycles in which a profiling unit has written what it holds, and more
 
 TRACE_LINES = 1 << 14
 """Lines of a profiling unit's region by default: a megabyte."""
@@ -46,7 +47,7 @@ class HardwareRun:
 
     Attributes:
         cycles: from the start of the first thread until the last is over and memory at rest.
-        complete: it came to its own end.
+        complete: it came to its own end; one that was cut may have a trace all the same.
         stop_reason: why it ended, in the words of sim's `StopReason`.
         seconds: wall time of the simulation.
         arrays: external array → its bytes after the run; empty if it is not complete.
@@ -178,17 +179,21 @@ def run_machine(
         scalars,
         only=0 if only is None else only + 1,
         period=period or 1,
-        trace=(region, room),
+        trace=(region, unit_lines(machine, room)),
+        stop_at=cycle_limit or 0,
     )
+    limit = cycle_limit
+    if limit is not None and machine.trace is not None:
+        limit += _LAST_WORDS
     built = build(prepare(machine, layout.lines, profiled=period is not None, unit_rtl=unit_rtl))
     try:
         with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
             folder = Path(name)
             write_inputs(folder, machine, arrays, host, memory or MemoryModel(), layout)
-            result = run(
-                built, cycle_limit=cycle_limit, progress=progress, arguments=(f"+RUN={folder}",)
-            )
-            if said := re.search(r"^CYC (.*)$", result.output, re.MULTILINE):
+            result = run(built, cycle_limit=limit, progress=progress, arguments=(f"+RUN={folder}",))
+            said = re.search(r"^CYC (.*)$", result.output, re.MULTILINE)
+            cut = cycle_limit is not None and said is not None and said[1] == "cut"
+            if said is not None and not cut:
                 raise RunError(_wrong(machine, said[1].split()))
             if result.stop_reason == "failed":
                 raise RunError(f"the simulation failed: {result.message}; please report this")
@@ -198,19 +203,25 @@ def run_machine(
             f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror}); make"
             " room or name another folder in TMPDIR"
         ) from error
+    complete = result.complete and not cut
     return HardwareRun(
-        result.cycles,
-        result.complete,
-        str(result.stop_reason),
+        cycle_limit if cut and cycle_limit else result.cycles,
+        complete,
+        str(StopReason.LIMIT if cut else result.stop_reason),
         result.seconds,
         {
             a.name: image[base : base + size]
             for a, base, size in zip(places, layout.bases, sizes, strict=False)
-            if result.complete
+            if complete
         },
         result.capture,
         _trace(image, layout, region // LINE, room),
     )
+
+
+def unit_lines(machine: Machine, room: int) -> int:
+    """The lines that a profiling unit can write to so many of the memory's."""
+    return 0 if machine.trace is None else room * 8 * LINE // machine.trace.line_bits
 
 
 def write_inputs(

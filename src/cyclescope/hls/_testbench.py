@@ -53,6 +53,7 @@ class Host:
         period: cycles between two samples of a profile's counters.
         patience: cycles without any movement until it gives up.
         trace: address and lines of the profiling unit's region.
+        stop_at: the cycle in which a run with a profiling unit is cut; 0: never.
     """
 
     team: int
@@ -65,6 +66,7 @@ class Host:
     period: int = 1
     patience: int = 1000
     trace: tuple[int, int] = (0, 0)
+    stop_at: int = 0
 
 
 @cache
@@ -79,7 +81,7 @@ def config_words(host: Host, model: MemoryModel) -> list[int]:
     words += [getattr(model, name) for name in _MODEL]
     for base, size in zip(host.bases, host.sizes, strict=True):
         words += [base, size]
-    return words + list(host.scalars) + list(host.trace)
+    return words + list(host.scalars) + [*host.trace, host.stop_at]
 
 
 def bench(machine: Machine, lines: int, inside: str = "") -> str:
@@ -106,9 +108,10 @@ def bench(machine: Machine, lines: int, inside: str = "") -> str:
     for number, (name, width) in enumerate(region.scalars):
         config.append(f"scalar{number}")
         pins.append(f".scalar{number}(scalar{number}[{width - 1}:0])  // {name}")
-    config += ["trace_base", "trace_lines"]
+    config += ["trace_base", "trace_lines", "stop_at"]
     if machine.trace is not None:
         pins.append(".trace_base(trace_base[31:0]), .trace_lines(trace_lines[31:0])")
+        pins.append(".trace_stop(trace_stop), .trace_done(trace_done)")
         pins += [f".bank{b}_row_miss(bank{b}_row_miss)" for b in range(BANKS)]
     if machine.accesses:
         pins.append(".faulty(faulty), .faulty_access(faulty_access)")
@@ -163,6 +166,11 @@ module bench (
   reg dump;
   reg [63:0] quiet;
   reg [63:0] clock;
+  // A run that is to be cut: the profiling unit writes what it has, then memory is looked at.
+  reg cutting;
+  wire trace_stop = cutting || (stop_at != 0 && clock >= stop_at && finished != team_mask);
+  wire trace_done;
+  wire cut = cutting && trace_done;
   always @(posedge clk) begin
     if (edges == 3) begin
       go <= 1;
@@ -173,14 +181,17 @@ module bench (
       countdown <= 0;
       quiet <= 0;
       clock <= 0;
+      cutting <= 0;
     end else begin
       clock <= clock + 1;
+      cutting <= trace_stop;
       if (start) begin
         started <= started + 1;
         countdown <= start_cost;
       end else if (countdown != 0) countdown <= countdown - 1;
       quiet <= moving || start || countdown != 0 ? 0 : quiet + 1;
-      if (finished == team_mask && !moving) dump <= 1;
+      if (cut && !dump) $display("CYC cut");
+      if (cut || (finished == team_mask && !moving)) dump <= 1;
       if (dump) done <= 1;
       if (faulty) begin
         $display("CYC fault %0d %0d %0d", faulty_access, faulty_tid, faulty_offset);
@@ -195,7 +206,7 @@ module bench (
   {machine.name} accelerator (
     {_joined(pins)}
   );
-{"" if machine.accesses else _no_faults(tid)}
+{"" if machine.accesses else _no_faults(tid)}{"" if machine.trace else "  assign trace_done = 0;"}
 {_banks(lines)}{inside}
 endmodule
 """

@@ -35,6 +35,8 @@ class UnitOptions:
         on_full: what happens when the trace region is full.
         counters: names of the counters wanted; None: all that the region can have.
         period_ps: of the clock, if known.
+        line_bits: of the lines that it writes: a power of two from 256 to the memory's width.
+        stamp_bits: of the clock in a record.
     """
 
     title: str
@@ -42,18 +44,26 @@ class UnitOptions:
     on_full: OnFull = OnFull.STOP
     counters: frozenset[str] | None = None
     period_ps: int | None = None
+    line_bits: int = 8 * LINE
+    stamp_bits: int = 32
 
 
 def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
     """The top module with a unit in it, and the layout of what that writes.
 
     The core's instance is called `core`. Further inputs: `trace_base`, the region's address in bank
-    0, a multiple of 64; `trace_lines`; `bank0_row_miss` … The output `moving` is 1 until the trace
-    is written, too.
+    0, a multiple of 64; `trace_lines`; `trace_stop`, 1 from the first cycle on that is not wanted
+    any more (once all threads have finished it has no say); `bank0_row_miss` … The output `moving`
+    is 1 until the trace is written, too; `trace_done` from then on.
 
     Raises:
-        DataError: a counter is not known, or the period does not fit.
+        DataError: a counter is not known, or the period or the lines do not fit.
     """
+    if options.line_bits not in (256, 8 * LINE):
+        raise DataError(
+            f"lines of {options.line_bits} bits: the unit writes 256 or {8 * LINE}, no more than"
+            " the memory takes at once"
+        )
     fed = feed(core)
     wanted = options.counters
     known = {source.counter.name for source, _ in fed}
@@ -67,7 +77,8 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         core.threads,
         [source for source, _ in fed],
         period=options.period,
-        line_bits=8 * LINE,
+        line_bits=options.line_bits,
+        stamp_bits=options.stamp_bits,
         on_full=options.on_full,
         period_ps=options.period_ps,
     )
@@ -85,6 +96,7 @@ class _Top:
     ) -> None:
         self._m = m
         base, lines = m.input("trace_base", ADDRESS), m.input("trace_lines", ADDRESS)
+        stop = m.input("trace_stop", 1)
         misses = [m.input(f"bank{b}_row_miss", 1) for b in range(BANKS)]
         busy = m.ahead("core_waitrequest", 1)
         inputs: dict[str, Expr] = {}
@@ -93,9 +105,9 @@ class _Top:
                 inputs[port.name] = m.input(port.name, port.width)
         waitrequest, inputs["bank0_waitrequest"] = inputs["bank0_waitrequest"], busy
         self._core = m.instance(core.m, "core", inputs)
-        ended = m.wire(
-            "ended", self._core["finished"].eq(inputs["team_mask"]) & ~self._core["moving"]
-        )
+        finished = m.wire("all_finished", self._core["finished"].eq(inputs["team_mask"]))
+        # Once all threads have finished, the end is near: it is waited for.
+        ended = m.wire("ended", mux(finished, ~self._core["moving"], stop))
         over = m.register("over", 1, reset=0)
         m.update(over, 1, ended)
         run = m.wire("run", ~(ended | over))
@@ -120,6 +132,7 @@ class _Top:
         )
         shared = self._bank(unit, waitrequest, busy, waits)
         shared["moving"] = self._core["moving"] | (~run & ~unit["done"])
+        m.output("trace_done", unit["done"])
         for port in core.m.ports():
             if port.direction == "output" and not port.name.startswith("count"):
                 m.output(port.name, shared.get(port.name, self._core[port.name]))
@@ -136,10 +149,16 @@ class _Top:
         m.assign(core_waits, waitrequest | pick)
         m.assign(unit_waits, waitrequest | ~pick)
         line = unit["address"][ADDRESS - 1 : 6].trunc(core["bank0_address"].width)
+        # A narrow line is a part of the memory's.
+        parts = 8 * LINE // unit["writedata"].width
+        bytes_on: Expr = const(-1, LINE)
+        if parts > 1:
+            part = unit["address"][5 : LINE.bit_length() - parts.bit_length()]
+            bytes_on = cat(*(part.eq(i).repeat(LINE // parts) for i in reversed(range(parts))))
         return {
             "bank0_read": reading & ~pick,
             "bank0_write": writing | pick,
             "bank0_address": mux(pick, line, core["bank0_address"]),
-            "bank0_byteenable": mux(pick, const(-1, LINE), core["bank0_byteenable"]),
-            "bank0_writedata": mux(pick, unit["writedata"], core["bank0_writedata"]),
+            "bank0_byteenable": mux(pick, bytes_on, core["bank0_byteenable"]),
+            "bank0_writedata": mux(pick, unit["writedata"].repeat(parts), core["bank0_writedata"]),
         }
