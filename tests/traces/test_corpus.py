@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import lzma
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import pytest
 from cyclescope.analyse import design_overhead
 from cyclescope.model import check_laws
 from cyclescope.traces import import_petal
-from traces.runs import CORPUS, MISSING, as_the_original, read_folded
+from traces.runs import CORPUS, MISSING, REMOVED, as_the_original, read_folded
 
 if TYPE_CHECKING:
     from cyclescope.model import Profile
@@ -50,6 +51,18 @@ def test_scaled_stacks_are_those_of_the_original_but_for_its_rounding(name: str,
     assert sum(scaled.values()) == CYCLES[name]
     for stack, share in scaled.items():
         assert abs(share - original[stack] / 1000) <= slack[stack] + 1e-4, stack
+
+
+def test_the_primitive_that_only_the_original_shows_is_not_in_the_design() -> None:
+    name, _, _ = REMOVED.partition(" ")
+    with lzma.open(CORPUS / "pifo" / "instrumented.vcd.xz", "rt") as stream:
+        declared = "".join(iter(lambda: next(stream), "$enddefinitions $end\n"))
+    assert f" {name}___Compute_keep_loopingUG___main_primitive_probe_out " in declared
+    assert f" {name}_in " not in declared
+    assert f" {name} $end" not in declared
+    assert " lt_6_left " in declared  # as that of any primitive that is there
+    anomalies = [a for a in profile("pifo").meta.anomalies if a.name.startswith("cell removed")]
+    assert [(a.count, f"main.{name}" in a.detail) for a in anomalies] == [(1, True)]
 
 
 @pytest.mark.parametrize("name", CYCLES)

@@ -5,11 +5,14 @@ Groups and calls come straight from their probes. Of the control program are act
 - the statements around an active group;
 - those whose compiler-made group is active;
 - while such a group only updates its state: the statement around what that state runs, as
-  learned from the trace: the groups ever seen active in it.
+  learned from the trace: the groups ever seen active in it. If they are all of a block that the
+  compiler promoted to a fixed length, the state runs that block, and the step is of the
+  statement around it.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Activity", "Learned", "activity", "learn"]
 
 Learned = dict[tuple[str, int], set[str]]
-"""(compiler-made group, its state) → the statements around what was seen to run in it."""
+"""(compiler-made group, its state) → the places of what was seen to run in it."""
+
+# What `static-inline` calls the group of a promoted block, after its operator.
+_PROMOTED = re.compile(r"(?:wrapper_early_reset_)?static_(seq|par|if|repeat)(?:_thread)?\d*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +69,7 @@ def learn(instance: Instance, values: Mapping[bytes, int], learned: Learned) -> 
     for group, signal in instance.controls:
         state = _state(instance, group, values)
         if group.node is not None and state is not None and _high(signal, values):
-            around = {
-                _around(instance.component, place) for place in _runs(instance, group, values)
-            }
-            learned.setdefault((group.name, state), set()).update(around)
+            learned.setdefault((group.name, state), set()).update(_runs(instance, group, values))
 
 
 def _high(signal: Signal, values: Mapping[bytes, int]) -> bool:
@@ -117,13 +120,67 @@ def _block(
     seen = learned.get((group.name, state))
     if not seen:
         return own
-    chains = [instance.component.chain(place) for place in sorted(seen)]
-    common = _common(chains)
+    component = instance.component
+    block = _promoted(component, group, state, learned)
+    inner = [*sorted(seen), *([] if block is None else [block])]
+    common = _common(component.chain(_around(component, place)) for place in inner)
     return common if common.startswith(own) else own
+
+
+def _promoted(
+    component: Component, group: ControlGroup, state: int, learned: Learned
+) -> str | None:
+    """The promoted block that a state runs, None if it runs another thing, or part of a block.
+
+    The files do not say which block it is: it is the one around all that was seen in this state
+    in which nothing of another state stands.
+    """
+    named = _PROMOTED.fullmatch(group.states.get(state, ""))
+    if named is None:
+        return None
+    own = learned[group.name, state]
+    others = _elsewhere(component, learned, own)
+    around = _shared(component.chain(place) for place in sorted(own))
+    free = [d for d in around if not any(place.startswith(d) for place in others)]
+    same = [d for d in free if component.nodes[d].operator.removeprefix("static ") == named[1]]
+    return next(iter(same or free), None)
+
+
+def _elsewhere(component: Component, learned: Learned, own: set[str]) -> set[str]:
+    """The places of what a state does not run, which was seen to run `own`.
+
+    An enable that was never seen is in an arm not taken of some block that was, unless the files
+    name the state that starts it, or a state was never seen of which they do not say what it runs.
+    """
+    seen = set().union(*learned.values())
+    started = {_enabled(name) for group in component.groups for name in group.states.values()}
+    known = {_enabled(name) for name in (*component.enables, *(g.name for g in component.groups))}
+    unknown = any(
+        not learned.get((group.name, state)) and _enabled(name) not in known
+        for group in component.groups
+        for state, name in group.states.items()
+        if name != f"{group.fsm}_END"
+    )
+    unseen = {
+        place
+        for name, place in component.enables.items()
+        if place not in seen and (unknown or _enabled(name) in started)
+    }
+    return (seen - own) | unseen
+
+
+def _enabled(name: str) -> str:
+    """What the names of a group and of what the compiler wraps around it have in common."""
+    return name.removeprefix("wrapper_early_reset_").rstrip("0123456789")
+
+
+def _shared(chains: Iterable[list[str]]) -> list[str]:
+    """The statements that are on all chains, outermost first."""
+    first, *rest = chains
+    return [place for place in first if all(place in chain for chain in rest)]
 
 
 def _common(chains: Iterable[list[str]]) -> str:
     """The innermost statement that is on all chains."""
-    first, *rest = chains
-    shared = [place for place in first if all(place in chain for chain in rest)]
+    shared = _shared(chains)
     return shared[-1] if shared else ""

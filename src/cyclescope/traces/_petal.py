@@ -194,6 +194,9 @@ def _anomalies(design: Design, run: _Recording) -> Iterator[Anomaly]:
     if lost:
         detail = "compiler-made groups of no known statement, not shown: " + ", ".join(lost[:5])
         yield Anomaly("control group without a place", Severity.INFO, len(lost), detail)
+    if design.removed:
+        detail = "called, but not in the design; not shown: " + ", ".join(design.removed[:5])
+        yield Anomaly("cell removed by the compiler", Severity.INFO, len(design.removed), detail)
     if design.strange:
         detail = "not shown: " + ", ".join(design.strange[:5])
         yield Anomaly("probe of another component", Severity.INFO, len(design.strange), detail)

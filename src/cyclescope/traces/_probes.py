@@ -71,13 +71,19 @@ class Instance:
 
 @dataclass
 class Design:
-    """The instances, main first, and the signals that say when the run is on."""
+    """The instances, main first, and the signals that say when the run is on.
+
+    Attributes:
+        strange: probes that belong to another component than that in which they stand.
+        removed: cells that groups call but that the design does not have.
+    """
 
     instances: list[Instance]
     clock: Signal
     go: Signal
     done: Signal
-    strange: list[str]
+    strange: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
 
 
 def find_design(path: Path, signals: Iterable[Signal], side: SideFiles) -> Design:
@@ -107,9 +113,44 @@ def find_design(path: Path, signals: Iterable[Signal], side: SideFiles) -> Desig
         )
     top = min(tops, key=lambda scope: (len(scope), scope))
     clock, go, done = (scopes[top][port] for port in ports)
-    design = Design([], clock, go, done, [])
+    design = Design([], clock, go, done)
     _Finder(scopes, side, design).visit(top, side.components[side.main])
+    _drop_removed(design, scopes)
     return design
+
+
+def _drop_removed(design: Design, scopes: dict[Scope, dict[str, Signal]]) -> None:
+    """Forget calls of cells that are not in the design.
+
+    A probe stays where the compiler finds that nobody sees what a cell does, and removes it. A
+    waveform that shows no called primitive at all, or no called component, may leave out others.
+    """
+    absent: list[tuple[Instance, Probe]] = []
+    shown: set[str] = set()
+    for instance in design.instances:
+        here = _cells_in(instance, scopes)
+        for call in instance.calls:
+            if call.kind == "se" or {call.name, instance.component.shared.get(call.name)} & here:
+                shown.add(call.kind)
+            else:
+                absent.append((instance, call))
+    for instance, call in absent:
+        name = f"{instance.component.name}.{call.name}"
+        if call.kind in shown:
+            instance.calls.remove(call)
+            if name not in design.removed:
+                design.removed.append(name)
+
+
+def _cells_in(instance: Instance, scopes: dict[Scope, dict[str, Signal]]) -> set[str]:
+    """The cells of an instance of which the waveform shows the inside or a port."""
+    cells = {**instance.component.cells, **instance.component.primitives}
+    found = {cell for cell in cells if (*instance.scope, cell) in scopes}
+    for name in scopes[instance.scope]:
+        parts = [] if "_probe_" in name else name.split("_")
+        longest = ("_".join(parts[:n]) for n in range(len(parts) - 1, 0, -1))
+        found |= set(next(([cell] for cell in longest if cell in cells), ()))
+    return found
 
 
 class _Finder:

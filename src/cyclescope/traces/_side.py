@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import DataError
@@ -46,12 +46,14 @@ class ControlGroup:
         node: descriptor of the statement, None if nothing says which.
         fsm: its state register, None for a `par`.
         done: its registers that say which arms are done.
+        states: state → the group that it starts, none for a `par`.
     """
 
     name: str
     node: str | None
     fsm: str | None
     done: tuple[str, ...]
+    states: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -247,10 +249,13 @@ def _read_control_groups(
             found = [known[p] for p in positions]
             # The line of the statement itself before that of its generator.
             found = [d for d in found if component.nodes[d].operator] or found
-            component.groups.append(ControlGroup(group, found[0] if found else None, fsm, done))
+            started = [name for row in rows if (name := files.text(row, "group")) != f"{fsm}_END"]
+            states = {files.get(row, "id", int): files.text(row, "group") for row in rows if fsm}
+            component.groups.append(
+                ControlGroup(group, found[0] if found else None, fsm, done, states)
+            )
             if not found:
-                names = [files.text(row, "group") for row in rows]
-                late.append((component, group, [n for n in names if n != f"{fsm}_END"]))
+                late.append((component, group, started))
     for owner, group, names in late:
         _place_by_children(owner, group, names)
 
@@ -269,8 +274,7 @@ def _place_by_children(component: Component, name: str, children: list[str]) -> 
     common = [d for d in chains[0] if all(d in chain for chain in chains)]
     if common and common[-1] not in taken:
         place = next(i for i, g in enumerate(component.groups) if g.name == name)
-        old = component.groups[place]
-        component.groups[place] = ControlGroup(old.name, common[-1], old.fsm, old.done)
+        component.groups[place] = replace(component.groups[place], node=common[-1])
 
 
 def _read_generator(files: _Files, components: dict[str, Component]) -> None:
