@@ -14,15 +14,17 @@ mod record;
 mod repeat;
 mod share;
 mod source;
+mod store;
 mod tables;
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error, OutputFile};
+use pyo3::buffer::PyBuffer;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyBytes};
 use std::collections::HashSet;
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -208,8 +210,8 @@ fn compiler<T: Send>(py: Python<'_>, work: impl FnOnce() -> CalyxResult<T> + Sen
     })
 }
 
-/// Read a table.
-fn reader<T>(work: impl FnOnce() -> parquet::errors::Result<T>) -> PyResult<T> {
+/// Read or write a table.
+fn parquet_work<T>(work: impl FnOnce() -> parquet::errors::Result<T>) -> PyResult<T> {
     guarded(work, |error| PyValueError::new_err(error.to_string()), PyValueError::new_err)
 }
 
@@ -271,7 +273,7 @@ fn table_integers<'py>(
     data: &[u8],
     column: &str,
 ) -> PyResult<Bound<'py, PyByteArray>> {
-    let values = reader(|| tables::integers(data, column))?;
+    let values = parquet_work(|| tables::integers(data, column))?;
     PyByteArray::new_with(py, values.len() * 8, |bytes| {
         for (word, value) in bytes.chunks_exact_mut(8).zip(values) {
             word.copy_from_slice(&value.to_ne_bytes());
@@ -283,7 +285,37 @@ fn table_integers<'py>(
 /// The rows of a Parquet file as a JSON list of objects.
 #[pyfunction]
 fn table_rows(data: &[u8]) -> PyResult<String> {
-    reader(|| tables::rows(data))
+    parquet_work(|| tables::rows(data))
+}
+
+/// What a column of this kind holds.
+fn column(kind: &str, values: &Bound<'_, PyAny>) -> PyResult<store::Column> {
+    use store::Column;
+    let whole = || values.extract::<PyBuffer<i64>>()?.to_vec(values.py());
+    Ok(match kind {
+        "narrow" => Column::Narrow(whole()?),
+        "whole" => Column::Whole(whole()?),
+        "optional" => Column::Optional(whole()?),
+        "text" => Column::Text(values.extract()?),
+        "truth" => Column::Truth(values.extract()?),
+        "whole lists" => Column::WholeLists(values.extract()?),
+        "place lists" => Column::PlaceLists(values.extract()?),
+        _ => return Err(PyValueError::new_err(format!("no kind of column: {kind}"))),
+    })
+}
+
+/// Columns (name, kind, values) as a Parquet file.
+#[pyfunction]
+fn write_table<'py>(
+    py: Python<'py>,
+    columns: Vec<(String, String, Bound<'py, PyAny>)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let columns = columns
+        .into_iter()
+        .map(|(name, kind, values)| Ok((name, column(&kind, &values)?)))
+        .collect::<PyResult<Vec<_>>>()?;
+    let table = py.detach(|| parquet_work(|| store::table(columns)))?;
+    Ok(PyBytes::new(py, &table))
 }
 
 #[pymodule]
@@ -296,5 +328,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(print_program, module)?)?;
     module.add_function(wrap_pyfunction!(table_integers, module)?)?;
     module.add_function(wrap_pyfunction!(table_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(write_table, module)?)?;
     Ok(())
 }

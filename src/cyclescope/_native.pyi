@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 CALYX_VERSION: str
@@ -25,3 +26,10 @@ def table_integers(data: bytes, column: str) -> bytearray:
 
 def table_rows(data: bytes) -> str:
     """ValueError if it isn't Parquet."""
+
+def write_table(columns: Sequence[tuple[str, str, object]]) -> bytes:
+    """Columns (name, kind, values) as a Parquet file.
+
+    Kinds: of int64 arrays `narrow` (the narrowest type that holds them all), `whole`, `optional`
+    (-1 is a missing value); of lists `text`, `truth`, `whole lists`, `place lists`.
+    """

@@ -11,11 +11,14 @@ import zipfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import cyclescope
+from cyclescope._native import table_integers, table_rows, write_table
 from cyclescope.errors import CyclescopeError, OutputError, ProfileFileError
 from cyclescope.model import FORMAT_VERSION, Frame, Kind, Meta, Profile, ProfileBuilder
 from strategies import HOSTILE, calyx_profiles, large_profile
@@ -78,6 +81,89 @@ def test_tables_open_with_any_parquet_reader(saved: Path, profile: Profile) -> N
     # Stored, not deflated: a reader can map a table where it lies.
     with zipfile.ZipFile(saved) as archive:
         assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
+
+
+@given(profile=calyx_profiles())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_polars_reads_in_the_tables_what_the_profile_says(profile: Profile, tmp_path: Path) -> None:
+    path = tmp_path / "p.cyc"
+    cyclescope.save(profile, path, force=True)
+    parts = members(path)
+    for name in ("frames", "paths", "trees"):
+        table = pl.read_parquet(io.BytesIO(parts[f"{name}.parquet"]))
+        assert table.equals(getattr(profile, name))
+        assert table.schema == getattr(profile, name).schema
+    runs = pl.read_parquet(io.BytesIO(parts["runs.parquet"]))
+    assert runs["cycles"].to_list() == profile.schedule.cycles.tolist()
+    assert runs["tree"].to_list() == profile.schedule.tree.tolist()
+
+
+@given(
+    st.lists(st.integers(-1, 2**40)),
+    st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3)),
+    st.lists(st.tuples(st.text(), st.text(), st.integers(0, 9), st.integers(-9, 9)), max_size=3),
+)
+def test_columns_of_every_kind_are_read_back_by_two_readers(
+    values: list[int], lists: list[list[int]], places: list[tuple[str, str, int, int]]
+) -> None:
+    size = min(len(values), len(lists))
+    column = np.array(values[:size], dtype=np.int64)
+    table = write_table(
+        [
+            ("narrow", "narrow", column),
+            ("optional", "optional", column),
+            ("lists", "whole lists", lists[:size]),
+            ("places", "place lists", [places] * size),
+            ("truth", "truth", [value > 5 for value in values[:size]]),
+        ]
+    )
+    rows = [
+        {
+            "narrow": value,
+            "optional": None if value == -1 else value,
+            "lists": inner,
+            "places": [
+                dict(zip(("level", "file", "line", "column"), place, strict=True))
+                for place in places
+            ],
+            "truth": value > 5,
+        }
+        for value, inner in zip(values, lists, strict=False)
+    ]
+    assert pl.read_parquet(io.BytesIO(table)).to_dicts() == rows
+    assert json.loads(table_rows(table)) == rows
+    assert np.frombuffer(table_integers(table, "optional"), np.int64).tolist() == values[:size]
+
+
+@pytest.mark.parametrize(
+    ("most", "kind"),
+    [
+        (255, pl.UInt8),
+        (256, pl.UInt16),
+        (2**16, pl.UInt32),
+        (2**32 - 1, pl.UInt32),
+        (2**32, pl.Int64),
+        (2**63 - 1, pl.Int64),
+        (-1, pl.Int64),
+    ],
+)
+def test_a_narrow_column_is_as_wide_as_its_values_need(most: int, kind: pl.DataType) -> None:
+    table = write_table([("n", "narrow", np.array([0, most], dtype=np.int64))])
+    read = pl.read_parquet(io.BytesIO(table))["n"]
+    assert (read.dtype, read.to_list()) == (kind, [0, most])
+    assert np.frombuffer(table_integers(table, "n"), np.int64).tolist() == [0, most]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [("a", "whole", np.arange(2)), ("b", "whole", np.arange(3))],
+        [("a", "no such kind", [])],
+    ],
+)
+def test_what_is_no_table_is_refused(columns: list[tuple[str, str, object]]) -> None:
+    with pytest.raises(ValueError, match=r"length|kind"):
+        write_table(columns)
 
 
 def test_the_public_frames_say_what_the_profile_says(saved: Path) -> None:

@@ -20,7 +20,6 @@ million cycles takes some hundred kilobytes.
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from dataclasses import asdict, fields
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from cyclescope._files import write_whole
-from cyclescope._native import table_integers, table_rows
+from cyclescope._native import table_integers, table_rows, write_table
 from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._area import Area
 from cyclescope.model._frame import Frame, Kind, Position
@@ -41,9 +40,7 @@ from cyclescope.model._series import Bank, Series
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
-
-    import polars as pl
+    from collections.abc import Callable, Iterator
 
     from cyclescope.model._profile import Ints
 
@@ -66,36 +63,7 @@ def save(profile: Profile, path: str | os.PathLike[str], *, force: bool = False)
 
 
 def _write(profile: Profile, stream: BinaryIO) -> None:
-    series = [s for s in profile.series if s.bank is None]
     banks = _banks(profile)
-    index = np.repeat(np.arange(len(series)), [len(s) for s in series])
-    tables = {
-        "frames": profile.frames,
-        "paths": profile.paths,
-        "trees": profile.trees,
-        "runs": _small(cycles=profile.schedule.cycles, tree=profile.schedule.tree),
-        "counters": _small(
-            series=index,
-            gap=_joined([_gaps(s) for s in series]),
-            cycles=_joined([s.end - s.start for s in series]),
-            value=_joined([s.value for s in series]),
-        ),
-        "banks": _small(
-            bank=np.repeat(np.arange(len(banks)), [len(b.cycles) for b in banks]),
-            cycles=_joined([b.cycles for b in banks]),
-            state=_joined([b.state for b in banks]),
-        ),
-        "values": _small(
-            bank=np.repeat(np.arange(len(banks)), [b.values.size for b in banks]),
-            state=_joined([np.arange(b.values.size) // b.values.shape[1] for b in banks]),
-            column=_joined([np.arange(b.values.size) % b.values.shape[1] for b in banks]),
-            value=_joined([b.values.reshape(-1) for b in banks]),
-        ),
-    }
-    if profile.sources:
-        tables["sources"] = _texts(profile.sources)
-    if profile.areas:
-        tables["areas"] = _areas(profile.areas)
     head = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -107,47 +75,95 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(head, indent=1)
         archive.writestr(zipfile.ZipInfo("head.json", _EPOCH), text)
-        for name, table in tables.items():
-            buffer = io.BytesIO()
-            table.write_parquet(buffer, compression="zstd", compression_level=9)
-            archive.writestr(zipfile.ZipInfo(f"{name}.parquet", _EPOCH), buffer.getvalue())
+        for name, columns in _tables(profile, banks):
+            archive.writestr(zipfile.ZipInfo(f"{name}.parquet", _EPOCH), write_table(columns))
 
 
-def _small(**columns: Ints) -> pl.DataFrame:
-    """A table whose columns are as narrow as their values allow: it loads and packs better."""
-    import polars as pl
-
-    def narrow(column: Ints) -> pl.Series:
-        if len(column) and column.min() >= 0:
-            return pl.Series(column.astype(np.min_scalar_type(int(column.max()))))
-        return pl.Series(column, dtype=pl.Int64)
-
-    return pl.DataFrame({name: narrow(column) for name, column in columns.items()})
+_Columns = list[tuple[str, str, object]]
 
 
-def _texts(sources: dict[str, str]) -> pl.DataFrame:
-    import polars as pl
+def _tables(profile: Profile, banks: list[Bank]) -> Iterator[tuple[str, _Columns]]:
+    """Each table's name and columns (name, kind, values), one table at a time."""
+    paths, forest = profile.call_paths, profile.forest
+    yield "frames", _frames(profile.catalog)
+    path = np.arange(len(paths))
+    yield (
+        "paths",
+        [
+            ("path", "whole", path),
+            ("parent", "optional", paths.parent),
+            ("frame", "whole", paths.frame),
+        ],
+    )
+    tree = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
+    yield "trees", [("tree", "whole", tree), ("path", "whole", forest.path)]
+    yield "runs", _narrow(cycles=profile.schedule.cycles, tree=profile.schedule.tree)
+    series = [s for s in profile.series if s.bank is None]
+    yield (
+        "counters",
+        _narrow(
+            series=np.repeat(np.arange(len(series)), [len(s) for s in series]),
+            gap=_joined([_gaps(s) for s in series]),
+            cycles=_joined([s.end - s.start for s in series]),
+            value=_joined([s.value for s in series]),
+        ),
+    )
+    yield (
+        "banks",
+        _narrow(
+            bank=np.repeat(np.arange(len(banks)), [len(b.cycles) for b in banks]),
+            cycles=_joined([b.cycles for b in banks]),
+            state=_joined([b.state for b in banks]),
+        ),
+    )
+    yield (
+        "values",
+        _narrow(
+            bank=np.repeat(np.arange(len(banks)), [b.values.size for b in banks]),
+            state=_joined([np.arange(b.values.size) // b.values.shape[1] for b in banks]),
+            column=_joined([np.arange(b.values.size) % b.values.shape[1] for b in banks]),
+            value=_joined([b.values.reshape(-1) for b in banks]),
+        ),
+    )
+    if profile.sources:
+        files, texts = list(profile.sources), list(profile.sources.values())
+        yield "sources", [("file", "text", files), ("text", "text", texts)]
+    if profile.areas:
+        yield "areas", _areas(profile.areas)
 
-    columns = {"file": list(sources), "text": list(sources.values())}
-    return pl.DataFrame(columns, schema={"file": pl.String, "text": pl.String})
+
+def _frames(catalog: tuple[Frame, ...]) -> _Columns:
+    places = [[(p.level, p.file, p.line, p.column) for p in f.positions] for f in catalog]
+    latency = [-1 if f.latency is None else f.latency for f in catalog]
+    return [
+        ("frame", "whole", np.arange(len(catalog))),
+        ("kind", "text", [f.kind.value for f in catalog]),
+        ("name", "text", [f.name for f in catalog]),
+        ("component", "text", [f.component for f in catalog]),
+        ("detail", "text", [f.detail for f in catalog]),
+        ("positions", "place lists", places),
+        ("latency", "optional", np.array(latency, dtype=np.int64)),
+        ("generated", "truth", [f.generated for f in catalog]),
+    ]
 
 
-_COSTS = ("luts", "ffs", "dsps", "brams")
+def _narrow(**columns: Ints) -> _Columns:
+    """Columns as narrow as their values allow: they load and pack better."""
+    return [(name, "narrow", column) for name, column in columns.items()]
 
 
-def _areas(areas: tuple[Area, ...]) -> pl.DataFrame:
-    import polars as pl
-
-    columns = {name: [getattr(area, name) for area in areas] for name in ("cell", "type", *_COSTS)}
-    paths = [list(area.paths) for area in areas]
-    schema: dict[str, pl.DataType | type[pl.DataType]] = {
-        **dict.fromkeys(("cell", "type"), pl.String),
-        **dict.fromkeys(_COSTS, pl.Int64),
-        "paths": pl.List(pl.Int64),
-        "seen": pl.Boolean,
-    }
-    seen = [area.seen for area in areas]
-    return pl.DataFrame({**columns, "paths": paths, "seen": seen}, schema=schema)
+def _areas(areas: tuple[Area, ...]) -> _Columns:
+    costs = [
+        (name, "whole", np.array([getattr(area, name) for area in areas], dtype=np.int64))
+        for name in ("luts", "ffs", "dsps", "brams")
+    ]
+    return [
+        ("cell", "text", [area.cell for area in areas]),
+        ("type", "text", [area.type for area in areas]),
+        *costs,
+        ("paths", "whole lists", [list(area.paths) for area in areas]),
+        ("seen", "truth", [area.seen for area in areas]),
+    ]
 
 
 def _banks(profile: Profile) -> list[Bank]:
