@@ -127,7 +127,8 @@ def test_an_hls_report_calibrates(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("read = ", "c.toml: not TOML"),
-        ("read = 0", "c.toml: read: must be a whole number of at least 1, not 0"),
+        ("write = 0", "c.toml: write: must be a whole number of at least 1, not 0"),
+        ("read = -1", "c.toml: read: must be a whole number of at least 0, not -1"),
         ("speed = 3", "c.toml: speed: unknown; see docs/bounds.md"),
         ("constants = 'never'", "c.toml: constants: must be one of free, process"),
         ("[operators.real]\nadd = 1", "c.toml: operators: must be one of double, float"),

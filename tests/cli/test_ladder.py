@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cyclescope.cli import main
+from cyclescope.model import Gap, Rung, load, save
+
+from ..views.switch import switch_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -24,9 +31,49 @@ def test_what_is_no_program_for_it(
     assert "k.c" in said
 
 
-def test_wrong_use(tmp_path: Path) -> None:
-    assert main(["ladder", str(tmp_path / "none.c")]) == 2
-    assert main(["ladder", str(tmp_path / "none.c"), "--args", "'"]) == 2
-    existing = Path(tmp_path / "l.txt")
+def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    none = str(tmp_path / "none.c")
+    assert main(["ladder", none]) == 2
+    assert main(["ladder", none, "--args", "'"]) == 2
+    assert main(["ladder", none, "--kernel", "k"]) == 2
+    assert main(["ladder", none, "--calyx", "d.cyc", "--threads", "2"]) == 2
+    assert main(["ladder", none, "--calyx", "d.cyc", "--data", "d.json"]) == 2
+    assert main(["ladder", none, "--calyx", "d.cyc", "--arg", "n=x"]) == 2
+    assert main(["ladder", "run.cyc", "--threads", "2"]) == 2
+    existing = tmp_path / "l.txt"
     existing.write_text("")
-    assert main(["ladder", str(tmp_path / "none.c"), "-o", str(existing)]) == 3
+    assert main(["ladder", none, "-o", str(existing)]) == 3
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_profile_that_holds_one_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run.cyc"
+    save(switch_profile(), run)
+    assert main(["ladder", str(run)]) == 2
+    assert "bounds are not known" in capsys.readouterr().err
+    rungs = (Rung("absolute", 5), Rung("the design", 9, (Gap("control", 4, "loops"),)))
+    save(switch_profile().with_meta(ladder=rungs), run, force=True)
+    assert load(run).meta.ladder == rungs
+    assert main(["ladder", str(run)]) == 0
+    assert "control" in capsys.readouterr().out
+    assert main(["ladder", str(run), "--format", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rungs"]) == 2
+    picture = tmp_path / "l.svg"
+    assert main(["ladder", str(run), "-o", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"<?xml")
+
+
+def test_a_calyx_design_beside_its_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, out = tmp_path / "run.cyc", tmp_path / "out.cyc"
+    save(switch_profile(), run)
+    kernel = tmp_path / "k.c"
+    kernel.write_text("void k(int n, int *x) { for (int i = 0; i < n; i++) x[i] = x[i] + 1; }\n")
+    given = ["--arg", "n=4", "--arg", "x=4"]
+    assert main(["ladder", str(kernel), "--calyx", str(run), *given, "-o", str(out)]) == 0
+    assert "the design" in capsys.readouterr().out
+    profile = load(out)
+    assert profile.meta.ladder[-1].cycles == profile.cycles == switch_profile().cycles

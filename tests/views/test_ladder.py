@@ -3,37 +3,73 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 
-from cyclescope.analyse import Gap, Rung
-from cyclescope.views import ladder_json, ladder_markdown, ladder_text
+import pytest
 
-RUNGS = (
-    Rung("unbounded", 129),
-    Rung("absolute", 6807, (Gap("waits", 6615), Gap("resource", 63))),
-    Rung("one thread", 5807, (Gap("overlap", -1000),)),
+from cyclescope.errors import InputError
+from cyclescope.model import Anomaly, Gap, Rung, Severity
+from cyclescope.views import ladder_json, ladder_markdown, ladder_svg, ladder_text
+
+from .switch import switch_profile
+
+PROFILE = switch_profile().with_meta(
+    title="k|c\x1b",
+    ladder=(
+        Rung("unbounded", 129, (), "no waits"),
+        Rung("absolute", 6807, (Gap("recurrence", 6615, "waits"), Gap("resource", 63))),
+        Rung("the <design>", 5807, (Gap("work side by side", -1000),)),
+    ),
 )
-
 TEXT = """\
-k.c\\x1b
+k|c\\x1b
 
-  unbounded        129
-      waits     +6,615
-      resource     +63
-  absolute       6,807
-      overlap   -1,000
-  one thread     5,807
+  unbounded                 129
+      recurrence         +6,615  113.9 %
+      resource              +63    1.1 %
+  absolute                6,807
+      work side by side  -1,000  -18.9 %
+  the <design>            5,807
 """
 
 
 def test_for_people() -> None:
-    assert ladder_text(RUNGS, "k.c\x1b") == TEXT
-    markdown = ladder_markdown(RUNGS, "k|c").splitlines()
-    assert markdown[0] == "### k\\|c"
-    assert "| **absolute** | **6,807** |" in markdown
-    assert "| overlap | -1,000 |" in markdown
+    assert ladder_text(PROFILE) == TEXT
+    lost = Anomaly("no bounds", Severity.INFO, 1, "too long")
+    assert ladder_text(PROFILE.with_meta(anomalies=(lost,))).endswith("  no bounds: too long\n")
+    markdown = ladder_markdown(PROFILE).splitlines()
+    assert markdown[0] == "### k\\|c\\\\x1b"
+    assert "| **absolute** | **6,807** | |" in markdown
+    assert "| work side by side | -1,000 | -18.9 % |" in markdown
 
 
 def test_for_programs() -> None:
-    found = json.loads(ladder_json(RUNGS, "k.c"))
+    found = json.loads(ladder_json(PROFILE))
     assert [rung["cycles"] for rung in found["rungs"]] == [129, 6807, 5807]
-    assert found["rungs"][2]["gaps"] == [{"name": "overlap", "cycles": -1000}]
+    assert found["rungs"][2]["gaps"] == [
+        {"name": "work side by side", "cycles": -1000, "about": ""}
+    ]
+
+
+def test_the_picture_is_to_scale() -> None:
+    root = ET.fromstring(ladder_svg(PROFILE))
+    space = "{http://www.w3.org/2000/svg}"
+    bars = [
+        (rect.get("class"), float(rect.get("x", "0")), float(rect.get("width", "0")))
+        for group in root.iter(f"{space}g")
+        for rect in group.iter(f"{space}rect")
+    ]
+    assert [kind for kind, _, _ in bars] == ["bar", "program", "program", "bar", "less", "bar"]
+    unit = bars[3][2] / 6807
+    for (_, _, width), cycles in zip(bars, (129, 6615, 63, 6807, 1000, 5807), strict=True):
+        assert width == pytest.approx(cycles * unit, abs=0.1)
+    # A gap begins where the rung below ends; one that is negative goes back.
+    assert bars[1][1] == pytest.approx(bars[0][1] + bars[0][2], abs=0.11)
+    assert bars[4][1] == pytest.approx(bars[5][1] + bars[5][2], abs=0.11)
+    assert "the <design>" in [text.text for text in root.iter(f"{space}text")]
+
+
+def test_without_a_ladder() -> None:
+    for view in (ladder_text, ladder_markdown, ladder_json, ladder_svg):
+        with pytest.raises(InputError, match="cyclescope ladder"):
+            view(switch_profile())

@@ -4,8 +4,9 @@ from ._activations import Activations, Key, activations
 from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._classes import CycleClasses, cycle_classes
+from ._climb import climb, climb_calyx
 from ._diff import Change, Diff, Spot, diff
-from ._ladder import Gap, Rung, climb, ladder, thread_time
+from ._ladder import Gap, Rung, calyx_ladder, thread_ladder, thread_time
 from ._lines import Line, line_cycles
 from ._match import match_paths, plain_name
 from ._overheads import (
@@ -59,13 +60,14 @@ __all__ = [
     "advise",
     "area_table",
     "at_level",
+    "calyx_ladder",
     "check",
     "climb",
+    "climb_calyx",
     "cycle_classes",
     "design_overhead",
     "diff",
     "instance_overheads",
-    "ladder",
     "levels",
     "line_cycles",
     "match_paths",
@@ -78,5 +80,6 @@ __all__ = [
     "summarise",
     "table",
     "team",
+    "thread_ladder",
     "thread_time",
 ]

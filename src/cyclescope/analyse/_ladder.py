@@ -1,65 +1,74 @@
 """The bounds ladder of a program: unbounded ≤ absolute ≤ measured, and what lies between.
 
-Each rung is the one before it and its gaps, exactly. The bounds are those of the program as one
-thread would run it, with the latencies of the units that the hardware uses; so the first measured
-rung is a run of one thread. More threads are one more rung.
+Each rung is the one before it and its gaps, exactly. From rung to rung one thing is added that
+the program or the hardware has; what the cycles rise by is that thing's. So the order in which
+things are added is part of what a gap means, and it is always the one that stands here.
 """
 
 from __future__ import annotations
 
-import re
-import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._facts import Facts
-from cyclescope.analyse.rules._threads import Threads
-from cyclescope.c import Scalar
+from cyclescope.analyse._overheads import design_overhead
+from cyclescope.model import Gap, Kind, Rung
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from cyclescope.bounds import Bounds, Calibration
-    from cyclescope.hls import Measurement, MemoryModel, Program
+    from cyclescope.bounds import Bounds
+    from cyclescope.hls import Share
     from cyclescope.model import Profile
 
-__all__ = ["Gap", "Rung", "climb", "ladder", "thread_time"]
+__all__ = ["Gap", "Rung", "calyx_ladder", "thread_ladder", "thread_time"]
 
-_ME = re.compile(r"\bomp_get_thread_num\s*\(\s*\)")
-_TEAM = re.compile(r"\bomp_get_num_threads\s*\(\s*\)")
+_ABOUT = {
+    "one iteration": "the longest chain of operations in one iteration, its inputs at hand",
+    "unbounded": "as many units as there are executions; only values are waited for",
+    "absolute": "one unit for each operation, a new execution every cycle, in order",
+    "recurrence": "waiting for what earlier iterations computed, or wrote to memory",
+    "resource": "executions of one operation, one after the other",
+    "late operands": "waiting for values that are late because a unit was taken",
+    "imbalance": "the longest thread has more to do than the mean",
+    "control": "pipelines filled and drained, loops entered and left, iterations held apart",
+    "overlap": "work that hardware or a program with several arms does side by side",
+    "way to memory": "ports, arbiters and interfaces, with a memory that answers at once",
+    "memory latency": "from a request to its answer, as far as no other work hides it",
+    "memory bandwidth": "rows opened and closed, turnarounds, refreshes: banks that take nothing",
+    "arbitration": "waiting longer for memory since other threads ask, too",
+    "shared pipelines": "passing through pipelines in which other threads are",
+    "lock": "waiting for a lock",
+    "barrier": "waiting for others at a barrier: imbalance between two of them",
+    "other threads": "other threads end later",
+    "thread start": "the host starts one thread after the other",
+    "groups": "groups that work one after another, beyond what the bound counts",
+    "conditions": "control: groups that only compute the condition of an if or a while",
+    "fsm": "control: a state register takes a step",
+    "par_done": "control: an arm of a par is noted as done",
+    "both": "control: both in one cycle",
+    "other": "control: neither",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A part of the way from one rung to the next: what it is, and its cycles (may be negative)."""
-
-    name: str
-    cycles: int
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """A number of cycles, and the gaps that lead to it from the rung below."""
-
-    name: str
-    cycles: int
-    gaps: tuple[Gap, ...] = ()
-
-
-def thread_time(profile: Profile) -> dict[str, int]:
-    """How the thread that ends last spent the run; the parts sum to its cycles.
+def thread_time(profile: Profile, thread: int | None = None) -> dict[str, int]:
+    """How a thread spent the run; the parts sum to its cycles.
 
     Keys: `start` (not started yet), `memory`, `lock`, `barrier` (waiting), `end` (others are still
     at it, or the region is being left), `work` (the rest: computing, its pipeline, its control).
+
+    Args:
+        profile: a run of threads.
+        thread: its number; the one that ends last if not given.
     """
+    from cyclescope.analyse.rules._facts import Facts
+    from cyclescope.analyse.rules._threads import Threads
+
     facts = Facts(profile)
     threads = Threads(facts)
     ends = []
     for path in threads.paths:
         busy = [c for c in facts.children[path] if facts.of(c).name != "idle"]
         ends.append(max((int(facts.spans(c)[1][-1]) for c in busy), default=0))
-    last = max(range(threads.count), key=ends.__getitem__)
+    last = max(range(threads.count), key=ends.__getitem__) if thread is None else thread
     start = min(threads.first()[last], profile.cycles)
     time = {
         "start": start,
@@ -71,136 +80,144 @@ def thread_time(profile: Profile) -> dict[str, int]:
     return time | {"work": profile.cycles - sum(time.values())}
 
 
-def ladder(bounds: Bounds, alone: Profile, together: Profile | None = None) -> tuple[Rung, ...]:
-    """The rungs of a program.
+def thread_ladder(
+    shares: Sequence[Share],
+    thread: int,
+    alone: Mapping[str, Profile],
+    together: Profile | None,
+    measured: Profile,
+) -> tuple[Rung, ...]:
+    """The rungs of a program of hardware threads.
 
     Args:
-        bounds: of the program as one thread runs it.
-        alone: a run of one thread.
-        together: a run of several; None if the program has but one.
+        shares: bounds of each thread; none if they are not known.
+        thread: the one whose way is followed: the one with the largest absolute bound.
+        alone: runs in which it is started alone, with a memory that answers `at once`, with the
+            memory's `latency`, and with `all` of its timing.
+        together: a run of all threads that are started at once; None if there is but one.
+        measured: the run.
+    """
+    rungs = _bounds(shares, thread) if shares else []
+    count = sum(measured.frame_of(p).kind is Kind.THREAD for p in range(len(measured.call_paths)))
+    who = f"thread {thread} alone, " if together is not None else ""
+    rungs.append(
+        Rung(
+            f"{who}memory at once",
+            alone["at once"].cycles,
+            _above(rungs[-1].cycles, alone["at once"], thread) if rungs else (),
+        )
+    )
+    _add(rungs, f"{who}memory's latency", alone["latency"].cycles, "memory latency")
+    if together is None:
+        _add(rungs, "one thread", measured.cycles, "memory bandwidth")
+        return tuple(rungs)
+    _add(rungs, f"thread {thread} alone", alone["all"].cycles, "memory bandwidth")
+    before, after = (thread_time(p, thread) for p in (alone["all"], together))
+    more = {key: after[key] - before[key] for key in before}
+    gaps = {
+        "shared pipelines": more["work"] + more["start"],
+        "arbitration": more["memory"],
+        "lock": more["lock"],
+        "barrier": more["barrier"],
+        "other threads": more["end"],
+    }
+    rungs.append(Rung(f"{count} threads at once", together.cycles, _gaps(gaps)))
+    _add(rungs, f"{count} threads", measured.cycles, "thread start")
+    return tuple(rungs)
+
+
+def _bounds(shares: Sequence[Share], thread: int) -> list[Rung]:
+    """The rungs below hardware: of a mean thread, and of the longest one."""
+    kinds = zip(*((s.chain, s.unbounded, s.absolute) for s in shares), strict=True)
+    chain, free, bound = (-(-sum(kind) // len(shares)) for kind in kinds)
+    rungs = [
+        _rung("one iteration", chain, {}),
+        _rung("unbounded", free, {"recurrence": free - chain}),
+        _rung("absolute", bound, {"resource": bound - free}),
+    ]
+    longest = shares[thread].absolute
+    if longest != bound:
+        rungs.append(_rung("longest thread", longest, {"imbalance": longest - bound}))
+    return rungs
+
+
+def _above(bound: int, run: Profile, thread: int) -> tuple[Gap, ...]:
+    """From a thread's bound to its run with a memory that answers at once.
+
+    Waiting that other work of the thread hides is no loss: it is taken off what was waited for.
+    """
+    time = thread_time(run, thread)
+    waits = {"way to memory": time["memory"], "lock": time["lock"], "barrier": time["barrier"]}
+    control = run.cycles - bound - sum(waits.values())
+    for name in waits:
+        hidden = min(waits[name], max(0, -control))
+        waits[name] -= hidden
+        control += hidden
+    return _gaps({"control" if control >= 0 else "overlap": control, **waits})
+
+
+def calyx_ladder(bounds: Bounds, measured: Profile) -> tuple[Rung, ...]:
+    """The rungs of a kernel that a Calyx design computes.
+
+    Args:
+        bounds: of the kernel, with the latencies of the design's units, and with detail.
+        measured: a run of the design.
     """
     low, high = bounds.unbounded.cycles, bounds.absolute.cycles
     taken = 0
     if bounds.detail is not None:
         path = bounds.detail.critical_path["absolute"]
         taken = min(sum(s.cycles for s in path if s.cause == "resource"), high - low)
-    rungs = [
-        Rung("unbounded", low),
-        Rung(
-            "absolute",
-            high,
-            (
-                Gap("one firing after another waits for its operand", high - low - taken),
-                Gap("one resource for each statement", taken),
-            ),
-        ),
-    ]
-    time = thread_time(alone)
-    # What the bound counts for a statement the hardware spends working, or hides.
-    rest = time["work"] - high
-    name = "pipeline and control" if rest >= 0 else "parts of a statement overlap"
-    waits = {"memory": "memory", "lock": "lock", "barrier": "barrier", "start": "thread start",
-             "end": "leaving the region"}  # fmt: skip
-    gaps = [*(Gap(what, time[key]) for key, what in waits.items()), Gap(name, rest)]
-    rungs.append(Rung("one thread", alone.cycles, tuple(gap for gap in gaps if gap.cycles)))
-    if together is not None:
-        rungs.append(_together(alone, together))
-    return tuple(rungs)
-
-
-def _together(alone: Profile, together: Profile) -> Rung:
-    time = thread_time(together)
-    waits = {"lock": "waiting for locks", "barrier": "waiting at barriers (imbalance)",
-             "start": "thread start"}  # fmt: skip
-    gaps = [Gap(what, time[key]) for key, what in waits.items()]
-    shared = together.cycles - alone.cycles - sum(gap.cycles for gap in gaps)
-    gaps.append(Gap("work and waiting for memory side by side", shared))
-    count = len(Threads(Facts(together)).paths)
-    return Rung(f"{count} threads", together.cycles, tuple(gap for gap in gaps if gap.cycles))
-
-
-def climb(
-    source: Path,
-    *,
-    threads: int | None = None,
-    defines: Mapping[str, str] | None = None,
-    include: Sequence[Path] = (),
-    arguments: Sequence[str] = (),
-    memory: MemoryModel | None = None,
-) -> tuple[Rung, ...]:
-    """Run what a program's ladder needs: its bounds, and hardware of one thread and of several.
-
-    Args:
-        source: a C program with a target region, as for `cyclescope hls`.
-        threads: hardware threads; as the program says if not given.
-        defines: macros.
-        include: folders of headers.
-        arguments: of the program's main function.
-        memory: timing of the external memory.
-
-    Raises:
-        SourceError: the hardware compiler or the bounds do not take the program.
-        RunError: a run went wrong.
-    """
-    from cyclescope.bounds import estimate
-    from cyclescope.hls import compile_c, measure
-
-    macros = dict(defines or {})
-    single = compile_c(source, threads=1, defines=macros, include=include)
-    alone = measure(single, arguments, memory=memory)
-    given = _given(single, alone)
-    text = single.unit.sources[single.unit.file]
-    bounds = estimate(
-        source,
-        kernel=single.region.name,
-        text=_TEAM.sub("1", _ME.sub("0", text)),
-        defines=macros,
-        include=include,
-        arguments=given,
-        calibration=_calibration(),
-        detail=True,
+    overhead = design_overhead(measured)
+    conditions = _conditions(measured)
+    work = overhead.useful - conditions - high
+    gaps = {"groups" if work >= 0 else "overlap": work, "conditions": conditions}
+    gaps |= overhead.by_kind()
+    return (
+        _rung("unbounded", low, {}),
+        _rung("absolute", high, {"resource": taken, "late operands": high - low - taken}),
+        Rung("the design", measured.cycles, _gaps(gaps)),
     )
-    several = compile_c(source, threads=threads, defines=macros, include=include)
-    if several.region.threads == 1:
-        return ladder(bounds, alone.profile)
-    together = measure(several, arguments, memory=memory)
-    return ladder(bounds, alone.profile, together.profile)
 
 
-def _given(program: Program, run: Measurement) -> dict[str, int | float]:
-    """What the host gave the region, where it is a parameter: array sizes, values of scalars."""
-    words = {array.name: array.word for array in program.region.arrays}
-    sizes = run.native.inputs
-    scalars = {
-        name: (bits, width)
-        for (name, width), bits in zip(program.region.scalars, run.native.scalars, strict=True)
-    }
-    given: dict[str, int | float] = {}
-    for param in program.unit.functions[program.region.name].params:
-        if param.name in scalars:
-            bits, width = scalars[param.name]
-            if isinstance(param.type, Scalar) and param.type.is_float:
-                code = {32: "<If", 64: "<Qd"}[width]
-                given[param.name] = struct.unpack(f"<{code[2]}", struct.pack(code[:2], bits))[0]
-            else:
-                given[param.name] = bits - (bits >> (width - 1) << width)
-        elif param.name in sizes and words.get(param.name):
-            given[param.name] = len(sizes[param.name]) // words[param.name]
-    return given
+def _conditions(profile: Profile) -> int:
+    """Cycles in which no group works but those that only compute a condition."""
+    from cyclescope.analyse.rules._facts import Facts
+
+    facts = Facts(profile)
+    groups = {p for p in range(len(facts.parent)) if facts.of(p).kind is Kind.GROUP}
+    tests = {p for p in groups if facts.is_condition(p)}
+    found = 0
+    for tree, cycles in enumerate(facts.tree_cycles.tolist()):
+        working = groups.intersection(profile.forest[tree].tolist())
+        if working and working <= tests:
+            found += cycles
+    return found
 
 
-def _calibration() -> Calibration:
-    """The latencies of the hardware's own units; logic between them costs nothing."""
-    from cyclescope.bounds import read_calibration
-    from cyclescope.rtl import unit
+def _rung(name: str, cycles: int, gaps: Mapping[str, int]) -> Rung:
+    return Rung(name, cycles, _gaps(gaps), _ABOUT.get(name, ""))
 
-    lines = ["read = 1", "write = 1"]
-    for family, width in (("float", 32), ("double", 64)):
-        units = {"add": "fadd", "mul": "fmul", "div": "fdiv", "sqrt": "fsqrt"}
-        costs = {name: unit(of, width).latency for name, of in units.items()}
-        costs |= {"base": 0, "compare": unit("flt", width).latency, "select": 0, "convert": 0}
-        lines += [f"[operators.{family}]", *(f"{name} = {cost}" for name, cost in costs.items())]
-    for family, width in (("int", 32), ("long", 64)):
-        costs = {"base": 0, "add": 0, "mul": unit("mul", width).latency, "compare": 0, "select": 0}
-        lines += [f"[operators.{family}]", *(f"{name} = {cost}" for name, cost in costs.items())]
-    return read_calibration("latencies of the hardware", text="\n".join(lines))
+
+def _add(rungs: list[Rung], name: str, cycles: int, cause: str) -> None:
+    rungs.append(Rung(name, cycles, _gaps({cause: cycles - rungs[-1].cycles})))
+
+
+_LABELS = {
+    "conditions": "control: conditions",
+    "fsm": "control: steps of state registers",
+    "par_done": "control: arms of a par",
+    "both": "control: steps and arms",
+    "other": "control: other",
+    "barrier": "imbalance at barriers",
+    "other threads": "imbalance: other threads end later",
+    "overlap": "work side by side",
+}
+
+
+def _gaps(found: Mapping[str, int]) -> tuple[Gap, ...]:
+    return tuple(
+        Gap(_LABELS.get(name, name), cycles, _ABOUT[name])
+        for name, cycles in found.items()
+        if cycles
+    )

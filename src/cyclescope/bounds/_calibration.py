@@ -183,7 +183,7 @@ class _Reader:
                 case "reason" if not top:
                     pass
                 case "read" | "write" | "reorder":
-                    changes[key] = self._int(value, key, 1)
+                    changes[key] = self._int(value, key, 0 if key == "read" else 1)
                 case "constants":
                     choice = self._choice(value, key, ("free", "process"))
                     changes["constants_free"] = choice == "free"

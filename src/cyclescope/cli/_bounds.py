@@ -13,7 +13,7 @@ from cyclescope.cli._common import check_outputs, force_option, report, writing
 if TYPE_CHECKING:
     from cyclescope.bounds import Bounds
 
-__all__ = ["bounds"]
+__all__ = ["bounds", "numbers"]
 
 
 def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
@@ -26,7 +26,8 @@ def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
     return result
 
 
-def _numbers(values: tuple[str, ...]) -> dict[str, int | float]:
+def numbers(values: tuple[str, ...]) -> dict[str, int | float]:
+    """Values of `--arg`, by name."""
     result: dict[str, int | float] = {}
     for name, given in _pairs(values, "--arg").items():
         try:
@@ -102,7 +103,7 @@ def bounds(
         kernel=kernel,
         defines=macros,
         include=include,
-        arguments=_numbers(arguments),
+        arguments=numbers(arguments),
         calibration=read_calibration(calibration, tweak=not plain) if calibration else None,
         report=hls_report,
         memory=memory << 20,

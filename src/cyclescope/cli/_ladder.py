@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cyclescope.cli._common import check_outputs, force_option, output_option, report, writing
+from cyclescope.cli._common import (
+    check_outputs,
+    force_option,
+    output_option,
+    progress,
+    report,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cyclescope.model import Profile
 
 __all__ = ["ladder"]
 
 
 @click.command()
-@click.argument("source", type=click.Path(path_type=Path), metavar="PROGRAM.c")
-@click.option("--threads", type=click.IntRange(1, 256), help="Hardware threads of the last rung.")
+@click.argument("source", type=click.Path(path_type=Path), metavar="PROGRAM.c|RUN.cyc")
+@click.option("--threads", type=click.IntRange(1, 256), help="Hardware threads.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option(
     "-I", "include", multiple=True, type=click.Path(path_type=Path), help="Look for headers here."
@@ -25,46 +38,136 @@ __all__ = ["ladder"]
     help="Timing of the external memory; else a DDR4-2400.",
 )  # fmt: skip
 @click.option(
+    "--calyx", "design", type=click.Path(path_type=Path), metavar="DESIGN.futil|RUN.cyc",
+    help="Measured is this Calyx design, which computes the C kernel.",
+)  # fmt: skip
+@click.option(
+    "--data", type=click.Path(path_type=Path), metavar="FILE.json", help="Memories of the design."
+)
+@click.option("--kernel", metavar="FUNCTION", help="The kernel that the design computes.")
+@click.option(
+    "--arg", "values", multiple=True, metavar="NAME=NUMBER",
+    help="With --calyx: a scalar parameter's value, or how many elements a pointer points to.",
+)  # fmt: skip
+@click.option(
+    "--calibration", type=click.Path(path_type=Path), metavar="FILE.toml",
+    help="With --calyx: latencies for the bounds; else those of Calyx's primitives.",
+)  # fmt: skip
+@click.option(
     "--format", "form", default="text", show_default=True,
     type=click.Choice(["text", "markdown", "json"]),
 )  # fmt: skip
-@output_option("File to write; the terminal if not given")
+@output_option("File to write: a profile that holds the ladder (.cyc), a picture (.svg), a text")
 @force_option
 def ladder(
     source: Path, threads: int | None, defines: tuple[str, ...], include: tuple[Path, ...],
-    arguments: str, memory: Path | None, form: str, output: Path | None, force: bool,
+    arguments: str, memory: Path | None, design: Path | None, data: Path | None,
+    kernel: str | None, values: tuple[str, ...], calibration: Path | None, form: str,
+    output: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Show where a program's cycles lie between its bounds and its hardware.
 
-    Bounds with unlimited resources (unbounded) and with one for each statement (absolute), a run
-    with one hardware thread, a run with all; each gap by its causes. The program is one for
-    `cyclescope hls` whose region's function `cyclescope bounds` takes too.
+    From the longest chain of operations over the bounds with unlimited resources (unbounded) and
+    with one for each operation (absolute) to hardware whose memory answers at once, is late, takes
+    its time; with one thread, with all. PROGRAM.c is one for `cyclescope hls`; with --calyx it is
+    one for `cyclescope bounds`. The ladder of a profile that holds one is only shown.
     """
-    from cyclescope.analyse import climb
-    from cyclescope.hls import read_memory_model
-    from cyclescope.views import ladder_json, ladder_markdown, ladder_text
+    from cyclescope.model import load, save
+    from cyclescope.views import ladder_json, ladder_markdown, ladder_svg, ladder_text
 
     check_outputs(output, force=force)
+    for_calyx = {"--data": data, "--kernel": kernel, "--arg": values, "--calibration": calibration}
+    for_threads = {"--threads": threads, "--args": arguments, "--memory": memory}
+    macros = {}
+    for define in defines:
+        name, equals, given = define.partition("=")
+        macros[name] = given if equals else "1"
+    if source.suffix == ".cyc":
+        _refuse({**for_calyx, **for_threads, "--calyx": design}, "is for a program")
+        profile = load(source)
+    elif design is not None:
+        _refuse(for_threads, "is for hardware threads")
+        profile = _calyx(source, design, data, kernel, macros, include, values, calibration)
+    else:
+        _refuse(for_calyx, "is for --calyx")
+        profile = _threads(source, threads, macros, include, arguments, memory)
+    writers = {"text": ladder_text, "markdown": ladder_markdown, "json": ladder_json}
+    path = output or Path("-")
+    if path.suffix == ".cyc":
+        text = writers[form](profile)
+        save(profile, path, force=force)
+        click.echo(text, nl=False)
+        report(path, "profile")
+        return
+    written = ladder_svg(profile) if path.suffix == ".svg" else writers[form](profile).encode()
+    with writing(path, force=force) as stream:
+        stream.write(written)
+    report(path, "ladder")
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise click.UsageError(f"{given[0]} {why}")
+
+
+def _threads(
+    source: Path,
+    threads: int | None,
+    macros: dict[str, str],
+    include: tuple[Path, ...],
+    arguments: str,
+    memory: Path | None,
+) -> Profile:
+    from cyclescope.analyse import climb
+    from cyclescope.hls import read_memory_model
+
     try:
         words = shlex.split(arguments)
     except ValueError:
         raise click.BadParameter(
             f"{arguments}: a quote is not closed", param_hint="--args"
         ) from None
-    macros = {}
-    for define in defines:
-        name, equals, given = define.partition("=")
-        macros[name] = given if equals else "1"
-    rungs = climb(
+    with progress("simulating") as show:
+        return climb(
+            source,
+            threads=threads,
+            defines=macros,
+            include=include,
+            arguments=words,
+            memory=read_memory_model(memory) if memory is not None else None,
+            progress=show,
+        )
+
+
+def _calyx(
+    source: Path,
+    design: Path,
+    data: Path | None,
+    kernel: str | None,
+    macros: dict[str, str],
+    include: tuple[Path, ...],
+    values: tuple[str, ...],
+    calibration: Path | None,
+) -> Profile:
+    from cyclescope.analyse import climb_calyx
+    from cyclescope.calyx import profile_program
+    from cyclescope.cli._bounds import numbers
+    from cyclescope.model import load
+
+    given = numbers(values)
+    if design.suffix == ".cyc":
+        _refuse({"--data": data}, "is for a design that is run")
+        measured = load(design)
+    else:
+        with progress("simulating") as show:
+            measured = profile_program(design, data, progress=show).profile
+    return climb_calyx(
         source,
-        threads=threads,
+        measured,
+        kernel=kernel,
         defines=macros,
         include=include,
-        arguments=words,
-        memory=read_memory_model(memory) if memory is not None else None,
+        arguments=given,
+        calibration=calibration,
     )
-    writers = {"text": ladder_text, "markdown": ladder_markdown, "json": ladder_json}
-    path = output or Path("-")
-    with writing(path, force=force) as stream:
-        stream.write(writers[form](rungs, source.name).encode())
-    report(path, "ladder")

@@ -10,7 +10,7 @@ from ._diffpage import diff_html
 from ._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from ._flamegraph import flamegraph
 from ._folded import Folded, folded
-from ._ladder import ladder_json, ladder_markdown, ladder_text
+from ._ladder import GAP_CLASSES, ladder_json, ladder_markdown, ladder_svg, ladder_text
 from ._lines import lines_view, print_source, source_svg, source_text
 from ._network import NetworkEdge, NetworkNode, network_svg
 from ._paraver import write_paraver
@@ -30,6 +30,7 @@ __all__ = [
     "EMBED",
     "EXPORT_FORMATS",
     "EXPORT_TABLES",
+    "GAP_CLASSES",
     "SPEEDSCOPE_RUNS",
     "TABLE_FORMATS",
     "Folded",
@@ -57,6 +58,7 @@ __all__ = [
     "folded",
     "ladder_json",
     "ladder_markdown",
+    "ladder_svg",
     "ladder_text",
     "lines_view",
     "network_svg",

@@ -1,0 +1,168 @@
+"""Runs what a bounds ladder needs: bounds, and hardware with and without what slows it down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cyclescope.analyse._ladder import calyx_ladder, thread_ladder
+from cyclescope.errors import RunError, VerifyError
+from cyclescope.model import Anomaly, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from cyclescope.bounds import Calibration
+    from cyclescope.hls import MemoryModel
+    from cyclescope.model import Profile
+
+__all__ = ["climb", "climb_calyx"]
+
+
+def climb(
+    source: Path,
+    *,
+    threads: int | None = None,
+    defines: Mapping[str, str] | None = None,
+    include: Sequence[Path] = (),
+    arguments: Sequence[str] = (),
+    memory: MemoryModel | None = None,
+    start_cost: int | None = None,
+    limit: int | None = None,
+    progress: Callable[[int, float], object] | None = None,
+) -> Profile:
+    """Measure a program of hardware threads, and what lies between its bounds and that.
+
+    One machine is built; it runs as it is, with all threads started at once, and with the thread
+    that has most to do alone, under memories that lack more and more of their timing.
+
+    Args:
+        source: a C program with a target region, as for `cyclescope hls`.
+        threads: hardware threads; as the program says if not given.
+        defines: macros.
+        include: folders of headers.
+        arguments: of the program's main function.
+        memory: timing of the external memory.
+        start_cost: cycles from one thread's start to the next; as measured runs have it.
+        limit: iterations beyond which there are no bounds, for the time that they take.
+        progress: called a few times a second with (cycles, seconds) of a simulation.
+
+    Returns:
+        The run's profile, its ladder in its head.
+
+    Raises:
+        SourceError: the hardware compiler does not take the program.
+        RunError: a run went wrong.
+        VerifyError: hardware and native run differ.
+    """
+    from cyclescope.hls import (
+        MOST_ITERATIONS,
+        START_COST,
+        Host,
+        MemoryModel,
+        Share,
+        compile_c,
+        measure,
+        shares,
+    )
+
+    memory = memory or MemoryModel()
+    cost = START_COST if start_cost is None else start_cost
+    program = compile_c(source, threads=threads, defines=dict(defines or {}), include=include)
+
+    def run(timing: MemoryModel, cost: int = 0, only: int | None = None) -> Profile:
+        made = measure(
+            program, arguments, memory=timing, start_cost=cost, only=only, progress=progress
+        )
+        if not made.agrees and only is None:
+            what = made.differing[0] if made.differing else "what the program prints"
+            raise VerifyError(f"{source}: hardware and native run differ: {what}")
+        return made.profile
+
+    measured = run(memory, cost)
+    bounds: tuple[Share, ...]
+    try:
+        with Host(program) as host:
+            native = host.run(arguments)
+        bounds = shares(program, native, MOST_ITERATIONS if limit is None else limit)
+        # Of equal ones the last: it is started last.
+        thread = max(range(len(bounds)), key=lambda t: (bounds[t].absolute, t))
+    except RunError as error:
+        bounds, thread = (), program.region.threads - 1
+        lost = Anomaly("no bounds", Severity.INFO, 1, f"{error}; use smaller sizes")
+        measured = measured.with_meta(anomalies=(*measured.meta.anomalies, lost))
+    at_once = MemoryModel(**dict.fromkeys(memory.values(), 0))
+    latency = replace(at_once, controller=memory.controller, cas=memory.cas)
+    alone = {"at once": run(at_once, only=thread), "latency": run(latency, only=thread)}
+    together = None
+    if program.region.threads > 1:
+        alone["all"] = run(memory, only=thread)
+        together = run(memory)
+    rungs = thread_ladder(bounds, thread, alone, together, measured)
+    return measured.with_meta(ladder=rungs)
+
+
+def climb_calyx(
+    source: Path,
+    measured: Profile,
+    *,
+    kernel: str | None = None,
+    defines: Mapping[str, str] | None = None,
+    include: Sequence[Path] = (),
+    arguments: Mapping[str, int | float] | None = None,
+    calibration: Path | None = None,
+) -> Profile:
+    """Set a Calyx design's run beside the bounds of the C kernel that it computes.
+
+    Args:
+        source: C text with the kernel, as for `cyclescope bounds`.
+        measured: a run of the design.
+        kernel: the function; needed if there are several.
+        defines: macros.
+        include: folders of headers.
+        arguments: values of scalar parameters, extents of pointers.
+        calibration: latencies; those of Calyx's own primitives if not given.
+
+    Returns:
+        The run's profile, its ladder in its head.
+
+    Raises:
+        SourceError: the kernel holds something that isn't supported.
+        InputError: the calibration or the arguments name something that isn't there.
+    """
+    from cyclescope.bounds import estimate, read_calibration
+
+    bounds = estimate(
+        source,
+        kernel=kernel,
+        defines=dict(defines or {}),
+        include=include,
+        arguments=dict(arguments or {}),
+        calibration=read_calibration(calibration) if calibration else _primitives(),
+        detail=True,
+    )
+    return measured.with_meta(ladder=calyx_ladder(bounds, measured))
+
+
+def _primitives() -> Calibration:
+    """The least that Calyx's primitives take: combinational but for `std_mult_pipe` and floats.
+
+    A register or memory is written in one cycle; arrays lie in the design.
+    """
+    from cyclescope.bounds import read_calibration
+    from cyclescope.rtl import unit
+
+    costs = dict.fromkeys(("base", "add", "mul", "div", "compare", "select", "logic", "shift"), 0)
+    costs |= dict.fromkeys(("neg", "convert", "minmax", "abs"), 0)
+    lines = ["read = 0", "write = 1", "copy = 0", "[sources]", "automatic = false"]
+    lines += ["[sinks]", "automatic = false"]
+    for family, width in (("int", 32), ("long", 64), ("float", 32), ("double", 64)):
+        own = dict(costs)
+        if family in ("float", "double"):
+            units = {"add": "fadd", "mul": "fmul", "div": "fdiv", "sqrt": "fsqrt"}
+            own |= {name: unit(of, width).latency for name, of in units.items()}
+        else:
+            own["mul"] = 2  # with the register that it fills: three
+        lines += [f"[operators.{family}]", *(f"{name} = {cost}" for name, cost in own.items())]
+    return read_calibration("latencies of Calyx's primitives", text="\n".join(lines))
