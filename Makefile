@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus studies units bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus studies pictures units bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -49,6 +49,9 @@ corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNT
 
 studies: setup   ## make the pages in docs/studies anew
 	$(BIN)/python scripts/studies.py
+
+pictures: setup  ## make what docs/views shows anew
+	$(BIN)/python scripts/views.py
 
 units: setup     ## stream vectors through the arithmetic units: make units [VECTORS=N] [SEED=N]
 	$(BIN)/python tests/rtl/fpu.py $(or $(VECTORS),1000000) $(or $(SEED),1)

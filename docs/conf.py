@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 project = "cyclescope"
 author = "the cyclescope authors"
+project_copyright = f"{author}, MIT licence"
 release = cyclescope.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.doctest", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
@@ -35,12 +36,23 @@ suppress_warnings = ["ref.python"]
 
 HERE = Path(__file__).parent
 MADE = HERE / "reference"
+# What is exported twice is described where it comes first.
 ROOMS = {
     "cyclescope": "From outside",
+    "cyclescope.notebook": "Profiles that show themselves",
+    "cyclescope.errors": "Errors",
     "cyclescope.model": "The profile",
+    "cyclescope.calyx": "Source: Calyx programs",
+    "cyclescope.bounds": "Source: bounds of C kernels",
+    "cyclescope.hls": "Source: C as multithreaded hardware",
+    "cyclescope.traces": "Source: other tools' files",
     "cyclescope.analyse": "What a profile means",
     "cyclescope.views": "Views",
-    "cyclescope.errors": "Errors",
+    "cyclescope.sweep": "Studies over many options",
+    "cyclescope.pytest_plugin": "Cycle budgets in pytest",
+    "cyclescope.sim": "Running RTL",
+    "cyclescope.rtl": "Arithmetic units in RTL",
+    "cyclescope.c": "Reading C",
 }
 
 
@@ -79,29 +91,68 @@ def _errors() -> str:
     return "\n".join(parts)
 
 
-def _api() -> str:
-    parts = ["# Python API\n"]
+def _api() -> dict[str, str]:
+    """A page for each room that says all that it exports, and one that names the rooms."""
+    described: dict[int, str] = {}
+    result = {}
     for room, title in ROOMS.items():
         module = importlib.import_module(room)
-        parts.append(f"## {title}: `{room}`\n")
-        parts.append(f"```{{eval-rst}}\n.. automodule:: {room}\n   :no-members:\n\n```\n")
+        parts = [f"# {title}: `{room}`\n", _directive("automodule", room, "no-members")]
         for name in module.__all__:
-            value = getattr(module, name)
-            if inspect.isclass(value):
-                kind, members = "autoclass", "   :members:\n"
+            value, full = getattr(module, name), f"{room}.{name}"
+            known = inspect.isclass(value) or inspect.isfunction(value)
+            if known and id(value) in described:
+                parts.append(f"`{full}` is {{py:obj}}`{described[id(value)]}`.\n")
+            elif inspect.isclass(value):
+                parts.append(_directive("autoclass", full, "members"))
             elif inspect.isfunction(value):
-                kind, members = "autofunction", ""
+                parts.append(_directive("autofunction", full))
             else:
-                continue
-            parts.append(f"```{{eval-rst}}\n.. {kind}:: {room}.{name}\n{members}\n```\n")
-    return "\n".join(parts)
+                parts.append(_directive("py:data", full, f"type: {type(value).__name__}"))
+            if known:
+                described.setdefault(id(value), full)
+        result[f"api-{room}"] = "\n".join(parts)
+    table = "\n".join(f"| [`{room}`](api-{room}.md) | {title} |" for room, title in ROOMS.items())
+    toc = "\n".join(f"api-{room}" for room in ROOMS)
+    result["api"] = (
+        "# Python API\n\n| room | |\n|---|---|\n"
+        f"{table}\n\n```{{toctree}}\n:hidden:\n\n{toc}\n```\n"
+    )
+    return result
+
+
+def _directive(kind: str, name: str, option: str = "") -> str:
+    name_of, _, value = option.partition(": ")
+    line = f"   :{name_of}: {value}\n" if option else ""
+    return f"```{{eval-rst}}\n.. {kind}:: {name}\n{line}\n```\n"
+
+
+def made_pages() -> dict[str, str]:
+    """The pages that are made from the code: name → text."""
+    return {"commands": _commands(), "errors": _errors(), **_api()}
 
 
 def make_pages(_app: Sphinx | None = None) -> None:
     """Write the pages that are made from the code."""
     MADE.mkdir(exist_ok=True)
-    for name, text in (("commands", _commands()), ("errors", _errors()), ("api", _api())):
+    for name, text in made_pages().items():
         (MADE / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def show_examples(_app: Sphinx, what: str, _name: str, *rest: object) -> None:
+    """What is indented in a module's docstring is an example, shown as it stands."""
+    lines = rest[-1]
+    assert isinstance(lines, list)
+    if what != "module":
+        return
+    inside, shown = False, []
+    for before, line in zip(["", *lines], lines, strict=False):
+        if line.strip():
+            if line.startswith("    ") and not inside and not before.strip():
+                shown += ["::", ""]
+            inside = line.startswith("    ")
+        shown.append(line)
+    lines[:] = shown
 
 
 def name_the_rest(app: Sphinx, name: str, source: list[str]) -> None:
@@ -116,3 +167,4 @@ def setup(app: Sphinx) -> None:
     """Make pages before sources are looked for."""
     app.connect("builder-inited", make_pages)
     app.connect("source-read", name_the_rest)
+    app.connect("autodoc-process-docstring", show_examples)

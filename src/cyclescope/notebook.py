@@ -169,11 +169,11 @@ class _Shown(tuple[Any, ...]):
 
 
 class Advices(_Shown):
-    """What `Profile.advise` found: `analyse.Advice`s, most cycles first."""
+    """What `Profile.advise` found, each an `analyse.Advice`, most cycles first."""
 
 
 class Findings(_Shown):
-    """What came of `Profile.check`: `analyse.Finding`s."""
+    """What came of `Profile.check`, each an `analyse.Finding`."""
 
     @property
     def passed(self) -> bool:
