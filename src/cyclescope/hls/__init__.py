@@ -1,11 +1,13 @@
 """Source: C with OpenMP, compiled to multithreaded hardware (in the manner of Nymble-MT).
 
-program = compile_c("gemm.c", threads=8)
-print(explain(program))
-with Host(program) as host:
-    native = host.run(["64"])
-    outputs = interpret(program.region, native.inputs, native.scalars)
-    differences(program, native.outputs, outputs)   # []
+For example:
+
+    program = compile_c("gemm.c", threads=8)
+    print(explain(program))
+    with Host(program) as host:
+        native = host.run(["64"])
+        outputs = interpret(program.region, native.inputs, native.scalars)
+        differences(program, native.outputs, outputs)   # []
 """
 
 from cyclescope.hls._compare import differences, order_matters
