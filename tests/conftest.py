@@ -9,7 +9,9 @@ from hypothesis import settings
 settings.register_profile("cyclescope", deadline=None, print_blob=True)
 settings.load_profile("cyclescope")
 
-# Whoever starts a test run in the background may have told it to ignore Ctrl-C, and what it
-# starts would inherit that. Tests of interrupts need the signal as a terminal's user has it.
+# Whoever starts a test run in the background may have told it to ignore Ctrl-C or, by nohup, a
+# terminal that closes, and what it starts would inherit that. Tests of both need the signals as a
+# terminal's user has them.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
