@@ -20,7 +20,6 @@ from cyclescope.hls._machine import Machine, build_machine
 from cyclescope.hls._profile import profile_of
 from cyclescope.hls._run import HardwareRun, run_machine
 from cyclescope.hls._schedule import schedule
-from cyclescope.hls._trace_format import OnFull
 from cyclescope.hls._unit_top import UnitOptions
 from cyclescope.model import Profile, Series, check_laws
 from hls.exact import states_by_cycle, wrong
@@ -28,7 +27,7 @@ from hls.test_trace import losses
 from rtl.benches import lint
 
 PROGRAMS = Path(__file__).parent / "programs"
-CHOSEN = ("critical_sections", "double_buffer")
+CHOSEN = ("critical_sections", "double_buffer", "barriers", "one_thread_region")
 
 
 @cache
@@ -72,7 +71,7 @@ def test_the_trace_is_the_truth_and_changes_no_result(name: str) -> None:
     assert wrong(profile, truth) == []
     assert set(states_by_cycle(profile).ravel().tolist()) >= {0, 1}
     totals = {s.name: int(s.value.sum()) for s in profile.series if len(s)}
-    assert sum(total > 0 for total in totals.values()) > 5
+    assert sum(total > 0 for total in totals.values()) > 3
     # Were something not so, it would be noticed.
     for broken in (with_a_later_state(profile), with_one_more(profile)):
         assert len(wrong(broken, truth)) == 1
@@ -93,18 +92,6 @@ def with_one_more(profile: Profile) -> Profile:
         *(first.start, first.end, value),
     )
     return replace(profile, series=(more, *profile.series[1:]))
-
-
-@pytest.mark.parametrize("on_full", list(OnFull))
-def test_a_small_region_does_not_corrupt_the_program(on_full: OnFull) -> None:
-    name = CHOSEN[0]
-    on = machine(name, UnitOptions(name, period=16, on_full=on_full))
-    assert on.trace is not None
-    run = going(name, on, trace_lines=8)
-    profile = read_dump(run.trace, on.trace)
-    check_laws(profile)
-    expected = "line dropped" if on_full is OnFull.STOP else "line overwritten"
-    assert losses(profile)[expected] > 0
 
 
 def test_the_period_changes_no_total() -> None:
@@ -128,6 +115,11 @@ def test_no_warnings(tmp_path: Path) -> None:
     assert lint(tmp_path, dict(on.sources), on.name) == ""
 
 
+def test_lines_that_the_memory_does_not_take_are_refused() -> None:
+    with pytest.raises(DataError, match="lines of 1024 bits"):
+        machine(CHOSEN[0], UnitOptions("x", line_bits=1024))
+
+
 def test_a_counter_that_is_none_is_refused() -> None:
     with pytest.raises(DataError, match="no counter flops; there are"):
         machine(CHOSEN[0], UnitOptions("x", counters=frozenset({"flops"})))
@@ -147,6 +139,9 @@ def test_command_line(
     assert main(["import", "nymble", "d.bin", "--layout", "d.bin.json"]) == 0
     again = cyclescope.load("d.cyc")
     assert (again.schedule, again.series) == (profile.schedule, profile.series)
+    assert (again.catalog, again.meta.peaks) == (profile.catalog, profile.meta.peaks)
+    assert again.meta.peaks["bytes"] == 256
+    assert "waiting: lock, line" in {s.name[:19] for s in again.series}
     assert main([*program, "--dump", "e.bin"]) == 2
     assert "--profile" in capsys.readouterr().err
 
@@ -154,10 +149,9 @@ def test_command_line(
 LIMITS = (1, 50, 700, 2500)
 
 
-@pytest.mark.parametrize("line_bits", [256, 512])
-def test_a_run_that_is_cut_shows_what_came_before(line_bits: int) -> None:
+def test_a_run_that_is_cut_shows_what_came_before() -> None:
     name = CHOSEN[0]
-    on = machine(name, UnitOptions(name, period=64, line_bits=line_bits, stamp_bits=9))
+    on = machine(name, UnitOptions(name, period=64, line_bits=256, stamp_bits=9))
     assert on.trace is not None
     program, native = compiled(name)
     whole = going(name, on, period=1, trace_lines=512)

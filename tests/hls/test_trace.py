@@ -267,7 +267,7 @@ def test_noise_and_wrong_layouts_are_refused_or_shown_lawfully() -> None:
 
 
 def test_layouts_go_through_text(tmp_path: Path) -> None:
-    layout, _ = simple()
+    layout = replace(simple()[0], peaks={"bytes": 256}, region="matmul", where=("gemm.c", 3, 5))
     path = tmp_path / "l.json"
     path.write_text(layout.to_json())
     assert read_layout(path) == layout
@@ -277,6 +277,7 @@ def test_layouts_go_through_text(tmp_path: Path) -> None:
         ("line_bits", 500), ("line_bits", 64), ("stamp_bits", 33), ("period", -1), ("on_full", "x"),
         ("places", [1]), ("places", [{**good["places"][0], "low": 0}]),
         ("places", [{**good["places"][0], "width": 40}]), ("places", good["places"][:1] * 2),
+        ("peaks", []), ("peaks", {"bytes": "many"}), ("region", 3), ("where", ["a.c", 1]),
     ):  # fmt: skip
         path.write_text(json.dumps(good | {name: value}))
         with pytest.raises(DataError, match=r"l\.json"):

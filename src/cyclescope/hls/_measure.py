@@ -26,7 +26,7 @@ from cyclescope.hls._run import (
 from cyclescope.hls._testbench import Host as Saying
 from cyclescope.hls._testbench import bench, dram, wrapper
 from cyclescope.hls._trace_read import read_dump
-from cyclescope.model import Anomaly, Position, Severity
+from cyclescope.model import Anomaly, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -184,7 +184,7 @@ def measure(
     options = _options(machine, memory, in_order, start_cost, period, arguments)
     title = Path(program.unit.file).name
     if machine.trace is not None:
-        profile = _profile_of_trace(machine, machine.trace, run, title, inputs, options)
+        profile = _profile_of_trace(machine.trace, run, title, inputs, options)
     else:
         assert run.capture is not None
         profile = profile_of(
@@ -210,7 +210,6 @@ def measure(
 
 
 def _profile_of_trace(
-    machine: Machine,
     trace: TraceLayout,
     run: HardwareRun,
     title: str,
@@ -223,9 +222,7 @@ def _profile_of_trace(
             f"{title}: the run ended early ({run.stop_reason}), before its trace was there to be"
             " read; let it come to its end, or set a limit of cycles"
         )
-    where = machine.region.where
-    position = Position("c", Path(where.file).name, where.line, where.column)
-    profile = read_dump(run.trace, trace, where=title, inputs=inputs, positions=[position])
+    profile = read_dump(run.trace, trace, where=title, inputs=inputs)
     meta = {"title": title, "options": options | profile.meta.options}
     return profile.with_meta(**meta) if run.complete else _cut(profile.with_meta(**meta), run)
 

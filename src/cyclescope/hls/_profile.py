@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.hls._ir import Op
 from cyclescope.hls._machine_memory import BANKS
-from cyclescope.hls._watch import CAUSES, loses
+from cyclescope.hls._peaks import peaks_of
+from cyclescope.hls._waits import CAUSES, loses, place_of
 from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cyclescope.c import Range
-    from cyclescope.hls._machine import Machine, Wait
+    from cyclescope.hls._machine import Machine
     from cyclescope.model import Ints
     from cyclescope.sim import Capture
 
@@ -37,13 +37,6 @@ _THREAD_COUNTERS = (
     ("bytes_read", "bytes read", "bytes", "B"),
     ("bytes_written", "bytes written", "bytes", "B"),
 )
-_VERBS = {
-    Op.LOAD: "load of",
-    Op.STORE: "store to",
-    Op.COPY: "copy to",
-    Op.ACQUIRE: "lock",
-    Op.BARRIER: "barrier",
-}
 
 
 def profile_of(
@@ -94,13 +87,16 @@ def profile_of(
                 _series(f"thread {t}", label, metric, unit, threads[t], starts, totals, period)
             )
     which = capture.states[:, whole][capture.run_state]
+    places: dict[str, Ints] = {}
     for number, wait in enumerate(machine.waits):
-        if loses(wait):
+        if loses(wait.node):
+            label = place_of(wait.node)
             totals = capture.values("machine_watch", f"wait{number}").astype(np.int64)[which]
-            label = f"waiting: {_place(wait)}"
-            builder.counter(
-                _series(name, label, "stall", "thread cycles", root, starts, totals, period)
-            )
+            places[label] = totals + places.get(label, 0)
+    for label, totals in places.items():
+        builder.counter(
+            _series(name, label, "stall", "thread cycles", root, starts, totals, period)
+        )
     for bank in range(BANKS):
         totals = capture.values("machine_watch", f"row_misses{bank}").astype(np.int64)[which]
         values = ("row misses", "row misses", "", -1, starts, totals, period)
@@ -114,6 +110,7 @@ def profile_of(
         stop_reason=stop_reason,
         inputs=dict(inputs),
         options=dict(options),
+        peaks=peaks_of(machine.pipelines),
     )
     return builder.build(meta, capture.run_cycles, trees)
 
@@ -121,12 +118,6 @@ def profile_of(
 def _positions(where: Range) -> tuple[Position, ...]:
     # The file's own name: equal programs give equal profiles in whatever folder they lie.
     return (Position("c", Path(where.file).name, where.line, where.column),)
-
-
-def _place(wait: Wait) -> str:
-    node = wait.node
-    array = f" {node.array.name}" if node.array is not None else ""
-    return f"{_VERBS[node.op]}{array}, line {node.where.line}"
 
 
 def _trees(

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from cyclescope.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 __all__ = [
@@ -113,6 +113,7 @@ COUNTERS = (
     Counter("local bytes", "bytes", "B", Scope.THREAD),
     Counter("requests outstanding", "outstanding", "requests in flight x cycles", Scope.THREAD),
     Counter("row misses", "row misses", "", Scope.BANK),
+    Counter("memory requests", "requests", "", Scope.DESIGN),
 )
 """What a unit can record. To add a counter, add its line here and feed it where it happens."""
 
@@ -155,6 +156,9 @@ class TraceLayout:
         on_full: what the unit does when the region is full.
         places: of all totals, by line, then bit.
         period_ps: of the clock, None if unknown.
+        peaks: as in a profile's head: the most that the hardware can do in a cycle.
+        region: the name of what runs.
+        where: its file, line and column in the source; None if unknown.
     """
 
     title: str
@@ -165,6 +169,9 @@ class TraceLayout:
     on_full: OnFull
     places: tuple[Place, ...] = field(default=())
     period_ps: int | None = None
+    peaks: dict[str, int] = field(default_factory=dict)
+    region: str = "region"
+    where: tuple[str, int, int] | None = None
 
     @property
     def record_bits(self) -> int:
@@ -232,6 +239,9 @@ def make_layout(
     stamp_bits: int = 32,
     on_full: OnFull = OnFull.STOP,
     period_ps: int | None = None,
+    peaks: Mapping[str, int] | None = None,
+    region: str = "region",
+    where: tuple[str, int, int] | None = None,
 ) -> TraceLayout:
     """Give each source a place: in order, packed, none across two lines.
 
@@ -248,7 +258,10 @@ def make_layout(
         places.append(Place(source, line, low, width))
         low += width
     layout = TraceLayout(
-        title, threads, line_bits, stamp_bits, period, on_full, tuple(places), period_ps
+        *(title, threads, line_bits, stamp_bits, period, on_full, tuple(places), period_ps),
+        peaks=dict(peaks or {}),
+        region=region,
+        where=where,
     )
     layout.check()
     return layout
@@ -282,6 +295,12 @@ def read_layout(path: Path) -> TraceLayout:
             on_full=OnFull(head["on_full"]),
             places=tuple(_place(place) for place in _typed(head["places"], list)),
             period_ps=None if head["period_ps"] is None else _typed(head["period_ps"], int),
+            peaks={
+                name: _typed(peak, int)
+                for name, peak in _typed(head.get("peaks", {}), dict).items()
+            },
+            region=_typed(head.get("region", "region"), str),
+            where=_where(head.get("where")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: the layout is damaged ({error}); copy it again") from error
@@ -293,6 +312,13 @@ def _typed(value: Any, kind: type) -> Any:
     if type(value) is not kind:
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value
+
+
+def _where(head: Any) -> tuple[str, int, int] | None:
+    if head is None:
+        return None
+    file, line, column = _typed(head, list)
+    return _typed(file, str), _typed(line, int), _typed(column, int)
 
 
 def _place(head: Any) -> Place:

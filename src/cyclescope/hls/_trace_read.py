@@ -36,7 +36,6 @@ from cyclescope.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from cyclescope.hls._trace_format import Place, TraceLayout
@@ -77,7 +76,6 @@ def read_dump(
     *,
     where: str = "dump",
     inputs: dict[str, str] | None = None,
-    positions: Sequence[Position] = (),
 ) -> Profile:
     """The profile that a trace region holds.
 
@@ -89,13 +87,12 @@ def read_dump(
         layout: how the unit was built.
         where: what to name in errors: the dump's file.
         inputs: for the profile's head.
-        positions: of the region in the source.
 
     Raises:
         DataError: the dump does not fit the layout, or holds nothing.
     """
     layout.check(where)
-    return _Reader(dump, layout, where).profile(inputs or {}, tuple(positions))
+    return _Reader(dump, layout, where).profile(inputs or {})
 
 
 def import_dump(dump: Path, layout: Path, *, period_ps: int | None = None) -> Profile:
@@ -235,7 +232,7 @@ class _Reader:
             stamp, word = stamp[taken], word[taken]
         return _States(_unwrapped(stamp.reshape(-1), layout.stamp_bits), word.reshape(-1), late)
 
-    def profile(self, inputs: dict[str, str], positions: tuple[Position, ...]) -> Profile:
+    def profile(self, inputs: dict[str, str]) -> Profile:
         """Everything together."""
         layout, end = self._layout, self._end
         states = self._states()
@@ -259,7 +256,9 @@ class _Reader:
                 f"{self._where}: records after the end; give the layout of the same run"
             )
         times, table, shown = self._combinations(time, states, cycles)
-        frames = [Frame(Kind.STATE, s, "region", s) for s in (*STATES, "unknown")]
+        region = layout.region
+        frames = [Frame(Kind.STATE, s, region, s) for s in (*STATES, "unknown")]
+        positions = () if layout.where is None else (Position("c", *layout.where),)
         return profile_of_combinations(
             Meta(
                 source="hls",
@@ -270,16 +269,17 @@ class _Reader:
                 inputs=inputs,
                 options={"from": "profiling unit", "sampling period": str(layout.period)},
                 anomalies=tuple(self._anomalies),
+                peaks=layout.peaks,
             ),
             [
-                (Frame(Kind.THREAD, f"thread {n}", "region", str(n)), frames)
+                (Frame(Kind.THREAD, f"thread {n}", region, str(n)), frames)
                 for n in range(layout.threads)
             ],
             table,
             (times, shown),
             cycles,
-            root=Frame(Kind.CELL, "region", "region", positions=positions),
-            series=lambda paths: [_series(place, paths, part) for place, part in series],
+            root=Frame(Kind.CELL, region, region, positions=positions),
+            series=lambda paths: [_series(region, place, paths, part) for place, part in series],
             where=self._where,
         )
 
@@ -361,9 +361,11 @@ class _Reader:
         return np.maximum(start, 0), end
 
 
-def _series(place: Place, paths: list[int], intervals: tuple[Ints, Ints, Ints]) -> Series:
+def _series(
+    region: str, place: Place, paths: list[int], intervals: tuple[Ints, Ints, Ints]
+) -> Series:
     counter, index = place.source.counter, place.source.index
-    track, path = "region", 0
+    track, path = region, 0
     if counter.scope is Scope.THREAD:
         track, path = f"thread {index}", paths[index]
     elif counter.scope is Scope.BANK:

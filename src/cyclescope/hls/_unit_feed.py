@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._ir import Op
 from cyclescope.hls._machine_parts import either, one_hot
-from cyclescope.hls._trace_format import COUNTERS, Scope, Source
+from cyclescope.hls._trace_format import COUNTERS, Counter, Scope, Source
 from cyclescope.hls._unit import add_bits
-from cyclescope.rtl import const
+from cyclescope.hls._waits import cause_of, loses, place_of
+from cyclescope.rtl import cat, const
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.hls._machine import Core
-    from cyclescope.hls._trace_format import Counter
     from cyclescope.rtl import Expr
 
 __all__ = ["feed"]
-
-_STALLS = {Op.ACQUIRE: "lock", Op.BARRIER: "barrier", Op.LOOP: "inner loop"}
 
 
 def feed(core: Core) -> list[tuple[Source, Expr | None]]:
@@ -38,9 +35,11 @@ def feed(core: Core) -> list[tuple[Source, Expr | None]]:
     for counter in COUNTERS:
         if counter.scope is Scope.BANK:
             found += [(Source(counter, bank, 1), None) for bank in range(4)]
+        elif counter.scope is Scope.DESIGN:
+            found += _requests(core, counter)
         elif terms := places.get(counter.name):
             found += _by_thread(core, counter, terms)
-    return found
+    return found + _by_place(core)
 
 
 def _places(core: Core) -> dict[str, list[tuple[Expr, int]]]:
@@ -51,8 +50,9 @@ def _places(core: Core) -> dict[str, list[tuple[Expr, int]]]:
     for pipe in core.pipelines:
         for gate in pipe.gates:
             for operation in gate.operations:
-                cause = _STALLS.get(operation.node.op, "memory")
-                stalls.setdefault(f"stalls: {cause}", []).append(operation.busy.bits)
+                stalls.setdefault(f"stalls: {cause_of(operation.node)}", []).append(
+                    operation.busy.bits
+                )
         for work in pipe.works:
             who = one_hot(work.valid, work.tid, n)
             if work.integer:
@@ -68,6 +68,42 @@ def _places(core: Core) -> dict[str, list[tuple[Expr, int]]]:
         name = "bytes written" if traffic.writes else "bytes read"
         found.setdefault(name, []).append((one_hot(traffic.valid, traffic.tid, n), traffic.size))
     return found
+
+
+def _requests(core: Core, counter: Counter) -> list[tuple[Source, Expr | None]]:
+    """Requests that the threads' ports take."""
+    traffic = core.ports.traffic
+    if not traffic:
+        return []
+    taken = core.m.named(cat(*(t.valid for t in traffic)), "requests_taken")
+    return [(Source(counter, 0, len(traffic)), core.m.wire("requests", _ones(taken)))]
+
+
+def _by_place(core: Core) -> list[tuple[Source, Expr | None]]:
+    """Threads that wait at each place where they get nothing done."""
+    places: dict[str, list[Expr]] = {}
+    for pipe in core.pipelines:
+        for gate in pipe.gates:
+            for operation in gate.operations:
+                if loses(operation.node):
+                    name = place_of(operation.node)
+                    places.setdefault(name, []).append(operation.busy.bits)
+    found: list[tuple[Source, Expr | None]] = []
+    for number, (name, bits) in enumerate(places.items()):
+        counter = Counter(name, "stall", "thread cycles", Scope.DESIGN)
+        waiting = core.m.named(cat(*bits), f"waiting{number}")
+        most = core.threads * len(bits)
+        found.append((Source(counter, 0, most), core.m.wire(f"waiters{number}", _ones(waiting))))
+    return found
+
+
+def _ones(bits: Expr) -> Expr:
+    """How many bits are 1."""
+    width = add_bits(bits.width)
+    total: Expr = bits[0].zext(width)
+    for index in range(1, bits.width):
+        total = total + bits[index].zext(width)
+    return total
 
 
 def _by_thread(

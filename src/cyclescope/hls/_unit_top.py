@@ -8,10 +8,12 @@ much hardware as the unit itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import DataError
 from cyclescope.hls._machine_memory import ADDRESS, BANKS, LINE
+from cyclescope.hls._peaks import peaks_of
 from cyclescope.hls._trace_format import OnFull, make_layout
 from cyclescope.hls._unit import profiling_unit
 from cyclescope.hls._unit_feed import feed
@@ -72,6 +74,7 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
             f"no counter {', '.join(sorted(wanted - known))}; there are {', '.join(sorted(known))}"
         )
     fed = [pair for pair in fed if wanted is None or pair[0].counter.name in wanted]
+    place = core.region.where
     layout = make_layout(
         options.title,
         core.threads,
@@ -81,6 +84,9 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         stamp_bits=options.stamp_bits,
         on_full=options.on_full,
         period_ps=options.period_ps,
+        peaks=peaks_of(core.pipelines),
+        region=core.region.name,
+        where=(Path(place.file).name, place.line, place.column),
     )
     for number, (_, amount) in enumerate(fed):
         if amount is not None:

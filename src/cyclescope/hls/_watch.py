@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._ir import Op
 from cyclescope.hls._machine_memory import BANKS
+from cyclescope.hls._waits import CAUSES, cause_of
 from cyclescope.sim import CaptureModule, Signal
 
 if TYPE_CHECKING:
-    from cyclescope.hls._machine import Machine, Wait
+    from cyclescope.hls._machine import Machine
     from cyclescope.rtl import Expr
 
-__all__ = ["CAUSES", "COUNTS", "captures", "cause_of", "loses", "watch", "watch_modules"]
-
-CAUSES = ("memory", "arbitration", "lock", "barrier", "inner loop")
-"""What a thread waits for; in the same cycle it can be several of them."""
+__all__ = ["COUNTS", "captures", "watch", "watch_modules"]
 
 COUNTS = (
     *(f"stalls_{cause.replace(' ', '_')}" for cause in CAUSES),
@@ -30,17 +27,6 @@ COUNTS = (
 )
 _MISSES = tuple(f"row_misses{bank}" for bank in range(BANKS))
 _BITS = 64
-
-
-def cause_of(wait: Wait) -> str:
-    """Why threads wait there, one of `CAUSES`."""
-    causes = {Op.ACQUIRE: "lock", Op.BARRIER: "barrier", Op.LOOP: "inner loop"}
-    return causes.get(wait.node.op, "memory")
-
-
-def loses(wait: Wait) -> bool:
-    """Whether a thread gets nothing done there; in an inner loop it works."""
-    return wait.node.op is not Op.LOOP
 
 
 def captures(machine: Machine) -> tuple[CaptureModule, ...]:
@@ -118,7 +104,7 @@ def _counting(machine: Machine) -> list[str]:
     """Blocking assignments: several places may count for one thread in one cycle."""
     n, lines = machine.threads, []
     for cause in CAUSES:
-        low = [w.low for w in machine.waits if cause_of(w) == cause]
+        low = [w.low for w in machine.waits if cause_of(w.node) == cause]
         name = f"stalls_{cause.replace(' ', '_')}"
         for t in range(n):
             terms = [f"waits[{at + t}]" for at in low]

@@ -64,6 +64,8 @@ class Meta:
         anomalies: in the order in which they were met.
         ladder: the run's cycles beside their bounds, from below, if these are known; the last
             rung is the run.
+        peaks: name of a counter, or a metric for all of its counters → the most that the hardware
+            can do of it in a cycle, all threads together, if that is known.
     """
 
     source: str
@@ -76,3 +78,4 @@ class Meta:
     options: dict[str, str] = field(default_factory=dict)
     anomalies: tuple[Anomaly, ...] = ()
     ladder: tuple[Rung, ...] = ()
+    peaks: dict[str, int] = field(default_factory=dict)
