@@ -1,4 +1,5 @@
-//! The Calyx compiler, in process, with cyclescope's two passes; and the tables of profile files.
+//! The Calyx compiler, in process, with cyclescope's two passes; the tables of profile files; the
+//! lines of waveforms.
 //!
 //! `compile` takes a program and a list of passes and gives Verilog; with `instrument` also the
 //! record of what the probes in it mean, as JSON. Everything that follows from the record is
@@ -16,6 +17,7 @@ mod share;
 mod source;
 mod store;
 mod tables;
+mod vcd;
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
@@ -274,12 +276,7 @@ fn table_integers<'py>(
     column: &str,
 ) -> PyResult<Bound<'py, PyByteArray>> {
     let values = parquet_work(|| tables::integers(data, column))?;
-    PyByteArray::new_with(py, values.len() * 8, |bytes| {
-        for (word, value) in bytes.chunks_exact_mut(8).zip(values) {
-            word.copy_from_slice(&value.to_ne_bytes());
-        }
-        Ok(())
-    })
+    words(py, &values, i64::to_ne_bytes)
 }
 
 /// The rows of a Parquet file as a JSON list of objects.
@@ -318,10 +315,63 @@ fn write_table<'py>(
     Ok(PyBytes::new(py, &table))
 }
 
+/// The wanted signals of a VCD, by identifier (1 to 8 bytes) and width (at most 62 bits).
+#[pyclass(frozen)]
+struct VcdLines(vcd::Lines);
+
+type Changes<'py> = (
+    Bound<'py, PyByteArray>,
+    Bound<'py, PyByteArray>,
+    Bound<'py, PyByteArray>,
+    Bound<'py, PyByteArray>,
+    usize,
+);
+
+#[pymethods]
+impl VcdLines {
+    #[new]
+    fn new(keys: Vec<Vec<u8>>, widths: Vec<usize>) -> PyResult<Self> {
+        let good = keys.len() == widths.len() && widths.iter().all(|width| *width <= 62);
+        let lines = if good { vcd::Lines::new(&keys, widths) } else { None };
+        lines.map(VcdLines).ok_or_else(|| PyValueError::new_err("no identifiers of signals"))
+    }
+
+    /// (times, steps, signals, values, strange lines) in a piece of text, None if its layout is
+    /// unusual.
+    fn read<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Option<Changes<'py>>> {
+        match py.detach(|| self.0.read(text)) {
+            Ok(piece) => Ok(Some((
+                words(py, &piece.times, i64::to_ne_bytes)?,
+                words(py, &piece.step, i32::to_ne_bytes)?,
+                words(py, &piece.signal, i32::to_ne_bytes)?,
+                words(py, &piece.value, i64::to_ne_bytes)?,
+                piece.strange,
+            ))),
+            Err(vcd::Trouble::Layout) => Ok(None),
+            Err(vcd::Trouble::Damage(what, at)) => Err(PyValueError::new_err((what, at))),
+        }
+    }
+}
+
+/// Integers as bytes that Python can look at as an array.
+fn words<'py, T: Copy, const N: usize>(
+    py: Python<'py>,
+    values: &[T],
+    bytes_of: impl Fn(T) -> [u8; N],
+) -> PyResult<Bound<'py, PyByteArray>> {
+    PyByteArray::new_with(py, values.len() * N, |bytes| {
+        for (word, value) in bytes.chunks_exact_mut(N).zip(values) {
+            word.copy_from_slice(&bytes_of(*value));
+        }
+        Ok(())
+    })
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CALYX_VERSION", "0.7.1")?;
     module.add("CompileError", module.py().get_type::<CompileError>())?;
+    module.add_class::<VcdLines>()?;
     module.add_function(wrap_pyfunction!(compile, module)?)?;
     module.add_function(wrap_pyfunction!(write_library, module)?)?;
     module.add_function(wrap_pyfunction!(pass_help, module)?)?;

@@ -33,3 +33,14 @@ def write_table(columns: Sequence[tuple[str, str, object]]) -> bytes:
     Kinds: of int64 arrays `narrow` (the narrowest type that holds them all), `whole`, `optional`
     (-1 is a missing value); of lists `text`, `truth`, `whole lists`, `place lists`.
     """
+
+class VcdLines:
+    """The wanted signals of a VCD, by identifier (1 to 8 bytes) and width (at most 62 bits)."""
+
+    def __init__(self, keys: Sequence[bytes], widths: Sequence[int]) -> None: ...
+    def read(self, text: bytes) -> tuple[bytearray, bytearray, bytearray, bytearray, int] | None:
+        """(times, steps, signals, values, strange lines) in text that ends with a newline.
+
+        Times and values are of 64 bits, steps (-1 before the first time) and signals of 32. None
+        if the text is laid out in an unusual way. ValueError (what, byte): it cannot be read.
+        """
