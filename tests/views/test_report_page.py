@@ -1,125 +1,43 @@
-"""The report in a real browser: figures, links between views, names, keyboard, speed."""
+"""The report in a real browser: its figures are the profile's, in every view."""
 
 from __future__ import annotations
 
 import io
-import json
-import re
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from cyclescope.analyse import cycle_classes, line_cycles, summarise, table
 from cyclescope.model import (
+    Area,
     Frame,
+    Gap,
     Kind,
     Meta,
     Position,
     Profile,
     ProfileBuilder,
+    Rung,
     Series,
     active_cycles,
     flat_weights,
 )
 from cyclescope.views import write_report
-from cyclescope.views._text import number, percent, visible
+from cyclescope.views._text import number, percent
 
-from ..strategies import HOSTILE, large_profile
-from .browser import CHROMIUM, chromium
+from ..strategies import large_profile
+from .browser import CHROMIUM
+from .page import Seen, whole
 from .switch import switch_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Browser, Page
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None,
     reason="needs a Chromium (Debian: apt install chromium); web/test covers what the page counts",
 )
-
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-
-
-@dataclass
-class Seen:
-    """What a page did besides showing itself."""
-
-    page: Page
-    address: str
-    requests: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def quiet(self) -> bool:
-        return self.requests == [self.address] and not self.complaints
-
-    def text(self, part: str) -> str:
-        return self.page.locator(f'[data-part="{part}"]').inner_text()
-
-    def box(self, name: str) -> object:
-        return self.page.locator(".flame .box").filter(has_text=re.compile(f"^{name}$"))
-
-    def numbers(self) -> dict[str, int]:
-        """Cycles of the table's rows, by instance and name."""
-        heads, *rows = self.page.locator('[data-part="table"] tr').evaluate_all(
-            "all => all.map(row => [...row.cells].map(cell => cell.innerText))"
-        )
-        names = [head.rstrip(" \u25be\u25b4") for head in heads]
-        found = {}
-        for row in rows:
-            cells = dict(zip(names, row, strict=True))
-            found[f"{cells['instance']} {cells['name']}"] = _int(cells["cycles"])
-        return found
-
-
-def _int(text: str) -> int:
-    return int(text.replace(",", ""))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Seen]]:
-    contexts = []
-
-    def show(*profiles: Any, dark: bool = False, embed: str = "used") -> Seen:
-        file = tmp_path / "report.html"
-        if isinstance(profiles[0], bytes):
-            file.write_bytes(profiles[0])
-        else:
-            with file.open("wb") as stream:
-                write_report(profiles, stream, embed=embed)
-        context = browser.new_context(
-            viewport={"width": 1300, "height": 900}, color_scheme="dark" if dark else "light"
-        )
-        contexts.append(context)
-        seen = Seen(context.new_page(), file.as_uri())
-        seen.page.on("request", lambda request: seen.requests.append(request.url))
-        seen.page.on("console", lambda message: seen.complaints.append(message.text))
-        seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-        seen.page.goto(seen.address)
-        seen.page.wait_for_selector("html[data-ready]")
-        return seen
-
-    yield show
-    for context in contexts:
-        context.close()
-
-
-@pytest.fixture(scope="module")
-def scheduler() -> tuple[Profile, bytes]:
-    """A packet scheduler's profile and its report: made once."""
-    profile = large_profile()
-    stream = io.BytesIO()
-    write_report([("p", profile)], stream)
-    return profile, stream.getvalue()
 
 
 def test_totals_on_screen_are_the_profile_s(show: Callable[..., Seen]) -> None:
@@ -128,10 +46,10 @@ def test_totals_on_screen_are_the_profile_s(show: Callable[..., Seen]) -> None:
 
 
 def _check_totals(seen: Seen, profile: Profile) -> None:
-    assert _int(seen.text("total")) == profile.cycles
+    assert whole(seen.text("total")) == profile.cycles
     for key, cycles in cycle_classes(profile).totals().items():
         cell = seen.page.locator(f'[data-class="{key}"]')
-        assert (_int(cell.inner_text()) if cell.count() else 0) == cycles
+        assert (whole(cell.inner_text()) if cell.count() else 0) == cycles
     summary = summarise(profile, hottest=8)
     rows = seen.page.locator('[data-part="hottest"] tbody tr').all()
     assert [row.locator("td").first.inner_text() for row in rows] == [
@@ -163,6 +81,11 @@ def _team() -> Profile:
     trees = [builder.tree([paths[0, a], paths[1, b]]) for a, b in states]
     values = (np.array([0, 4]), np.array([4, 10]), np.array([2, 3]))
     builder.counter(Series("thread 0", "stalls: memory", "stall", "cycles", threads[0], *values))
+    for place, part in (("load of a, line 6", 2), ("store to b, line 6", 1)):
+        some = (*values[:2], np.array([0, part]))
+        builder.counter(
+            Series("region", f"waiting: {place}", "stall", "thread cycles", root, *some)
+        )
     return builder.build(Meta("hls", "k.c"), [2, 5, 3], trees)
 
 
@@ -174,12 +97,9 @@ def test_threads_are_counted_in_thread_cycles(show: Callable[..., Seen]) -> None
     assert found == {"running": "5", "critical": "8", "spinning": "5", "idle": "2"}
     assert seen.page.locator(".gist").inner_text() == (
         "7 thread-cycles (35.0 %) did no work; most of them (71.4 %): spinning."
+        " Threads waited for memory in 5 (25.0 %)."
     )
-    assert seen.page.locator('[data-part="stalls"] td').all_inner_texts()[:3] == [
-        "5",
-        "25.0 %",
-        "stalls: memory",
-    ]
+    assert _cells(seen, "stalls") == [["5", "25.0 %", "stalls: memory"]]
     rows = seen.page.locator('[data-part="hottest"] tbody tr')
     cells = [row.locator("td").all_inner_texts() for row in rows.all()]
     assert [(cell[0], cell[2], cell[4]) for cell in cells] == [
@@ -190,13 +110,119 @@ def test_threads_are_counted_in_thread_cycles(show: Callable[..., Seen]) -> None
     ]
     assert seen.text("at").startswith("cycle 0 \u00b7 1 running, 1 idle \u00b7 ")
     line = seen.page.locator("#source tbody tr").first.locator("td").all_inner_texts()
-    assert line[:3] == ["20", "100.0 %", "7"]
+    assert line[:4] == ["20", "100.0 %", "7", ""]
     assert seen.numbers()["region.thread 1 spinning"] == 5
     seen.page.locator('[data-part="from"]').fill("7")
     seen.page.locator('[data-part="from"]').press("Enter")
     assert seen.page.locator('[data-class="spinning"]').count() == 0
     assert seen.page.locator('[data-class="critical"]').inner_text() == "3"
     assert seen.quiet()
+
+
+def _cells(seen: Seen, part: str) -> list[list[str]]:
+    rows = seen.page.locator(f'[data-part="{part}"] tbody tr').all()
+    return [row.locator("th, td").all_inner_texts() for row in rows]
+
+
+def test_waiting_follows_the_selection(show: Callable[..., Seen]) -> None:
+    profile = _team()
+    object.__setattr__(profile, "sources", {"k.c": "\n".join(f"text {n}" for n in range(1, 31))})
+    seen = show(("p", profile))
+    assert _cells(seen, "places") == [
+        ["2", "10.0 %", "load of a, line 6"],
+        ["1", "5.0 %", "store to b, line 6"],
+    ]
+    row = seen.page.locator("#line-6 td")
+    assert row.nth(3).inner_text().split("\n") == ["2 load of a", "1 store to b"]
+    # The text around a line where threads wait is in the report, as of any line that is named.
+    assert row.nth(5).inner_text() == "text 6"
+    assert seen.page.locator("#line-9").count() == 1
+    assert seen.page.locator("#line-10").count() == 0
+    # The first sample, then half of the second: of that only a share is known.
+    for end, found in (("4", ["2", "25.0 %"]), ("7", ["\u2248 4", "28.6 %"])):
+        seen.page.locator('[data-part="to"]').fill(end)
+        seen.page.locator('[data-part="to"]').press("Enter")
+        assert _cells(seen, "stalls") == [[*found, "stalls: memory"]]
+    assert row.nth(3).inner_text().split("\n") == ["\u2248 1 load of a", "\u2248 1 store to b"]
+    assert "sampled" in seen.page.locator("#summary .stalls .note").inner_text()
+    seen.page.locator('[data-part="places"] a').first.click()
+    assert seen.page.url.endswith("#line-6")
+    assert seen.page.locator("#line-6").is_visible()
+    assert not seen.complaints
+
+
+def test_tables_tell_what_parts_cost(show: Callable[..., Seen]) -> None:
+    profile = switch_profile()
+    groups = {
+        profile.frame_of(p).name: p
+        for p in range(len(profile.call_paths))
+        if profile.frame_of(p).kind is Kind.GROUP
+    }
+    areas = (
+        Area("main", "", 7, 1),
+        Area("main.mult", "std_mult_pipe", 1200, 30, 3, 0, (groups["run_s1"],)),
+        Area("main.r", "std_reg", 0, 32, 0, 0, (groups["run_s1"], groups["read"])),
+    )
+    object.__setattr__(profile, "areas", areas)
+    seen = show(("p", profile))
+    tables = seen.page.locator("#tables")
+
+    def costs(button: str) -> dict[str, list[str]]:
+        tables.get_by_role("button", name=button, exact=True).click()
+        heads = [h.rstrip(" \u25be\u25b4") for h in tables.locator("thead th").all_inner_texts()]
+        assert "BRAM" not in heads  # nothing has one
+        first = heads.index("LUT")
+        assert heads[first : first + 3] == ["LUT", "FF", "DSP"]
+        return {
+            cells[heads.index("name")]: cells[first : first + 3] for cells in _cells(seen, "table")
+        }
+
+    found = costs("groups")
+    assert found["run_s1"] == ["1,200", "62", "3"]
+    assert found["read"] == ["0", "32", "0"]
+    assert found["write"] == ["0", "0", "0"]
+    assert costs("cells")["main"] == ["1,207", "63", "3"]
+    tables.get_by_role("button", name="groups", exact=True).click()
+    tables.get_by_role("button", name="LUT").click()
+    names = [cells[-2] for cells in _cells(seen, "table")]
+    assert names[0] == "run_s1"
+    assert show(("p", switch_profile())).page.get_by_role("button", name="LUT").count() == 0
+
+
+LADDER = (
+    Rung("unbounded", 2, (), "values only"),
+    Rung("absolute", 6, (Gap("resource", 3, "one unit"), Gap("<b>odd</b>", 1))),
+    Rung("the design", 9, (Gap("work side by side", -1), Gap("control", 4, "steps"))),
+)
+
+
+def test_the_ladder_is_the_profile_s(show: Callable[..., Seen]) -> None:
+    assert show(("p", switch_profile())).page.locator("#ladder").count() == 0
+    seen = show(("p", switch_profile().with_meta(ladder=LADDER)))
+    rows = [cells[:3] + cells[4:] for cells in _cells(seen, "ladder")]
+    assert rows == [
+        ["unbounded", "2", "", "values only"],
+        ["resource", "+3", "33.3 %", "one unit"],
+        ["<b>odd</b>", "+1", "11.1 %", ""],
+        ["absolute", "6", "", ""],
+        ["work side by side", "\u22121", "\u221211.1 %", ""],
+        ["control", "+4", "44.4 %", "steps"],
+        ["the design", "9", "", ""],
+    ]
+    assert "largest part is control: 4 (44.4 %)" in seen.page.locator("#ladder .gist").inner_text()
+    bars = seen.page.locator("#ladder .climb > span").evaluate_all(
+        "all => all.map(e => [e.className, e.offsetLeft - e.parentElement.offsetLeft,"
+        " e.offsetWidth, e.parentElement.offsetWidth])"
+    )
+    expected = [(0, 2), (2, 5), (5, 6), (0, 6), (5, 6), (5, 9), (0, 9)]
+    for (_, left, width, all_), (start, end) in zip(bars, expected, strict=True):
+        assert left == pytest.approx(start * all_ / 9, abs=1.5)
+        assert width == pytest.approx((end - start) * all_ / 9, abs=1.5)
+    assert [kind for kind, *_ in bars][3:6] == ["l-rung", "l-less", "l-control"]
+    seen.page.get_by_role("link", name="Ladder").click()
+    assert seen.page.locator("#ladder h2").is_visible()
+    assert seen.page.get_by_role("row", name="control +4").count() == 1
+    assert not seen.complaints
 
 
 def test_tables_say_what_the_tables_say(show: Callable[..., Seen]) -> None:
@@ -233,214 +259,6 @@ def test_lines_say_what_the_lines_say(show: Callable[..., Seen]) -> None:
         assert cells[4] == f"text of line {line.line}"
 
 
-def test_search_finds_and_zoom_resets(show: Callable[..., Seen]) -> None:
-    seen = show(("p", switch_profile()))
-    field_ = seen.page.locator("#flame").get_by_label("Search")
-    field_.fill("^if L3")
-    assert seen.text("found") == "2 boxes, 33.3 %"
-    hits = seen.page.locator(".flame .box.hit")
-    assert sorted(hits.evaluate_all("all => all.map(e => e.ariaLabel.split(',')[0])")) == [
-        "if L32",
-        "if L33",
-    ]
-    field_.fill("(")
-    assert field_.get_attribute("aria-invalid") == "true"
-    field_.fill("")
-    assert seen.page.locator(".flame .box.miss").count() == 0
-    before = seen.page.locator(".flame .box").count()
-    seen.box("par L31").click()
-    assert seen.page.locator(".flame .box").count() < before
-    wide = seen.box("par L31").evaluate("e => e.offsetWidth / e.parentElement.clientWidth")
-    assert wide > 0.99
-    seen.page.locator('[data-part="reset"]').click()
-    assert seen.page.locator(".flame .box").count() == before
-
-
-def test_the_graph_turns_over_and_hides_what_a_compiler_made(show: Callable[..., Seen]) -> None:
-    builder = ProfileBuilder()
-    main = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
-    made = builder.path(main, Frame(Kind.GROUP, "made", "main", generated=True))
-    mine = builder.path(made, Frame(Kind.PRIMITIVE, "mine", "main", "std_add"))
-    profile = builder.build(
-        Meta("calyx", "p"), [3, 1], [builder.tree([mine]), builder.tree([main])]
-    )
-    seen = show(("p", profile))
-    assert seen.page.locator(".flame .box").count() == 3
-    seen.page.get_by_label("hide what the compiler made").check()
-    assert seen.page.locator(".flame .box").count() == 2
-    seen.page.get_by_role("button", name="inverted").click()
-    tops = seen.page.locator('.flame [aria-level="2"]')
-    labels = tops.evaluate_all("all => all.map(e => e.ariaLabel)")
-    assert labels[0].startswith("mine [std_add], primitive, 3 cycles, 75.0 %")
-
-
-def test_selecting_on_the_timeline_counts_those_cycles_everywhere(
-    show: Callable[..., Seen],
-) -> None:
-    profile = switch_profile()
-    seen = show(("p", profile))
-    surface = seen.page.locator('[data-part="surface"]')
-    surface.scroll_into_view_if_needed()
-    box = surface.bounding_box()
-    assert box is not None
-    step = box["width"] / profile.cycles
-    seen.page.mouse.move(box["x"] + 2 * step, box["y"] + 80)
-    seen.page.mouse.down()
-    seen.page.mouse.move(box["x"] + 3 * step, box["y"] + 80, steps=3)
-    seen.page.mouse.move(box["x"] + 5 * step, box["y"] + 80, steps=3)
-    seen.page.mouse.up()
-    assert "counting cycles 2\u20134 only: 3 of 9" in seen.text("chosen")
-    assert seen.text("total") == "3"
-    assert "add up to 3 cycles" in seen.text("flame-total")
-    names = seen.page.locator(".flame .box").evaluate_all(
-        "all => all.map(e => e.ariaLabel.split(',')[0])"
-    )
-    assert "par L31" in names
-    assert "read" not in names
-    assert "write" not in names
-    assert seen.numbers()["main run_s1"] == 1
-    assert seen.numbers()["main read"] == 0
-    assert seen.page.locator('[data-line="31"]').inner_text() == "3"
-    seen.page.locator('[data-part="from"]').fill("7")
-    seen.page.locator('[data-part="to"]').fill("9")
-    seen.page.locator('[data-part="to"]').press("Enter")
-    assert seen.text("total") == "2"
-    seen.page.get_by_role("button", name="Show all").click()
-    assert seen.text("view") == "shown: 0\u20138"
-    seen.page.get_by_role("button", name="Show the selection").click()
-    assert seen.text("view") == "shown: 1\u20138"
-    seen.page.get_by_role("button", name="all cycles").click()
-    assert seen.text("total") == "9"
-    assert seen.quiet()
-
-
-def test_what_is_pointed_out_shows_in_all_views(show: Callable[..., Seen]) -> None:
-    seen = show(("p", switch_profile()))
-    seen.page.locator("#tables").get_by_role("button", name="run_s1").click()
-    assert "pointed out: run_s1" in seen.text("chosen")
-    assert seen.page.locator(".flame .pointed").count() == 1
-    assert seen.page.locator("#tables .pointed").count() == 1
-    assert seen.page.locator("#source .pointed").count() == 1
-    seen.page.keyboard.press("Escape")
-    assert seen.page.locator(".pointed").count() == 0
-    seen.box("par L31").click()
-    assert seen.page.locator("#source .pointed").count() == 1
-
-
-def test_the_keyboard_is_enough(show: Callable[..., Seen]) -> None:
-    seen = show(("p", switch_profile()))
-    page = seen.page
-    page.locator('.flame [tabindex="0"]').focus()
-    page.keyboard.press("ArrowUp")
-    assert page.evaluate("document.activeElement.ariaLabel").startswith("seq L29, control")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    assert page.locator('[data-part="reset"]').is_enabled()
-    page.keyboard.press("Escape")
-    assert page.locator('[data-part="reset"]').is_disabled()
-    page.locator('[data-part="surface"]').focus()
-    page.keyboard.press("+")
-    shown = seen.text("view")
-    page.keyboard.press("ArrowRight")
-    assert seen.text("view") != "shown: 0\u20138"
-    page.keyboard.press("Home")
-    assert seen.text("view") == "shown: 0\u20138"
-    assert shown == "shown: 1\u20138"
-    page.keyboard.press("+")
-    page.keyboard.press("Enter")
-    assert "counting cycles" in seen.text("chosen")
-    page.keyboard.press("Escape")
-    assert "pointed out" not in seen.text("chosen")
-    page.keyboard.press("Escape")
-    assert "counting" not in seen.text("chosen")
-
-
-def _hostile() -> Profile:
-    """Every hostile text in every place that has one."""
-    builder = ProfileBuilder()
-    main = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
-    names = (*HOSTILE, "</SCRIPT><img src=x onerror=alert(1)>", "<b>bold</b>", "${1}{{2}}")
-    paths = [
-        builder.path(
-            main,
-            Frame(Kind.GROUP, name, name, name, (Position("calyx", f"{name}.futil", i + 1),)),
-        )
-        for i, name in enumerate(names)
-    ]
-    trees = [builder.tree([path]) for path in paths]
-    meta = Meta("calyx", names[-3], options={names[-3]: names[0]}, tools={names[1]: names[2]})
-    return builder.build(meta, [2] * len(trees), trees)
-
-
-def test_hostile_names_stay_text(show: Callable[..., Seen]) -> None:
-    profile = _hostile()
-    texts = {f"{name}.futil": f"{name} text" for name in (*HOSTILE, "x")}
-    object.__setattr__(profile, "sources", texts)
-    seen = show((HOSTILE[0], profile), ("</title><script>alert(2)</script>", profile), embed="all")
-    page = seen.page
-    dialogs: list[str] = []
-    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
-    assert page.locator("img, b b, iframe, object").count() == 0
-    scripts = page.locator("script").evaluate_all("all => all.map(e => e.type)")
-    assert scripts == ["module"]
-    labels = page.locator(".flame .box").evaluate_all("all => all.map(e => e.ariaLabel)")
-    for name in HOSTILE:
-        shown = visible(name)[:300] or "(no name)"
-        assert any(label.startswith(f"{shown}, group") for label in labels), name
-    cells = set(page.locator("#tables tbody td").all_inner_texts())
-    assert visible(HOSTILE[0]) in cells
-    assert page.title().startswith(visible(HOSTILE[0]))
-    page.locator("#source select").first.select_option(index=1)
-    assert not dialogs
-    assert seen.quiet()
-
-
-def test_the_policy_would_stop_what_got_in(show: Callable[..., Seen]) -> None:
-    seen = show(("p", switch_profile()))
-    seen.page.evaluate(
-        "() => { const s = document.createElement('script'); try { s.text = 'window.bad = 1';"
-        " } catch {} document.body.append(s); }"
-    )
-    assert seen.page.evaluate("window.bad") is None
-    assert seen.page.evaluate("fetch('https://example.org/').then(() => 1, () => 0)") == 0
-    assert any("Content Security Policy" in text for text in seen.complaints)
-
-
-@pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in web/node_modules (`make page`)")
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_no_serious_barrier(browser: Browser, show: Callable[..., Seen], dark: bool) -> None:
-    one, two = switch_profile(), large_profile(20)
-    page = show(("one", one), ("two", two), dark=dark).page
-    page.locator("#tables tbody button").first.click()
-    for details in page.locator("details").all():
-        details.evaluate("e => e.open = true")
-    # The page's own policy would refuse the tool: it comes in beside the page, not as part of it.
-    client = page.context.new_cdp_session(page)
-    source = AXE.read_text("utf-8") + ";axe.run().then(r => JSON.stringify(r.violations))"
-    found = client.send(
-        "Runtime.evaluate",
-        {"expression": source, "awaitPromise": True, "returnByValue": True},
-    )
-    violations = json.loads(found["result"]["value"])
-    serious = [
-        (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"]][:3])
-        for one in violations
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
-
-
-def test_light_and_dark(show: Callable[..., Seen]) -> None:
-    page = show(("p", switch_profile()), dark=True).page
-    ground = "getComputedStyle(document.body).backgroundColor"
-    dark = page.evaluate(ground)
-    page.locator('[data-part="theme"]').click()
-    light = page.evaluate(ground)
-    assert light == "rgb(255, 255, 255)"
-    assert dark != light
-
-
 def test_profiles_side_by_side(show: Callable[..., Seen]) -> None:
     one, two = large_profile(12), large_profile(20)
     seen = show(("one", one), ("two", two))
@@ -453,7 +271,7 @@ def test_profiles_side_by_side(show: Callable[..., Seen]) -> None:
     widths = roots.evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")
     assert widths[0] / widths[1] == pytest.approx(one.cycles / two.cycles, rel=0.02)
     seen.page.get_by_role("group", name="Profile").get_by_role("button", name="two").click()
-    assert _int(seen.text("total")) == two.cycles
+    assert whole(seen.text("total")) == two.cycles
     assert f"add up to {number(two.cycles)} cycles" in seen.text("flame-total")
 
 
@@ -473,6 +291,15 @@ def test_an_incomplete_run_is_said_loudly(show: Callable[..., Seen]) -> None:
     alert = seen.page.get_by_role("alert").inner_text()
     assert "INCOMPLETE: the run was stopped before its end (cycle limit)" in alert
     assert "DATA LOSS: late probe \u00d7 2" in seen.page.locator("#summary").inner_text()
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> tuple[Profile, bytes]:
+    """A packet scheduler's profile and its report: made once."""
+    profile = large_profile()
+    stream = io.BytesIO()
+    write_report([("p", profile)], stream)
+    return profile, stream.getvalue()
 
 
 def test_a_million_cycles_are_no_burden(

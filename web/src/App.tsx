@@ -2,8 +2,9 @@ import { useEffect } from "preact/hooks";
 import { About } from "./About.tsx";
 import { Compare } from "./Compare.tsx";
 import { FlameView } from "./FlameView.tsx";
+import { Ladder } from "./Ladder.tsx";
 import { SourceView } from "./SourceView.tsx";
-import { choose, current, focus, profiles, select, selection, whole } from "./state.ts";
+import { choose, current, focus, profile, profiles, select, selection, whole } from "./state.ts";
 import { Summary } from "./Summary.tsx";
 import { TableView } from "./TableView.tsx";
 import { number } from "./text.ts";
@@ -30,6 +31,7 @@ export function App() {
         <nav aria-label="Views">
           {several && <a href="#compare">Compare</a>}
           <a href="#summary">Summary</a>
+          {profile.value.ladder.length > 0 && <a href="#ladder">Ladder</a>}
           <a href="#timeline">Timeline</a>
           <a href="#flame">Flame graph</a>
           <a href="#tables">Tables</a>
@@ -44,6 +46,7 @@ export function App() {
         {/* A profile's views keep what they remember of it to themselves. */}
         <div class="views" key={current.value}>
           <Summary />
+          <Ladder />
           <Timeline />
           <FlameView />
           <TableView />

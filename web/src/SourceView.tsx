@@ -1,13 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
-import { type LineCycles, lineCycles } from "./derive.ts";
+import { type LineCycles, type Stall, lineCycles, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { countedCycles, focus, point, profile, weights } from "./state.ts";
+import { counted, countedCycles, focus, point, profile, weights } from "./state.ts";
 import { number, percent } from "./text.ts";
 
 interface Shown {
   line: number;
   text: string | null;
   cycles: LineCycles | null;
+  waits: Stall[];
 }
 
 export function SourceView() {
@@ -16,6 +17,8 @@ export function SourceView() {
   const [chosen, setFile] = useState("");
   const counts = weights.value;
   const files = useMemo(() => lineCycles(shown, counts, level), [shown, counts, level]);
+  const span = counted.value;
+  const places = useMemo(() => stalls(shown, span).filter((one) => one.line), [shown, span]);
   const names = [...files.keys()];
   const file = files.has(chosen) ? chosen : (names[0] ?? "");
   if (!shown.levels.length) {
@@ -27,7 +30,9 @@ export function SourceView() {
     );
   }
   const text = shown.sources.find((source) => source.file === file);
-  const lines = merge(files.get(file) ?? [], text?.parts ?? []);
+  // Places where threads wait are told by their line alone: that of the file of the region.
+  const waits = file === names[0] ? places : [];
+  const lines = merge(files.get(file) ?? [], text?.parts ?? [], waits);
   const threads = shown.classes.of !== null;
   const total = countedCycles.value * shown.classes.per;
   return (
@@ -51,6 +56,7 @@ export function SourceView() {
             <tr>
               <th scope="col" class="n">{threads ? "thread-cycles" : "cycles"}</th><th scope="col" class="n">share</th>
               <th scope="col" class="n">{threads ? "lost" : "control only"}</th>
+              {waits.length > 0 && <th scope="col" class="n">waiting</th>}
               <th scope="col" class="n">line</th><th scope="col">text</th>
             </tr>
           </thead>
@@ -60,13 +66,14 @@ export function SourceView() {
               const gap = index > 0 && lines[index - 1]!.line + 1 !== one.line;
               const frames = here?.frames.map((frame) => shown.frames[frame]!.name).join(", ");
               return (
-                <tr class={`${gap ? "gap " : ""}${here?.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}`}>
+                <tr id={`line-${one.line}`} class={`${gap ? "gap " : ""}${here?.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}`}>
                   <td class="n" data-line={one.line}>
                     {here && <span class="meter heat" style={{ width: `${(100 * here.active) / (total || 1)}%` }} />}
                     {here && number(here.active)}
                   </td>
                   <td class="n">{here && percent(here.active, total)}</td>
                   <td class="n">{here && here.active > here.useful ? number(here.active - here.useful) : ""}</td>
+                  {waits.length > 0 && <Waiting waits={one.waits} total={total} />}
                   <td class="n">
                     {here?.paths.length ? (
                       <button type="button" class="link" title={frames} onClick={() => point(`${file}:${one.line}`, here.paths)}>{one.line}</button>
@@ -86,23 +93,40 @@ export function SourceView() {
           Beside each line: the cycles in which something from this line was active, their share, and how many of
           them were <b>control only</b>: nothing below it did work. Lines overlap (a block is active while what it contains
           is), so the column does not add up to the run. Where there are threads, each counts, and <b>lost</b> is what
-          they spent spinning or idle. Press a line's number to point it out in all views.
+          they spent spinning or idle. <b>Waiting</b> is what threads waited for in a line, summed over
+            threads: for several things at once each of them counts. Press a line's number to point it out in all views.
         </p>
       </Help>
     </section>
   );
 }
 
-/** Lines of text and lines with cycles, by number. */
-function merge(counted: LineCycles[], parts: [number, string[]][]): Shown[] {
+/** What threads waited for in a line. They may wait for several things at once: there is no sum. */
+function Waiting(props: { waits: Stall[]; total: number }) {
+  return (
+    <td class="n waits">
+      {props.waits.map((one) => (
+        <div>
+          <span class="meter stall" style={{ width: `${(100 * one.cycles) / (props.total || 1)}%` }} />
+          {one.exact ? "" : "≈ "}{number(one.cycles)} <small>{one.cause}</small>
+        </div>
+      ))}
+    </td>
+  );
+}
+
+/** Lines of text, lines with cycles and lines in which threads wait, by number. */
+function merge(counted: LineCycles[], parts: [number, string[]][], waits: Stall[]): Shown[] {
   const lines = new Map<number, Shown>();
   for (const [first, texts] of parts) {
-    texts.forEach((text, index) => lines.set(first + index, { line: first + index, text, cycles: null }));
+    texts.forEach((text, index) => lines.set(first + index, { line: first + index, text, cycles: null, waits: [] }));
   }
-  for (const one of counted) {
-    const line = lines.get(one.line);
-    if (line) line.cycles = one;
-    else lines.set(one.line, { line: one.line, text: null, cycles: one });
-  }
+  const at = (line: number): Shown => {
+    const one = lines.get(line) ?? { line, text: null, cycles: null, waits: [] };
+    lines.set(line, one);
+    return one;
+  };
+  for (const one of counted) at(one.line).cycles = one;
+  for (const one of waits) at(one.line).waits.push(one);
   return [...lines.values()].sort((a, b) => a.line - b.line);
 }

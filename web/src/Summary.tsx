@@ -1,5 +1,6 @@
+import { useMemo } from "preact/hooks";
 import type { Profile } from "./data.ts";
-import { classCycles, hottest, verdict, worked } from "./derive.ts";
+import { type Span, type Stall, classCycles, hottest, stalls, verdict, worked } from "./derive.ts";
 import { Help } from "./Help.tsx";
 import { counted, countedCycles, focus, point, profile, selection, weights } from "./state.ts";
 import { className, cycles, duration, number, percent } from "./text.ts";
@@ -10,6 +11,7 @@ export function Summary() {
   const classes = classCycles(shown, counted.value);
   const { per } = shown.classes;
   const unit = shown.classes.of ? "thread-cycles" : "cycles";
+  const waiting = useMemo(() => waited(shown, counted.value), [shown, counted.value]);
   const hot = hottest(shown, weights.value, 8);
   return (
     <section id="summary" aria-labelledby="summary-title">
@@ -33,7 +35,7 @@ export function Summary() {
           {anomaly.detail && `: ${anomaly.detail}`}
         </p>
       ))}
-      <p class="gist">{gist(shown.classes.names, classes, total * per, unit)}</p>
+      <p class="gist">{gist(shown.classes.names, classes, total * per, unit)}{waiting && ` ${waiting}`}</p>
       <ClassBar names={shown.classes.names} cycles={classes} total={total * per} />
       <div class="columns">
         <table class="classes" data-part="classes">
@@ -96,7 +98,7 @@ export function Summary() {
           <p>
             This run has threads. Each is in one state in every cycle: <b>running</b>; <b>critical</b>: it holds a lock, so
             that others may have to wait; <b>spinning</b>: it waits for a lock; <b>idle</b>. The states' cycles add up to cycles
-            times threads. While a thread runs it may still be stalled: by what, the list above says.
+            times threads. While a thread runs it may still be stalled: by what and where, the lists above say; a line's are in the source, too.
           </p>
         )}
         <p>
@@ -128,44 +130,62 @@ function gist(names: string[], counts: Float64Array, total: number, unit: string
   return `${number(lost)} ${unit} (${percent(lost, total)}) did no work; ${which}: ${className(most.name)}.`;
 }
 
+/** Threads that run may wait all the same: for what most. */
+function waited(profile: Profile, span: Span): string {
+  const most = stalls(profile, span).find((one) => !one.line && one.name.startsWith("stalls: "));
+  const all = (span.to - span.from) * profile.classes.per;
+  if (!most || most.cycles * 100 < all) return "";
+  const what = most.name.slice("stalls: ".length);
+  return `Threads waited for ${what} in ${number(most.cycles)} (${percent(most.cycles, all)}).`;
+}
+
 function swatch(kind: string, lost: string): string {
   return `swatch ${lost === "work" || lost === "overhead" ? `k-${kind}` : `c-${lost}`}`;
 }
 
-interface Stall {
-  name: string;
-  track: string;
-  unit: string;
-  cycles: number;
-}
-
-/** What threads waited for, summed over the run; causes first, then places. */
-function stalls(profile: Profile): Stall[] {
-  const sums = new Map<string, Stall>();
-  for (const series of profile.series) {
-    if (series.metric !== "stall") continue;
-    const one = sums.get(series.name) ?? { name: series.name, track: series.track, unit: series.unit, cycles: 0 };
-    const { value } = series.intervals();
-    for (let i = 0; i < value.length; i++) one.cycles += value[i]!;
-    sums.set(series.name, one);
-  }
-  return [...sums.values()].filter((one) => one.cycles > 0).sort((a, b) => b.cycles - a.cycles);
-}
-
 function Stalls() {
   const shown = profile.value;
-  const found = stalls(shown).slice(0, 12);
-  const all = shown.cycles * shown.classes.per;
+  const span = counted.value;
+  const found = useMemo(() => stalls(shown, span), [shown, span]);
+  const all = countedCycles.value * shown.classes.per;
   if (!found.length) return null;
+  const causes = found.filter((one) => !one.line);
+  const places = found.filter((one) => one.line).slice(0, 12);
+  const about = found.some((one) => !one.exact);
   return (
-    <table class="stalls" data-part="stalls">
-      <caption>What threads waited for while they ran (whole run; a place's cycles are in its cause's)</caption>
+    <div class="columns stalls">
+      <Waits part="stalls" title="What threads waited for" head="cause" rows={causes} all={all} />
+      {places.length > 0 && (
+        <Waits part="places" title="Where they waited (these cycles are in their causes')" head="place" rows={places} all={all} />
+      )}
+      {about && (
+        <p class="note">
+          ≈ Counters are sampled: of samples that the selection cuts, the share that is inside counts.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Waits(props: { part: string; title: string; head: string; rows: Stall[]; all: number }) {
+  return (
+    <table data-part={props.part}>
+      <caption>{props.title}</caption>
       <thead>
-        <tr><th scope="col" class="n">thread-cycles</th><th scope="col" class="n">share</th><th scope="col">waiting</th></tr>
+        <tr><th scope="col" class="n">thread-cycles</th><th scope="col" class="n">share</th><th scope="col">{props.head}</th></tr>
       </thead>
       <tbody>
-        {found.map((one) => (
-          <tr><td class="n">{number(one.cycles)}</td><td class="n">{percent(one.cycles, all)}</td><td>{one.name}</td></tr>
+        {props.rows.map((one) => (
+          <tr>
+            <td class="n">
+              <span class="meter heat" style={{ width: `${(100 * one.cycles) / (props.all || 1)}%` }} />
+              {one.exact ? "" : "≈ "}{number(one.cycles)}
+            </td>
+            <td class="n">{percent(one.cycles, props.all)}</td>
+            <td>
+              {one.line ? <>{one.cause}, <a href={`#line-${one.line}`}>line {one.line}</a></> : one.name}
+            </td>
+          </tr>
         ))}
       </tbody>
     </table>

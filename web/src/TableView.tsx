@@ -21,6 +21,7 @@ interface Counted extends TableRow {
   place: string;
 }
 
+const AREA = ["LUT", "FF", "DSP", "BRAM"];
 const COLUMNS: Column[] = [
   { title: "cycles", numeric: true, value: (row) => row.now, text: (row) => number(row.now) },
   { title: "share", numeric: true, value: (row) => row.now, text: (row, total) => percent(row.now, total) },
@@ -29,6 +30,11 @@ const COLUMNS: Column[] = [
   { title: "max", numeric: true, wholeRun: true, value: (row) => row.longest, text: (row) => (row.times ? number(row.longest) : "") },
   { title: "average", numeric: true, wholeRun: true, value: (row) => (row.times ? row.cycles / row.times : 0), text: (row) => (row.times ? decimal(row.cycles / row.times) : "") },
   { title: "useful", numeric: true, wholeRun: true, value: (row) => (row.useful ?? 0) / (row.cycles || 1), text: (row) => (row.useful === null ? "" : percent(row.useful, row.cycles)) },
+  ...AREA.map((title, which): Column => ({
+    title, numeric: true, wholeRun: true,
+    value: (row) => row.area?.[which] ?? -1,
+    text: (row) => (row.area ? number(row.area[which]!) : ""),
+  })),
   { title: "static?", numeric: false, wholeRun: true, value: (row) => (row.couldBeStatic ? 0 : 1), text: (row) => (row.couldBeStatic ? "could be" : "") },
   { title: "instance", numeric: false, value: (row) => row.instance, text: (row) => row.instance },
   { title: "name", numeric: false, value: (row) => row.name, text: (row) => row.name },
@@ -48,6 +54,7 @@ export function TableView() {
   const columns = COLUMNS.filter(
     (column) =>
       (column.title !== "useful" || kind === "cell") &&
+      (!AREA.includes(column.title) || rows.some((row) => row.area && row.area[AREA.indexOf(column.title)]! > 0)) &&
       (column.title !== "static?" || rows.some((row) => row.couldBeStatic)),
   );
   const column = columns.find((one) => one.title === by[0]) ?? columns[0]!;
@@ -115,7 +122,9 @@ export function TableView() {
           One row for each, by instance: cycles in which it was active, how often it ran, and its shortest, longest and
           average activation. A group or block whose shortest and longest activations are equal, and that is not static yet,
           is marked: it could be made static, if nothing but chance keeps it equal. What never ran is listed with 0.
-          While cycles are selected on the timeline, cycles and share are of those.
+          While cycles are selected on the timeline, cycles and share are of those. Where the design was synthesised, LUT,
+          FF, DSP and BRAM (in halves) are a cell's with all in it, a group's or block's with all cells that it uses, so
+          that shared ones count for each: look for what is large and has a small share.
         </p>
       </Help>
     </section>

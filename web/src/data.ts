@@ -45,6 +45,25 @@ export interface TableRow {
   longest: number;
   useful: number | null;
   couldBeStatic: boolean;
+  /** LUTs, flip-flops, arithmetic blocks, halves of memory blocks; null if not synthesised. */
+  area: [number, number, number, number] | null;
+}
+
+/** A part of the way between two rungs; negative where things happen side by side. */
+export interface Gap {
+  name: string;
+  cycles: number;
+  about: string;
+  /** What it is due to: `program`, `control`, `memory`, `threads`, or nothing of these. */
+  due: string;
+}
+
+/** A number of cycles, and the gaps that lead to it from the rung below. */
+export interface Rung {
+  name: string;
+  cycles: number;
+  about: string;
+  gaps: Gap[];
 }
 
 /** Values over half-open intervals of cycles. */
@@ -62,6 +81,9 @@ export interface Series {
   unit: string;
   path: number;
   inexact: boolean;
+  /** Of waiting at a place: for what, and on which line. */
+  cause?: string;
+  line?: number;
   intervals: () => Intervals;
 }
 
@@ -118,6 +140,7 @@ export interface Profile {
   rows: Row[];
   tables: Record<string, TableRow[]>;
   series: Series[];
+  ladder: Rung[];
   sources: SourceText[];
 }
 
@@ -193,10 +216,10 @@ function frameOf(entry: [string, string, string, [string, string, number][], num
 }
 
 function rowOf(entry: unknown[]): TableRow {
-  const [frame, instance, times, cycles, shortest, longest, useful, could] = entry as [
-    number, string, number, number, number, number, number | null, number,
+  const [frame, instance, times, cycles, shortest, longest, useful, could, area] = entry as [
+    number, string, number, number, number, number, number | null, number, TableRow["area"],
   ];
-  return { frame, instance, times, cycles, shortest, longest, useful, couldBeStatic: could === 1 };
+  return { frame, instance, times, cycles, shortest, longest, useful, couldBeStatic: could === 1, area };
 }
 
 /** 0, and the running sums. */
@@ -223,16 +246,16 @@ function seriesOf(head: any, array: (stored: Stored) => Numbers): Series[] {
     inexact: bank.values.inexact === true,
   }));
   return head.series.map((one: any): Series => {
-    const { track, name, metric, unit, path } = one;
+    const { track, name, metric, unit, path, cause, line } = one;
     if (one.bank === undefined) {
       const intervals = lazy(() => ownIntervals(array(one.gap), array(one.cycles), array(one.value)));
-      return { track, name, metric, unit, path, inexact: one.value.inexact === true, intervals };
+      return { track, name, metric, unit, path, cause, line, inexact: one.value.inexact === true, intervals };
     }
     const bank = banks[one.bank]!;
     const intervals = lazy(() =>
       column(bank.ends(), bank.state, bank.values, bank.columns, one.column),
     );
-    return { track, name, metric, unit, path, inexact: bank.inexact, intervals };
+    return { track, name, metric, unit, path, cause, line, inexact: bank.inexact, intervals };
   });
 }
 

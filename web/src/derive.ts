@@ -1,6 +1,6 @@
 /** What follows from trees and runs, for the whole run or for a part of it. */
 
-import type { Profile, Stretches } from "./data.ts";
+import type { Profile, Series, Stretches } from "./data.ts";
 
 /** Cycles from `from` up to, not including, `to`. */
 export interface Span {
@@ -257,6 +257,49 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
     const instance = profile.instances[profile.instance[at >= 0 ? at : last]];
     return { instance, stack, frame: profile.frame[last], paths, cycles: own[place] };
   });
+}
+
+/**
+ * The sum of a counter over a span, and whether it is exact: of an interval that the span cuts only
+ * the total is known, so that it counts by the share of it that is inside.
+ */
+export function summed(series: Series, span: Span): { sum: number; exact: boolean } {
+  const { start, end, value } = series.intervals();
+  let sum = 0;
+  let exact = true;
+  for (let i = 0; i < value.length; i++) {
+    const inside = Math.min(end[i], span.to) - Math.max(start[i], span.from);
+    if (inside <= 0) continue;
+    const length = end[i] - start[i];
+    if (inside < length && value[i]) exact = false;
+    sum += inside === length ? value[i] : (value[i] * inside) / length;
+  }
+  return { sum: exact ? sum : Math.round(sum), exact };
+}
+
+/** What threads waited for: a cause (`line` 0), or at a place in the source. */
+export interface Stall {
+  name: string;
+  cause: string;
+  line: number;
+  cycles: number;
+  exact: boolean;
+}
+
+/** Waiting in a span, summed over threads, the most first. */
+export function stalls(profile: Profile, span: Span): Stall[] {
+  const found = new Map<string, Stall>();
+  for (const series of profile.series) {
+    // In an inner loop a thread works; the loop's own lines say for what it waits.
+    if (series.metric !== "stall" || series.name === "stalls: inner loop") continue;
+    const { name, cause, line } = series;
+    const one = found.get(name) ?? { name, cause: cause ?? "", line: line ?? 0, cycles: 0, exact: true };
+    const { sum, exact } = summed(series, span);
+    one.cycles += sum;
+    one.exact &&= exact;
+    found.set(name, one);
+  }
+  return [...found.values()].filter((one) => one.cycles > 0).sort((a, b) => b.cycles - a.cycles);
 }
 
 /** What a span says of one line of a source text. */

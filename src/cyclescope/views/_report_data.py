@@ -12,13 +12,15 @@ times are stored: they repeat. Texts are made visible here: the page shows them 
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cyclescope.analyse import CycleClasses, cycle_classes, levels, table
+from cyclescope.analyse import CycleClasses, area_table, cycle_classes, levels, table
 from cyclescope.model import Ints, Kind, Profile, Series
+from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
 from cyclescope.views._stacks import stacks
 from cyclescope.views._text import visible
@@ -38,6 +40,7 @@ _AROUND = 3  # lines of context before and after a line that is named
 _LABEL = 300  # characters of a name: no view shows more
 _TABLES = tuple(Kind)
 _STATES = ("running", "critical", "spinning", "idle")  # in this order where they occur at all
+_WAIT = re.compile(r"waiting: (.*), line (\d+)")  # as `hls` names its counters
 _EXACT = 1 << 53  # the browser's numbers are exact below this
 
 
@@ -91,6 +94,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
     paths, forest, schedule = profile.call_paths, profile.forest, profile.schedule
     number = {frame: index for index, frame in enumerate(profile.catalog)}
     instances = {name: index for index, name in enumerate(dict.fromkeys(profile.instances))}
+    areas = _areas(profile)
     return {
         "version": 1,
         "title": _shown(meta.title),
@@ -126,11 +130,20 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
             for row in rows(profile)
         ],
         "tables": {
-            kind.value: [_row(number, row) for row in table(profile, kind)]
+            kind.value: [_row(number, row, areas) for row in table(profile, kind)]
             for kind in _TABLES
             if any(frame.kind is kind for frame in profile.catalog)
         },
         **_counters(profile, arrays),
+        "ladder": [
+            {"name": _shown(rung.name), "cycles": rung.cycles, "about": _shown(rung.about),
+             "gaps": [
+                 {"name": _shown(gap.name), "cycles": gap.cycles, "about": _shown(gap.about),
+                  "due": GAP_CLASSES.get(gap.name, "")}
+                 for gap in rung.gaps
+             ]}
+            for rung in meta.ladder
+        ],
         "sources": _sources(profile, embed),
     }  # fmt: skip
 
@@ -187,8 +200,37 @@ def _classes(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
     }
 
 
-def _row(number: dict[Frame, int], row: Row) -> list[Any]:
+_Costs = tuple[int, int, int, int]
+
+
+def _areas(profile: Profile) -> dict[tuple[bool, str], _Costs]:
+    """What cells (with all in them) and blocks (with all that they use) cost, by dotted name."""
+    found: dict[tuple[bool, str], _Costs] = {}
+
+    def add(key: tuple[bool, str], costs: _Costs) -> None:
+        before = found.get(key, (0, 0, 0, 0))
+        found[key] = (
+            before[0] + costs[0],
+            before[1] + costs[1],
+            before[2] + costs[2],
+            before[3] + costs[3],
+        )
+
+    for area in profile.areas:
+        parts = area.cell.split(".")
+        for end in range(1, len(parts) + 1):
+            name = ".".join(parts[:end])
+            add((False, name), (area.luts, area.ffs, area.dsps, area.brams))
+    if profile.areas:
+        for row in area_table(profile, (Kind.GROUP, Kind.CONTROL)):
+            add((True, row.name), (row.luts, row.ffs, row.dsps, row.brams))
+    return found
+
+
+def _row(number: dict[Frame, int], row: Row, areas: dict[tuple[bool, str], _Costs]) -> list[Any]:
     split = row.overhead
+    is_block = row.frame.kind in (Kind.GROUP, Kind.CONTROL)
+    name = row.instance if row.frame.kind is Kind.CELL else f"{row.instance}.{row.frame.name}"
     return [
         number[row.frame],
         _shown(row.instance),
@@ -198,6 +240,7 @@ def _row(number: dict[Frame, int], row: Row) -> list[Any]:
         row.longest,
         split.useful if split is not None and row.cycles else None,
         int(row.could_be_static),
+        areas.get((is_block, name)),
     ]
 
 
@@ -213,6 +256,8 @@ def _counters(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
             "unit": _shown(one.unit),
             "path": one.path,
         }
+        if one.metric == "stall" and (wait := _WAIT.fullmatch(one.name)):
+            entry |= {"cause": _shown(wait[1]), "line": int(wait[2])}
         if one.bank is not None:
             number, _ = banks.setdefault(id(one.bank), (len(banks), one.bank))
             entry |= {"bank": number, "column": one.column}
@@ -254,6 +299,10 @@ def _sources(profile: Profile, embed: str) -> list[dict[str, Any]]:
     for frame in profile.catalog:
         for position in frame.positions:
             named.setdefault(position.file, set()).add(position.line)
+    waits = (_WAIT.fullmatch(one.name) for one in profile.series if one.metric == "stall")
+    lines_of_waits = {int(wait[2]) for wait in waits if wait is not None}
+    if lines_of_waits and named:
+        next(iter(named.values())).update(lines_of_waits)
     result = []
     for file, text in profile.sources.items():
         if file not in named and embed == "used":
