@@ -1,0 +1,121 @@
+"""Local arrays are block RAM: by their Verilog's form, and by what Yosys makes of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cyclescope.errors import ToolError
+from cyclescope.hls import compile_c, machine_of
+from cyclescope.hls._ir import Node, Op, Place
+from cyclescope.hls._machine_local import LocalArray
+from cyclescope.hls._machine_parts import tid_width
+from cyclescope.rtl import Module
+from cyclescope.sim._synthesis import find_yosys
+from hls.graphs import HERE, local
+
+PROGRAMS = Path(__file__).parent / "programs"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "hls" / "gemm"
+ARRAYS = [
+    EXAMPLES / "4-blocked.c",  # one place writes, four read
+    EXAMPLES / "5-double-buffering.c",
+    PROGRAMS / "preload_rows.c",  # the preloader writes
+    PROGRAMS / "sorting.c",  # the preloader and two stores write
+    PROGRAMS / "histogram.c",  # two stores write
+]
+BLOCK = '(* ram_style = "block", no_rw_check *)'
+
+
+@pytest.mark.parametrize("source", ARRAYS, ids=lambda p: p.stem)
+def test_every_local_array_is_a_block_with_no_more_ports_than_block_ram_has(source: Path) -> None:
+    program = compile_c(source, threads=4)
+    texts = machine_of(program, checks=False).sources
+    (top,) = (text for name, text in texts.items() if name.endswith("_region.v"))
+    blocks = set(re.findall(rf"{re.escape(BLOCK)}\n  reg \S+ (\w+) \[", top))
+    arrays = {a.name for a in program.region.arrays if a.place is Place.LOCAL}
+    assert {re.sub(r"_\d$", "", name) for name in blocks} == arrays
+    for name in blocks:
+        writes, reads = _accesses(top, name)
+        if name in arrays:
+            assert len(writes) == 1
+            assert reads
+        else:
+            assert writes <= {f"{name}_port0_at", f"{name}_port1_at"} == reads
+
+
+def _accesses(text: str, memory: str) -> tuple[set[str], set[str]]:
+    """The addresses at which a memory is written, and read into a register."""
+    writes, reads = set(), set()
+    for found in re.finditer(rf"(\w+ <= )?(?<!reg )\b{memory}\[", text):
+        depth, end = 1, found.end()
+        while depth:
+            depth += {"[": 1, "]": -1}.get(text[end], 0)
+            end += 1
+        address = text[found.end() : end - 1]
+        if re.match(r"(\[[\d:]*\])? <=", text[end:]):
+            writes.add(address)
+        else:
+            assert found[1], "a word that does not go straight into a register"
+            assert text[end] == ";"
+            reads.add(address)
+    return writes, reads
+
+
+def built(stores: list[int], loads: list[int], threads: int) -> Module:
+    """64 words of 4 bytes a thread, with stores and loads of so many bits."""
+    m = Module("lone")
+    array = local("a", 256)
+    uses = [Node(Op.STORE, (), (), HERE, array=array) for _ in stores]
+    uses += [Node(Op.LOAD, (), (width,), HERE, array=array) for width in loads]
+    made = LocalArray(m, array, threads, uses, "a.c:1")
+    for i, width in enumerate(stores):
+        valid, tid, offset = (m.input(f"store{i}{n}", w) for n, w in PINS)
+        made.store(f"s{i}", valid, tid.trunc(tid_width(threads)), offset, m.input(f"v{i}", width))
+    for i, width in enumerate(loads):
+        valid, tid, offset = (m.input(f"load{i}{n}", w) for n, w in PINS)
+        m.output(f"q{i}", made.load(f"l{i}", valid, tid.trunc(tid_width(threads)), offset, width))
+    made.finish()
+    return m
+
+
+PINS = [("", 1), ("_tid", 3), ("_at", 32)]
+LIBRARIES = {
+    "ecp5": "-lib +/lattice/brams_16kd.txt",
+    "xc7": "-lib +/xilinx/brams_xc4v.txt -D HAS_SIZE_36 -D HAS_CONFLICT_BUG -D HAS_MIXWIDTH_SDP",
+}
+CASES = [
+    pytest.param([32], [32], 8, {"ecp5": 1, "xc7": 1}, id="a-writer-and-a-reader"),
+    pytest.param([8], [32, 16], 8, {"ecp5": 2, "xc7": 2}, id="bytes"),
+    pytest.param([32, 8], [32, 32], 2, {"ecp5": 4, "xc7": 2}, id="two-writers"),
+]
+
+
+@pytest.mark.parametrize(("stores", "loads", "threads", "cells"), CASES)
+def test_yosys_finds_block_ram_in_it(
+    stores: list[int], loads: list[int], threads: int, cells: dict[str, int], tmp_path: Path
+) -> None:
+    try:
+        command = find_yosys()
+    except ToolError as error:
+        pytest.skip(str(error))
+    (tmp_path / "lone.v").write_text(built(stores, loads, threads).verilog(), "ascii")
+    common = "read_verilog lone.v; hierarchy -top lone; proc; opt; memory -nomap; design -save here"
+    script = [common]
+    for family, library in LIBRARIES.items():
+        script.append(f"design -load here; memory_libmap {library}; tee -q -o {family} stat -json")
+    done = subprocess.run(
+        [*command, "-q", "-p", "; ".join(script)], cwd=tmp_path, capture_output=True, text=True
+    )
+    if "Can't open" in done.stderr:
+        pytest.skip("this version of Yosys describes its block RAM in other files")
+    assert not done.returncode, done.stderr
+    for family, wanted in cells.items():
+        stat = json.loads((tmp_path / family).read_text("utf-8"))
+        found: dict[str, int] = stat["modules"]["\\lone"]["num_cells_by_type"]
+        blocks = {kind: n for kind, n in found.items() if kind.startswith("$__")}
+        assert sum(blocks.values()) == wanted, blocks
+        assert not any(kind.startswith("$mem") for kind in found)
