@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cyclescope.analyse import LOST_STATES, design_overhead, summarise, team
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
 from cyclescope.views import summary_json, summary_text
 
 STATES = ("idle", "running", "critical", "spinning")
@@ -60,7 +61,7 @@ def test_states_sum_and_equal_a_walk_over_the_runs(data: st.DataObject) -> None:
     assert 0 <= found.efficiency <= 1
     assert 0 < found.balance <= 1
     # A cycle is useful if some thread gets something done, whatever loop it is in.
-    lost = {STATES.index(state) for state in LOST_STATES}
+    lost = {STATES.index(state) for state in LOST_STATES & {*STATES}}
     useful = sum(n for n, row in zip(cycles, rows, strict=True) if set(row) - lost)
     assert design_overhead(profile).useful == useful
 
@@ -73,6 +74,77 @@ def test_balance_and_efficiency_of_a_lopsided_team() -> None:
     assert found.efficiency == Fraction(50, 80)
     assert found.members[1].counts == {("stall", "stalls: memory"): 11}
     assert [(wait.name, wait.cycles) for wait in found.waits] == [("waiting: load of a", 21)]
+
+
+def test_what_is_not_known_is_not_busy() -> None:
+    profile = threaded([[1, 1], [2, 2]], [30, 10])
+    catalog = tuple(
+        replace(frame, name="unknown") if frame.name == "critical" else frame
+        for frame in profile.catalog
+    )
+    found = team(replace(profile, catalog=catalog))
+    assert found is not None
+    assert found.states == {"running": 60, "unknown": 20}
+    assert found.efficiency == Fraction(3, 4)
+
+
+def counting(peaks: dict[str, int], period_ps: int | None = None) -> Profile:
+    """Two threads that count in 40 cycles."""
+    profile = threaded([[1, 1]], [40])
+    span = (np.array([0]), np.array([40]))
+    more = [
+        Series(f"thread {t}", name, metric, "", path, *span, np.array([amount + t]))
+        for t, path in enumerate((1, 2))
+        for name, metric, amount in (
+            ("bytes read", "bytes", 640),
+            ("bytes written", "bytes", 39),
+            ("local bytes", "bytes", 7),
+            ("floating-point operations", "operations", 20),
+        )
+    ]
+    line = Series("region", "waiting: load of b, line 2", "stall", "", 0, *span, np.array([33]))
+    root = replace(profile.catalog[0], positions=(Position("c", "k.c", 1, 1),))
+    return replace(
+        profile,
+        catalog=(root, *profile.catalog[1:]),
+        series=(*profile.series, line, *more),
+        sources={"k.c": "void f() {\n  s += b[i];\n}\n"},
+    ).with_meta(peaks=peaks, period_ps=period_ps)
+
+
+PEAKS = {"bytes read, bytes written": 256, "floating-point operations": 2, "other": 5}
+
+
+def test_roofs_are_of_all_threads_together() -> None:
+    profile = counting(PEAKS)
+    assert [profile.frame_of(p).kind for p in (1, 2)] == [Kind.THREAD] * 2
+    found = team(profile)
+    assert found is not None
+    assert [(r.names, r.rate, r.share) for r in found.roofs] == [
+        (("bytes read", "bytes written"), Fraction(1360, 40), Fraction(1360, 40 * 256)),
+        (("floating-point operations",), Fraction(41, 40), Fraction(41, 80)),
+    ]
+    head = json.loads(summary_json(profile))["threads"]
+    assert head["roofs"][1] == {
+        "names": ["floating-point operations"],
+        "a_cycle": 1.025,
+        "peak": 2,
+        "share": 0.5125,
+    }
+    without = team(counting({}))
+    assert without is not None
+    assert without.roofs == ()
+
+
+def test_the_summary_shows_roofs_and_lines() -> None:
+    text = summary_text(counting(PEAKS, 5000))
+    rows = [" ".join(line.split()) for line in text.splitlines()]
+    assert "1.02 2 51.3 % 0.205 GFLOP/s floating-point operations" in rows
+    assert "34 256 13.3 % 6.8 GB/s bytes read + bytes written" in rows
+    assert "0.375 0.075 GB/s local bytes" in rows
+    assert "33 41.3 % 2 load of b s += b[i];" in rows
+    assert "21 26.3 % load of a" in rows
+    assert "roof" not in summary_text(threaded([[1, 3]], [30]))
 
 
 def test_the_hottest_paths_are_those_of_all_threads_together() -> None:

@@ -140,7 +140,7 @@ def test_command_line(
     again = cyclescope.load("d.cyc")
     assert (again.schedule, again.series) == (profile.schedule, profile.series)
     assert (again.catalog, again.meta.peaks) == (profile.catalog, profile.meta.peaks)
-    assert again.meta.peaks["bytes"] == 256
+    assert again.meta.peaks["bytes read, bytes written"] == 256
     assert "waiting: lock, line" in {s.name[:19] for s in again.series}
     assert main([*program, "--dump", "e.bin"]) == 2
     assert "--profile" in capsys.readouterr().err

@@ -22,7 +22,7 @@ from ._source_levels import at_level, levels
 from ._steps import Moves, moves
 from ._summary import HotPath, Summary, summarise
 from ._tables import Row, table
-from ._team import LOST_STATES, Member, Team, Wait, team
+from ._team import LOST_STATES, Member, Roof, Team, Wait, team
 from .rules import RULES, Advice, Rule, Site, advise
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "Member",
     "Moves",
     "Overhead",
+    "Roof",
     "Row",
     "Rule",
     "Rung",

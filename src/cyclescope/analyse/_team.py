@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from cyclescope.model import Kind, Profile, Series, active_cycles
 
-__all__ = ["LOST_STATES", "Member", "Team", "Wait", "team"]
+__all__ = ["LOST_STATES", "Member", "Roof", "Team", "Wait", "team"]
 
-LOST_STATES = frozenset({"idle", "spinning"})
-"""States in which a thread gets nothing done (the paper of Nymble and Paraver, section IV-B)."""
+LOST_STATES = frozenset({"idle", "spinning", "unknown"})
+"""States in which a thread gets nothing done (the paper of Nymble and Paraver, section IV-B), or
+of which nobody knows whether it did."""
+
+_LINE = re.compile(r"waiting: (.*), line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +43,42 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A place where threads waited, and the thread-cycles that were lost there."""
+    """A place where threads waited.
+
+    Attributes:
+        name: of its counter.
+        cycles: the thread-cycles that were lost there. A thread can wait in several places at
+            once, and counts in each.
+        what: an operation (`load of A`), or the name again.
+        line: in the source; 0 if it is not known.
+        text: that line; empty if the profile does not carry it.
+    """
 
     name: str
     cycles: int
+    what: str
+    line: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """Something that the hardware can do at most so often a cycle, and how often it did.
+
+    Attributes:
+        names: of the counters that share the roof.
+        rate: a cycle, all threads together, exactly.
+        peak: the most in a cycle.
+    """
+
+    names: tuple[str, ...]
+    rate: Fraction
+    peak: int
+
+    @property
+    def share(self) -> Fraction:
+        """The part of the roof that was reached."""
+        return self.rate / self.peak
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +89,13 @@ class Team:
         cycles: the run's.
         members: the threads, in the profile's order.
         waits: where they waited, the most first.
+        peaks: as in the profile's head.
     """
 
     cycles: int
     members: tuple[Member, ...]
     waits: tuple[Wait, ...]
+    peaks: dict[str, int] = field(default_factory=dict)
 
     @property
     def states(self) -> dict[str, int]:
@@ -76,7 +114,7 @@ class Team:
 
     @property
     def efficiency(self) -> Fraction:
-        """The share of all thread-cycles in which a thread was busy."""
+        """Parallel efficiency: the share of all thread-cycles in which a thread was busy."""
         busy = sum(member.busy for member in self.members)
         return Fraction(busy, len(self.members) * self.cycles) if self.cycles else Fraction(0)
 
@@ -84,6 +122,22 @@ class Team:
         """A counter's sum over all threads for each cycle of the run."""
         total = sum(member.counts.get((metric, name), 0) for member in self.members)
         return Fraction(total, self.cycles) if self.cycles else Fraction(0)
+
+    @property
+    def roofs(self) -> tuple[Roof, ...]:
+        """What was reached of what the hardware can do, where both are known."""
+        found = []
+        for shared, peak in self.peaks.items():
+            names = tuple(shared.split(", "))
+            totals = [
+                count
+                for member in self.members
+                for (_, counter), count in member.counts.items()
+                if counter in names
+            ]
+            if totals and peak > 0 and self.cycles:
+                found.append(Roof(names, Fraction(sum(totals), self.cycles), peak))
+        return tuple(found)
 
 
 def team(profile: Profile) -> Team | None:
@@ -107,10 +161,24 @@ def team(profile: Profile) -> Team | None:
         if series.path in counts:
             counts[series.path][series.metric, series.name] = _sum(series)
         elif series.metric == "stall":
-            waits.append(Wait(series.name, _sum(series)))
+            waits.append(_wait(profile, series))
     members = (Member(profile.frame_of(t).name, states[t], counts[t]) for t in threads)
     waits.sort(key=lambda wait: (-wait.cycles, wait.name))
-    return Team(profile.cycles, tuple(members), tuple(w for w in waits if w.cycles))
+    shown = tuple(w for w in waits if w.cycles)
+    return Team(profile.cycles, tuple(members), shown, profile.meta.peaks)
+
+
+def _wait(profile: Profile, series: Series) -> Wait:
+    """A counter of waiting; its line's text is that of the file in which its region stands."""
+    place = _LINE.fullmatch(series.name)
+    if place is None:
+        return Wait(series.name, _sum(series), series.name)
+    line, text = int(place[2]), ""
+    positions = profile.frame_of(series.path).positions if series.path >= 0 else ()
+    if positions:
+        lines = profile.sources.get(positions[0].file, "").split("\n")
+        text = lines[line - 1].strip() if line <= len(lines) else ""
+    return Wait(series.name, _sum(series), place[1], line, text)
 
 
 def _sum(series: Series) -> int:

@@ -15,7 +15,7 @@ __all__ = ["peaks_of"]
 
 
 def peaks_of(pipelines: Iterable[Pipeline]) -> dict[str, int]:
-    """Roofs by counter or metric: a line from each bank, a result from each arithmetic unit.
+    """As in a profile's head: a line from each bank, a result from each arithmetic unit.
 
     The threads share the datapath: each unit in it takes one thread's operands a cycle.
     """
@@ -24,4 +24,5 @@ def peaks_of(pipelines: Iterable[Pipeline]) -> dict[str, int]:
         "integer operations": sum(work.integer for work in works),
         "floating-point operations": sum(work.floating for work in works),
     }
-    return {"bytes": BANKS * LINE, **{name: peak for name, peak in found.items() if peak}}
+    memory = {"bytes read, bytes written": BANKS * LINE}
+    return memory | {name: peak for name, peak in found.items() if peak}

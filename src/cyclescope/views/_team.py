@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.analyse import LOST_STATES, Team
 from cyclescope.views._text import clip, number, percent, visible
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from rich.console import RenderableType
     from rich.table import Table
 
 __all__ = ["team_json", "team_text"]
 
 _ROWS = 16
+_PLACES = 10
 _LABEL = 40
+# The thread works in the inner loop that it waits for: no loss, and so no column.
+_NO_LOSS = "stalls: inner loop"
+_ORDER = ("running", "critical", "spinning", "idle", "unknown")
 # The paper's colours: running green, critical blue, spinning red, idle black.
 _STYLE = {"running": "green", "critical": "blue", "spinning": "red", "idle": "bright_black"}
 
@@ -38,7 +42,19 @@ def team_json(team: Team) -> dict[str, Any]:
             }
             for member in team.members
         ],
-        "waits": [{"name": wait.name, "thread_cycles": wait.cycles} for wait in team.waits],
+        "roofs": [
+            {
+                "names": list(roof.names),
+                "a_cycle": float(roof.rate),
+                "peak": roof.peak,
+                "share": float(roof.share),
+            }
+            for roof in team.roofs
+        ],
+        "waits": [
+            {"name": wait.name, "thread_cycles": wait.cycles, "line": wait.line, "text": wait.text}
+            for wait in team.waits
+        ],
     }
 
 
@@ -48,17 +64,25 @@ def team_text(team: Team, period_ps: int | None, width: int) -> list[RenderableT
 
     title = Text(f"{len(team.members)} threads", style="bold")
     title.append(
-        f"  balance {percent(team.balance)} (mean of busy cycles over most), "
-        f"busy {percent(team.efficiency)} of all thread-cycles",
-        style="not bold dim",
+        f"  load balance {percent(team.balance)} (mean of busy cycles / most), parallel "
+        f"efficiency {percent(team.efficiency)} (busy)",
+        style="not bold",
     )
     parts: list[RenderableType] = [_bar(team, width), "", title, _members(team)]
-    rates = _rates(team, period_ps)
-    if rates:
-        parts += ["", Text("; ".join(rates))]
+    if any(row.rate for row in _rates(team)):
+        parts += ["", Text("Work and roofs", style="bold"), _roofs(team, period_ps)]
     if team.waits:
-        parts += ["", Text("Where threads waited", style="bold"), _waits(team)]
+        heading = Text("Where threads waited", style="bold")
+        heading.append("  (a thread can wait in several places at once)", style="not bold dim")
+        parts += ["", heading, _waits(team)]
     return parts
+
+
+def _states(team: Team) -> dict[str, int]:
+    """Thread-cycles by state: what gets something done first, what is not known last."""
+    order = {name: place for place, name in enumerate(_ORDER)}
+    items = team.states.items()
+    return dict(sorted(items, key=lambda item: order.get(item[0], -1)))
 
 
 def _bar(team: Team, width: int) -> RenderableType:
@@ -68,7 +92,7 @@ def _bar(team: Team, width: int) -> RenderableType:
     everything = len(team.members) * team.cycles
     shades = iter("█▓▒░·" * len(team.states))
     done = drawn = 0
-    for state, cycles in team.states.items():
+    for state, cycles in _states(team).items():
         done += cycles
         until = done * width // everything
         text.append(next(shades) * (until - drawn), style=_STYLE.get(state, ""))
@@ -82,16 +106,21 @@ def _members(team: Team) -> Table:
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("thread", no_wrap=True)
-    states = list(team.states)
+    states = _states(team)
     stalls = list(dict.fromkeys(n for m in team.members for k, n in m.counts if k == "stall"))
-    stalls = [name for name in stalls if any(m.counts.get(("stall", name)) for m in team.members)]
+    stalls = [
+        name
+        for name in stalls
+        if name != _NO_LOSS and any(m.counts.get(("stall", name)) for m in team.members)
+    ]
     shades = iter("█▓▒░·" * len(states))
     for state in states:
         label = Text(f"{next(shades)} ", style=_STYLE.get(state, ""))
         label.append(clip(visible(state), _LABEL), style="default" if state in LOST_STATES else "")
         table.add_column(label, justify="right", no_wrap=True)
     for name in stalls:
-        table.add_column(clip(visible(name), _LABEL), justify="right")
+        cause = visible(name.removeprefix("stalls: "))
+        table.add_column(f"waits for\n{clip(cause, _LABEL)}", justify="right", no_wrap=True)
     for member in team.members[:_ROWS]:
         table.add_row(
             clip(visible(member.name), _LABEL),
@@ -103,7 +132,7 @@ def _members(team: Team) -> Table:
     everything = len(team.members) * team.cycles
     table.add_row(
         Text("share", style="dim"),
-        *(percent(_share(cycles, everything)) for cycles in team.states.values()),
+        *(percent(_share(cycles, everything)) for cycles in states.values()),
         *(
             percent(_share(sum(m.counts.get(("stall", n), 0) for m in team.members), everything))
             for n in stalls
@@ -113,43 +142,73 @@ def _members(team: Team) -> Table:
 
 
 def _share(cycles: int, everything: int) -> Fraction:
-    from fractions import Fraction
-
     return Fraction(cycles, everything) if everything else Fraction(0)
 
 
-def _rates(team: Team, period_ps: int | None) -> list[str]:
-    """Bytes and operations a cycle, and a second where the clock is known."""
-    names = dict.fromkeys(
-        (metric, name)
-        for member in team.members
-        for metric, name in member.counts
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    """What all threads count together, and the roof over it."""
+
+    name: str
+    metric: str
+    rate: Fraction
+    peak: int | None
+
+
+def _rates(team: Team) -> list[_Rate]:
+    """Operations and bytes a cycle, and below those that share a roof their sum."""
+    metrics = {name: metric for m in team.members for metric, name in m.counts}
+    own = {names[0]: roof for roof in team.roofs if len(names := roof.names) == 1}
+    result = [
+        _Rate(
+            name,
+            metric,
+            team.rate(metric, name),
+            own[name].peak if name in own else None,
+        )
+        for name, metric in metrics.items()
         if metric in ("bytes", "operations")
-    )
-    result = []
-    for metric, name in names:
-        rate = team.rate(metric, name)
-        if not rate:
-            continue
-        text = f"{float(rate):.3g} {visible(name)} a cycle"
+    ]
+    for roof in team.roofs:
+        if len(roof.names) > 1:
+            metric = metrics[next(name for name in roof.names if name in metrics)]
+            result.append(_Rate(" + ".join(roof.names), metric, roof.rate, roof.peak))
+    return [row for row in result if row.rate or row.peak]
+
+
+def _roofs(team: Team, period_ps: int | None) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for title in ("a cycle", "roof", "share", *(("a second",) if period_ps else ())):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("of")
+    for row in _rates(team):
+        cells = [f"{float(row.rate):.3g}", "", ""]
+        if row.peak:
+            cells[1:] = [number(row.peak), percent(row.rate / row.peak)]
         if period_ps:
-            giga = float(rate) * 1000 / period_ps
-            unit = "GB/s" if metric == "bytes" else "Gop/s"
-            text += f" ({giga:.3g} {unit})"
-        result.append(text)
-    return result
+            giga = float(row.rate) * 1000 / period_ps
+            unit = "GB" if row.metric == "bytes" else "GFLOP" if "float" in row.name else "Gop"
+            cells.append(f"{giga:.3g} {unit}/s")
+        table.add_row(*cells, visible(row.name))
+    return table
 
 
 def _waits(team: Team) -> Table:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for title in ("thread-cycles", "share"):
+    for title in ("thread-cycles", "share", "line"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("place")
+    table.add_column("for", no_wrap=True)
+    table.add_column("", no_wrap=True, overflow="ellipsis", style="dim")
     everything = len(team.members) * team.cycles
-    for wait in team.waits[:10]:
-        name = visible(wait.name.removeprefix("waiting: "))
+    for wait in team.waits[:_PLACES]:
         share = percent(_share(wait.cycles, everything))
-        table.add_row(number(wait.cycles), share, clip(name, 2 * _LABEL))
+        line = str(wait.line) if wait.line else ""
+        what = clip(visible(wait.what.removeprefix("waiting: ")), _LABEL)
+        table.add_row(number(wait.cycles), share, line, what, clip(visible(wait.text), _LABEL))
+    if len(team.waits) > _PLACES:
+        table.add_row("", "", "", f"… {len(team.waits) - _PLACES} more places")
     return table
