@@ -24,6 +24,8 @@ def check_free(path: Path, *, force: bool) -> None:
     """
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
+    if _is_stream(path):
+        return
     if path.exists() and not force:
         raise OutputError(f"{path}: exists already; choose another name or pass --force")
     if not path.parent.is_dir():
@@ -32,14 +34,31 @@ def check_free(path: Path, *, force: bool) -> None:
         raise OutputError(f"{path}: the folder {path.parent} cannot be written to")
 
 
+def _is_stream(path: Path) -> bool:
+    """Whether it is a device or a pipe: what is there is written to, and never replaced."""
+    return path.exists() and not path.is_file()
+
+
 @contextmanager
 def write_whole(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
     """Open a file that appears under its name only when all of it is written.
+
+    A device or a pipe (`/dev/null`, the shell's `>(…)`) is written to as it is.
 
     Raises:
         OutputError: as `check_free`, or the disk is full or fails.
     """
     check_free(path, force=force)
+    if _is_stream(path):
+        try:
+            with path.open("wb") as stream:
+                yield stream
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OutputError(f"{path}: cannot be written: {reason}") from error
+        return
     partial: Path | None = None
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -155,6 +155,8 @@ class _Database:
             rows = cursor.fetchall() if columns else []
         except self._error as error:
             raise InputError(f"the query is not taken: {_line(error)}") from None
+        if not columns:
+            raise InputError("the query asks for nothing; write SELECT … FROM …")
         return Answer(columns, tuple(tuple(_plain(value) for value in row) for row in rows))
 
     def parquet(self, sql: str) -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -54,6 +56,19 @@ class _Verbs(click.Group):
         command: click.Command = getattr(module, f"{name}_", None) or getattr(module, name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, but a word that is no command is answered with what may be meant."""
+        word = args[0]
+        if word not in COMMANDS and not word.startswith("-"):
+            near = difflib.get_close_matches(word, COMMANDS, n=1)
+            hint = f"do you mean {near[0]}?" if near else f"there are {', '.join(COMMANDS)}"
+            if Path(word).suffix:
+                hint = f"the command comes first: cyclescope COMMAND {word}"
+            ctx.fail(f"no command {word}; {hint}")
+        return super().resolve_command(ctx, args)
+
 
 # \b keeps click from filling the lines that follow into a paragraph.
 _HELP = """See where every clock cycle of a hardware accelerator goes.
@@ -90,13 +105,22 @@ def main(arguments: list[str] | None = None) -> int:
     if sys.stdout is None:
         # The shell closed it (`>&-`): nobody listens, but files are written all the same.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        # What a terminal's encoding cannot show is shown by its number.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = program.main(arguments, prog_name="cyclescope", standalone_mode=False)
     except click.exceptions.Abort:
         return _complain("interrupted", 130)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.ClickException as error:
+        return _complain(_one_line(error), error.exit_code)
+    except SystemExit:
+        # So click ends if whoever reads our output has seen enough.
+        return 0
     except CyclescopeError as error:
         return _complain(str(error), error.exit_code, error)
     except KeyboardInterrupt:
@@ -116,6 +140,14 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - nobody should see a traceback
         return _bug(error)
     return status if isinstance(status, int) else 0
+
+
+def _one_line(error: click.ClickException) -> str:
+    """Wrong use: what is wrong, and where it stands how it is done."""
+    message = error.format_message().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"; see {context.command_path} --help" if context is not None else ""
+    return message[:1].lower() + message[1:] + hint
 
 
 def _bug(error: Exception) -> int:

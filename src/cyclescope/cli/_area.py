@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     check_form,
+    check_picture,
     force_option,
     form_option,
     level_option,
@@ -41,6 +42,7 @@ def area(
     from cyclescope.views import area_svg, area_view
 
     check_form(form, output)
+    check_picture(output)
     loaded = read_profile(profile, level)
     path = output or Path("-")
     if path.suffix == ".svg":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import click
 
 from cyclescope._files import check_free, write_whole
+from cyclescope.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from cyclescope.model import Profile
@@ -21,6 +22,7 @@ __all__ = [
     "Period",
     "check_form",
     "check_outputs",
+    "check_picture",
     "force_option",
     "form_option",
     "level_option",
@@ -80,10 +82,11 @@ def check_form(form: str, output: Path | None) -> None:
 
 
 def read_profile(path: Path, level: str | None = None) -> Profile:
-    """Load a profile, and show it at a source level."""
+    """Load a profile, and show it at a source level. No output of the command may replace it."""
     from cyclescope.model import load
 
     profile = load(path)
+    _inputs().append(path.resolve())
     if level is None:
         return profile
     from cyclescope.analyse import at_level
@@ -91,9 +94,27 @@ def read_profile(path: Path, level: str | None = None) -> Profile:
     return at_level(profile, level)
 
 
+def _inputs() -> list[Path]:
+    """The profiles that this run of the command line has read."""
+    context = click.get_current_context(silent=True)
+    found: list[Path] = [] if context is None else context.meta.setdefault(__name__, [])
+    return found
+
+
 def target(output: Path | None, profile: Path, suffix: str) -> Path:
     """The file to write: as asked, or beside the profile with another ending."""
+    if output is None and profile.is_dir():
+        raise InputError(f"{profile}: is a folder, not a profile")
     return output if output is not None else profile.with_suffix(suffix)
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a name that says it is another kind of picture than we draw."""
+    if path is not None and path.suffix.lower() in _NOT_SVG:
+        raise OutputError(f"{path}: pictures are SVG; call it {path.stem}.svg")
+
+
+_NOT_SVG = {".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".png", ".ps", ".webp"}
 
 
 @contextmanager
@@ -103,6 +124,8 @@ def writing(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
+        if path.exists() and path.resolve() in _inputs():
+            raise OutputError(f"{path}: is the profile that is shown; choose another name")
         with write_whole(path, force=force) as stream:
             yield stream
 
@@ -165,6 +188,8 @@ class Period(click.ParamType):  # type: ignore[type-arg] # generic only in newer
 
 def check_outputs(*paths: Path | None, force: bool) -> None:
     """Refuse before the work what could not be written after it."""
-    for path in paths:
-        if path is not None and str(path) != "-":
-            check_free(path, force=force)
+    named = [path for path in paths if path is not None and str(path) != "-"]
+    for index, path in enumerate(named):
+        if path in named[:index]:
+            raise OutputError(f"{path}: two outputs of one name; choose another for one of them")
+        check_free(path, force=force)

@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     check_outputs,
+    check_picture,
     force_option,
     level_option,
     output_option,
@@ -70,6 +71,7 @@ def diff(
 
     if form == "html" and output is None:
         raise click.UsageError("--format html is not for the terminal; give -o FILE")
+    check_picture(picture)
     check_outputs(output, picture, force=force)
     found = compare(read_profile(before, level), read_profile(after, level))
     rows = 20 if top is None else top

@@ -46,10 +46,8 @@ _SUFFIXES = {
 @click.option(
     "--table",
     "which",
-    default="runs",
-    show_default=True,
     type=click.Choice(_TABLES),
-    help="Which of the profile's tables, for parquet, csv and json.",
+    help="Which of the profile's tables, for parquet, csv and json.  [default: runs]",
 )
 @click.option(
     "--period",
@@ -63,7 +61,7 @@ def export(
     profile: Path,
     level: str | None,
     form: str,
-    which: str,
+    which: str | None,
     period: int | None,
     output: Path | None,
     force: bool,
@@ -73,11 +71,17 @@ def export(
     Folded stacks, speedscope JSON, one of the profile's own tables, or a Paraver trace: OUT.prv
     (or .prv.gz), with OUT.pcf, OUT.row and views OUT.*.cfg beside it.
     """
+    tables = form in ("parquet", "csv", "json")
+    if which is not None and not tables:
+        raise click.UsageError(f"--table is for parquet, csv and json, not for {form}")
+    if period is not None and form != "paraver":
+        raise click.UsageError(f"--period is for paraver, not for {form}")
+    which = which or "runs"
     if form == "paraver":
         shown = read_profile(profile, level)
         export_paraver(shown, target(output, profile, ".prv"), period, force=force)
         return
-    suffix = f".{which}{_SUFFIXES[form]}" if form in ("parquet", "csv", "json") else _SUFFIXES[form]
+    suffix = f".{which}{_SUFFIXES[form]}" if tables else _SUFFIXES[form]
     path = target(output, profile, suffix)
     data = _data(read_profile(profile, level), form, which)
     with writing(path, force=force) as stream:

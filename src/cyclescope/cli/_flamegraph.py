@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cyclescope.cli._common import (
+    check_picture,
     force_option,
     level_option,
     output_option,
@@ -40,6 +41,7 @@ def flamegraph(
     """Draw a flame graph; open it in a browser to zoom and search."""
     from cyclescope.views import flamegraph as draw
 
+    check_picture(output)
     path = target(output, profile, ".svg" if scaled else ".flat.svg")
     picture = draw(read_profile(profile, level), scaled=scaled)
     with writing(path, force=force) as stream:

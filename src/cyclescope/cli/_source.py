@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cyclescope.cli._common import (
+    check_picture,
     force_option,
     level_option,
     output_option,
@@ -36,6 +37,7 @@ def source(profile: Path, level: str | None, output: Path | None, force: bool) -
     """
     from cyclescope.views import print_source, source_svg, source_text
 
+    check_picture(output)
     loaded = read_profile(profile)
     if output is None:
         print_source(loaded, sys.stdout, level)

@@ -19,7 +19,8 @@ __all__ = ["summary"]
 @profile_argument
 @level_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--top", default=10, show_default=True, help="How many of the hottest paths.")
+@click.option("--top", type=click.IntRange(min=0), default=10, show_default=True,
+              help="How many of the hottest paths.")  # fmt: skip
 def summary(profile: Path, level: str | None, as_json: bool, top: int) -> None:
     """Print the total cycles and where they went."""
     from cyclescope.views import print_summary, summary_json

@@ -53,7 +53,12 @@ def table(
     if kind == "lines":
         data = lines_view(read_profile(profile), level, form)
     else:
-        data = table_view(read_profile(profile, level), Kind(_KINDS[kind]), form)
+        loaded = read_profile(profile, level)
+        kinds = {frame.kind for frame in loaded.catalog}
+        if Kind(_KINDS[kind]) not in kinds:
+            there = ", ".join(name for name, one in _KINDS.items() if Kind(one) in kinds)
+            click.echo(f"{loaded.meta.title} has no {kind}; it has {there or 'nothing'}", err=True)
+        data = table_view(loaded, Kind(_KINDS[kind]), form)
     path = output or Path("-")
     with writing(path, force=force) as stream:
         stream.write(data)

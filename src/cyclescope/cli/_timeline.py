@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     Period,
+    check_picture,
     force_option,
     level_option,
     output_option,
@@ -71,7 +72,10 @@ def timeline(
     """
     from cyclescope.views import timeline_svg, write_timeline
 
+    check_picture(output)
     path = target(output, profiles[0], ".pftrace.gz" if gzip else ".pftrace")
+    if gzip and path.suffix == ".svg":
+        raise click.UsageError("--gzip is for traces; a picture (.svg) is written as it is")
     loaded = _named(profiles, [read_profile(profile, level) for profile in profiles])
     periods = {one.meta.period_ps for one in loaded}
     with writing(path, force=force) as stream:

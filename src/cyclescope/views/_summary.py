@@ -101,7 +101,8 @@ def print_summary(profile: Profile, stream: TextIO, *, hottest: int = 10) -> Non
     from rich.console import Console
 
     real = Console(file=stream, highlight=False)
-    width = real.width if real.is_terminal else max(real.width, 100)
+    # A narrow terminal wraps lines; cut off numbers would be wrong ones.
+    width = max(real.width, 80 if real.is_terminal else 100)
     buffer = io.StringIO()
     target = Console(
         file=buffer,
