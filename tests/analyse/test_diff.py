@@ -13,10 +13,12 @@ from cyclescope.model import Kind, Profile, active_cycles
 
 from ..strategies import calyx_profiles, large_profile
 from ..views.switch import switch_profile
+from .teams import team_profile, team_profiles
+from .test_match import EITHER
 
 
 @settings(max_examples=40)
-@given(calyx_profiles(hostile=True))
+@given(calyx_profiles(hostile=True) | team_profiles())
 def test_a_profile_does_not_differ_from_itself(found: Profile) -> None:
     same = diff(found, found)
     assert same.empty
@@ -26,8 +28,9 @@ def test_a_profile_does_not_differ_from_itself(found: Profile) -> None:
 
 
 @settings(max_examples=40)
-@given(calyx_profiles(), calyx_profiles())
-def test_changes_add_up_and_mirror(one: Profile, two: Profile) -> None:
+@given(EITHER)
+def test_changes_add_up_and_mirror(both: tuple[Profile, Profile]) -> None:
+    one, two = both
     there, back = diff(one, two), diff(two, one)
     assert sum(change.own for change in there.changes) == there.cycles == two.cycles - one.cycles
     assert sum(new - old for old, new in there.classes.values()) == there.cycles
@@ -78,6 +81,19 @@ def test_active_cycles_of_a_row_are_those_of_its_paths() -> None:
     assert sum(kinds.values()) == sum(
         found.frame_of(p).kind is not Kind.PRIMITIVE for p in range(len(found.call_paths))
     )
+
+
+def test_a_row_is_of_all_threads() -> None:
+    text = "for (int i = 0; i < n; i++) {"
+    before, after = team_profile([(3, text)], 2), team_profile([(7, text)], 3, states=["critical"])
+    compared = diff(before, after)
+    rows = {change.spot.stack: change for change in compared.changes}
+    loop = rows["threads", "running", "L7"]
+    assert not loop.status
+    assert loop.spot.instance == "k"
+    assert sum(change.own for change in compared.changes) == compared.cycles
+    assert all(stack[1:2] != ("running",) or not c.status for stack, c in rows.items())
+    assert rows["threads", "critical"].status == "new"
 
 
 def test_what_differs_in_the_settings_is_told() -> None:

@@ -14,6 +14,7 @@ from cyclescope.analyse._match import _greedy
 from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
 
 from ..strategies import calyx_profiles
+from .teams import team_profile, team_profiles
 
 Tree = tuple  # (name, *children); a name's first word says what it is
 
@@ -57,15 +58,19 @@ def pairs(before: Profile, after: Profile) -> dict[str, str]:
     }
 
 
-@settings(max_examples=40)
-@given(calyx_profiles(hostile=True))
+@settings(max_examples=80)
+@given(calyx_profiles(hostile=True) | team_profiles())
 def test_a_profile_is_itself(found: Profile) -> None:
     assert match_paths(found, found) == tuple(range(len(found.call_paths)))
 
 
-@settings(max_examples=40)
-@given(calyx_profiles(), calyx_profiles())
-def test_matching_is_symmetric_and_one_to_one(one: Profile, two: Profile) -> None:
+EITHER = st.tuples(calyx_profiles(), calyx_profiles()) | st.tuples(team_profiles(), team_profiles())
+
+
+@settings(max_examples=80)
+@given(EITHER)
+def test_matching_is_symmetric_and_one_to_one(both: tuple[Profile, Profile]) -> None:
+    one, two = both
     there, back = match_paths(one, two), match_paths(two, one)
     met = {(path, other) for path, other in enumerate(there) if other >= 0}
     assert met == {(other, path) for path, other in enumerate(back) if other >= 0}
@@ -162,6 +167,37 @@ def test_the_contents_decide_between_namesakes() -> None:
         twin = {after.frame_of(p).name for p in range(len(partner)) if other in
                 after.lineage(p) and after.frame_of(p).kind is Kind.GROUP}  # fmt: skip
         assert inside == twin
+
+
+def _loops(before: Profile, after: Profile) -> dict[str, str]:
+    return {a: b for a, b in pairs_by_name(before, after).items() if a.startswith("L")}
+
+
+def pairs_by_name(before: Profile, after: Profile) -> dict[str, str]:
+    return {
+        before.frame_of(path).name: after.frame_of(other).name if other >= 0 else ""
+        for path, other in enumerate(match_paths(before, after))
+    }
+
+
+def test_loops_find_each_other_whatever_their_lines() -> None:
+    i, j, k = (f"for (int {c} = 0; {c} < n; {c}++) {{" for c in "ijk")
+    before = team_profile([(3, i, (4, j), (6, k))])
+    # A loop more before them, the inner ones in another order, on others' lines.
+    after = team_profile([(3, j), (5, i, (6, k), (8, j))])
+    assert _loops(before, after) == {"L3": "L5", "L4": "L8", "L6": "L6"}
+    assert _loops(after, before) == {"L3": "", "L5": "L3", "L6": "L6", "L8": "L4"}
+    # Without texts by shape and order; a counter that is called otherwise is no matter.
+    for other in (team_profile([(9, i, (11, j), (12, k))], texts=False),
+                  team_profile([(9, k, (11, "for (x = 0; x < 3; x++)"), (12, k))])):  # fmt: skip
+        assert _loops(before, other) == {"L3": "L9", "L4": "L11", "L6": "L12"}
+
+
+def test_more_threads_are_new() -> None:
+    loop = (3, "while (x) {")
+    found = pairs_by_name(team_profile([loop], 3), team_profile([loop], 2))
+    assert found["thread 1"] == "thread 1"
+    assert found["thread 2"] == ""
 
 
 @given(

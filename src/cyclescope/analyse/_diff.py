@@ -206,7 +206,7 @@ class _Places:
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
-        self.place = places(profile)
+        self.place = places(profile, as_team=True)
         self.folded = [
             profile.frame_of(p).kind is Kind.PRIMITIVE for p in range(len(profile.call_paths))
         ]
@@ -231,12 +231,21 @@ class _Places:
     def _spot(self, path: int, own: Fraction, active: int) -> Spot:
         profile = self.profile
         frame, instance = profile.frame_of(path), profile.instances[path]
-        inside = [p for p in profile.lineage(path) if profile.instances[p] == instance]
+        chain = profile.lineage(path)
+        team = next((p for p in chain if profile.frame_of(p).kind is Kind.THREAD), -1)
+        if team >= 0:
+            # Whichever thread it is.
+            instance = profile.instances[chain[0]]
+            inside = chain[chain.index(team) :]
+        else:
+            inside = [p for p in chain if profile.instances[p] == instance]
         frames = [profile.frame_of(p) for p in inside]
+        names = ("threads" if f.kind is Kind.THREAD else f.label for f in frames)
+        kinds = (f.kind for f in frames)
         return Spot(
             path=path,
             instance=instance,
-            stack=tuple(f.label for f in frames if f.kind not in (Kind.CELL, Kind.THREAD)),
+            stack=tuple(n for n, k in zip(names, kinds, strict=True) if k is not Kind.CELL),
             kind=frame.kind,
             position=frame.positions[0] if frame.positions else None,
             own=own,

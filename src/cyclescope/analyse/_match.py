@@ -3,8 +3,9 @@
 Matching goes from the root down, one cell at a time, since a statement has one path in each
 call of its cell. Within a cell, in this order:
 
-1. children of matched blocks that are called the same, apart from line numbers (`if L31`);
-   where several are, those whose contents agree best, then in the order of the text;
+1. children of matched blocks that are called the same, apart from line numbers (`if L31`; a
+   loop is called what it counts); where several are, those whose contents agree best, then in
+   the order of the text;
 2. groups and cells that are called the same but stand elsewhere: *moved*;
 3. control blocks that hold the same matched groups, at least half of them; rather of the
    same operator (the `par` of `if`s that became nested `if`s);
@@ -23,14 +24,15 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cyclescope.model import Kind, Profile
+from cyclescope.analyse._texts import counter_of, source_line
+from cyclescope.model import Frame, Kind, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["match_paths", "plain_name"]
 
-_LINE = re.compile(r" L\d+(?::\d+)?$")
+_LINE = re.compile(r"(?:^| )L\d+(?::\d+)?$")
 _HOLDERS = (Kind.CONTROL, Kind.LOOP)  # told apart by what they hold, not by their names
 _BOUNDARY = (Kind.CELL, Kind.THREAD)
 _HALF = 0.5
@@ -42,6 +44,13 @@ _Key = tuple[str, str, str]
 def plain_name(name: str) -> str:
     """A frame's name without the line that tells it from its namesakes."""
     return _LINE.sub("", name)
+
+
+def _counted(profile: Profile, loop: Frame) -> str:
+    """What a loop that has no name counts, as far as the profile carries its text."""
+    if not loop.positions:
+        return ""
+    return counter_of(source_line(profile, loop.positions[0].file, loop.positions[0].line))
 
 
 def match_paths(before: Profile, after: Profile) -> tuple[int, ...]:
@@ -61,7 +70,9 @@ class _Side:
         self.parent: list[int] = paths.parent.tolist()
         frames = [profile.catalog[f] for f in paths.frame.tolist()]
         self.kind = [frame.kind for frame in frames]
-        self.key: list[_Key] = [(f.kind.value, plain_name(f.name), f.detail) for f in frames]
+        self.key: list[_Key] = [
+            (f.kind.value, plain_name(f.name) or _counted(profile, f), f.detail) for f in frames
+        ]
         place = [
             (f.positions[0].line, f.positions[0].column) if f.positions else () for f in frames
         ]

@@ -60,7 +60,7 @@ class Summary:
 def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     """Summarise a profile, with its hottest paths: at most that many, most cycles first."""
     threads = team(profile)
-    place_of = places(profile) if threads is None else _places_of_threads(profile)
+    place_of = places(profile, as_team=threads is not None)
     own = _own_cycles(profile, place_of, each=threads is not None)
     whole = profile.cycles * (1 if threads is None else len(threads.members))
     example: dict[int, int] = {}
@@ -95,17 +95,6 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
         hottest=tuple(paths),
         team=threads,
     )
-
-
-def _places_of_threads(profile: Profile) -> tuple[int, ...]:
-    """For each path the number of its place in a thread, whichever thread it is."""
-    known: dict[tuple[int, int], int] = {}
-    result: list[int] = []
-    for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        starts = parent < 0 or profile.frame_of(path).kind is Kind.THREAD
-        key = (-1, -1) if starts else (result[parent], int(profile.call_paths.frame[path]))
-        result.append(known.setdefault(key, len(known)))
-    return tuple(result)
 
 
 def _own_cycles(profile: Profile, place: tuple[int, ...], *, each: bool) -> Ints:

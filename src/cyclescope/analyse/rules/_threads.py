@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse._texts import counter_of, source_line
 from cyclescope.model import Kind, Position
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Loop", "Threads", "Wait", "subscripts"]
 
 _WAIT = re.compile(r"waiting: (load of|store to|copy to|lock|barrier)(?: (.*))?, line (\d+)")
-_HEAD = re.compile(r"\bfor\s*\(([^;]*);[^;]*;([^)]*)\)")
-_COMMENT = re.compile(r"//.*|/\*.*?\*/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ class Threads:
                 for p in self.profile.lineage(path)[:-1]
                 if self._facts.of(p).kind is Kind.LOOP and self._facts.of(p).positions
             )
-            result.setdefault(line, Loop(line, around, _counted(self.text(line))))
+            result.setdefault(line, Loop(line, around, counter_of(self.text(line))))
         return result
 
     def loop_of(self, line: int) -> Loop | None:
@@ -129,8 +128,7 @@ class Threads:
 
     def text(self, line: int) -> str:
         """A line of the program without comments; empty if the profile does not carry it."""
-        lines = self.profile.sources.get(self.file, "").splitlines()
-        return _COMMENT.sub(" ", lines[line - 1]) if 0 < line <= len(lines) else ""
+        return source_line(self.profile, self.file, line)
 
     def inside(self, line: int) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
         """For each thread, of each cycle, whether it was in a loop."""
@@ -144,15 +142,6 @@ class Threads:
                         mask[start:end] = True
             result.append(mask)
         return result
-
-
-def _counted(head: str) -> str:
-    """The variable that a `for` counts, empty if the text does not show one."""
-    match = _HEAD.search(head)
-    if match is None:
-        return ""
-    steps = re.findall(r"[A-Za-z_]\w*", match[2])
-    return steps[0] if steps else ""
 
 
 def subscripts(text: str, array: str) -> list[str]:
