@@ -145,6 +145,54 @@ def test_types(declaration: str, kind: object) -> None:
     assert unit(f"{declaration};").variables["v"].type == kind
 
 
+@pytest.mark.parametrize(
+    ("declared", "wanted"),
+    [
+        ("float (*a)[n]", ["n"]),
+        ("float (*a)[4][m]", ["4", "m"]),  # to clang, both are
+        ("float a[n][m + 1][4]", ["n", "m + 1"]),
+        ("float a[][n]", ["n"]),
+        ("row *a[n]", ["n"]),
+        ("float *a", []),
+        ("float a[4][n * sizeof(int[3])]", ["4", "n * sizeof(int[3])"]),
+    ],
+)
+def test_the_extents_of_a_declarator_are_those_that_are_open(
+    declared: str, wanted: list[str]
+) -> None:
+    unit = read_c("k.c", text=f"typedef int row[3];\nvoid k(int n, int m, {declared}) {{}}")
+    found = unit.functions["k"].params[-1].extents
+    assert [unit.text(e.where) for e in found] == wanted
+
+
+def test_a_pointer_with_an_initial_value_has_extents_too() -> None:
+    unit = read_c("k.c", text="void k(int n) { double (*a)[n] = (double (*)[n])0; a = 0; }")
+    body = unit.functions["k"].body
+    assert body is not None
+    (declared, _) = body.body
+    assert isinstance(declared, Declare)
+    assert [unit.text(e.where) for e in declared.variables[0].extents] == ["n"]
+
+
+def test_the_host_may_use_what_c_has() -> None:
+    heads = "assert ctype errno float inttypes limits math stdarg stddef stdint stdio stdlib"
+    heads += " string time unistd omp sys/time sys/types sys/resource"
+    text = "".join(f"#include <{h}.h>\n" for h in heads.split())
+    text += """
+static int order(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(int argc, char **argv) {
+  char line[80]; struct timeval now; gettimeofday(&now, 0); errno = 0;
+  FILE *file = argc > 1 ? fopen(argv[1], "rb") : tmpfile();
+  while (fgets(line, sizeof line, file)) { long x = strtol(line, 0, 10); printf("%" PRIu32, x); }
+  int v[3] = {isnan(1.0), (int)strtod("2", 0), toupper('c')};
+  qsort(v, 3, sizeof *v, order);
+  fseek(file, 0, SEEK_END); rewind(file);
+  return ferror(file) || SIZE_MAX == INT64_MAX || omp_get_num_teams() < LLONG_MIN;
+}
+"""
+    assert list(read_c("k.c", text=text).functions) == ["order", "main"]
+
+
 def test_runtime_extents_are_kept() -> None:
     param = unit("void k(int n, int m, double a[n][m + 1]) {}").functions["k"].params[2]
     assert [shown(e) for e in param.extents] == ["n", "(m + 1)"]

@@ -7,7 +7,16 @@ import struct
 import pytest
 
 from cyclescope.errors import RunError, SourceError, ToolError
-from cyclescope.hls import Host, Program, compile_c, differences, interpret, order_matters
+from cyclescope.hls import (
+    Host,
+    Program,
+    _host,
+    compile_c,
+    differences,
+    interpret,
+    measure,
+    order_matters,
+)
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
 
@@ -101,6 +110,29 @@ int main(void) {{ {kind} s = 0; float a[8] = {{0}};
   #pragma omp target parallel for map(tofrom: s, a) reduction(+: s)
   for (int i = 0; i < 8; ++i) {{ s += i; a[i] = s; }} }}
 """
+
+
+def test_a_region_that_hangs_or_crashes_natively_is_left_to_the_hardware(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_host, "_POLL", 0.1)
+    stuck = """\
+int main(void) {
+  int a[4] = {1, 2, 3, 4};
+  #pragma omp target parallel map(tofrom: a)
+  { if (a[0] == 1 && omp_get_thread_num()) {
+  #pragma omp barrier
+  } }
+}
+"""
+    made = program(f"#include <omp.h>\n{stuck}")
+    with Host(made) as host:
+        with pytest.raises(RunError, match="threads wait for each other"):
+            host.run()
+        begun = host.begin()
+    assert (begun.inputs["a"], begun.outputs) == (struct.pack("<4i", 1, 2, 3, 4), {})
+    with pytest.raises(RunError, match="thread 1 waits in the barrier of line 8"):
+        measure(made)
 
 
 def test_only_where_the_order_of_threads_is_open_may_results_differ_a_little() -> None:

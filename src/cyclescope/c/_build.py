@@ -118,17 +118,27 @@ class ExprBuilder:
             kind = self.type(cursor.type)
             found = Variable(cursor.spelling, kind, self.where(cursor), scope)
             self._variables[key] = found
-            if "VARIABLEARRAY" in (cursor.type.kind.name, cursor.type.get_canonical().kind.name):
-                found.extents = self._extents(cursor)
+            found.extents = self._extents(cursor)
         initial = _clang.initial_value(cursor) if scope != "param" else None
         if initial is not None and found.init is None:
             found.init = self.expr(initial)
         return found
 
     def _extents(self, cursor: Cursor) -> tuple[Expr, ...]:
-        # A declarator's extents are its expression children, the innermost dimension first.
+        """The extents of a declarator that aren't constants, outermost first."""
+        dimensions = _dimensions(cursor.type)
+        if "VARIABLEARRAY" not in dimensions:
+            return ()
+        initial = _clang.initial_value(cursor)
         inner = [c for c in cursor.get_children() if c.kind.is_expression()]
-        return tuple(sorted(map(self.expr, inner), key=lambda e: (e.where.line, e.where.column)))
+        inner = [c for c in inner if initial is None or c != initial]
+        inner.sort(key=lambda c: c.extent.start.offset)
+        written = [d for d in dimensions if d != "INCOMPLETEARRAY"]
+        if len(written) != len(inner):  # a typedef has the others
+            written = ["VARIABLEARRAY" if _clang.evaluate(c) is None else "" for c in inner]
+        return tuple(
+            self.expr(c) for c, d in zip(inner, written, strict=True) if d == "VARIABLEARRAY"
+        )
 
     def expr(self, cursor: Cursor) -> Expr:
         """The expression of a cursor."""
@@ -261,6 +271,19 @@ class ExprBuilder:
     def _init_list_expr(self, cursor: Cursor) -> Expr:
         values = tuple(map(self.expr, self._children(cursor)))
         return InitList(self.where(cursor), self.type(cursor.type), values)
+
+
+def _dimensions(given: Any) -> list[str]:
+    """The kinds of the arrays in a declared type, outermost first."""
+    found = []
+    given = given.get_canonical()
+    while given.kind.name == "POINTER" or given.kind.name in _ARRAYS:
+        if given.kind.name == "POINTER":
+            given = given.get_pointee().get_canonical()
+        else:
+            found.append(given.kind.name)
+            given = given.element_type.get_canonical()
+    return found
 
 
 def _promoted(kind: CType) -> CType:

@@ -12,11 +12,13 @@ from typing import Any, TypeAlias
 
 from cyclescope.errors import SourceError, ToolError
 
-__all__ = ["Cursor", "evaluate", "initial_value", "kinds", "operator", "parse"]
+__all__ = ["Cursor", "evaluate", "initial_value", "is_system", "kinds", "operator", "parse"]
 
 Cursor: TypeAlias = Any
 
 _STUBS = Path(__file__).parent / "include"
+# Where this machine's C compiler has the headers that there are no stubs of.
+_SYSTEM = ("/usr/include", *(f"/usr/include/{m}-linux-gnu" for m in ("x86_64", "aarch64")))
 
 # CXUnaryOperatorKind (clang-c/Index.h): spelling alone does not tell x++ from ++x.
 _UNARY = {
@@ -83,6 +85,11 @@ def kinds() -> Any:
     return _library()[0]
 
 
+def is_system(file: str) -> bool:
+    """Whether a header is no part of the user's text."""
+    return file.startswith((str(_STUBS), "/usr/include/"))
+
+
 def operator(cursor: Cursor) -> str:
     """The operator of a binary, compound-assigning or unary cursor, empty if it is none.
 
@@ -123,7 +130,9 @@ def initial_value(cursor: Cursor) -> Cursor | None:
 
 
 def parse(file: Path, text: str, flags: tuple[str, ...]) -> Any:
-    """The translation unit of a text, parsed as GNU C11 against the stub headers only.
+    """The translation unit of a text, parsed as GNU C11 against the stub headers.
+
+    Only a header without a stub comes from the system.
 
     Raises:
         SourceError: the text is not C; its first error by file and line.
@@ -131,6 +140,7 @@ def parse(file: Path, text: str, flags: tuple[str, ...]) -> Any:
     """
     cindex, _ = _library()
     arguments = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), *flags]
+    arguments += [word for folder in _SYSTEM for word in ("-idirafter", folder)]
     try:
         unit = cindex.Index.create().parse(
             str(file), args=arguments, unsaved_files=[(str(file), text)]

@@ -81,10 +81,9 @@ class _Reader:
         self._path = path
         self._unit = unit
         self._sources = {str(path): text}
-        headers = str(Path(_clang.__file__).parent / "include")
         for inclusion in unit.get_includes():
             name = inclusion.include.name
-            if name not in self._sources and not name.startswith(headers):
+            if name not in self._sources and not _clang.is_system(name):
                 self._sources[name] = Path(name).read_text(encoding="utf-8", errors="replace")
         self._pragmas = Pragmas(
             [p for name, source in self._sources.items() for p in find_pragmas(name, source)]

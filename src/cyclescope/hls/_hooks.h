@@ -38,7 +38,7 @@ static void cyclescope_write(const struct cyclescope_item *item) {
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
 }
 
-/* Begin the region; 1 if it has been replaced by recorded results. */
+/* Begin the region; 1 if it has been replaced by recorded results. To "begin" alone ends there. */
 static int cyclescope_enter(struct cyclescope_item *items, int count) {
     if (cyclescope_calls++ || !*cyclescope_mode())
         return 0;
@@ -71,6 +71,11 @@ static int cyclescope_enter(struct cyclescope_item *items, int count) {
                 cyclescope_stop(CYCLESCOPE_BAD_FILE);
         }
     }
+    /* What has been recorded must be there to read if the region never ends. */
+    if (!replay && fflush(cyclescope_file))
+        cyclescope_stop(CYCLESCOPE_BAD_FILE);
+    if (!strcmp(cyclescope_mode(), "begin"))
+        cyclescope_stop(0);
     return replay;
 }
 

@@ -25,6 +25,7 @@ __all__ = ["Host", "Native"]
 # Floating point as written, signed arithmetic that wraps: what the hardware does.
 _FLAGS = ("-std=gnu11", "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-w")
 _NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
+_POLL, _IDLE = 0.5, 4  # seconds between two looks; looks without any progress: it hangs
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +107,38 @@ class Host:
         Raises:
             RunError: it crashes, never enters the region, or maps memory twice.
         """
-        data, stdout, status = self._execute("record", b"", arguments, threads)
+        found = self._recorded("record", arguments, threads)
+        if len(found.outputs) != len(self._arrays):
+            raise RunError(
+                f"{self._program.unit.file}: the program ended (status {found.status}) inside the "
+                f"region"
+            )
+        return found
+
+    def begin(self, arguments: Sequence[str] = ()) -> Native:
+        """Run natively up to the region alone: there are no outputs.
+
+        Args:
+            arguments: of the program.
+
+        Raises:
+            RunError: it crashes, never enters the region, or maps memory twice.
+        """
+        return self._recorded("begin", arguments, None)
+
+    def _recorded(self, mode: str, arguments: Sequence[str], threads: int | None) -> Native:
+        data, stdout, status = self._execute(mode, b"", arguments, threads)
         if not data:
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {status}) without "
                 f"entering the target region; give it other arguments"
             )
         parts = _parts(data)
-        names = self._arrays
-        count = len(names) + len(self._program.lowered.scalars)
-        if len(parts) != count + len(names):
-            raise RunError(
-                f"{self._program.unit.file}: the program ended (status {status}) inside the region"
-            )
+        names, count = self._arrays, self._recorded_first
         return Native(
             inputs=dict(zip(names, parts, strict=False)),
             scalars=tuple(int.from_bytes(p, "little") for p in parts[len(names) : count]),
-            outputs=dict(zip(names, parts[count:], strict=True)),
+            outputs=dict(zip(names, parts[count:], strict=False)),
             stdout=stdout,
             status=status,
         )
@@ -150,6 +166,11 @@ class Host:
     def _arrays(self) -> list[str]:
         return [a.name for a in self._program.region.arrays if a.place is Place.EXTERNAL]
 
+    @property
+    def _recorded_first(self) -> int:
+        """How many items are recorded when the region begins."""
+        return len(self._arrays) + len(self._program.lowered.scalars)
+
     def _execute(
         self, mode: str, data: bytes, arguments: Sequence[str], threads: int | None
     ) -> tuple[bytes, bytes, int]:
@@ -168,7 +189,7 @@ class Host:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment
         ) as running:
             try:
-                stdout, _ = running.communicate()
+                stdout = self._awaited(running, file)
             except BaseException:
                 running.kill()
                 running.wait()
@@ -188,6 +209,42 @@ class Host:
         if status in (_NO_FILE, _BAD_FILE):
             raise ToolError(f"{file}: the native run cannot write there, or the disk is full")
         return file.read_bytes(), stdout, status
+
+    def _awaited(self, running: subprocess.Popen[bytes], file: Path) -> bytes:
+        """What a process writes until it ends.
+
+        Raises:
+            RunError: it is in the region, and its threads wait for each other for ever.
+        """
+        idle, before = 0, ""
+        while True:
+            try:
+                return running.communicate(timeout=_POLL)[0]
+            except subprocess.TimeoutExpired:
+                now = _asleep(running.pid)
+                idle = idle + 1 if now and now == before else 0
+                before = now
+            if idle < _IDLE:
+                continue
+            if len(_parts(file.read_bytes())) == self._recorded_first:
+                raise RunError(
+                    f"{self._program.region.where}: the native run hangs in the region: its "
+                    f"threads wait for each other; let all of them reach every barrier"
+                )
+
+
+def _asleep(process: int) -> str:
+    """How much a process has done, if all its threads sleep; empty if not, or if unknown."""
+    done = []
+    try:
+        for task in sorted(Path(f"/proc/{process}/task").iterdir()):
+            words = (task / "stat").read_text().rpartition(")")[2].split()
+            if words[0] != "S":
+                return ""
+            done.append(f"{task.name} {words[11]} {words[12]}")
+    except (OSError, IndexError):
+        return ""
+    return ", ".join(done)
 
 
 def _parts(data: bytes) -> list[bytes]:

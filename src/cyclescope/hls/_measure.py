@@ -145,7 +145,7 @@ def measure(
     memory = memory or MemoryModel()
     machine = machine_of(program, unit=unit)
     with Host(program) as host:
-        native = host.run(arguments)
+        native, failed = _native(host, arguments)
         if rtl is not None:
             write_rtl(
                 machine,
@@ -172,6 +172,8 @@ def measure(
             unit_rtl=unit_rtl,
             trace_lines=trace_lines,
         )
+        if failed is not None:
+            raise failed
         differing: tuple[str, ...] = ()
         stdout, status = native.stdout, native.status
         if run.complete and only is None:
@@ -207,6 +209,20 @@ def measure(
     return Measurement(
         machine, native, run, differing, order_matters(program), stdout, status, profile, run.trace
     )
+
+
+def _native(host: Host, arguments: Sequence[str]) -> tuple[Native, RunError | None]:
+    """The native run; if it goes wrong in the region, its begin, and what went wrong.
+
+    The hardware finds out more exactly then: which thread, in which line.
+    """
+    try:
+        return host.run(arguments), None
+    except RunError as error:
+        try:
+            return host.begin(arguments), error
+        except RunError:
+            raise error from None
 
 
 def _profile_of_trace(

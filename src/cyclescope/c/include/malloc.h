@@ -1,4 +1,4 @@
 #ifndef CYCLESCOPE_MALLOC_H
 #define CYCLESCOPE_MALLOC_H
-#include <stddef.h>
+#include <stdlib.h>
 #endif
