@@ -97,7 +97,9 @@ def test_bounds_lie_below_what_was_measured(version: str) -> None:
         assert 0 < share.chain <= share.unbounded <= share.absolute <= measured
 
 
-@pytest.mark.parametrize("name", ["chase", "collatz", "local_vectors", "preload", "sorting"])
+@pytest.mark.parametrize(
+    "name", ["chase", "collatz", "local_vectors", "own_rows", "preload", "sorting"]
+)
 def test_bounds_are_in_order_for_each_thread(name: str) -> None:
     program = compile_c(PROGRAMS / f"{name}.c", threads=3)
     with Host(program) as host:

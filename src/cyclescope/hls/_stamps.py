@@ -181,15 +181,16 @@ class _StampedText(Text):
         if node.op not in EFFECTS:
             return lines + self._computed(node)
         happens = self._happened(node)
-        if node.when is None or not happens:
+        if node.when is None:
             return lines + happens
-        nothing: list[str] = []
         if node.op is Op.LOOP:
-            nothing = [f"{self._value[node]}s = {(0,) * 3 * len(node.widths)}"]
-        elif node.widths:
-            nothing = [f"{' = '.join(self._own(node))} = 0"]
-        lines += [f"if {self._name(node.when)}:", *(f"    {line}" for line in happens)]
-        return lines + (["else:", *(f"    {line}" for line in nothing)] if nothing else [])
+            nothing = f"{self._value[node]}s = {(0,) * 3 * len(node.widths)}"
+        elif node.op is Op.LOAD:
+            nothing = f"{' = '.join(self._own(node))} = 0"
+        else:
+            nothing = "pass"
+        happens = [f"    {line}" for line in happens or ["pass"]]
+        return [*lines, f"if {self._name(node.when)}:", *happens, "else:", f"    {nothing}"]
 
     def _effect(self, node: Node, name: str) -> tuple[list[str], str]:
         lines, nothing = super()._effect(node, name)
