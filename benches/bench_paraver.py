@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.hls._trace_format import COUNTERS, END_BITS, Source, TraceLayout, make_layout
+from cyclescope.hls._trace_format import COUNTERS, Source, TraceLayout, make_layout
 from cyclescope.hls._trace_read import read_dump
 from cyclescope.model import Frame, Kind, Meta, Profile, ThreadStates, profile_of_threads
 from cyclescope.traces import import_paraver
@@ -59,10 +59,12 @@ def dump_of(records: int) -> tuple[TraceLayout, bytes]:
         lines[1:, at] |= value[:, place] << np.uint64(shift)
         if shift + layout.record_bits > 64:
             lines[1:, at + 1] |= value[:, place] >> np.uint64(64 - shift)
-    number = np.arange(count, dtype=np.uint64) & np.uint64(0xFFFFF)
+    number = np.arange(1, count + 1, dtype=np.uint64) & np.uint64(0xFFFFF)
     lines[1:, 0] |= np.uint64(1 | layout.records << 4) | number << np.uint64(12)
-    end = 4 | (int(time_[-1]) + 1) << 32 | count << 96
-    for at in range(END_BITS // 64 + 1):
+    clock, made = int(time_[-1]) + 1, count + 1
+    end = 4 | (made >> 20) << 4 | (made & 0xFFFFF) << 12
+    end |= (clock & 0xFFFFFFFF) << layout.record_low(0) | (clock >> 32) << layout.record_low(1)
+    for at in range(2):
         lines[0, at] = end >> 64 * at & (1 << 64) - 1
     return layout, lines.tobytes()
 

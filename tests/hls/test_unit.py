@@ -11,7 +11,8 @@ import pytest
 
 from cyclescope.hls._trace_format import COUNTERS, OnFull, Source, TraceLayout, make_layout
 from cyclescope.hls._trace_read import read_dump
-from cyclescope.hls._unit import add_bits, profiling_unit
+from cyclescope.hls._unit import profiling_unit
+from cyclescope.hls._unit_rings import Feed, Term
 from cyclescope.model import Profile, check_laws
 from cyclescope.rtl import sources
 from hls.test_trace import check_counters, losses, seen_states, true_states
@@ -23,29 +24,57 @@ if TYPE_CHECKING:
 BASE = 0x1000
 
 
+def feeds_of(layout: TraceLayout) -> list[Feed]:
+    """A feed for each counter: in turn as bits a thread, a bit each of the amount, or by number."""
+    found = []
+    for number, counter in enumerate(dict.fromkeys(p.source.counter for p in layout.places)):
+        members = [p.source for p in layout.places if p.source.counter == counter]
+        largest = members[0].largest
+        by_number = bool(number % 2 and layout.threads > 1)
+        lanes = members[-1].index + 1
+        if by_number:
+            terms = tuple(Term(largest // 3, tagged=True) for _ in range(3))
+            found.append(Feed(lanes, terms, largest))
+        else:
+            terms = tuple(Term(1 << bit, tagged=False) for bit in range(largest.bit_length()))
+            found.append(Feed(lanes, terms, largest))
+    return found
+
+
+def pins(feeds: list[Feed]) -> list[tuple[str, int]]:
+    """The unit's inputs for counters, and their widths."""
+    found = []
+    for j, feed in enumerate(feeds):
+        for k, term in enumerate(feed.terms):
+            found.append((f"feed{j}_{k}", 1 if term.tagged else feed.lanes))
+            if term.tagged:
+                found.append((f"feed{j}_{k}_lane", max(1, (feed.lanes - 1).bit_length())))
+    return found
+
+
 def bench(
     layout: TraceLayout,
     region: int,
     words: list[int],
-    increments: list[list[int]],
+    events: list[dict[str, int]],
     stalls: list[int],
     form: str,
 ) -> str:
     """A module `main` that feeds the unit, is its memory, and prints that in the end."""
-    widths = [add_bits(place.source.largest) for place in layout.places]
-    bits = sum(widths) + 2 * layout.threads
+    names = pins(feeds_of(layout))
+    bits = sum(width for _, width in names) + 2 * layout.threads
     rows = []
     for cycle, word in enumerate(words):
         value, at = word, 2 * layout.threads
-        for width, column in zip(widths, increments, strict=True):
-            value |= column[cycle] << at
+        for name, width in names:
+            value |= events[cycle].get(name, 0) << at
             at += width
         rows.append(f"    seen[{cycle}] = {bits}'h{value:x};")
     stalls = stalls * 4
     stall = "".join(map(str, reversed(stalls)))
     adds, at = "", 2 * layout.threads
-    for number, width in enumerate(widths):
-        adds += f",\n    .add{number}(now[{at + width - 1}:{at}])"
+    for name, width in names:
+        adds += f",\n    .{name}(now[{at + width - 1}:{at}])"
         at += width
     line = layout.line_bits
     return f"""
@@ -55,7 +84,7 @@ module main(input wire clk, input wire reset, input wire go, output reg done);
   reg [{len(stalls) - 1}:0] stalls = {len(stalls)}'b{stall};
   integer cycle, i;
   wire run = go && cycle < {len(words)};
-  wire [{bits - 1}:0] now = run ? seen[cycle] : 0;
+  wire [{bits - 1}:0] now = run ? seen[cycle] : seen[0];
   wire write, finished;
   wire [31:0] address;
   wire [{line - 1}:0] writedata;
@@ -80,6 +109,7 @@ module main(input wire clk, input wire reset, input wire go, output reg done);
     data_before <= writedata;
     if (stalled && !(write && address == address_before && writedata == data_before))
       $display("a write did not stay");
+    if (!reset && !write && writedata != 0) $display("data did not stay away");
     if (write && (address < 32'd{BASE} || place >= {region} || address % {line // 8} != 0))
       $display("address %h", address);
     if (write && !stalls[0]) memory[place[15:0] % {region}] <= writedata;
@@ -94,33 +124,72 @@ endmodule
 
 def stimulus(
     rng: random.Random, layout: TraceLayout, cycles: int, activity: float
-) -> tuple[list[int], list[list[int]]]:
+) -> tuple[list[int], list[dict[str, int]]]:
     words, word = [], 0
     for _ in range(cycles):
         if rng.random() < activity:
             word ^= rng.randint(1, 3) << 2 * rng.randrange(layout.threads)
         words.append(word)
-    increments = [
-        [rng.choice([0, 0, 1, p.source.largest]) for _ in range(cycles)] for p in layout.places
-    ]
-    return words, increments
+    feeds = feeds_of(layout)
+    events = []
+    for _ in range(cycles):
+        now: dict[str, int] = {}
+        for j, feed in enumerate(feeds):
+            if not feed.terms[0].tagged:
+                for lane in range(feed.lanes):
+                    amount = rng.choice([0, 0, 1, feed.largest, feed.largest])
+                    for k in range(len(feed.terms)):
+                        now.setdefault(f"feed{j}_{k}", 0)
+                        now[f"feed{j}_{k}"] |= (amount >> k & 1) << lane
+                continue
+            crowd = rng.random() < 0.5
+            for k in range(len(feed.terms)):
+                now[f"feed{j}_{k}"] = rng.choice([0, 1, 1])
+                now[f"feed{j}_{k}_lane"] = 0 if crowd else rng.randrange(feed.lanes)
+        events.append(now)
+    return words, events
+
+
+def increments_of(layout: TraceLayout, events: list[dict[str, int]]) -> list[list[int]]:
+    """For each place of the layout what is added in each cycle."""
+    feeds = feeds_of(layout)
+    counters = list(dict.fromkeys(p.source.counter for p in layout.places))
+    found = []
+    for place in layout.places:
+        j, lane = counters.index(place.source.counter), place.source.index
+        terms = list(enumerate(feeds[j].terms))
+        found.append(
+            [
+                sum(
+                    term.amount
+                    * (
+                        now[f"feed{j}_{k}"] * (now[f"feed{j}_{k}_lane"] == lane)
+                        if term.tagged
+                        else now[f"feed{j}_{k}"] >> lane & 1
+                    )
+                    for k, term in terms
+                )
+                for now in events
+            ]
+        )
+    return found
 
 
 def run(
     layout: TraceLayout,
     region: int,
     words: list[int],
-    increments: list[list[int]],
+    events: list[dict[str, int]],
     stalls: list[int],
     folder: Path | None = None,
     depth: int = 16,
 ) -> Profile:
     texts = {
-        **sources(profiling_unit(layout, depth=depth)),
-        "main.v": bench(layout, region, words, increments, stalls, "b" if folder else "h"),
+        **sources(profiling_unit(layout, feeds_of(layout), depth=depth)),
+        "main.v": bench(layout, region, words, events, stalls, "b" if folder else "h"),
     }
     said = in_verilator(texts) if folder is None else in_icarus(folder, texts)
-    # Places of a line that no record has taken hold anything.
+    # Slots of a line that no record has taken hold anything.
     said = re.sub(r"x(?=[01x])|(?<=[01x])x", lambda _: random.choice("01"), said)
     lines = re.findall(r"^line ([0-9a-f]+)$", said, re.MULTILINE)
     assert len(lines) == region, said[:1000]
@@ -136,18 +205,22 @@ def run(
 
 
 def sources_of(threads: int, count: int) -> list[Source]:
-    return [Source(c, t, n + 1) for n, c in enumerate(COUNTERS[:count]) for t in range(threads)]
+    return [
+        Source(c, t, (n + 1) * (3 if n % 2 and threads > 1 else 1))
+        for n, c in enumerate(COUNTERS[:count])
+        for t in range(threads)
+    ]
 
 
 def test_what_is_read_back_is_what_the_bench_saw() -> None:
     rng = random.Random(5)
     layout = make_layout("x", 8, sources_of(8, 9), period=64)
-    words, increments = stimulus(rng, layout, 700, 0.2)
-    profile = run(layout, 400, words, increments, [0, 0, 1, 0, 1])
+    words, events = stimulus(rng, layout, 700, 0.2)
+    profile = run(layout, 400, words, events, [0, 0, 1, 0, 1])
     assert losses(profile) == {}
     assert profile.meta.complete
     assert seen_states(profile) == true_states(words, 8)
-    check_counters(profile, layout, increments)
+    check_counters(profile, layout, increments_of(layout, events))
 
 
 CASES = [
@@ -167,22 +240,22 @@ def test_other_sizes_in_icarus(tmp_path: Path, case: tuple) -> None:  # type: ig
     layout = make_layout(
         "x", threads, sources_of(threads, counters), line_bits=line, stamp_bits=stamp, period=period
     )
-    words, increments = stimulus(rng, layout, 400, activity)
-    profile = run(layout, 900, words, increments, stalls, tmp_path)
+    words, events = stimulus(rng, layout, 400, activity)
+    profile = run(layout, 900, words, events, stalls, tmp_path)
     assert losses(profile) == {}
     assert seen_states(profile) == true_states(words, threads)
-    check_counters(profile, layout, increments)
+    check_counters(profile, layout, increments_of(layout, events))
 
 
 @pytest.mark.parametrize("on_full", list(OnFull))
 def test_a_full_region_says_so(tmp_path: Path, on_full: OnFull) -> None:
     rng = random.Random(9)
     layout = make_layout("x", 4, sources_of(4, 2), period=40, on_full=on_full)
-    words, increments = stimulus(rng, layout, 600, 0.5)
-    profile = run(layout, 12, words, increments, [0, 1], tmp_path)
+    words, events = stimulus(rng, layout, 600, 0.5)
+    profile = run(layout, 12, words, events, [0, 1], tmp_path)
     name = "line dropped" if on_full is OnFull.STOP else "line overwritten"
     assert losses(profile)[name] > 5
-    check_known(profile, words, increments, 4)
+    check_known(profile, words, increments_of(layout, events), 4)
     known = sum(state != "unknown" for state in seen_states(profile)[0])
     assert 50 < known < 500
 
@@ -202,22 +275,23 @@ def check_known(
 def test_a_busy_memory_loses_states_openly_and_totals_never(tmp_path: Path, stall: int) -> None:
     rng = random.Random(stall)
     layout = make_layout("x", 4, sources_of(4, 2), period=16)
-    words, increments = stimulus(rng, layout, 600, 0.9)
-    profile = run(layout, 300, words, increments, [1] * stall + [0, 0], tmp_path, depth=2)
+    words, events = stimulus(rng, layout, 600, 0.9)
+    profile = run(layout, 300, words, events, [1] * stall + [0, 0], tmp_path, depth=2)
     lost = losses(profile)
     assert lost["change of state lost"] > 0
     assert lost["cycle of unknown state"] > 0
-    check_known(profile, words, increments, 4)
-    check_counters(profile, layout, increments)
+    check_known(profile, words, increments_of(layout, events), 4)
+    check_counters(profile, layout, increments_of(layout, events))
 
 
 def test_a_counter_stays_full(tmp_path: Path) -> None:
     layout = make_layout("x", 1, sources_of(1, 1), period=0)
     place = replace(layout.places[0], width=5)
     layout = replace(layout, places=(place,))
-    profile = run(layout, 9, [1] * 100, [[1] * 100], [0], tmp_path)
+    profile = run(layout, 9, [1] * 100, [{"feed0_0": 1}] * 100, [0], tmp_path)
     assert losses(profile) == {"counter full": 1}
-    assert profile.series[0].value.tolist() == [31]
+    # The highest bit, and what the others have come to since they were not enough.
+    assert profile.series[0].value.tolist() == [16 + 100 % 16]
 
 
 def test_no_warnings(tmp_path: Path) -> None:
@@ -227,10 +301,12 @@ def test_no_warnings(tmp_path: Path) -> None:
         layout = make_layout("x", 8, sources_of(8, count), period=period, on_full=on_full)
         folder = tmp_path / str(number)
         folder.mkdir()
-        assert lint(folder, sources(profiling_unit(layout)), "profiling_unit") == ""
+        assert (
+            lint(folder, sources(profiling_unit(layout, feeds_of(layout))), "profiling_unit") == ""
+        )
 
 
 def test_sizes_that_are_no_powers_of_two_are_refused() -> None:
     layout = make_layout("x", 1, [], line_bits=320)
     with pytest.raises(ValueError, match="powers of two"):
-        profiling_unit(layout)
+        profiling_unit(layout, [])

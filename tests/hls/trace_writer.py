@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._trace_format import HEADER_BITS, SEQUENCE_BITS, LineKind, OnFull, TraceLayout
+from cyclescope.hls._trace_format import SEQUENCE_BITS, LineKind, OnFull, TraceLayout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,39 +16,45 @@ class Writer:
     def __init__(self, layout: TraceLayout, region: int) -> None:
         self.layout, self.region = layout, region
         self.lines: list[int] = [0] * region
-        self.written = self.dropped = self.losses = 0
+        self.made = 0
+        self.full = False
 
     def line(self, kind: LineKind, count: int, payload: int) -> None:
         """Write a line whose payload stands in its place, the head's bits zero."""
         room = self.region - 1
-        if self.layout.on_full is OnFull.STOP and self.written == room:
-            self.dropped += 1
+        self.made += 1
+        if self.layout.on_full is OnFull.STOP and self.full:
             return
-        head = kind | count << 4 | (self.written % (1 << SEQUENCE_BITS)) << 12
-        self.lines[1 + self.written % room] = payload | head
-        self.written += 1
+        head = kind | count << 4 | (self.made % (1 << SEQUENCE_BITS)) << 12
+        self.lines[1 + (self.made - 1) % room] = payload | head
+        self.full |= self.made == room
 
     def states(self, records: Sequence[tuple[int, int]], kind: LineKind = LineKind.STATES) -> None:
         """A line of (time, word) records."""
         layout, payload = self.layout, 0
-        places = range(layout.records - len(records), layout.records)
-        for place, (time, word) in zip(places, records, strict=True):
+        for place, (time, word) in enumerate(records):
             stamp = time % (1 << layout.stamp_bits)
             payload |= (word << layout.stamp_bits | stamp) << layout.record_low(place)
         self.line(kind, len(records), payload)
 
     def sample(self, line: int, time: int, totals: dict[int, int]) -> None:
         """A line of a sample: totals by the number of the place."""
-        payload = time % (1 << self.layout.stamp_bits) << HEADER_BITS
+        payload = time % (1 << self.layout.stamp_bits) << self.layout.record_low(0)
         for number, place in enumerate(self.layout.places):
             if place.line == line:
-                payload |= min(totals[number], (1 << place.width) - 1) << place.low
+                top = 1 << place.width - 1
+                total = totals[number] // place.source.scale
+                payload |= (total % top | (top if total >= top else 0)) << place.low
         self.line(LineKind.COUNTERS, line, payload)
 
-    def end(self, clock: int) -> None:
+    def end(self, clock: int, *, late: bool = False) -> None:
         """The line of the end."""
-        value = clock | self.written << 64 | self.dropped << 96 | self.losses << 128
-        self.lines[0] = LineKind.END | value << HEADER_BITS
+        layout, number = self.layout, self.made + 1
+        head = LineKind.END | late | self.full << 1 | (number >> SEQUENCE_BITS) << 4
+        head |= number % (1 << SEQUENCE_BITS) << 12
+        stamp = clock % (1 << layout.stamp_bits)
+        rest = clock >> layout.stamp_bits
+        self.lines[0] = head | stamp << layout.record_low(0) | rest << layout.record_low(1)
 
     def dump(self) -> bytes:
         """The region."""
@@ -75,23 +81,34 @@ def write_run(
     """
     writer = Writer(layout, region)
     records: list[tuple[int, int]] = []
-    totals = dict.fromkeys(range(len(layout.places)), 0)
+    begun = [0] * len(layout.places)
+    last = -layout.round
+
+    def sample(time: int) -> None:
+        totals = {}
+        for number, place in enumerate(layout.places):
+            end = time
+            if layout.round:
+                end = time + 1 + (place.turn - time - 1) % layout.round
+            end = min(end, len(words))
+            totals[number] = sum(increments[number][begun[number] : end])
+            begun[number] = end
+        for line in range(layout.sample_lines):
+            writer.sample(line, time, totals)
+
     for time, word in enumerate(words):
-        if layout.period and time and time % layout.period == 0:
-            for line in range(layout.sample_lines):
-                writer.sample(line, time, totals)
-            totals = dict.fromkeys(totals, 0)
+        due = layout.period and time and time % layout.period == 0
+        if due and time - last >= layout.round:
+            sample(time)
+            last = time
         if time == 0 or word != words[time - 1] or time % (1 << layout.stamp_bits) == 0:
             records.append((time, word))
             if len(records) == layout.records:
                 writer.states(records)
                 records = []
-        for number in totals:
-            totals[number] += increments[number][time]
     if end:
         if records:
             writer.states(records)
-        for line in range(layout.sample_lines):
-            writer.sample(line, len(words), totals)
+        sample(len(words))
         writer.end(len(words))
     return writer.dump()

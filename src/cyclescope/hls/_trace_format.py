@@ -4,24 +4,28 @@ The unit (paper, section IV-B) writes *lines* as wide as the memory to a region 
 are little-endian bit fields of a line, bit 0 first:
 
     bits 0-3    kind: 0 nothing was written here, 1 states, 2 counters, 3 states after a loss,
-                4 the end
+                4 to 7 the end
     bits 4-11   states: records in the line; counters: which of the lines that make a sample
-    bits 12-31  sequence number, modulo 2^20, of the lines written; 0 in the line of the end
+    bits 12-31  sequence number, modulo 2^20, of the lines written or dropped, from 1 on
 
-*States*: a record is a stamp (the low bits of the clock, 32 unless the layout says otherwise) and
-above it two bits a thread. There is one when any thread's state changes, in the first cycle, and
-when the stamp is 0 again. Records fill a line from its upper end: with n of them, the last n of
-its places are taken. *Counters*: a stamp from bit 32 on, then totals since the stamp of the line of
-that number before. The *end* stands in the region's first line: the clock's 64 bits from bit 32
-on, then 32 bits each: lines written, lines dropped, losses of states; bit 4 says that the last
-change of a state was lost. It is missing if the run was stopped. All other lines follow in order of
-time, from the region's second line on.
+Behind these 32 bits a line has *slots* of equal size: `pitch`, a record's bits rounded up to bytes,
+at least 40. *States*: a record is a stamp (the low bits of the clock, 32 unless the layout says
+otherwise) and above it two bits a thread. There is one when any thread's state changes, in the
+first cycle, and when the stamp is 0 again. The first slots of a line have one each. *Counters*: the
+first slot is as a record's; the others have totals since the line of that number before. Threads
+are asked in turn, one a cycle, so totals whose turn is i end at the first cycle after the stamp
+that is i modulo `round` (at the stamp, if `round` is 0), or at the end. A total's highest bit says
+that the others have not been enough. Totals count steps, which may be worth more than one: `scale`.
+The *end* stands in the region's first line: in its first slot the clock's low bits in place of the
+stamp, in the second slot its others, of 40; of its kind, bit 0 says that the last change of a state
+was lost, bit 1 that the region was full; bits 4-11 hold bits 20 to 27 of its number. It is
+missing if the run was stopped. All other lines follow in order, from the region's second line on.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +36,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "CLOCK_BITS",
     "COUNTERS",
-    "END_BITS",
     "HEADER_BITS",
     "SEQUENCE_BITS",
     "STATES",
@@ -53,11 +57,12 @@ STATES = ("idle", "running", "critical", "spinning")
 
 HEADER_BITS = 32
 SEQUENCE_BITS = 20
-END_BITS = HEADER_BITS + 64 + 3 * 32
+CLOCK_BITS = 40
+_LEAST_PITCH = 40
 _COUNT_BITS = 8
 _SLACK = 4  # a sample may be late by three periods before a counter is full,
 _LATE = 1 << 12  # or by as many cycles as a busy memory can hold up a queue of lines
-_FORMAT, _VERSION = "cyclescope trace layout", 1
+_FORMAT, _VERSION = "cyclescope trace layout", 2
 
 
 class LineKind(IntEnum):
@@ -126,21 +131,28 @@ class Source:
         counter: one of `COUNTERS`, or of one's own.
         index: the thread's or bank's number; 0 for the design.
         largest: what can be added in one cycle at most.
+        scale: what divides all that can be added.
     """
 
     counter: Counter
     index: int
     largest: int
+    scale: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a source's total lies: `line` of a sample, `width` bits from bit `low` on."""
+    """Where a source's total lies: `line` of a sample, `width` bits from bit `low` on.
+
+    Attributes:
+        turn: in a round, when it is asked for.
+    """
 
     source: Source
     line: int
     low: int
     width: int
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +166,12 @@ class TraceLayout:
         stamp_bits: of the clock in a record.
         period: cycles between samples of the counters; 0: none are taken but the last.
         on_full: what the unit does when the region is full.
-        places: of all totals, by line, then bit.
+        places: of all totals.
         period_ps: of the clock, None if unknown.
         peaks: as in a profile's head: the most that the hardware can do in a cycle.
         region: the name of what runs.
         where: its file, line and column in the source; None if unknown.
+        round: turns of a round, in which all indices are asked for their totals once.
     """
 
     title: str
@@ -172,6 +185,7 @@ class TraceLayout:
     peaks: dict[str, int] = field(default_factory=dict)
     region: str = "region"
     where: tuple[str, int, int] | None = None
+    round: int = 0
 
     @property
     def record_bits(self) -> int:
@@ -179,9 +193,19 @@ class TraceLayout:
         return 2 * self.threads + self.stamp_bits
 
     @property
+    def pitch(self) -> int:
+        """Bits from one slot of a line to the next."""
+        return max(_LEAST_PITCH, -(-self.record_bits // 8) * 8)
+
+    @property
     def records(self) -> int:
-        """State records that fit in a line."""
-        return (self.line_bits - HEADER_BITS) // self.record_bits
+        """Slots of a line: state records that fit in it."""
+        return (self.line_bits - HEADER_BITS) // self.pitch
+
+    @property
+    def span(self) -> int:
+        """Indices whose totals share a line of a unit: a power of two."""
+        return min(self.round, 1 << max(self.records - 1, 1).bit_length() - 1)
 
     @property
     def sample_lines(self) -> int:
@@ -189,8 +213,8 @@ class TraceLayout:
         return max((place.line + 1 for place in self.places), default=0)
 
     def record_low(self, place: int) -> int:
-        """The first bit of the state record at a place, 0 for the line's first."""
-        return self.line_bits - (self.records - place) * self.record_bits
+        """The first bit of a slot, 0 for the line's first."""
+        return HEADER_BITS + place * self.pitch
 
     def to_json(self) -> str:
         """As text, for whoever reads a dump."""
@@ -205,21 +229,24 @@ class TraceLayout:
         """
         taken: dict[int, int] = {}
         sizes = 1 <= self.threads <= 1024 and 1 <= self.stamp_bits <= 32
-        sizes &= self.line_bits % 64 == 0 and END_BITS <= self.line_bits <= 1 << 16
+        sizes &= self.line_bits % 64 == 0 and 64 <= self.line_bits <= 1 << 16
         problem = ""
         if not sizes:
             problem = (
                 f"{self.threads} threads, lines of {self.line_bits} bits, stamps of "
                 f"{self.stamp_bits}: no such unit"
             )
-        elif not 1 <= self.records < 1 << _COUNT_BITS:
+        elif not 2 <= self.records < 1 << _COUNT_BITS:
             problem = f"{self.records} records of {self.record_bits} bits in a line"
         elif not 0 <= self.period < 1 << self.stamp_bits:
             problem = f"a period of {self.period} cycles"
-        for place in self.places:
+        elif not 0 <= self.round <= 1024 or self.round & (self.round - 1):
+            problem = f"rounds of {self.round} turns"
+        for place in sorted(self.places, key=lambda place: (place.line, place.low)):
             first = HEADER_BITS + self.stamp_bits
             good = place.low >= taken.get(place.line, first) and 1 <= place.width <= 32
             good &= place.low + place.width <= self.line_bits and 0 <= place.line < 256
+            good &= 0 <= place.turn < max(self.round, 1) and 1 <= place.source.scale <= 1 << 16
             if place.source.counter.scope is Scope.THREAD:
                 good &= 0 <= place.source.index < self.threads
             if not good and not problem:
@@ -243,26 +270,44 @@ def make_layout(
     region: str = "region",
     where: tuple[str, int, int] | None = None,
 ) -> TraceLayout:
-    """Give each source a place: in order, packed, none across two lines.
+    """Give each source a place: in a line those of one turn share a slot.
 
     Raises:
         DataError: it does not fit.
     """
-    places: list[Place] = []
-    line, low = 0, HEADER_BITS + stamp_bits
-    for source in sources:
-        most = source.largest * max((period or 1 << stamp_bits) * _SLACK, _LATE)
-        width = min(max(most.bit_length(), 1), 32)
-        if low + width > line_bits:
-            line, low = line + 1, HEADER_BITS + stamp_bits
-        places.append(Place(source, line, low, width))
-        low += width
-    layout = TraceLayout(
-        *(title, threads, line_bits, stamp_bits, period, on_full, tuple(places), period_ps),
+    columns: dict[object, list[tuple[int, Source]]] = {}
+    listed = list(sources)
+    designs = [s for s in listed if s.counter.scope is Scope.DESIGN]
+    turns = max((s.index + 1 for s in listed if s.counter.scope is not Scope.DESIGN), default=1)
+    form = TraceLayout(
+        *(title, threads, line_bits, stamp_bits, period, on_full, (), period_ps),
+        round=1 << max(1, (turns - 1).bit_length()) if listed else 0,
         peaks=dict(peaks or {}),
         region=region,
         where=where,
     )
+    form.check()
+    for source in listed:
+        if source.counter.scope is Scope.DESIGN:
+            # Those that there is one of each share a column: each has a turn of its own.
+            column, turn = divmod(designs.index(source), form.round)
+            columns.setdefault(column, []).append((turn, source))
+        else:
+            columns.setdefault(source.counter, []).append((source.index, source))
+    places: list[Place] = []
+    group, low = 0, 0
+    cycles = max((period or 1 << stamp_bits) * _SLACK, _LATE)
+    for members in columns.values():
+        most = max(source.largest // source.scale for _, source in members) * cycles
+        width = min(most.bit_length() + 1, 32)
+        if low + width > form.pitch:
+            group, low = group + 1, 0
+        for turn, source in members:
+            block, slot = divmod(turn, form.span)
+            line = group * (form.round // form.span) + block
+            places.append(Place(source, line, form.record_low(slot + 1) + low, width, turn))
+        low += width
+    layout = replace(form, places=tuple(places))
     layout.check()
     return layout
 
@@ -290,7 +335,7 @@ def read_layout(path: Path) -> TraceLayout:
             title=_typed(head["title"], str),
             **{
                 name: _typed(head[name], int)
-                for name in ("threads", "line_bits", "stamp_bits", "period")
+                for name in ("threads", "line_bits", "stamp_bits", "period", "round")
             },
             on_full=OnFull(head["on_full"]),
             places=tuple(_place(place) for place in _typed(head["places"], list)),
@@ -325,7 +370,7 @@ def _place(head: Any) -> Place:
     source = head["source"]
     counter = source["counter"]
     name, metric, unit = (_typed(counter[key], str) for key in ("name", "metric", "unit"))
-    index, largest = (_typed(source[key], int) for key in ("index", "largest"))
-    line, low, width = (_typed(head[key], int) for key in ("line", "low", "width"))
+    index, largest, scale = (_typed(source[key], int) for key in ("index", "largest", "scale"))
+    line, low, width, turn = (_typed(head[key], int) for key in ("line", "low", "width", "turn"))
     what = Counter(name, metric, unit, Scope(counter["scope"]))
-    return Place(Source(what, index, largest), line, low, width)
+    return Place(Source(what, index, largest, scale), line, low, width, turn)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cyclescope.errors import DataError
 from cyclescope.hls._trace_format import (
-    HEADER_BITS,
+    CLOCK_BITS,
     SEQUENCE_BITS,
     STATES,
     LineKind,
@@ -52,13 +52,12 @@ _MOST_STATE_BITS = 62
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The line of the end."""
+    """The line of the end: `made` lines were written or dropped, `full` if there was no room."""
 
     clock: int
     late: bool
-    written: int
-    dropped: int
-    losses: int
+    made: int
+    full: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +123,7 @@ class _Reader:
             raise DataError(f"{where}: states of {layout.threads} threads; up to 31 can be read")
         self._anomalies: list[Anomaly] = []
         self._overwritten = self._cut = False
+        self._dropped = 0
         size = layout.line_bits // 8
         if len(dump) % size:
             self._lose("dump cut", len(dump) % size, "bytes of a line that is not complete")
@@ -145,21 +145,24 @@ class _Reader:
         if kind == LineKind.NOTHING:
             self._lose("trace without an end", 1, "the run was stopped, or never began")
             return None
-        if kind != LineKind.END:
+        if kind & ~3 != LineKind.END:
             raise DataError(
                 f"{self._where}: its first line is not the unit's; give the dump from the region's "
                 "start, and the layout of the same run"
             )
-        value = int.from_bytes(line.tobytes(), "little") >> HEADER_BITS
-        clock, *parts = value & (1 << 64) - 1, *(value >> low & 0xFFFFFFFF for low in (64, 96, 128))
-        if clock >= 1 << 62:
-            raise DataError(f"{self._where}: {clock} cycles; give the layout of the same run")
-        return _End(clock, bool(int(line[0]) & 16), *parts)
+        layout, head = self._layout, int(line[0])
+        low, high = (layout.record_low(slot) for slot in (0, 1))
+        rest = min(CLOCK_BITS - layout.stamp_bits, layout.pitch)
+        clock = int(_field(line[None], low, layout.stamp_bits)[0])
+        clock |= int(_field(line[None], high, rest)[0]) << layout.stamp_bits
+        made = (head >> 12 & (1 << SEQUENCE_BITS) - 1) | (head >> 4 & 255) << SEQUENCE_BITS
+        return _End(clock, bool(head & 1), made - 1, bool(head & 2))
 
     def _in_order(self, lines: _Lines) -> _Lines:
         """The lines that were written, oldest first."""
+        room = len(lines)
         if self._end is not None:
-            lines = lines[: self._end.written]
+            lines = lines[: self._end.made]
         head = lines[:, 0]
         written = (head & np.uint64(15)) != 0
         kind = head & np.uint64(15)
@@ -188,12 +191,17 @@ class _Reader:
             f", first line {breaks[0] + 2}" if len(breaks) else ""
         )
         self._lose("line missing", len(breaks), where)
-        absent = int(number[0]) if count else 0
+        late = int(np.count_nonzero((lines[:, 0] & np.uint64(15)) == LineKind.LATE_STATES))
+        absent = int(number[0]) - 1 if count else 0
         if self._end is not None:
-            detail = "the memory was busy while states changed; what they were is not known"
-            self._lose("change of state lost", self._end.losses, detail)
-            self._lose("line dropped", self._end.dropped, "the trace region was full")
-            absent = self._end.written - count
+            absent = self._end.made - count
+            late += self._end.late
+            if self._end.full and self._layout.on_full is OnFull.STOP:
+                self._dropped = max(self._end.made - room, 0)
+                absent -= self._dropped
+        detail = "times the memory was busy while states changed; what they were is not known"
+        self._lose("change of state lost", late, detail)
+        self._lose("line dropped", self._dropped, "the trace region was full")
         if self._layout.on_full is OnFull.WRAP:
             self._overwritten = absent > 0
             self._lose("line overwritten", absent, "the trace region was full")
@@ -228,7 +236,7 @@ class _Reader:
         begins[1:] |= self._missing[which][1:] > self._missing[which][:-1]
         late = (np.cumsum(count) - count)[begins]
         if (count < layout.records).any():
-            taken = np.arange(layout.records) >= (layout.records - count)[:, None]
+            taken = np.arange(layout.records) < count[:, None]
             stamp, word = stamp[taken], word[taken]
         return _States(_unwrapped(stamp.reshape(-1), layout.stamp_bits), word.reshape(-1), late)
 
@@ -311,7 +319,7 @@ class _Reader:
         ends = [(at, int(time[at - 1]) + 1, int(time[at])) for at in late.tolist() if at > 0]
         holes += [(at, begin, until) for at, begin, until in ends if begin < until]
         end = self._end
-        full = end is not None and end.dropped and self._layout.on_full is OnFull.STOP
+        full = end is not None and self._dropped and self._layout.on_full is OnFull.STOP
         if (full or self._cut or end is None or end.late) and int(time[-1]) + 1 < cycles:
             holes.append((len(time), int(time[-1]) + 1, cycles))
         return holes
@@ -328,37 +336,51 @@ class _Reader:
                 f"{self._where}: line {int(number.max())} of a sample of "
                 f"{self._layout.sample_lines}; give the layout of the same run"
             )
-        found = []
-        full = 0
+        lines = []
         for line in range(self._layout.sample_lines):
             which = np.flatnonzero(number == line)
             rows = self._lines[which]
-            start, end = self._intervals(rows, which, begin)
-            for place in self._layout.places:
-                if place.line == line:
-                    value = _field(rows, place.low, place.width).astype(np.int64)
-                    full += int(np.count_nonzero(value == (1 << place.width) - 1))
-                    keep = start < end
-                    found.append((place, (start[keep], end[keep], value[keep])))
+            lines.append((rows, self._stamps(rows, begin), self._sure(which)))
+        found = []
+        full = 0
+        for place in self._layout.places:
+            rows, stamps, sure = lines[place.line]
+            end = self._ends(stamps, place)
+            start = np.append(np.zeros(1, dtype=np.int64), end[:-1])[: len(end)]
+            value = _field(rows, place.low, place.width).astype(np.int64)
+            keep = sure & (start < end)
+            full += int(np.count_nonzero(value[keep] >> place.width - 1))
+            found.append((place, (start[keep], end[keep], value[keep] * place.source.scale)))
         self._lose("counter full", full, "totals are at least what is shown; sample more often")
         return found
 
-    def _intervals(self, rows: _Lines, which: Ints, begin: int) -> tuple[Ints, Ints]:
+    def _stamps(self, rows: _Lines, begin: int) -> Ints:
+        """When samples were begun."""
         layout = self._layout
-        stamp = _field(rows, HEADER_BITS, layout.stamp_bits)
-        end = _unwrapped(stamp.astype(np.uint32), layout.stamp_bits, samples=True)
-        if len(end) and layout.on_full is OnFull.WRAP:
+        stamp = _field(rows, layout.record_low(0), layout.stamp_bits)
+        time = _unwrapped(stamp.astype(np.uint32), layout.stamp_bits, samples=True)
+        if len(time) and layout.on_full is OnFull.WRAP:
             if self._end is not None:
-                end = end + _latest(int(end[-1]), self._end.clock, layout.stamp_bits) - end[-1]
-            elif int(end[0]) < begin:
-                end = end + (-(-(begin - int(end[0])) >> layout.stamp_bits) << layout.stamp_bits)
-        start = np.append(np.zeros(1, dtype=np.int64), end[:-1])[: len(end)]
-        if len(end):
-            # Of a sample that is missing nothing is known but that it was no later than usual.
-            unsure = np.diff(self._missing[which], prepend=0) > 0
-            unsure[0] |= self._overwritten
-            start = np.where(unsure, np.maximum(start, end - layout.period), start)
-        return np.maximum(start, 0), end
+                time = time + _latest(int(time[-1]), self._end.clock, layout.stamp_bits) - time[-1]
+            elif int(time[0]) < begin:
+                time = time + (-(-(begin - int(time[0])) >> layout.stamp_bits) << layout.stamp_bits)
+        return np.asarray(time, dtype=np.int64)
+
+    def _sure(self, which: Ints) -> NDArray[np.bool_]:
+        """Which samples' totals have a known begin: the sample before is there."""
+        sure = np.diff(self._missing[which], prepend=0) == 0
+        sure[:1] &= not self._overwritten
+        return np.asarray(sure, dtype=np.bool_)
+
+    def _ends(self, stamps: Ints, place: Place) -> Ints:
+        """The ends of a total's intervals: in the round behind each stamp, or of the run."""
+        end, turns = stamps, self._layout.round
+        if turns:
+            end = stamps + 1 + (place.turn - stamps - 1) % turns
+        if self._end is None:
+            return end
+        # What is later than the end by itself is not of this run.
+        return np.where(stamps <= self._end.clock, np.minimum(end, self._end.clock), end)
 
 
 def _series(

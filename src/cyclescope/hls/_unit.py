@@ -1,57 +1,64 @@
 """The profiling unit in hardware (paper, section IV-B): states and counters in, lines out.
 
-    run, state, add0 … ─►  records  ─►  queue of lines ─►  Avalon write port
-                           totals
+    run, state  ─► records ──┐
+    feed0 …     ─► totals  ──┴─► lines in block RAM ─► Avalon write port
 
 It only looks on: nothing it does holds the program up but the memory cycles that it takes. Where
 the memory does not take lines quickly enough, records of states are lost, which the trace says
-(`LATE_STATES`, and a count in its end); totals are never lost, their sample is taken later.
+(`LATE_STATES`, and the line of the end); totals are never lost, their sample is taken later.
+
+Records and words of a sample are written into block RAM as they come, each to its slot of a line;
+so there is no register as wide as a line. A slot is as wide as a record; one is written a cycle,
+records first.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._trace_format import HEADER_BITS, SEQUENCE_BITS, LineKind, OnFull
-from cyclescope.rtl import Module, cat, choose, const, mux
+from cyclescope.hls._trace_format import CLOCK_BITS, SEQUENCE_BITS, LineKind, OnFull
+from cyclescope.hls._unit_counts import Counts
+from cyclescope.hls._unit_rings import successor
+from cyclescope.rtl import Module, cat, const, mux
 
 if TYPE_CHECKING:
-    from cyclescope.hls._trace_format import TraceLayout
-    from cyclescope.rtl import Expr, Net
+    from collections.abc import Sequence
 
-__all__ = ["ADDRESS_BITS", "add_bits", "profiling_unit"]
+    from cyclescope.hls._trace_format import TraceLayout
+    from cyclescope.hls._unit_rings import Feed
+    from cyclescope.rtl import Expr, Memory, Net
+
+__all__ = ["ADDRESS_BITS", "NUMBER_BITS", "profiling_unit"]
 
 ADDRESS_BITS = 32
+NUMBER_BITS = 28
 
 
-def add_bits(largest: int) -> int:
-    """Bits of an input that brings up to `largest` in a cycle."""
-    return max(1, largest.bit_length())
-
-
-def profiling_unit(layout: TraceLayout, *, depth: int = 16) -> Module:
+def profiling_unit(layout: TraceLayout, feeds: Sequence[Feed], *, depth: int = 16) -> Module:
     """Build the unit for a layout.
 
     Inputs: `run`, 1 in each cycle that counts, from the first to the last without a break;
-    `state`, two bits a thread; `add0` … for the layout's places, what happened in this cycle;
-    `base`, the region's byte address, and `lines`, how many it has, at least 2; `waitrequest`.
-    Outputs: `address`, `write` and `writedata` (Avalon: they hold while `waitrequest` is 1);
-    `done` when the run is over and everything is written, until the next reset.
+    `state`, two bits a thread; for term k of feed j `feed<j>_<k>`, what happened in this cycle: a
+    bit a lane, or with `feed<j>_<k>_lane` a bit; `base`, the region's byte address, and `lines`,
+    how many it has, at least 2; `waitrequest`. Outputs: `address`, `write` and `writedata` (Avalon:
+    they hold while `waitrequest` is 1; while `write` is 0 `writedata` is 0); `done` when the run is
+    over and everything is written, until the next reset.
 
     Args:
         layout: of what it writes; lines of a power of two bits.
-        depth: lines that wait for the memory at most, a power of two.
+        feeds: of the layout's counters, in their order.
+        depth: lines of states that wait for the memory, one more than at most; a power of two.
 
     Raises:
         ValueError: a line or the depth is no power of two.
     """
     if layout.line_bits & layout.line_bits - 1 or depth & depth - 1 or depth < 2:
         raise ValueError(f"lines of {layout.line_bits} bits, {depth} of them: no powers of two")
-    return _Unit(layout, depth).m
+    return _Unit(layout, feeds, depth).m
 
 
 class _Unit:
-    def __init__(self, layout: TraceLayout, depth: int) -> None:
+    def __init__(self, layout: TraceLayout, feeds: Sequence[Feed], depth: int) -> None:
         self.layout = layout
         self.m = m = Module(
             "profiling_unit",
@@ -59,178 +66,220 @@ class _Unit:
         )
         self.run = m.input("run", 1)
         self.state = m.input("state", 2 * layout.threads)
-        self.adds = [
-            m.input(f"add{n}", add_bits(place.source.largest))
-            for n, place in enumerate(layout.places)
-        ]
+        inputs = []
+        for j, feed in enumerate(feeds):
+            terms: list[tuple[Expr, Expr | None]] = []
+            for k, term in enumerate(feed.terms):
+                bits = m.input(f"feed{j}_{k}", 1 if term.tagged else feed.lanes)
+                lane_bits = max(1, (feed.lanes - 1).bit_length())
+                terms.append(
+                    (bits, m.input(f"feed{j}_{k}_lane", lane_bits) if term.tagged else None)
+                )
+            inputs.append(terms)
         self.base = m.input("base", ADDRESS_BITS)
         self.lines = m.input("lines", ADDRESS_BITS)
         self.waitrequest = m.input("waitrequest", 1)
-        self.clock = m.register("clock", 64, reset=0, note="cycles of the run")
+        self.clock = m.register("clock", CLOCK_BITS, reset=0, note="cycles of the run")
         m.update(self.clock, self.clock + 1, self.run)
         self.stamp = self.clock.trunc(layout.stamp_bits)
         self.ran = m.register("ran", 1, reset=0)
         m.update(self.ran, 1, self.run)
         self.over = m.wire("over", self.ran & ~self.run)
-        self.waiting = m.register("waiting", depth.bit_length(), reset=0, note="lines in the queue")
-        self.room = m.wire("room", self.waiting.ne(depth))
+        # Lines of states that wait lie from `front` to before `tail`; records go to `tail`.
+        place = (depth - 1).bit_length()
+        self.tail = m.register("tail", place, reset=0)
+        self.front = m.register("front", place, reset=0)
+        self.held = m.register("held", layout.records.bit_length(), reset=0, note="records in it")
         self._states()
-        self._samples()
-        self._queue(depth)
+        self.counts: Counts | None = None
+        self.sampled: Expr = self.over
+        if feeds:
+            going = m.wire("going", self.run | self.ran)
+            self.counts = Counts(m, layout, feeds, inputs, self.run, going)
+            self._samples(self.counts)
+        self._lines(depth)
 
     def _states(self) -> None:
-        """Records fill a shift register from its upper end; a full one goes to the queue."""
         m, layout = self.m, self.layout
-        most = layout.records
         before = m.register("state_before", 2 * layout.threads)
         m.update(before, self.state, self.run)
-        # The stamp is 0 in the first cycle, and whenever the reader must learn that it wrapped.
-        changed = m.wire("changed", self.run & (self.state.ne(before) | self.stamp.none()))
-        records = m.register("records", most * layout.record_bits)
-        held = m.register("held", most.bit_length(), reset=0, note="records that are not written")
-        full = m.wire("full", held.eq(most))
+        wraps = self.clock[layout.stamp_bits]
+        wrapped = m.register("wrapped", 1, reset=0, note="the stamp is known to have wrapped")
+        m.update(wrapped, wraps, self.run)
+        # The first cycle has a record, and each in which the stamp is 0 again.
+        news = self.state.ne(before) | wraps.ne(wrapped) | ~self.ran
+        changed = m.wire("changed", self.run & news)
         late = self.late = m.register("late", 1, reset=0, note="a change found no place")
-        self.losses = m.register("losses", 32, reset=0)
-        self.take = m.wire("take_records", self.room & (full | (self.over & held.any())))
-        can = m.wire("can_record", ~full | self.take)
-        insert = m.wire("insert", self.run & (changed | late) & can)
+        can = m.wire("can_record", successor(self.tail).ne(self.front))
+        self.insert = m.wire("insert", self.run & (changed | late) & can)
         missed = m.wire("missed", changed & ~can)
-        record = cat(self.state, self.stamp)
-        if most == 1:
-            m.update(records, record, insert)
-        else:
-            m.update(records, cat(record, records[records.width - 1 : layout.record_bits]), insert)
-        kept = mux(self.take, const(0, held.width), held)
-        m.update(held, kept + insert.zext(held.width))
-        m.update(late, 0, insert)
+        m.update(late, 0, self.insert)
         m.update(late, 1, missed)
-        m.update(self.losses, self.losses + 1, missed)
-        # A record after a loss is the first of its line: before it the register was full.
+        # A record after a loss is the first of its line: no line could be begun before it.
         late_line = m.register("late_line", 1, reset=0)
-        m.update(late_line, 0, self.take)
-        m.update(late_line, 1, insert & late)
-        kind = mux(late_line, const(LineKind.LATE_STATES, 4), const(LineKind.STATES, 4))
-        self.left = m.wire("records_left", held.any() | insert)
-        space = layout.line_bits - HEADER_BITS - records.width
-        body: Expr = cat(records, const(0, space)) if space else records
-        self.state_line = (body, cat(held.zext(8), kind))
+        first = self.held.none()
+        self.after_loss = m.wire("after_loss", mux(first, late, late_line))
+        m.update(late_line, self.after_loss, self.insert)
+        full = m.wire("line_full", self.insert & self.held.eq(layout.records - 1))
+        flush = m.wire("flush", self.over & self.held.any() & can)
+        m.update(self.held, successor(self.held), self.insert)
+        m.update(self.held, 0, full | flush)
+        m.update(self.tail, successor(self.tail), full | flush)
+        self.left = m.wire("records_left", self.held.any() | self.insert)
 
-    def _samples(self) -> None:
-        """Totals, and the pointer to the line of a sample that goes to the queue next."""
+    def _samples(self, counts: Counts) -> None:
+        """When samples are taken: each period, and when the run is over."""
         m, layout = self.m, self.layout
-        count = layout.sample_lines
-        self.sampled: Expr = self.over
-        if not count:
-            self.sample_line: tuple[Expr, Expr] | None = None
-            self.put_sample: Expr = const(0, 1)
-            return
-        sampling = m.register("sampling", 1, reset=0)
-        width = max(1, (count - 1).bit_length())
-        index = m.register("sample_index", width, reset=0)
-        self.put_sample = m.wire("put_sample", sampling & self.room & ~self.take)
-        last = m.wire("last_of_sample", self.put_sample & index.eq(count - 1))
-        m.update(index, mux(last, const(0, width), index + 1), self.put_sample)
-        m.update(sampling, 0, last)
+        wanted = m.register("wanted", 1, reset=0, note="a sample is due")
+        begin = m.wire("begin_sample", wanted & ~counts.active)
+        m.update(wanted, 0, begin)
         if layout.period:
-            tick = m.wire("tick", self.run & self._phase(layout.period))
-            m.update(sampling, 1, tick)
+            m.update(wanted, 1, self.run & self._tick(layout.period))
         final = m.register("final", 1, reset=0, note="the last sample is being taken")
-        begin = m.wire("begin_final", self.over & ~self.left & ~sampling & ~final)
-        m.update(sampling, 1, begin)
-        m.update(final, 1, begin)
-        self.sampled = m.wire("sampled", final & ~sampling)
-        lines = []
-        for line in range(count):
-            taken = m.wire(f"take{line}", self.put_sample & index.eq(line))
-            lines.append(self._sample(line, taken))
-        body = choose(index, lines) if count > 1 else lines[0]
-        head = cat(index.zext(8), const(LineKind.COUNTERS, 4))
-        self.sample_line = (m.wire("sample", body), head)
+        last = m.wire("begin_final", self.over & ~self.left & ~counts.active & ~wanted & ~final)
+        m.update(final, 1, last)
+        counts.begin(begin | last, ~self.insert)
+        self.sampled = m.wire("sampled", final & ~counts.active)
 
-    def _phase(self, period: int) -> Expr:
-        """1 in the cycle before a sample is due."""
+    def _tick(self, period: int) -> Expr:
+        """1 in the last cycle of each period."""
         m = self.m
-        if period == 1:
-            return const(1, 1)
+        if not period & period - 1:
+            return self.clock.trunc(period.bit_length() - 1).all() if period > 1 else const(1, 1)
         phase = m.register("phase", (period - 1).bit_length(), reset=0)
         due = m.wire("due", phase.eq(period - 1))
         m.update(phase, mux(due, const(0, phase.width), phase + 1), self.run)
         return due
 
-    def _sample(self, line: int, taken: Net) -> Expr:
-        """The totals of a line; they begin anew when it is taken."""
-        m, layout = self.m, self.layout
-        parts: list[Expr] = [self.stamp]
-        at = HEADER_BITS + layout.stamp_bits
-        for number, place in enumerate(layout.places):
-            if place.line != line:
-                continue
-            counter = place.source.counter
-            total = m.register(
-                f"total{number}", place.width, reset=0, note=f"{counter.name} {place.source.index}"
-            )
-            wide = max(place.width, self.adds[number].width) + 1
-            kept = mux(taken, const(0, place.width), total)
-            more = self.adds[number] & self.run.repeat(self.adds[number].width)
-            total_next = m.wire(f"total{number}_next", kept.zext(wide) + more.zext(wide))
-            beyond = total_next[wide - 1 : place.width].any()
-            m.update(total, total_next.trunc(place.width) | beyond.repeat(place.width))
-            if place.low > at:
-                parts.append(const(0, place.low - at))
-            parts.append(total)
-            at = place.low + place.width
-        if at < layout.line_bits:
-            parts.append(const(0, layout.line_bits - at))
-        return cat(*reversed(parts))
-
-    def _queue(self, depth: int) -> None:
-        """Lines wait for the memory; then they go to it, or are dropped where it is full."""
-        m, layout = self.m, self.layout
-        size = layout.line_bits // 8
-        push = m.wire("push", self.take | self.put_sample)
-        number = m.register("line_number", SEQUENCE_BITS, reset=0)
-        m.update(number, number + 1, push)
-        body, head = self.state_line
-        if self.sample_line is not None:
-            body = mux(self.take, body, self.sample_line[0])
-            head = mux(self.take, head, self.sample_line[1])
-        queue = m.memory("queue", layout.line_bits, depth)
-        place = (depth - 1).bit_length()
-        tail = m.register("tail", place, reset=0)
-        front = m.register("front", place, reset=0)
-        queue.write(tail, cat(body, number, head), push)
-        m.update(tail, tail + 1, push)
-        # Read in the cycle in which it is needed: a register for it would be as wide as the memory.
-        line = m.wire("line", queue.at(front))
-        valid = m.wire("valid", self.waiting.any())
-        accepted = m.ahead("accepted", 1)
-        m.update(front, front + 1, accepted)
-        bits = self.waiting.width
-        m.update(self.waiting, self.waiting + push.zext(bits) - accepted.zext(bits))
-
-        # The first line of the region is the end's.
-        slot = m.register("slot", ADDRESS_BITS, reset=1)
-        written = m.register("written", 32, reset=0)
-        dropped = m.register("dropped", 32, reset=0)
-        at_end = m.wire("at_end", (slot + 1).eq(self.lines))
+    def _lines(self, depth: int) -> None:
+        """Slots are written to lines, and these go to the memory, or are dropped if it is full."""
+        m, layout, counts = self.m, self.layout, self.counts
+        # The end's line has two slots: the clock's low bits, and its others.
+        ending = m.register("ending", 1, reset=0, note="the last line is being made")
+        second = m.register("end_second", 1, reset=0)
+        ended = m.register("end_made", 1, reset=0)
+        ready = m.register("ready", 1, reset=0, note="the line of a sample, or the end's")
         used_up = m.register("used_up", 1, reset=0, note="the region is full")
-        stops = layout.on_full is OnFull.STOP
-        drop = used_up if stops else const(0, 1)
-        m.assign(accepted, valid & (drop | ~self.waitrequest))
-        stored = m.wire("stored", accepted & ~drop)
-        m.update(slot, mux(at_end, const(1, ADDRESS_BITS), slot + 1), stored)
-        m.update(used_up, 1, stored & at_end)
-        m.update(written, written + 1, stored)
-        m.update(dropped, dropped + 1, accepted & drop)
+        end_then = m.wire("end_then", ending & second)
+        m.update(second, 1, ending)
 
+        # Where a slot goes, and what its line's head says.
+        slots = max(1, (layout.records - 1).bit_length())
+        slot: Expr = self.held.trunc(slots)
+        places = (depth - 1).bit_length()
+        kind = cat(const(0, 2), self.after_loss, const(1, 1))
+        count = successor(self.held).zext(8)
+        record = cat(self.state, self.stamp)
+        word: Expr = record.zext(layout.pitch)
+        high = min(CLOCK_BITS - layout.stamp_bits, layout.pitch)
+        end_kind = cat(const(LineKind.END >> 2, 2), used_up, self.late)
+        other: Expr = mux(second, const(1, slots), const(0, slots))
+        if counts is not None:
+            other = mux(ending, other, counts.slot.zext(slots))
+            number = counts.line.zext(8) if counts.line is not None else const(0, 8)
+            kind = mux(self.insert, kind, mux(ending, end_kind, const(LineKind.COUNTERS, 4)))
+            count = mux(self.insert, count, mux(ending, const(0, 8), number))
+            word = mux(counts.put & ~self.insert, counts.word.zext(layout.pitch), word)
+        else:
+            kind = mux(self.insert, kind, end_kind)
+            count = mux(self.insert, count, const(0, 8))
+        slot = m.wire("slot", mux(self.insert, slot, other))
+        rest = self.clock[layout.stamp_bits + high - 1 : layout.stamp_bits]
+        low = m.wire("slot_word", word)
+        word = mux(end_then, rest, low[high - 1 : 0])
+        if high < layout.pitch:
+            word = cat(low[layout.pitch - 1 : high], word)
+        word = m.wire("word", word)
+        extra = (counts.start | counts.put) if counts is not None else ending
+        put = m.wire("put", self.insert | extra | ending)
+
+        # Heads have their numbers put in on the way out.
+        bytes_, used = layout.pitch // 8, layout.records * layout.pitch // 8
+        lines = m.memory("lines", 16 + layout.records * layout.pitch, 2 * depth)
+        lines.block = True
+        enables = cat(
+            *(slot.eq(i).repeat(bytes_) for i in reversed(range(layout.records))), const(3, 2)
+        )
+        assert enables.width == used + 2
+        where = cat(~self.insert, mux(self.insert, self.tail, const(0, places)))
+        data = cat(word.repeat(layout.records), const(0, 4), m.wire("line_count", count), kind)
+        lines.write(where, data, put, enables)
+
+        states = m.wire("states_wait", self.tail.ne(self.front))
+        made: Expr = end_then
+        if counts is not None:
+            made = made | counts.made
+        fetch = self._port(
+            lines,
+            cat(ready, mux(ready, const(0, places), self.front)),
+            ready | states,
+            ready & ended,
+            used_up,
+        )
+        m.update(self.front, successor(self.front), fetch & ~ready)
+        m.update(ready, 0, fetch)
+        m.update(ready, 1, made)
+        if counts is not None:
+            counts.sent(m.wire("sample_sent", fetch & ready & ~ended))
+        begin_end = self.over & self.sampled & ~(self.left | states | ready | ending | ended)
+        m.update(ending, 1, begin_end)
+        m.update(ending, 0, end_then)
+        m.update(ended, 1, end_then)
+
+    def _port(self, lines: Memory, at: Expr, waits: Expr, end: Expr, used_up: Net) -> Net:
+        """Lines get their number and go to the region, whose first line is the end's.
+
+        Args:
+            lines: where they are.
+            at: the next one's place there.
+            waits: there is one.
+            end: it is the end's.
+            used_up: the register that says that the region is full.
+
+        Returns:
+            Whether the next one is taken from there.
+        """
+        m, layout = self.m, self.layout
+        size = (layout.line_bits // 8 - 1).bit_length()
+        bits = ADDRESS_BITS - size
+        valid = m.register("valid", 1, reset=0, note="a line is at the port")
+        closing = m.register("closing", 1, reset=0, note="it is the end's")
+        taken = m.wire("taken", valid & ~self.waitrequest)
+        fetch = m.wire("fetch", waits & (~valid | taken))
+        number = m.register("number", NUMBER_BITS, reset=1, note="of the line at the port")
+        following = m.wire("number_next", number + 1)
+        slot, after = number, following
+        if layout.on_full is OnFull.WRAP:
+            slot = m.register("region_slot", NUMBER_BITS, reset=1)
+            after = m.wire("region_slot_next", slot + 1)
+        at_end = m.wire("at_end", after.eq(self.lines.trunc(NUMBER_BITS)))
+        full = m.wire("region_full", used_up | (taken & at_end))
+        m.update(used_up, full)
+        if layout.on_full is OnFull.WRAP:
+            m.update(slot, mux(at_end, const(1, NUMBER_BITS), after), taken)
+            drop: Expr = const(0, 1)
+        else:
+            drop = m.wire("drop", full & ~end)
+        # Lines that are dropped are counted, too.
+        dropped = m.register("dropped", 1, reset=0)
+        m.update(dropped, fetch & drop)
+        m.update(number, following, taken | dropped)
+        keep = m.wire("keep", fetch & ~drop)
+        line = lines.read(at, keep, name="line")
+        m.update(line, 0, taken & ~keep)
+        m.update(valid, keep, fetch | taken)
+        m.update(closing, end, fetch)
         done = m.register("finished", 1, reset=0)
-        closing = m.wire("closing", self.over & self.sampled & ~valid & ~self.left & ~done)
-        m.update(done, 1, closing & ~self.waitrequest)
-        numbers = cat(self.losses, dropped, written, self.clock)
-        head = cat(const(0, HEADER_BITS - 5), self.late, const(LineKind.END, 4))
-        end = cat(numbers, head).zext(layout.line_bits)
-        offset = mux(closing, const(0, ADDRESS_BITS), slot << (size - 1).bit_length())
-        m.output("address", m.wire("address_next", self.base + offset))
-        m.output("write", closing | (valid & ~drop))
-        m.output("writedata", mux(closing, end, line))
+        m.update(done, 1, taken & closing)
         m.output("done", done)
+
+        offset = m.wire("offset", (slot & (~closing).repeat(NUMBER_BITS)).zext(ADDRESS_BITS))
+        place = self.base[ADDRESS_BITS - 1 : size] + offset[bits - 1 : 0]
+        m.output("address", cat(place, const(0, size)))
+        m.output("write", valid)
+        shown = m.wire("number_shown", number & valid.repeat(NUMBER_BITS))
+        upper = shown[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(8)
+        head = cat(shown[SEQUENCE_BITS - 1 : 0], line[11:4] | upper, line[3:0])
+        whole = cat(line[line.width - 1 : 16], head)
+        m.output("writedata", whole.zext(layout.line_bits))
+        return fetch

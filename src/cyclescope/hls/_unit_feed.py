@@ -1,19 +1,21 @@
 """What the profiling unit is fed with: for each counter what happened in this cycle.
 
 Each place in the datapath that counts has a condition, a thread and an amount known when the
-hardware is built (paper, IV-B2); a thread's amounts are added up. What can never happen in a
-region (a lock where there is none) has no counter.
+hardware is built (paper, IV-B2). What can never happen in a region (a lock where there is none)
+has no counter.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import gcd
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._machine_parts import either, one_hot
+from cyclescope.hls._machine_parts import either
 from cyclescope.hls._trace_format import COUNTERS, Counter, Scope, Source
-from cyclescope.hls._unit import add_bits
+from cyclescope.hls._unit_rings import Feed, Term
 from cyclescope.hls._waits import cause_of, loses, place_of
-from cyclescope.rtl import cat, const
+from cyclescope.rtl import cat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,65 +23,118 @@ if TYPE_CHECKING:
     from cyclescope.hls._machine import Core
     from cyclescope.rtl import Expr
 
-__all__ = ["feed"]
+__all__ = ["Fed", "feed", "side_by_side"]
+
+BANKS = 4
 
 
-def feed(core: Core) -> list[tuple[Source, Expr | None]]:
-    """All counters that a core can have, and what to add in this cycle.
+@dataclass(frozen=True, eq=False, slots=True)
+class Fed:
+    """A counter, or several of the design side by side, and what feeds them.
 
-    None stands for what comes from outside: the row misses of a bank. Called when the core is
-    finished; adds wires to its module.
+    Attributes:
+        sources: of the unit's layout.
+        feed: what the unit is built for.
+        inputs: for each term the bits, and whom it happens to if it is tagged; None: from outside.
     """
-    found: list[tuple[Source, Expr | None]] = []
+
+    sources: tuple[Source, ...]
+    feed: Feed
+    inputs: tuple[tuple[Expr | None, Expr | None], ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Term:
+    """Something that happens: a bit a thread, or a bit and a thread; and how much it is."""
+
+    bits: Expr
+    tid: Expr | None
+    amount: int
+
+
+def feed(core: Core) -> list[Fed]:
+    """All counters that a core can have; of the design's, each is alone.
+
+    Called when the core is finished; adds wires to its module.
+    """
     places = _places(core)
+    found = []
     for counter in COUNTERS:
         if counter.scope is Scope.BANK:
-            found += [(Source(counter, bank, 1), None) for bank in range(4)]
+            banks = tuple(Source(counter, bank, 1) for bank in range(BANKS))
+            found.append(Fed(banks, Feed(BANKS, (Term(1, tagged=False),), 1), ((None, None),)))
         elif counter.scope is Scope.DESIGN:
-            found += _requests(core, counter)
+            taken = [t.valid for t in core.ports.traffic]
+            if taken:
+                found.append(_of_design(core, counter, taken, "requests"))
         elif terms := places.get(counter.name):
-            found += _by_thread(core, counter, terms)
+            found.append(_of_threads(core, counter, terms))
     return found + _by_place(core)
 
 
-def _places(core: Core) -> dict[str, list[tuple[Expr, int]]]:
-    """Counter's name → (a bit for each thread to which it happens, how much)."""
+def _places(core: Core) -> dict[str, list[_Term]]:
+    """Counter's name → what it adds up."""
     n = core.threads
-    found: dict[str, list[tuple[Expr, int]]] = {}
+    found: dict[str, list[_Term]] = {}
     stalls: dict[str, list[Expr]] = {}
     for pipe in core.pipelines:
         for gate in pipe.gates:
             for operation in gate.operations:
-                stalls.setdefault(f"stalls: {cause_of(operation.node)}", []).append(
-                    operation.busy.bits
-                )
+                cause = f"stalls: {cause_of(operation.node)}"
+                stalls.setdefault(cause, []).append(operation.busy.bits)
         for work in pipe.works:
-            who = one_hot(work.valid, work.tid, n)
-            if work.integer:
-                found.setdefault("integer operations", []).append((who, work.integer))
-            if work.floating:
-                found.setdefault("floating-point operations", []).append((who, work.floating))
+            for name, amount in (
+                ("integer operations", work.integer),
+                ("floating-point operations", work.floating),
+            ):
+                if amount:
+                    found.setdefault(name, []).append(_Term(work.valid, work.tid, amount))
     stalls["stalls: arbitration"] = list(core.ports.pending)
     for name, bits in stalls.items():
         if bits:
             # A thread that waits in two places at once loses one cycle.
-            found[name] = [(either(bits, n), 1)]
+            found[name] = [_Term(either(bits, n), None, 1)]
     for traffic in core.ports.traffic:
         name = "bytes written" if traffic.writes else "bytes read"
-        found.setdefault(name, []).append((one_hot(traffic.valid, traffic.tid, n), traffic.size))
+        found.setdefault(name, []).append(_Term(traffic.valid, traffic.tid, traffic.size))
     return found
 
 
-def _requests(core: Core, counter: Counter) -> list[tuple[Source, Expr | None]]:
-    """Requests that the threads' ports take."""
-    traffic = core.ports.traffic
-    if not traffic:
-        return []
-    taken = core.m.named(cat(*(t.valid for t in traffic)), "requests_taken")
-    return [(Source(counter, 0, len(traffic)), core.m.wire("requests", _ones(taken)))]
+def _of_threads(core: Core, counter: Counter, terms: Sequence[_Term]) -> Fed:
+    m, n = core.m, core.threads
+    name = "".join(c if c.isalnum() else "_" for c in counter.name)
+    amounts = [term.amount for term in terms]
+    scale = gcd(*amounts)
+    # A thread's port takes one request a cycle.
+    exclusive = counter.name in ("bytes read", "bytes written")
+    largest = max(amounts) if exclusive else sum(amounts)
+    inputs = [
+        (m.named(term.bits, f"{name}_{i}"), term.tid if n > 1 else None)
+        for i, term in enumerate(terms)
+    ]
+    made = tuple(
+        Term(t.amount // scale, tagged=lane is not None)
+        for t, (_, lane) in zip(terms, inputs, strict=True)
+    )
+    return Fed(
+        tuple(Source(counter, thread, largest, scale) for thread in range(n)),
+        Feed(n, made, largest // scale, exclusive),
+        tuple(inputs),
+    )
 
 
-def _by_place(core: Core) -> list[tuple[Source, Expr | None]]:
+def _of_design(core: Core, counter: Counter, bits: Sequence[Expr], name: str) -> Fed:
+    """A counter of how many of these bits are 1."""
+    every = core.m.named(cat(*bits), f"{name}_bits")
+    total = core.m.wire(name, _ones(every))
+    return Fed(
+        (Source(counter, 0, every.width),),
+        Feed(1, (Term(1, tagged=False),), every.width),
+        ((total, None),),
+    )
+
+
+def _by_place(core: Core) -> list[Fed]:
     """Threads that wait at each place where they get nothing done."""
     places: dict[str, list[Expr]] = {}
     for pipe in core.pipelines:
@@ -88,38 +143,37 @@ def _by_place(core: Core) -> list[tuple[Source, Expr | None]]:
                 if loses(operation.node):
                     name = place_of(operation.node)
                     places.setdefault(name, []).append(operation.busy.bits)
-    found: list[tuple[Source, Expr | None]] = []
-    for number, (name, bits) in enumerate(places.items()):
-        counter = Counter(name, "stall", "thread cycles", Scope.DESIGN)
-        waiting = core.m.named(cat(*bits), f"waiting{number}")
-        most = core.threads * len(bits)
-        found.append((Source(counter, 0, most), core.m.wire(f"waiters{number}", _ones(waiting))))
+    return [
+        _of_design(core, Counter(name, "stall", "thread cycles", Scope.DESIGN), bits, f"waiters{i}")
+        for i, (name, bits) in enumerate(places.items())
+    ]
+
+
+def side_by_side(core: Core, design: Sequence[Fed], turns: int) -> list[Fed]:
+    """Counters of the design, so many in a column: each has the turn of a thread."""
+    found = []
+    for first in range(0, len(design), turns):
+        members = design[first : first + turns]
+        totals = [fed.inputs[0][0] for fed in members]
+        values = [total for total in totals if total is not None]
+        width = max(value.width for value in values)
+        inputs: list[tuple[Expr | None, Expr | None]] = []
+        for bit in range(width):
+            column = [value.zext(width) if value.width < width else value for value in values]
+            named = [core.m.named(value, f"design{first + i}") for i, value in enumerate(column)]
+            plane = cat(*(value[bit] for value in reversed(named)))
+            inputs.append((core.m.wire(f"design{first}_bit{bit}", plane), None))
+        sources = tuple(fed.sources[0] for fed in members)
+        terms = tuple(Term(1 << bit, tagged=False) for bit in range(width))
+        largest = max(source.largest for source in sources)
+        found.append(Fed(sources, Feed(len(members), terms, largest), tuple(inputs)))
     return found
 
 
 def _ones(bits: Expr) -> Expr:
     """How many bits are 1."""
-    width = add_bits(bits.width)
+    width = bits.width.bit_length()
     total: Expr = bits[0].zext(width)
     for index in range(1, bits.width):
         total = total + bits[index].zext(width)
     return total
-
-
-def _by_thread(
-    core: Core, counter: Counter, terms: Sequence[tuple[Expr, int]]
-) -> list[tuple[Source, Expr | None]]:
-    m = core.m
-    largest = sum(amount for _, amount in terms)
-    bits = add_bits(largest)
-    name = "".join(c if c.isalnum() else "_" for c in counter.name)
-    masks = [m.named(mask, f"{name}_by_{i}") for i, (mask, _) in enumerate(terms)]
-    found: list[tuple[Source, Expr | None]] = []
-    for thread in range(core.threads):
-        total: Expr | None = None
-        for mask, (_, amount) in zip(masks, terms, strict=True):
-            part = const(amount, bits) & mask[thread].repeat(bits)
-            total = part if total is None else total + part
-        assert total is not None
-        found.append((Source(counter, thread, largest), m.wire(f"{name}{thread}", total)))
-    return found

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import DataError
 from cyclescope.hls._machine_memory import ADDRESS, BANKS, LINE
 from cyclescope.hls._peaks import peaks_of
-from cyclescope.hls._trace_format import OnFull, make_layout
+from cyclescope.hls._trace_format import OnFull, Scope, make_layout
 from cyclescope.hls._unit import profiling_unit
-from cyclescope.hls._unit_feed import feed
+from cyclescope.hls._unit_feed import feed, side_by_side
 from cyclescope.rtl import Module, cat, const, mux
 
 if TYPE_CHECKING:
     from cyclescope.hls._machine import Core
     from cyclescope.hls._trace_format import TraceLayout
+    from cyclescope.hls._unit_rings import Feed
     from cyclescope.rtl import Expr, Instance, Net
 
 __all__ = ["UnitOptions", "with_unit"]
@@ -66,19 +67,21 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
             f"lines of {options.line_bits} bits: the unit writes 256 or {8 * LINE}, no more than"
             " the memory takes at once"
         )
-    fed = feed(core)
+    found = feed(core)
     wanted = options.counters
-    known = {source.counter.name for source, _ in fed}
+    known = {fed.sources[0].counter.name for fed in found}
     if wanted is not None and not wanted <= known:
         raise DataError(
             f"no counter {', '.join(sorted(wanted - known))}; there are {', '.join(sorted(known))}"
         )
-    fed = [pair for pair in fed if wanted is None or pair[0].counter.name in wanted]
+    found = [f for f in found if wanted is None or f.sources[0].counter.name in wanted]
+    design = [f for f in found if f.sources[0].counter.scope is Scope.DESIGN]
+    found = [f for f in found if f.sources[0].counter.scope is not Scope.DESIGN]
     place = core.region.where
     layout = make_layout(
         options.title,
         core.threads,
-        [source for source, _ in fed],
+        [source for fed in (*found, *design) for source in fed.sources],
         period=options.period,
         line_bits=options.line_bits,
         stamp_bits=options.stamp_bits,
@@ -88,17 +91,27 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         region=core.region.name,
         where=(Path(place.file).name, place.line, place.column),
     )
-    for number, (_, amount) in enumerate(fed):
-        if amount is not None:
-            core.m.output(f"count{number}", amount)
+    found += side_by_side(core, design, layout.round)
+    for j, fed in enumerate(found):
+        for k, (bits, lane) in enumerate(fed.inputs):
+            if bits is not None:
+                core.m.output(f"count{j}_{k}", bits)
+            if lane is not None:
+                core.m.output(f"count{j}_{k}_lane", lane)
     m = Module(f"{core.m.name}_profiled", f"{core.m.name} with its profiling unit.")
-    _Top(m, core, layout, [(source.index, amount is None) for source, amount in fed])
+    _Top(
+        m,
+        core,
+        layout,
+        [fed.feed for fed in found],
+        {j for j, fed in enumerate(found) if fed.inputs[0][0] is None},
+    )
     return m, layout
 
 
 class _Top:
     def __init__(
-        self, m: Module, core: Core, layout: TraceLayout, fed: list[tuple[int, bool]]
+        self, m: Module, core: Core, layout: TraceLayout, feeds: list[Feed], outside: set[int]
     ) -> None:
         self._m = m
         base, lines = m.input("trace_base", ADDRESS), m.input("trace_lines", ADDRESS)
@@ -119,13 +132,16 @@ class _Top:
         run = m.wire("run", ~(ended | over))
         high, low = self._core["state_high"], self._core["state_low"]
         states = [cat(high[t], low[t]) for t in reversed(range(core.threads))]
-        adds = {
-            f"add{i}": misses[index] if outside else self._core[f"count{i}"]
-            for i, (index, outside) in enumerate(fed)
-        }
+        adds: dict[str, Expr] = {}
+        for j, one in enumerate(feeds):
+            for k, term in enumerate(one.terms):
+                count = cat(*reversed(misses)) if j in outside else self._core[f"count{j}_{k}"]
+                adds[f"feed{j}_{k}"] = count
+                if term.tagged:
+                    adds[f"feed{j}_{k}_lane"] = self._core[f"count{j}_{k}_lane"]
         waits = m.ahead("unit_waitrequest", 1)
         unit = m.instance(
-            profiling_unit(layout),
+            profiling_unit(layout, feeds),
             "unit",
             {
                 "run": run,

@@ -1,0 +1,153 @@
+"""Counting by turns: what happens to all threads, brought to one adder (the unit's counters).
+
+In each cycle it is one thread's turn; with T turns in a round, its next comes T cycles later. What
+happens to a thread between two of its turns waits in a ring of small registers, which moves on by
+one place a cycle towards the turn: the place p cycles before it holds what happened to that
+thread in up to T - p cycles, so a register for `largest * (T - p)` cannot overflow. At its turn
+the sum goes to a wide total in block RAM, through one adder for all threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.rtl import cat, choose, const, mux
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.rtl import Expr, Module
+
+__all__ = ["Feed", "Term", "rotated", "successor", "turned"]
+
+_TABLE = 4  # terms that one look-up table adds
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A place in the datapath where something is counted.
+
+    Attributes:
+        amount: how much, each time.
+        tagged: it comes as a bit and the number of whom it happens to; else as a bit each.
+    """
+
+    amount: int
+    tagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Everything that one counter adds up.
+
+    Attributes:
+        lanes: threads or banks that have one.
+        terms: what is added.
+        largest: what can happen to one of them in a cycle at most.
+        exclusive: at most one term happens to a thread in a cycle.
+    """
+
+    lanes: int
+    terms: tuple[Term, ...]
+    largest: int
+    exclusive: bool = False
+
+
+def successor(value: Expr) -> Expr:
+    """The value and 1, modulo its width; without a carry chain, which costs more if short."""
+    carry: Expr = const(1, 1)
+    bits: list[Expr] = []
+    for i in range(value.width):
+        bits.append(value[i] ^ carry if i else ~value[i])
+        carry = value[i] if i == 0 else carry & value[i]
+    return cat(*reversed(bits))
+
+
+def rotated(m: Module, mask: Expr, turn: Expr, name: str) -> Expr:
+    """Bit p is the one whose turn comes in p cycles."""
+    value = m.wire(name, mask.zext(1 << turn.width))
+    for level in range(turn.width):
+        size = 1 << level
+        moved = cat(value[size - 1 : 0], value[value.width - 1 : size])
+        value = m.wire(f"{name}_by{size}", mux(turn[level], moved, value))
+    return value
+
+
+def one_turn(m: Module, valid: Expr, lane: Expr, turn: Expr, name: str) -> Expr:
+    """As `rotated`, of whom it happens to by number."""
+    lane = m.wire(f"{name}_lane", lane.zext(turn.width) if lane.width < turn.width else lane)
+    bits: list[Expr] = []
+    borrow: Expr = const(0, 1)
+    for i in range(turn.width):
+        a, b = lane[i], turn[i]
+        bits.append(a ^ b ^ borrow if i else a ^ b)
+        borrow = (~a & b) | (~(a ^ b) & borrow) if i else ~a & b
+        borrow = m.wire(f"{name}_borrow{i}", borrow)
+    place = m.wire(f"{name}_place", cat(*reversed(bits)))
+    ones = [valid & place.eq(p) for p in range(1 << turn.width)]
+    return m.wire(name, cat(*reversed(ones)))
+
+
+def turned(m: Module, feed: Feed, inputs: Sequence[Expr], turn: Expr, name: str) -> Expr:
+    """What has happened, this cycle included, to the thread whose turn it is, since its last turn.
+
+    Args:
+        m: where the ring goes.
+        feed: of the counter.
+        inputs: for each term one bit a thread, by turn: as `rotated` gives them.
+        turn: whose turn it is.
+        name: of the counter's nets.
+    """
+    turns, most = 1 << turn.width, feed.largest
+    steps = [m.wire(f"{name}_in{p}", _step(feed, [i[p] for i in inputs])) for p in range(turns)]
+    value: Expr = steps[-1]
+    for place in range(turns - 2, -1, -1):
+        waits = m.register(f"{name}_wait{place}", value.width, reset=0)
+        m.update(waits, value)
+        width = (most * (turns - place)).bit_length()
+        value = m.wire(f"{name}_sum{place}", _plus(waits, steps[place], width))
+    return value
+
+
+def _plus(a: Expr, b: Expr, width: int) -> Expr:
+    if b.width > 1 or width > _TABLE:
+        return a.zext(width) + b.zext(width)
+    bits: list[Expr] = []
+    carry: Expr = b
+    for i in range(width):
+        bits.append(a[i] ^ carry if i < a.width else carry)
+        carry = a[i] & carry if i < a.width else const(0, 1)
+    return cat(*reversed(bits))
+
+
+def _step(feed: Feed, bits: Sequence[Expr]) -> Expr:
+    """The sum of the terms that happen."""
+    width = feed.largest.bit_length()
+    amounts = [term.amount for term in feed.terms]
+    if feed.exclusive:
+        columns = []
+        for i in reversed(range(width)):
+            chosen = [b for b, a in zip(bits, amounts, strict=True) if a >> i & 1]
+            some: Expr = chosen[0] if chosen else const(0, 1)
+            for bit in chosen[1:]:
+                some = some | bit
+            columns.append(some)
+        return cat(*columns)
+    total: Expr | None = None
+    for first in range(0, len(bits), _TABLE):
+        some_bits, some_amounts = bits[first : first + _TABLE], amounts[first : first + _TABLE]
+        part = _table(some_bits, some_amounts, width)
+        total = part if total is None else total + part
+    assert total is not None
+    return total
+
+
+def _table(bits: Sequence[Expr], amounts: Sequence[int], width: int) -> Expr:
+    if len(bits) == 1:
+        return mux(bits[0], const(amounts[0], width), const(0, width))
+    sums = [
+        const(sum(a for i, a in enumerate(amounts) if which >> i & 1), width)
+        for which in range(1 << len(bits))
+    ]
+    return choose(cat(*reversed(bits)), sums)
