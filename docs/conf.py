@@ -1,4 +1,4 @@
-"""The documentation's build: `make docs`. Commands and errors come from the code."""
+"""The documentation's build: `make docs`. Commands and the API's pages come from the code."""
 
 from __future__ import annotations
 
@@ -71,26 +71,6 @@ def _commands() -> str:
     return "\n".join(parts)
 
 
-def _errors() -> str:
-    """Every error with its exit status."""
-    from cyclescope import errors
-
-    parts = [
-        "# Errors\n",
-        "An error is one line that says where, what, and what to do about it; `CYCLESCOPE_DEBUG=1` "
-        "shows where in the code it came from. Nothing is left half written.\n",
-        "| error | exit status | when |",
-        "|---|---|---|",
-    ]
-    for name in errors.__all__:
-        error = getattr(errors, name)
-        when = inspect.cleandoc(error.__doc__ or "").splitlines()[0]
-        parts.append(f"| `{name}` | {error.exit_code} | {when} |")
-    parts.append("\nWrong use of the command line exits with 2, an interrupt with 130.\n")
-    parts.append(f"```text\n{inspect.cleandoc(errors.__doc__ or '')}\n```\n")
-    return "\n".join(parts)
-
-
 def _api() -> dict[str, str]:
     """A page for each room that says all that it exports, and one that names the rooms."""
     described: dict[int, str] = {}
@@ -129,7 +109,7 @@ def _directive(kind: str, name: str, option: str = "") -> str:
 
 def made_pages() -> dict[str, str]:
     """The pages that are made from the code: name → text."""
-    return {"commands": _commands(), "errors": _errors(), **_api()}
+    return {"commands": _commands(), **_api()}
 
 
 def make_pages(_app: Sphinx | None = None) -> None:

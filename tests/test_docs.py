@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 import cyclescope
-from cyclescope.cli import main
+from cyclescope import errors
+from cyclescope.cli import COMMANDS, main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        *(p for part in ("", "views", "studies") for p in (ROOT / "docs" / part).glob("*.md")),
+    ]
+)
 EXAMPLES = ROOT / "examples"
 # What a reader puts in for the words in capitals.
 PROGRAM = {
@@ -127,6 +133,72 @@ def test_examples_of_a_page_print_what_stands_below_them(page: Path) -> None:
         with contextlib.redirect_stdout(printed):
             exec(compile(source, str(page), "exec"), names)
         assert printed.getvalue() == expected
+
+
+def _told(page: Path) -> list[tuple[str, list[str], str]]:
+    """(heading, command, what stands below it) of the commands of a page that have that."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for section in re.split(r"^## ", text, flags=re.M)[1:]:
+        pairs = re.findall(r"^```sh\n(.*)\n```\n\n```text\n(.*)\n```$", section, re.M)
+        heading = section.splitlines()[0].strip("`")
+        found += [(heading, shlex.split(command), said) for command, said in pairs]
+    return found
+
+
+ERRORS = ROOT / "docs" / "errors.md"
+
+
+def test_every_kind_of_error_is_in_the_catalogue_with_its_exit_status() -> None:
+    text = ERRORS.read_text(encoding="utf-8")
+    assert re.findall(r"^## `(\w+)`$", text, re.M) == sorted(
+        errors.__all__, key=list(vars(errors)).index
+    )
+    statuses = {
+        name: int(status)
+        for status, kinds in re.findall(r"^\| (\d+) \| (.*?) \|", text, re.M)
+        for name in re.findall(r"`(\w+Error)`", kinds)
+    }
+    assert statuses == {name: getattr(errors, name).exit_code for name in errors.__all__}
+
+
+def test_errors_are_told_as_the_catalogue_says(
+    run: Callable[[list[str]], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = "examples/calyx/switch_par.futil"
+    data = "examples/calyx/switch_par.json"
+    run(["cyclescope", "calyx", program, "--data", data, "-o", "switch.cyc"])
+    (broken,) = (block for block in _blocks(ERRORS, "") if block.startswith("component"))
+    Path("broken.futil").write_text(broken, encoding="utf-8")
+    told = _told(ERRORS)
+    assert len(told) >= 10
+    for kind, command, said in told:
+        assert main(command[1:]) == getattr(errors, kind).exit_code, command
+        assert capsys.readouterr().err == f"{said}\n"
+
+
+def test_the_api_pages_name_everything_that_is_exported() -> None:
+    spec = importlib.util.spec_from_file_location("docs_conf", ROOT / "docs" / "conf.py")
+    assert spec is not None
+    assert spec.loader is not None
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    made = conf.made_pages()
+    rooms = {name for name in _packages() if name != "cyclescope.cli"}
+    assert rooms <= set(conf.ROOMS)
+    for room in conf.ROOMS:
+        page = made[f"api-{room}"]
+        assert f"api-{room}.md" in made["api"]
+        for name in importlib.import_module(room).__all__:
+            assert re.search(rf"\b{re.escape(f'{room}.{name}')}\b", page), f"{room}.{name}"
+    commands = re.findall(r"^## (\w+)$", made["commands"], re.M)
+    assert commands == list(COMMANDS)
+
+
+def _packages() -> list[str]:
+    found = pkgutil.walk_packages(cyclescope.__path__, "cyclescope.")
+    public = [m.name for m in found if m.ispkg and not re.search(r"\._|\.rules$", m.name)]
+    return ["cyclescope", *public]
 
 
 def _modules() -> list[str]:

@@ -50,7 +50,8 @@ def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int
         _, complaint = process.communicate()
         killer.cancel()
     assert process.returncode == 5
-    assert complaint.strip() == "cyclescope: not complete: interrupted"
+    expected = f"cyclescope: not complete: interrupted; {made} holds what came before"
+    assert complaint.strip() == expected
     assert made.exists()
     assert not list(scratch.iterdir())
 

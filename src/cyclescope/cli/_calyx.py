@@ -246,5 +246,6 @@ def _profile(
             stream.write(json.dumps(run.memories, indent=2).encode() + b"\n")
         report(memories, "memories")
     if not run.profile.meta.complete:
-        print(f"cyclescope: not complete: {run.profile.meta.stop_reason}", file=sys.stderr)
+        reason = f"{run.profile.meta.stop_reason}; {target} holds what came before"
+        print(f"cyclescope: not complete: {reason}", file=sys.stderr)
         raise click.exceptions.Exit(5)
