@@ -64,8 +64,8 @@ class Meta:
         anomalies: in the order in which they were met.
         ladder: the run's cycles beside their bounds, from below, if these are known; the last
             rung is the run.
-        peaks: name of a counter (names of several that share it, joined by `, `) → the most that
-            the hardware can do of it in a cycle, all threads together, if that is known.
+        peaks: name of a counter (names of several that share it, joined by a comma and a blank) →
+            the most that the hardware can do of it in a cycle, all threads together, if known.
     """
 
     source: str
