@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules import (
     _critical,
+    _imbalance,
     _late_operand,
     _memory,
     _par_switch,
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     _memory.BLOCKING,
     _phases.RULE,
     _thread_start.RULE,
+    _imbalance.RULE,
 )
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RULE"]
 
-_LEAST = 0.02  # of the threads' time: a section once at the end costs less
+_LEAST = 0.02  # of the threads' time: below, there is nothing to gain
+_OFTEN = 3  # times: a section or two at the end are how private results come together
 
 
 def _find(facts: Facts) -> Iterable[Site]:
@@ -23,6 +24,8 @@ def _find(facts: Facts) -> Iterable[Site]:
     spinning, critical = threads.state("spinning"), threads.state("critical")
     lost = [a + b for a, b in zip(spinning, critical, strict=True)]
     if threads.count < 2 or sum(lost) < _LEAST * cycles * threads.count:
+        return
+    if max(threads.entered("critical")) < _OFTEN:
         return
     # What a thread computes between may have waited for memory that the section's traffic kept.
     stalls = threads.counter("stalls: memory")

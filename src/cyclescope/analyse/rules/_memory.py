@@ -78,7 +78,12 @@ def _consecutive(text: str, array: str, variable: str) -> bool:
     vector = re.search(rf"\*\s*\)\s*&\s*{re.escape(array)}\s*\[", text)
     if not variable or vector is not None:
         return False
-    return any(_adds(inside, variable) for inside in subscripts(text, array))
+    # Elements of the last dimension lie side by side.
+    return any(
+        _adds(inside[-1], variable)
+        and not any(re.search(rf"\b{variable}\b", outer) for outer in inside[:-1])
+        for inside in subscripts(text, array)
+    )
 
 
 def _adds(sum_: str, variable: str) -> bool:
@@ -115,7 +120,8 @@ def _again(facts: Facts) -> Iterable[Site]:
     stalled, running = _stalled(threads), threads.state("running")
     for wait in _loads(threads):
         loop = threads.loop_of(wait.line)
-        inside = " ".join(subscripts(threads.text(wait.line), wait.array))
+        every = subscripts(threads.text(wait.line), wait.array)
+        inside = " ".join(" ".join(dimensions) for dimensions in every)
         if loop is None or not inside:
             continue
         around = [threads.loops[line] for line in loop.around if line in threads.loops]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.analyse.rules._rule import Rule, Site
-from cyclescope.analyse.rules._threads import Threads
+from cyclescope.analyse.rules._threads import Threads, Wait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +38,57 @@ def _find(facts: Facts) -> Iterable[Site]:
             site = _site(facts, threads, around[-1], loading, computing)
             if site is not None:
                 yield site
+    yield from _copies(facts, threads, siblings, waited)
+
+
+def _copies(
+    facts: Facts,
+    threads: Threads,
+    siblings: dict[tuple[int, ...], list[int]],
+    waited: dict[int, int],
+) -> Iterable[Site]:
+    """Blocks that the preloader brings in while nothing computes."""
+    copied: dict[tuple[int, ...], list[Wait]] = defaultdict(list)
+    for wait in threads.waits:
+        home = threads.loop_of(wait.line) if wait.verb == "copy to" else None
+        if home is not None:
+            inside = (*home.around, home.line)
+            copied[inside if inside in siblings else home.around].append(wait)
+    for around, waits in copied.items():
+        computing = [line for line in siblings.get(around, ()) if not waited[line]]
+        if not computing:
+            continue
+        copying = sum(wait.cycles for wait in waits)
+        work = _cycles(threads, computing)
+        # What is longer than the loop around both happened at once.
+        together = max(copying + sum(work) - sum(_cycles(threads, [around[-1]])), 0)
+        saving = min(copying - together, sum(work)) // max(threads.count, 1)
+        if saving < _LEAST * facts.profile.cycles:
+            continue
+        yield Site(
+            name=f"loop, line {around[-1]}",
+            component=threads.region,
+            position=threads.position(around[-1]),
+            evidence=(
+                f"threads wait {copying:,} thread-cycles for "
+                f"{', '.join(f'{w.array} (line {w.line})' for w in waits)}, and compute "
+                f"(line {', '.join(map(str, computing))}) for {sum(work):,}; "
+                f"{together:,} of these at once"
+            ),
+            saving=saving,
+            at_least=0,
+            at_most=max(min(facts.profile.cycles, 2 * max(work)), saving),
+            cycles=None,
+        )
+
+
+def _cycles(threads: Threads, lines: list[int]) -> list[int]:
+    """For each thread the cycles in these loops."""
+    masks = [threads.inside(line) for line in lines]
+    return [
+        int(np.logical_or.reduce([mask[thread] for mask in masks]).sum())
+        for thread in range(threads.count)
+    ]
 
 
 def _site(

@@ -80,6 +80,36 @@ class Threads:
             result.append(min(starts, default=self.profile.cycles))
         return result
 
+    def entered(self, name: str) -> list[int]:
+        """For each thread how often it entered a state."""
+        return [
+            sum(
+                len(self._facts.spans(child)[0])
+                for child in self._facts.children[path]
+                if self._facts.of(child).name == name
+            )
+            for path in self.paths
+        ]
+
+    def worked(self) -> list[int]:
+        """For each thread the cycles from its start to its end, less what it waited for others."""
+        barriers = self.counter("stalls: barrier")
+        result = []
+        for number, path in enumerate(self.paths):
+            spans = [
+                self._facts.spans(child)
+                for child in self._facts.children[path]
+                if self._facts.of(child).name != "idle"
+            ]
+            begun = [(int(start[0]), int(end[-1])) for start, end in spans if len(start)]
+            if begun:
+                taken = max(end for _, end in begun) - min(start for start, _ in begun)
+                waited = self.state("spinning")[number] + barriers[number]
+                result.append(max(taken - waited, 0))
+            else:
+                result.append(0)
+        return result
+
     def counter(self, name: str) -> list[int]:
         """For each thread the total of a counter."""
         result = []
@@ -144,13 +174,17 @@ class Threads:
         return result
 
 
-def subscripts(text: str, array: str) -> list[str]:
+def subscripts(text: str, array: str) -> list[tuple[str, ...]]:
     """What stands between the brackets behind an array's name, for each time it does."""
     result = []
-    for match in re.finditer(rf"\b{re.escape(array)}\s*\[", text):
-        depth, end = 1, match.end()
-        while end < len(text) and depth:
-            depth += {"[": 1, "]": -1}.get(text[end], 0)
-            end += 1
-        result.append(text[match.end() : end - 1])
+    for match in re.finditer(rf"\b{re.escape(array)}\s*(?=\[)", text):
+        found, at = [], match.end()
+        while text[at : at + 1] == "[":
+            depth, end = 1, at + 1
+            while end < len(text) and depth:
+                depth += {"[": 1, "]": -1}.get(text[end], 0)
+                end += 1
+            found.append(text[at + 1 : end - 1])
+            at = end + len(text[end:]) - len(text[end:].lstrip())
+        result.append(tuple(found))
     return result

@@ -1,0 +1,58 @@
+"""Threads of which some have more to do than others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.analyse.rules._rule import Rule, Site
+from cyclescope.analyse.rules._threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cyclescope.analyse.rules._facts import Facts
+
+__all__ = ["RULE"]
+
+_LEAST = 0.1  # of the run: below, other things matter more
+
+
+def _find(facts: Facts) -> Iterable[Site]:
+    threads = Threads(facts)
+    cycles = facts.profile.cycles
+    if threads.count < 2:
+        return
+    worked = threads.worked()
+    saving = max(worked) - -(-sum(worked) // threads.count)
+    if saving < _LEAST * cycles:
+        return
+    root = facts.of(0)
+    most, least = worked.index(max(worked)), worked.index(min(worked))
+    yield Site(
+        name=f"shares of {threads.count} threads",
+        component=threads.region,
+        position=root.positions[0] if root.positions else None,
+        evidence=(
+            f"thread {most} has work for {worked[most]:,} cycles, thread {least} for "
+            f"{worked[least]:,}, a thread on the average for {sum(worked) // threads.count:,}; "
+            f"the run has {cycles:,}"
+        ),
+        saving=saving,
+        at_least=0,
+        at_most=min(max(worked) - min(worked), cycles),
+        cycles=None,
+    )
+
+
+RULE = Rule(
+    name="imbalance",
+    title="threads that have more to do than others",
+    reference="Nymble and Paraver, section V; OpenMP 5.0, 2.9.2 (schedule)",
+    change=(
+        "Share the iterations out so that each thread gets long and short ones: "
+        "schedule(static, 1) where their length changes steadily, smaller chunks, or collapse."
+    ),
+    verify="The balance in cyclescope summary goes towards 100 %; compare with cyclescope diff.",
+    sources=frozenset({"hls"}),
+    find=_find,
+)
