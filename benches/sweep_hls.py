@@ -38,15 +38,16 @@ WAYS = [
 SMALL = {"DIM": "16"}  # of the examples
 ARGUMENTS = {"pi": ["960"]}
 LIMIT = 3_000_000
-# Sampling period, what happens when the region is full, and its lines; few of them are too few.
+# Sampling period, what happens when the region is full, its lines of 64 bytes (few of them are too
+# few), and bits of a line that the unit writes.
 UNITS = [
-    (64, OnFull.STOP, 1 << 12),
-    (1, OnFull.STOP, 1 << 14),
-    (1024, OnFull.STOP, 1 << 9),
-    (7, OnFull.WRAP, 1 << 12),
-    (50, OnFull.WRAP, 12),
-    (0, OnFull.STOP, 1 << 9),
-    (33, OnFull.STOP, 12),
+    (64, OnFull.STOP, 1 << 12, 512),
+    (1, OnFull.STOP, 1 << 14, 512),
+    (1024, OnFull.STOP, 1 << 9, 256),
+    (7, OnFull.WRAP, 1 << 12, 512),
+    (50, OnFull.WRAP, 12, 512),
+    (0, OnFull.STOP, 1 << 9, 256),
+    (33, OnFull.STOP, 12, 512),
 ]
 
 
@@ -96,10 +97,9 @@ def profiled(source: Path, teams: list[int], turn: int) -> str:
             if compiled.region.threads != threads and threads != teams[0]:
                 continue
             native = host.run(arguments, threads=compiled.region.threads)
-            period, on_full, room = UNITS[(turn + 2 * number) % len(UNITS)]
-            machine = machine_of(
-                compiled, unit=UnitOptions(source.name, period=period, on_full=on_full)
-            )
+            period, on_full, room, width = UNITS[(turn + 2 * number) % len(UNITS)]
+            unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
+            machine = machine_of(compiled, unit=unit)
             assert machine.trace is not None
             for name, memory, in_order in (WAYS[1], WAYS[2]):
                 where = f"{threads} threads, {name}, a sample every {period}"

@@ -40,9 +40,16 @@ _COLOURS = {
 }
 _OTHER = "#8fb3d9"
 # The colours of the paper of Nymble and Paraver (section V-C).
-_STATES = {"running": "#4f9d69", "critical": "#3f6fc4", "spinning": "#d9493f", "idle": "#4b4f57"}
+_STATES = {
+    "running": "#4f9d69",
+    "critical": "#3f6fc4",
+    "spinning": "#d9493f",
+    "idle": "#4b4f57",
+    "unknown": "#d5d8dd",
+}
 _REGISTER = "#b3b8bf"
-_COUNTED = ("operations", "bytes")
+_COUNTED = {"operations": "#d8893b", "bytes": "#5b8fc9"}
+_TALL = 2  # rows that a counter is high: its shape is what matters
 _ORDER = (Kind.CELL, Kind.THREAD, Kind.CONTROL, Kind.GROUP)
 _LEVELS = 3  # levels of control blocks that get a row: what is deeper is in the groups
 
@@ -65,6 +72,7 @@ class _Level:
 
     title: str
     most: str
+    colour: str
     heights: NDArray[np.floating]
 
 
@@ -112,7 +120,7 @@ class _Still:
             bands = [band for band in self._bands(profile) if self._shows(band)]
             left = max(len(bands) - max_rows, 0)
             panels.append((profile, [*bands[:max_rows], *self._levels(profile)], left))
-        height = _TOP + sum(_ROW * (len(bands) + (left > 0)) + 42 for _, bands, left in panels)
+        height = _TOP + sum(_ROW * (_high(bands) + (left > 0)) + 42 for _, bands, left in panels)
         self._svg.begin(
             viewBox=f"0 0 {self._width} {height}",
             style="font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace",
@@ -139,8 +147,9 @@ class _Still:
         step = _step((self._end - self._start) / 12)
         self._svg.leaf("text", "cycle", x="8", y="20", fill="#555")
         for cycle in range(-(-self._start // step) * step, self._end + 1, step):
-            x = str(self._x(cycle))
-            self._svg.leaf("text", number(cycle), x=x, y="20", fill="#555", text_anchor="middle")
+            x, label = str(self._x(cycle)), number(cycle)
+            middle = str(min(self._x(cycle), self._width - 4 - len(label) * _LETTER / 2))
+            self._svg.leaf("text", label, x=middle, y="20", fill="#555", text_anchor="middle")
             self._svg.leaf("line", x1=x, x2=x, y1="25", y2=str(height - 8), stroke="#e4e4e4")
 
     def _panel(
@@ -162,15 +171,15 @@ class _Still:
             if isinstance(band, _Band):
                 self._band(band, y)
             else:
-                self._bars(band.heights, y, _REGISTER)
-                self._svg.leaf("text", band.most, x=str(_LEFT + 3), y=str(y + 12))
-            y += _ROW
+                self._bars(band.heights, y, band.colour, high=_TALL * _ROW - 3)
+                self._svg.leaf("text", band.most, x="8", y=str(y + 12 + _ROW - 4), fill="#777")
+            y += _ROW * _high([band])
         if left:
             more = f"… {number(left)} more row{'s' if left > 1 else ''}"
             self._svg.leaf("text", more, x="8", y=str(y + 12), fill="#777")
             y += _ROW
         if self._start < profile.cycles < self._end:
-            x, top = str(self._x(profile.cycles)), y - _ROW * (len(bands) + (left > 0))
+            x, top = str(self._x(profile.cycles)), y - _ROW * (_high(bands) + (left > 0))
             self._svg.leaf("line", x1=x, x2=x, y1=str(top), y2=str(y), stroke="#222")
         return y + 18
 
@@ -203,7 +212,8 @@ class _Still:
             if w > 3 * _LETTER:
                 shown = clip(text, int((w - 4) / _LETTER))
                 dark = {"fill": "#fff"} if band.colours[name] == _STATES["idle"] else {}
-                self._svg.leaf("text", shown, x=str(x + 3), y=str(y + 12), **dark)
+                if shown == text or text not in _STATES:  # the legend names the states
+                    self._svg.leaf("text", shown, x=str(x + 3), y=str(y + 12), **dark)
             self._svg.close("g", tight=True)
         self._shade(start[~wide], end[~wide], which[~wide], band.colours, y)
 
@@ -233,14 +243,15 @@ class _Still:
         y: float,
         colour: str,
         below: NDArray[np.floating] | None = None,
+        high: int = _ROW - 3,
     ) -> None:
         """Heights from 0 to 1 of a row for each pixel, standing on others or on the ground."""
         ground: NDArray[np.floating] = np.zeros(len(heights)) if below is None else below
-        low, high = (np.rint(np.clip(h, 0, 1) * (_ROW - 3)) for h in (ground, ground + heights))
-        for a, b, both in _runs(low * _ROW + high):
-            base, top = divmod(both, _ROW)
+        low, up = (np.rint(np.clip(h, 0, 1) * high) for h in (ground, ground + heights))
+        for a, b, both in _runs(low * (high + 1) + up):
+            base, top = divmod(both, high + 1)
             if top > base:
-                self._pixels(a, b, y + _ROW - 3 - top, float(top - base), colour)
+                self._pixels(a, b, y + high - top, float(top - base), colour)
 
     def _pixels(
         self, first: int, last: int, y: float, height: float, colour: str, opacity: str = "1"
@@ -265,19 +276,22 @@ class _Still:
                 rate = np.diff(np.interp(edges, times, sums)) * self._scale
                 key = (series.metric, series.name)
                 named[key] = named[key] + rate if key in named else rate
-        for (_, name), rate in named.items():
+        for (metric, name), rate in named.items():
             if rate.max() > 0:
-                yield _Level(name, f"≤ {rate.max():.3g} a cycle", rate / rate.max())
+                most = f"up to {rate.max():.3g} a cycle"
+                yield _Level(name, most, _COUNTED[metric], rate / rate.max())
 
     def _bands(self, profile: Profile) -> Iterator[_Band]:
         by_instance: dict[str, list[Row]] = {}
         for row in rows(profile):
             by_instance.setdefault(row.instance, []).append(row)
         many = len(by_instance) > 1
+        threaded = any(frame.kind is Kind.STATE for frame in profile.catalog)
         for instance, mine in by_instance.items():
             kinds = {row.kind for row in mine}
-            # A thread is always there: its states say it all.
-            hidden = {Kind.PRIMITIVE} | ({Kind.THREAD} if Kind.STATE in kinds else set())
+            # Threads and their region are always there: states say it all.
+            hidden = {Kind.PRIMITIVE} | ({Kind.CELL} if threaded else set())
+            hidden |= {Kind.THREAD} if Kind.STATE in kinds else set()
             shown = [row for row in mine if row.kind not in hidden]
             wanted = np.array([p for row in shown for p in row.paths], dtype=np.int64)
             found = spans(profile, paths=wanted)
@@ -287,6 +301,11 @@ class _Still:
                     yield from _of_row(profile, row, found, prefix)
                 if kind is Kind.CONTROL:
                     yield from _of_registers(profile, instance, prefix)
+
+
+def _high(bands: Sequence[_Band | _Level]) -> int:
+    """Rows that some bands need."""
+    return sum(1 if isinstance(band, _Band) else _TALL for band in bands)
 
 
 def _lane(row: Row) -> tuple[int, int]:
@@ -306,7 +325,7 @@ def _runs(steps: NDArray[np.floating]) -> Iterator[tuple[int, int, int]]:
     yield from zip(first.tolist(), last.tolist(), value[first].tolist(), strict=True)
 
 
-_TITLES = {Kind.CELL: "cell", Kind.CONTROL: "control", Kind.GROUP: "groups"}
+_TITLES = {Kind.CELL: "cell", Kind.CONTROL: "control", Kind.GROUP: "groups", Kind.STATE: ""}
 
 
 def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_Band]:
@@ -315,7 +334,7 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
     depth = {p: len(inside.intersection(profile.lineage(p))) for p in row.paths}
     named = row.frame >= 0
     what = profile.catalog[row.frame].label if named else _TITLES.get(row.kind, row.kind.value)
-    title = f"{prefix}{what}"
+    title = f"{prefix}{what}".strip() or row.kind.value
     arm = f", arm {row.lane + 1}" if row.lane else ""
     arm += f" ({row.extra + 1})" if row.extra else ""
     for level in sorted(set(depth.values())):
