@@ -50,9 +50,11 @@ class Native:
 class Host:
     """The host's side of a program, compiled; `close` (or `with`) removes it.
 
-    >>> with Host(program) as host:
-    ...     native = host.run(["100"])
-    ...     again = host.replay(native.outputs, ["100"])
+    Example::
+
+        with Host(program) as host:
+            native = host.run(["100"])
+            again = host.replay(native.outputs, ["100"])
     """
 
     def __init__(self, program: Program) -> None:
