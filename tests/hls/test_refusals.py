@@ -48,6 +48,11 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("#pragma omp for\nfor (int i = 1; i < n; i *= 2) a[i] = 1;", "steps by"),
         ("#pragma omp for\nwhile (n) a[0] = 1;", "needs a for loop"),
         ("#pragma unroll n\nfor (int i = 0; i < n; i++) a[i] = 1;", "constant expression"),
+        (
+            "#pragma unroll\nfor (int i = 0; i < 900; i++)\n#pragma unroll\n"
+            "for (int j = 0; j < 900; j++) a[i & 3] = j;",
+            "more than 16384 copies of the text or 32768 operations",
+        ),
         ("#pragma unroll 4000\nfor (int i = 0; i < n; i++) a[i] = 1;", "more than 1024"),
         (
             "int s = 0;\n#pragma omp for reduction(+: s)\nfor (int i = 0; i < n; i++) s += a[i];",

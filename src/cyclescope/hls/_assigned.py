@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "assigned",
     "breaks",
+    "called",
     "expressions",
     "has_effects",
     "lanes_written",
@@ -102,6 +103,18 @@ def _target(expr: Expr, aliases: Mapping[Variable, Variable]) -> Variable | None
                 return None
 
 
+def called(parts: Iterable[Expr], functions: Mapping[str, Function]) -> list[str]:
+    """The functions that expressions call, also through others."""
+    found: dict[str, None] = {}
+    waiting = list(parts)
+    while waiting:
+        match waiting.pop():
+            case Call(function=name) if name not in found and name in functions:
+                found[name] = None
+                waiting += expressions(functions[name].body)
+    return list(found)
+
+
 def assigned(
     parts: list[Expr],
     functions: Mapping[str, Function],
@@ -115,19 +128,14 @@ def assigned(
         aliases: pointer parameter → the variable it points to.
     """
     found: set[Variable] = set()
-    called: set[str] = set()
-    waiting = list(parts)
-    while waiting:
-        expr = waiting.pop()
+    inside = [e for name in called(parts, functions) for e in expressions(functions[name].body)]
+    for expr in (*parts, *inside):
         target: Variable | None = None
         match expr:
             case Assign(target=place):
                 target = _target(place, aliases)
             case Unary(op=op, operand=operand) if op in _STEPS or op == "&":
                 target = _target(operand, aliases)
-            case Call(function=name) if name not in called and name in functions:
-                called.add(name)
-                waiting += expressions(functions[name].body)
         if target is not None:
             found.add(target)
     return found

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope.c import Array, Declare
+from cyclescope.hls._assigned import called, expressions, statements
 from cyclescope.hls._ir import Place
 
 if TYPE_CHECKING:
-    from cyclescope.c import Pragma
+    from cyclescope.c import Pragma, Stmt
     from cyclescope.hls._compile import Program
     from cyclescope.hls._openmp import MapItem
 
@@ -16,6 +18,8 @@ __all__ = ["host_text"]
 
 # What a directive says about the device; the host's threads take the rest.
 _DEVICE_WORDS = frozenset({"target", "teams", "distribute"})
+_WORDS = frozenset({"for", "simd", "loop"})
+_OWN = b"static _Thread_local "
 _DEVICE_CLAUSES = frozenset(
     {
         "map", "num_threads", "thread_limit", "num_teams", "device", "defaultmap", "dist_schedule",
@@ -33,16 +37,22 @@ def host_text(program: Program) -> str:
     unit, target = program.unit, program.target
     lines = unit.sources[unit.file].encode("utf-8", "surrogateescape").split(b"\n")
     where = target.stmt.where
+    moved = 0  # of the region's end
+    for line, column in sorted(_own_arrays(program), reverse=True):
+        written = lines[line - 1]
+        lines[line - 1] = written[: column - 1] + _OWN + written[column - 1 :]
+        moved += len(_OWN) * (line == where.end_line and column < where.end_column)
     first = target.pragmas[0].where.line
     before = lines[: first - 1]
-    end = _end(lines, where.end_line - 1, where.end_column - 1)
+    end = _end(lines, where.end_line - 1, where.end_column - 1 + moved)
     inside = lines[first - 1 : end[0] + 1]
     rest = inside[-1][end[1] :]
     inside[-1] = inside[-1][: end[1]]
+    words = target.directive.words
     for pragma in target.pragmas:
         start = pragma.where.line - first
         stop = pragma.where.end_line - first
-        new = _host_pragma(pragma).encode()
+        new = _host_pragma(pragma, words).encode()
         inside[start : stop + 1] = [new, *[b""] * (stop - start)]
     after = [rest, *lines[end[0] + 1 :]]
     hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")
@@ -76,10 +86,40 @@ def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
         line, column = line + 1, 0
 
 
-def _host_pragma(pragma: Pragma) -> str:
+def _own_arrays(program: Program) -> list[tuple[int, int]]:
+    """Where the text declares arrays that are block RAM.
+
+    As the hardware's, they begin with zeros, there is one for each thread, and they keep what is
+    in them from one time to the next: programs that read what they have not written agree.
+    """
+    unit, target = program.unit, program.target
+    names = called(list(expressions(target.body)), unit.functions)
+    found: dict[tuple[int, int], list[Stmt]] = {}
+    for body in (target.body, *(unit.functions[name].body for name in names)):
+        for stmt in statements(body):
+            if stmt.where.file == unit.file:
+                found.setdefault((stmt.where.line, stmt.where.column), []).append(stmt)
+    return [place for place, [stmt, *more] in found.items() if not more and _is_own(stmt)]
+
+
+def _is_own(stmt: Stmt) -> bool:
+    return isinstance(stmt, Declare) and all(
+        isinstance(v.type, Array) and v.init is None and v.scope == "local" for v in stmt.variables
+    )
+
+
+def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
+    """A directive as the host's threads obey it.
+
+    Args:
+        pragma: where it stands.
+        words: of all directives of the region: one makes the team, one deals out a loop.
+    """
     tokens = list(pragma.tokens[1:])
+    if not {"for", "loop"} & set(words):
+        tokens = ["for" if word == "distribute" else word for word in tokens]
     kept: list[str] = []
-    is_parallel = "parallel" in tokens or "teams" in tokens
+    is_parallel = ("parallel" if "parallel" in words else "teams") in tokens
     while tokens:
         word = tokens.pop(0)
         inside: list[str] = []
@@ -94,7 +134,7 @@ def _host_pragma(pragma: Pragma) -> str:
         if word in _DEVICE_CLAUSES or (word in _DEVICE_WORDS and not inside):
             continue
         kept += [word, *inside]
-    if not is_parallel and not kept:
+    if not is_parallel and not _WORDS & set(kept):
         return ""
     if is_parallel and "parallel" not in kept:
         kept.insert(0, "parallel")

@@ -235,6 +235,7 @@ class Loops(Statements):
                 self.rvalue(step)
 
         def copy(number: int) -> None:
+            self.copied(body.where)
             left = self._iteration(body.where, lambda: self.statement(body), jumps=True)
 
             def on() -> None:
@@ -248,6 +249,7 @@ class Loops(Statements):
             copy(0)
             return
         for _ in range(count):
+            self.copied(body.where)
             self.statement(body)
             end()
 
@@ -259,6 +261,7 @@ class Loops(Statements):
             raise self.refuse(where, "a loop with break, continue or return isn't unrolled partly")
 
         def copy(number: int) -> None:
+            self.copied(where)
             self.statement(body)
             if step is not None:
                 self.rvalue(step)

@@ -72,14 +72,14 @@ class Directive:
 
     @property
     def reductions(self) -> list[tuple[str, str]]:
-        """Operator and variable of each reduction."""
+        """Operator and variable of each reduction, said at any of a region's directives."""
         found = []
         for name, words in self.clauses:
             if name == "reduction":
                 cut = words.index(":") if ":" in words else 0
                 operator = "".join(words[:cut])
                 found += [(operator, w) for w in words[cut + 1 :] if w != ","]
-        return found
+        return list(dict.fromkeys(found))
 
     @property
     def maps(self) -> list[MapItem]:

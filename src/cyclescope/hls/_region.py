@@ -27,8 +27,11 @@ from cyclescope.hls._openmp import Directive, MapItem, directives
 from cyclescope.hls._preload import preload
 from cyclescope.hls._races import races
 from cyclescope.hls._sharing import Sharing
+from cyclescope.hls._statements import within
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cyclescope.c import Pragma, Range, Unit
     from cyclescope.hls._openmp import Constants
 
@@ -42,6 +45,7 @@ _CLAUSES = frozenset(
     nowait
     """.split()  # noqa: SIM905
 )
+_WORDS = frozenset({"target", "teams", "distribute", "parallel", "for", "simd", "loop"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +121,39 @@ def find_target(unit: Unit) -> Target:
         )
     if stmt.where.file != unit.file:
         raise SourceError(f"{stmt.where}: the target region must stand in {unit.file} itself")
-    pragmas = [p for p in stmt.pragmas if p.tokens[:1] == ("omp",)]
-    body = stmt
-    while not any(d.has("parallel") for d in own):
+    own, within_it = _leading(own)
+    pragmas = _at(stmt, own)
+    body = within(stmt, within_it)
+    while not within_it and not any(d.has("parallel") for d in own):
         inner = body.body if isinstance(body, Block) else ()
-        nested = directives(inner[0].pragmas) if len(inner) == 1 else []
+        nested, within_it = _leading(directives(inner[0].pragmas)) if len(inner) == 1 else ([], [])
         if not any(d.has("parallel") or d.has("teams") for d in nested):
             break
         own += nested
-        body = inner[0]
-        pragmas += [p for p in body.pragmas if p.tokens[:1] == ("omp",)]
+        pragmas += _at(inner[0], nested)
+        body = within(inner[0], within_it)
     words = tuple(w for d in own for w in d.words)
     clauses = tuple(c for d in own for c in d.clauses)
     merged = Directive(words, clauses, own[0].where)
     for name, _ in clauses:
         if name not in _CLAUSES:
             raise SourceError(f"{merged.where}: the clause {name} isn't supported here; remove it")
-    if not set(words) <= {"target", "teams", "distribute", "parallel", "for", "simd", "loop"}:
+    if not set(words) <= _WORDS:
         raise SourceError(f"{merged.where}: omp {' '.join(words)} isn't supported")
     return Target(function, stmt, body, merged, tuple(pragmas))
+
+
+def _leading(found: list[Directive]) -> tuple[list[Directive], list[Directive]]:
+    """The directives that begin a region, and those that are inside it."""
+    for position, directive in enumerate(found):
+        if position and not set(directive.words) <= _WORDS:
+            return found[:position], found[position:]
+    return found, []
+
+
+def _at(stmt: Stmt, own: Sequence[Directive]) -> list[Pragma]:
+    places = {d.where for d in own}
+    return [p for p in stmt.pragmas if p.where in places]
 
 
 def lower(unit: Unit, target: Target, constants: Constants, threads: int | None) -> Lowered:

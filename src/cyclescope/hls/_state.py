@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["BIT", "Location", "State", "flag"]
 
 BIT = Scalar("bool", 1)
+_MOST_COPIES, _MOST_NODES = 1 << 14, 1 << 15
 
 
 def flag(name: str, where: Range) -> Variable:
@@ -93,6 +94,7 @@ class State(ABC):
         self.locks: list[str] = []
         self.barriers: list[Range] = []
         self.guarded = 0
+        self.copies = 0  # of loops' bodies and functions
         self.guarded_nodes: set[Node] = set()
         self.warnings: list[str] = []
         self.labels = _Names()
@@ -122,6 +124,19 @@ class State(ABC):
             yield
         finally:
             self.shared.where = before
+
+    def copied(self, where: Range) -> None:
+        """Count a copy of a function's or a loop's text.
+
+        Raises:
+            SourceError: there are far too many, as when loops are unrolled inside each other.
+        """
+        self.copies += 1
+        if self.copies > _MOST_COPIES or len(self.shared.owner) > _MOST_NODES:
+            raise self.refuse(
+                where, f"unrolled loops and inlined calls make more than {_MOST_COPIES} copies of "
+                f"the text or {_MOST_NODES} operations; unroll less, or call from a loop"
+            )  # fmt: skip
 
     def lock(self, name: str) -> int:
         """The number of a lock."""

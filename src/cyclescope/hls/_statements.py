@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
@@ -37,12 +38,27 @@ from cyclescope.hls._openmp import directives
 from cyclescope.hls._state import Location, flag
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cyclescope.c import Call, CType, Function, Range
     from cyclescope.hls._openmp import Directive
 
-__all__ = ["Statements"]
+__all__ = ["Statements", "within"]
 
 _MOST_INITIAL = 1024
+
+
+def within(stmt: Stmt, inner: Sequence[Directive]) -> Stmt:
+    """A statement with the last of its directives alone, to stand in a construct.
+
+    Args:
+        stmt: the statement.
+        inner: those of its directives that are inside the construct.
+    """
+    left = {d.where for d in inner}
+    kept = [p for p in stmt.pragmas if p.tokens[:1] != ("omp",) or p.where in left]
+    bare = replace(stmt, pragmas=tuple(kept))
+    return Block(stmt.where, (bare,)) if inner else bare
 
 
 class Statements(Expressions):
@@ -56,14 +72,11 @@ class Statements(Expressions):
         """
         with self.at(stmt.where):
             found = directives(stmt.pragmas)
-            # Only the last can belong to the statement; the others stand alone.
-            for directive in found[:-1]:
+            for position, directive in enumerate(found):
+                if not self.is_standalone(directive):
+                    self.construct(directive, within(stmt, found[position + 1 :]))
+                    return
                 self.standalone(directive)
-            if found and not self.is_standalone(found[-1]):
-                self.construct(found[-1], stmt)
-                return
-            if found:
-                self.standalone(found[-1])
             self._plain(stmt)
 
     @abstractmethod
@@ -199,6 +212,7 @@ class Statements(Expressions):
         """
         if function in self.calls:
             raise self.refuse(call.where, f"{function.name} calls itself; write a loop")
+        self.copied(call.where)
         assert function.body is not None
         # All arguments before any parameter: the function may be among their calls.
         ready: list[tuple[Variable, Value | Location | Variable]] = []
