@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -16,7 +17,7 @@ from cyclescope.analyse import RULES, Advice, advise
 from cyclescope.analyse.rules._memory import _consecutive
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.calyx import CalyxOptions, profile_program
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, load
+from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series, load
 
 from ..strategies import calyx_profiles
 
@@ -242,6 +243,73 @@ def test_threads_that_are_started_slowly() -> None:
     assert advice.at_least <= slow.cycles - fast.cycles <= advice.at_most
     assert advice.saving == pytest.approx(slow.cycles - fast.cycles, rel=0.15)
     assert "thread-start" not in said(fast)
+
+
+def test_shares_of_unequal_size() -> None:
+    slow, fast = recorded("rows-block"), recorded("rows-cyclic")
+    advice = first(slow)
+    assert advice.rule.name == "imbalance"
+    saved = slow.cycles - fast.cycles
+    assert saved > slow.cycles / 3
+    assert advice.at_least <= saved <= advice.at_most
+    assert advice.saving == pytest.approx(saved, rel=0.2)
+    assert "thread 7 has work" in advice.sites[0].evidence
+    assert "imbalance" not in said(fast)
+
+
+def sections(times: int, line: str = "waiting: lock, line 4") -> Profile:
+    """Two threads: one is in a critical section for which the other spins, so many times each."""
+    builder = ProfileBuilder()
+    root = builder.path(-1, Frame(Kind.CELL, "k", "k"))
+    ways = []
+    for number in (0, 1):
+        thread = builder.path(root, Frame(Kind.THREAD, f"thread {number}", "k", str(number)))
+        ways.append({
+            name: builder.path(thread, Frame(Kind.STATE, name, "k", name))
+            for name in ("running", "critical", "spinning")
+        })  # fmt: skip
+    turns = [("critical", "spinning"), ("running", "running"), ("spinning", "critical"),
+             ("running", "running")] * times  # fmt: skip
+    trees = [builder.tree([ways[0][a], ways[1][b]]) for a, b in turns]
+    end = np.array([4 * len(trees)])
+    builder.counter(Series("k", line, "stall", "thread cycles", root, end * 0, end, end // 2))
+    return builder.build(Meta("hls", "k.c"), [4] * len(trees), trees)
+
+
+def test_a_section_at_the_end_is_no_matter() -> None:
+    assert "critical-section" not in said(sections(2))
+    advice = said(sections(20))["critical-section"]
+    assert advice.saving == 40 * 4
+
+
+def copies(together: bool) -> Profile:
+    """Two threads that wait for a copy, then compute; or both at once."""
+    builder = ProfileBuilder()
+    root = builder.path(-1, Frame(Kind.CELL, "k", "k"))
+    place = {line: (Position("c", "k.c", line),) for line in (3, 6)}
+    loads, works = [], []
+    for number in (0, 1):
+        thread = builder.path(root, Frame(Kind.THREAD, f"thread {number}", "k", str(number)))
+        state = builder.path(thread, Frame(Kind.STATE, "running", "k", "running"))
+        loads.append(builder.path(state, Frame(Kind.LOOP, "L3", "k", positions=place[3])))
+        works.append(builder.path(loads[-1], Frame(Kind.LOOP, "L6", "k", positions=place[6])))
+    trees = [builder.tree(works), builder.tree(works if together else loads)]
+    cycles = [30, 20] * 4
+    count = np.array([2 * 20 * 4])
+    end = np.array([sum(cycles)])
+    builder.counter(
+        Series(
+            "k", "waiting: copy to b, line 4", "stall", "thread cycles", root, end * 0, end, count
+        )
+    )
+    return builder.build(Meta("hls", "k.c"), cycles, trees * 4)
+
+
+def test_blocks_that_are_brought_in_while_nothing_computes() -> None:
+    advice = said(copies(together=False))["double-buffering"]
+    assert advice.saving == 80
+    assert "0 of these at once" in advice.sites[0].evidence
+    assert "double-buffering" not in said(copies(together=True))
 
 
 def test_without_the_text_rules_of_memory_are_silent() -> None:

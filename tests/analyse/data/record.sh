@@ -10,3 +10,5 @@ for cost in 1 2500; do
     cyclescope hls examples/hls/pi/pi.c --args 16000 --start-cost "$cost" --sample 65536 \
         -o "$data/pi-start-$cost.cyc" --force
 done
+cyclescope hls "$data/rows.c" -D CHUNK=8 --sample 256 -o "$data/rows-block.cyc" --force
+cyclescope hls "$data/rows.c" -D CHUNK=1 --sample 256 -o "$data/rows-cyclic.cyc" --force

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cyclescope.analyse.rules._rule import Rule, Site
 from cyclescope.analyse.rules._threads import Threads
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RULE"]
 
+_WINDOWS = 64  # of the run, for rates
 _LEAST = 0.1  # of the run: below, other things matter more
 
 
@@ -24,6 +27,8 @@ def _find(facts: Facts) -> Iterable[Site]:
         return
     worked = threads.worked()
     saving = max(worked) - -(-sum(worked) // threads.count)
+    # Pipelines are shared: even shares end no sooner than these get all work through.
+    saving = min(saving, cycles - _least_time(facts, threads))
     if saving < _LEAST * cycles:
         return
     root = facts.of(0)
@@ -42,6 +47,22 @@ def _find(facts: Facts) -> Iterable[Site]:
         at_most=min(max(worked) - min(worked), cycles),
         cycles=None,
     )
+
+
+def _least_time(facts: Facts, threads: Threads) -> int:
+    """Cycles for all operations at the highest rate that the run reached over a while."""
+    cycles = facts.profile.cycles
+    window = max(cycles // _WINDOWS, 1)
+    done = np.zeros(_WINDOWS + 2)
+    for series in facts.profile.series:
+        if series.metric != "operations" or series.path not in threads.paths:
+            continue
+        for start, end, value in zip(*(part.tolist() for part in series.intervals), strict=True):
+            for at in range(start // window, (end - 1) // window + 1):
+                inside = min(end, (at + 1) * window) - max(start, at * window)
+                done[at] += value * inside / (end - start)
+    most = done.max()
+    return int(done.sum() / most * window) if most else 0
 
 
 RULE = Rule(
