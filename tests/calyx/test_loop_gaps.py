@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cyclescope.calyx import CalyxOptions, profile_program, verify_program
+from cyclescope.errors import DataError
 from cyclescope.model import Kind, Profile
 
 if TYPE_CHECKING:
@@ -96,6 +97,40 @@ def test_a_counted_loop_has_no_gaps(tmp_path: Path, options: CalyxOptions) -> No
     for one, other in itertools.pairwise(active["add"]):
         after_last = max(c for c in active["while L28"] if c < other)
         assert set(range(one, after_last + 1)) <= steps
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
+def test_a_repeat_that_is_all_of_the_control_counts_outside_its_body(
+    tmp_path: Path, options: CalyxOptions
+) -> None:
+    program, data = tmp_path / "p.futil", tmp_path / "d.json"
+    text, rest = PROGRAM.split("    seq {\n      repeat 3 {")
+    body = "{\n clear;\n while lt.out with more {\n add; copy; next; } put; }"
+    program.write_text(f"{text}    repeat 3 {body}\n  }}\n}}\n", "utf-8")
+    assert rest
+    data.write_text(json.dumps(DATA), "utf-8")
+    run = profile_program(program, data, options)
+    assert run.memories["out"]["data"] == [6]
+    active = cycles_by_name(run.profile)
+    inner = active["seq L22"]
+    assert active["repeat L21"] == list(range(run.profile.cycles))
+    # To set the counter up, and to move it on after each of three iterations.
+    counting = sorted(set(active["repeat L21"]) - set(inner))
+    assert len(counting) >= 4
+    assert counting[-1] > active["put"][-1]
+    assert counting[0] < active["clear"][0]
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["data", "no data"])
+def test_a_pass_that_takes_the_memories_away_is_named(tmp_path: Path, *, given: bool) -> None:
+    program, data = tmp_path / "p.futil", tmp_path / "d.json"
+    program.write_text(PROGRAM, "utf-8")
+    data.write_text(json.dumps(DATA), "utf-8")
+    for work in (profile_program, verify_program):
+        with pytest.raises(DataError, match=r"p\.futil: .*`externalize`.*-d externalize"):
+            work(program, data if given else None, CalyxOptions(passes=("external",)))
+    options = CalyxOptions(passes=("external",), disable=("externalize",))
+    assert profile_program(program, data, options).memories["out"]["data"] == [6]
 
 
 def test_a_cell_that_the_compiler_removed_is_not_shown_as_running(tmp_path: Path) -> None:

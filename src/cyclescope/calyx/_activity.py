@@ -66,7 +66,7 @@ class ComponentProbes:
         self._nodes_of = {g.probe: g.nodes for g in self._groups}
         self._compiled = [c for c in component.compiled if c.probe in component.live]
         self._by_name = {c.name: c for c in self._compiled}
-        self._block = {c.name: self._tree.block_of(c.leaves, c.kind) for c in self._compiled}
+        self._block = {c.name: self._tree.compiled_block(c) for c in self._compiled}
         self._statics = [
             (s.probe, self._tree.block_of(s.leaves, s.kind), frozenset(s.leaves))
             for s in component.statics

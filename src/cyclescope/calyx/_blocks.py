@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cyclescope.calyx._record import ComponentRecord, Record
+    from cyclescope.calyx._record import Compiled, ComponentRecord, Record
 
 __all__ = ["ControlTree"]
 
@@ -26,6 +26,7 @@ class ControlTree:
 
     def __init__(self, record: Record, name: str, component: ComponentRecord) -> None:
         self._nodes = record.nodes
+        self._repeats = [repeat for repeat in component.repeats if repeat.probe in component.live]
         members = [
             number
             for number, node in enumerate(record.nodes)
@@ -81,6 +82,16 @@ class ControlTree:
     def is_block(self, node: int) -> bool:
         """Whether a node is a control block rather than the call of a group or cell."""
         return self._nodes[node].kind not in ("enable", "invoke", "static invoke", "with")
+
+    def compiled_block(self, compiled: Compiled) -> int | None:
+        """The node that a compilation group implements, None if all of it is compiler-made."""
+        block = self.block_of(compiled.leaves, compiled.kind)
+        around = [] if block is None else self.chain(block)
+        counting = [
+            r.node for r in self._repeats if not set(compiled.children).isdisjoint(r.groups)
+        ]
+        # A group that counts for a repeat, which no leaf tells, implements no less than that.
+        return max((n for n in around if n in counting), key=around.index, default=block)
 
     def block_of(self, leaves: Iterable[str], operator: str) -> int | None:
         """The node that a block with these group probes and this operator implements.

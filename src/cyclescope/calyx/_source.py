@@ -155,14 +155,14 @@ def verify_program(path: Path, data: Path | None, options: CalyxOptions | None =
     options = options or CalyxOptions()
     values = read_data(data) if data else {}
     results = []
-    for instrument in (False, True):
+    for instrument in (True, False):
         program = _compile(path, options, instrument=instrument)
         result = _simulate(program, values, data, options, None)
         if not result.complete:
             why = _STOPPED.get(result.stop_reason, result.stop_reason)
             raise VerifyError(f"{path}: cannot be verified: {why} after {result.cycles} cycles")
         results.append(result)
-    stock, instrumented = results
+    instrumented, stock = results
     differing = [n for n in stock.memories if stock.memories[n] != instrumented.memories.get(n)]
     return Verdict(stock.cycles, instrumented.cycles, tuple(differing))
 
@@ -189,6 +189,11 @@ def _simulate(
 ) -> RunResult:
     from cyclescope.sim import build, run
 
+    if "externalize" in program.record.passes and (values or _declares_memories(program)):
+        raise DataError(
+            f"{program.path}: the pass `externalize` makes ports of its memories, which nothing "
+            "here drives; leave it out (-d externalize)"
+        )
     if program.design.memories and data is None:
         names = ", ".join(memory.name for memory in program.design.memories)
         raise DataError(f"{program.path}: its memories need data ({names}); give --data DATA.json")
@@ -197,6 +202,11 @@ def _simulate(
         return run(built, data=values, cycle_limit=options.cycle_limit, progress=progress)
     except DataError as error:
         raise DataError(f"{data}: {error}") from error
+
+
+def _declares_memories(program: Program) -> bool:
+    main = program.record.components.get(program.record.main)
+    return main is not None and any(cell.external for cell in main.cells)
 
 
 def _meta(program: Program, data: Path | None, options: CalyxOptions, result: RunResult) -> Meta:

@@ -276,7 +276,7 @@ class _Builder:
             for block in record.compiled:
                 if block.probe not in record.live:
                     continue
-                node = frames.tree.block_of(block.leaves, block.kind)
+                node = frames.tree.compiled_block(block)
                 what = f" ({frames.node(node).name})" if node is not None else ""
                 for register in block.registers:
                     # tdcc makes the group of a component's whole control last. If it runs in the
