@@ -145,6 +145,11 @@ class _Reader:
         self._nesting -= 1
         return result
 
+    def _body(self, cursor: Cursor, after: int) -> Stmt:
+        """An arm or a loop's body, with the pragmas between line `after` and it."""
+        where = self._build.where(_bare(cursor))
+        return self._stmt(cursor, pragmas=self._pragmas.take(where.file, after, where.line))
+
     def _built(self, cursor: Cursor, pragmas: tuple[Pragma, ...], label: str) -> Stmt:
         where = self._build.where(cursor)
         expr = self._build.expr
@@ -163,16 +168,16 @@ class _Reader:
                 )
                 return Declare(where, variables, pragmas=pragmas, label=label)
             case "IF_STMT":
-                other = self._stmt(inner[2]) if len(inner) > 2 else None
-                condition, then = expr(inner[0]), self._stmt(inner[1])
+                condition, then = expr(inner[0]), self._body(inner[1], where.line)
+                other = self._body(inner[2], then.where.end_line) if len(inner) > 2 else None
                 return If(where, condition, then, other, pragmas=pragmas, label=label)
             case "FOR_STMT":
                 return self._for(cursor, inner, pragmas, label)
             case "WHILE_STMT":
-                condition, then = expr(inner[0]), self._stmt(inner[1])
+                condition, then = expr(inner[0]), self._body(inner[1], where.line)
                 return While(where, condition, then, pragmas=pragmas, label=label)
             case "DO_STMT":
-                then, condition = self._stmt(inner[0]), expr(inner[1])
+                then, condition = self._body(inner[0], where.line), expr(inner[1])
                 return DoWhile(where, then, condition, pragmas=pragmas, label=label)
             case "RETURN_STMT":
                 value = expr(inner[0]) if inner else None
@@ -202,7 +207,7 @@ class _Reader:
         first = self._stmt(init) if init is not None else None
         test: Expr | None = build(condition) if condition is not None else None
         after: Expr | None = build(step) if step is not None else None
-        body = self._stmt(inner[-1])
+        body = self._body(inner[-1], where.line)
         return For(where, first, test, after, body, pragmas=pragmas, label=label)
 
 

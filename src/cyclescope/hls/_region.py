@@ -107,8 +107,7 @@ def find_target(unit: Unit) -> Target:
                 found.append((function, stmt, own))
     if not found:
         raise SourceError(
-            f"{unit.file}: no statement in a block has `#pragma omp target` before it; mark the "
-            f"region, with braces around it if it is an arm of an if"
+            f"{unit.file}: no statement has `#pragma omp target` before it; mark the region"
         )
     if len(found) > 1:
         first, second = (d[-1].where for _, _, d in found[:2])
@@ -317,7 +316,7 @@ class _Lowering(Sharing):
             if is_omp and (where.file, number) not in seen and not self._commented(number):
                 raise SourceError(
                     f"{where.file}:{number}: this directive belongs to no statement here; "
-                    f"put braces around it and its statement"
+                    f"move it before one"
                 )
 
     def _commented(self, line: int) -> bool:
