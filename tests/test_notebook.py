@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from typing import TYPE_CHECKING
@@ -115,13 +116,60 @@ def test_questions() -> None:
 def test_names_stay_text_in_a_notebook(profile: model.Profile) -> None:
     run = cyclescope.Profile.of(profile)
     summary = run._repr_html_()
-    assert re.sub(r"</?pre>", "", summary).count("<") == 0
+    assert re.sub(r'<pre style="[^"<>]*">|</pre>', "", summary).count("<") == 0
     page = run.flamegraph()._repr_mimebundle_()["text/html"]
     frame = re.fullmatch(
         r'<iframe sandbox="allow-scripts" [^<>]*srcdoc="([^"<>]*)"></iframe>', page
     )
     assert frame
-    assert html.unescape(frame[1]).strip().startswith("<svg")
+    assert re.match(r"<style>[^<>]*</style><svg", html.unescape(frame[1]))
+
+
+def test_a_summary_is_text_where_rich_would_show_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = shown()
+    expected = repr(run)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert repr(run) == expected
+    for show in (views.print_summary, views.print_source):
+        stream = io.StringIO()
+        show(run, stream)
+        assert "seq L" in stream.getvalue() or "cycles" in stream.getvalue()
+
+
+def test_a_flame_graph_is_as_high_as_its_frame_and_no_wider() -> None:
+    page = shown().flamegraph()._repr_mimebundle_()["text/html"]
+    frame = re.search(r'width="100%" height="(\d+)"', page)
+    picture = re.search(r'<svg[^>]* height="(\d+)', html.unescape(page))
+    assert frame
+    assert picture
+    assert int(frame[1]) == int(picture[1]) + 20
+    assert "max-width:100%" in page
+
+
+def test_a_real_notebook_shows_everything(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    cyclescope.save(switch_profile(), tmp_path / "run.cyc")
+    wanted = {
+        "cyclescope.load('run.cyc')": "text/html",
+        "run.frame('groups')": "text/html",
+        "run.flamegraph()": "text/html",
+        "run.timeline()": "image/svg+xml",
+        "run.diff(run)": "text/html",
+        "run.advise()": "text/markdown",
+        "run.check('cycles <= 9')": "text/markdown",
+    }
+    first = "import cyclescope; run = cyclescope.load('run.cyc')"
+    cells = [nbformat.v4.new_code_cell(text) for text in (first, *wanted)]
+    notebook_ = nbformat.v4.new_notebook(cells=cells)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook_, timeout=120, resources=resources).execute()
+    for cell, kind in zip(notebook_.cells[1:], wanted.values(), strict=True):
+        (output,) = cell.outputs
+        assert output.output_type == "execute_result", cell.source
+        assert kind in output.data
+    assert "9 cycles" in notebook_.cells[1].outputs[0].data["text/html"]
 
 
 def test_everything_of_the_face_is_documented() -> None:

@@ -15,6 +15,7 @@ What a source made in this process becomes such a profile by `Profile.of`. Pictu
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,7 +204,9 @@ class Profile(model.Profile):
         return summary_text(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        # Notebooks have styles of their own for <pre>; columns must stand below each other.
+        style = "font-family:monospace;line-height:1.25"
+        return f'<pre style="{style}">{html.escape(repr(self))}</pre>'
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write it to a `.cyc` file.
@@ -247,7 +250,7 @@ class Profile(model.Profile):
         return Picture(
             f"flame graph of {self.meta.title}",
             {".svg": svg},
-            lambda: {"image/svg+xml": svg().decode(), "text/html": _framed(_inner(svg()))},
+            lambda: {"image/svg+xml": svg().decode(), "text/html": _framed_svg(svg())},
         )
 
     def timeline(self, *, start: int = 0, end: int | None = None) -> Picture:
@@ -322,12 +325,15 @@ class Profile(model.Profile):
         return query(self, sql).frame()
 
 
-def _inner(svg: bytes) -> str:
-    """The document without its declaration, to stand in a page."""
-    return svg.decode().partition("?>")[2]
+def _framed_svg(svg: bytes) -> str:
+    """A picture in a frame as high as it is, as wide as the notebook."""
+    height = re.search(rb'<svg[^>]* height="(\d+)', svg)
+    style = "<style>body{margin:0}svg{max-width:100%;height:auto}</style>"
+    document = style + svg.decode().partition("?>")[2].strip()
+    return _framed(document, min(int(height[1]) + 20, 900) if height else 600)
 
 
-def _framed(document: str, height: int = 600) -> str:
+def _framed(document: str, height: int) -> str:
     """A document of its own inside a notebook: its scripts run, and reach nothing else."""
     return (
         f'<iframe sandbox="allow-scripts" width="100%" height="{height}" style="border:0" '

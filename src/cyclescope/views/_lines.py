@@ -122,7 +122,7 @@ def print_source(profile: Profile, stream: TextIO, level: str | None = None) -> 
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
+    console = Console(file=stream, highlight=False, force_jupyter=False)
     width = max(console.width, 80) if console.is_terminal else 120
     encoding = stream.encoding or "utf-8"
     for row, heat in _rows(profile, level, width):

@@ -87,7 +87,9 @@ def summary_text(profile: Profile, *, hottest: int = 10, width: int = 100) -> st
     from rich.console import Console
 
     buffer = io.StringIO()
-    _render(Console(file=buffer, width=width, color_system=None), profile, hottest)
+    # In a notebook, too, it is text: Rich would show its own there.
+    console = Console(file=buffer, width=width, color_system=None, force_jupyter=False)
+    _render(console, profile, hottest)
     return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
 
 
@@ -100,7 +102,7 @@ def print_summary(profile: Profile, stream: TextIO, *, hottest: int = 10) -> Non
 
     from rich.console import Console
 
-    real = Console(file=stream, highlight=False)
+    real = Console(file=stream, highlight=False, force_jupyter=False)
     # A narrow terminal wraps lines; cut off numbers would be wrong ones.
     width = max(real.width, 80 if real.is_terminal else 100)
     buffer = io.StringIO()
@@ -110,6 +112,7 @@ def print_summary(profile: Profile, stream: TextIO, *, hottest: int = 10) -> Non
         color_system=real.color_system if real.is_terminal else None,  # type: ignore[arg-type]
         force_terminal=real.is_terminal,
         no_color=real.no_color,
+        force_jupyter=False,
     )
     _render(target, profile, hottest)
     encoding = stream.encoding or "utf-8"
