@@ -29,6 +29,7 @@ from cyclescope.c import (
     Scalar,
     Stmt,
     Struct,
+    Switch,
     Unary,
     Unit,
     Vector,
@@ -193,6 +194,16 @@ int main(int argc, char **argv) {
     assert list(read_c("k.c", text=text).functions) == ["order", "main"]
 
 
+def test_a_switch_has_sections() -> None:
+    (switch,) = body("switch (n) { case 'a': case -1: x = 1; break; default: { x = 2; } x = 3; }")
+    assert isinstance(switch, Switch)
+    assert [(s.values, len(s.body)) for s in switch.sections] == [((97, -1), 2), ((None,), 2)]
+    for inside in ("case 1 ... 3: x = 1;", "x = 1; case 2: x = 2;"):
+        (other,) = body(f"switch (n) {{ {inside} }}")
+        assert isinstance(other, OpaqueStmt)
+        assert not isinstance(other, Switch)
+
+
 def test_runtime_extents_are_kept() -> None:
     param = unit("void k(int n, int m, double a[n][m + 1]) {}").functions["k"].params[2]
     assert [shown(e) for e in param.extents] == ["n", "(m + 1)"]
@@ -260,6 +271,8 @@ def test_what_is_outside_the_tree_names_itself() -> None:
     assert go.construct == "goto"
     assert isinstance(switch, OpaqueStmt)
     assert switch.construct == "switch"
+    assert isinstance(switch, Switch)
+    assert switch.sections == ()
     assert isinstance(loop, While)
     assert isinstance(label, If)
     assert label.label == "l"

@@ -24,7 +24,9 @@ from cyclescope.c._tree import (
     OpaqueStmt,
     Pragma,
     Return,
+    Section,
     Stmt,
+    Switch,
     Unit,
     Variable,
     While,
@@ -179,6 +181,11 @@ class _Reader:
             case "DO_STMT":
                 then, condition = self._body(inner[0], where.line), expr(inner[1])
                 return DoWhile(where, then, condition, pragmas=pragmas, label=label)
+            case "SWITCH_STMT" if inner[-1].kind.name == "COMPOUND_STMT":
+                sections = self._sections(inner[-1])
+                if sections is not None:
+                    test = expr(inner[0])
+                    return Switch(where, "switch", test, sections, pragmas=pragmas, label=label)
             case "RETURN_STMT":
                 value = expr(inner[0]) if inner else None
                 return Return(where, value, pragmas=pragmas, label=label)
@@ -194,6 +201,30 @@ class _Reader:
             return Evaluate(where, expr(cursor), pragmas=pragmas, label=label)
         construct = kind.removesuffix("_STMT").replace("_", " ").lower()
         return OpaqueStmt(where, construct, pragmas=pragmas, label=label)
+
+    def _sections(self, cursor: Cursor) -> tuple[Section, ...] | None:
+        """The sections of a switch's block; None if it isn't made of them alone."""
+        sections: list[tuple[list[int | None], list[Stmt]]] = []
+        line = self._build.where(cursor).line
+        for given in map(_bare, cursor.get_children()):
+            inner = given
+            values: list[int | None] = []
+            while inner.kind.name in ("CASE_STMT", "DEFAULT_STMT"):
+                *label, inner = inner.get_children()
+                value = _clang.evaluate(label[0]) if len(label) == 1 else None
+                if label and not isinstance(value, int):  # a range, GNU's
+                    return None
+                values.append(int(value) if value is not None else None)
+            if values:
+                sections.append((values, []))
+            if not sections:
+                return None
+            inner = _bare(inner)
+            place = self._build.where(inner)
+            own = self._pragmas.take(place.file, line, place.line)
+            sections[-1][1].append(self._stmt(inner, pragmas=own))
+            line = place.end_line
+        return tuple(Section(tuple(values), tuple(body)) for values, body in sections)
 
     def _for(
         self, cursor: Cursor, inner: list[Cursor], pragmas: tuple[Pragma, ...], label: str

@@ -43,7 +43,9 @@ __all__ = [
     "Pragma",
     "Range",
     "Return",
+    "Section",
     "Stmt",
+    "Switch",
     "Unary",
     "Unit",
     "Variable",
@@ -313,9 +315,30 @@ class Empty(_StmtNode):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OpaqueStmt(_StmtNode):
-    """A statement outside the tree (`goto`, `switch`, inline assembly)."""
+    """A statement outside the tree (`goto`, inline assembly)."""
 
     construct: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Section:
+    """What stands at some labels of a `switch`, up to the next ones.
+
+    Attributes:
+        values: of its `case` labels; None stands for `default`.
+        body: its statements; without a `break` the next section follows.
+    """
+
+    values: tuple[int | None, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Switch(OpaqueStmt):
+    """`switch (condition) { sections }`; one with labels inside inner statements is opaque."""
+
+    condition: Expr
+    sections: tuple[Section, ...]
 
 
 Stmt: TypeAlias = (
@@ -331,6 +354,7 @@ Stmt: TypeAlias = (
     | Continue
     | Empty
     | OpaqueStmt
+    | Switch
 )
 
 

@@ -24,6 +24,7 @@ from cyclescope.c import (
     Return,
     Scalar,
     Stmt,
+    Switch,
     Unary,
     Variable,
     Vector,
@@ -68,6 +69,10 @@ def statements(stmt: Stmt | None) -> Iterator[Stmt]:
             yield from statements(inner)
         case While(body=inner) | DoWhile(body=inner):
             yield from statements(inner)
+        case Switch(sections=sections):
+            for section in sections:
+                for inner in section.body:
+                    yield from statements(inner)
 
 
 def expressions(stmt: Stmt | None) -> Iterator[Expr]:
@@ -81,7 +86,7 @@ def expressions(stmt: Stmt | None) -> Iterator[Expr]:
                 found = [value]
             case If(condition=condition) | While(condition=condition):
                 found = [condition]
-            case DoWhile(condition=condition):
+            case DoWhile(condition=condition) | Switch(condition=condition):
                 found = [condition]
             case For(condition=test, step=step):
                 found = [test, step]
@@ -203,18 +208,21 @@ def breaks(stmt: Stmt) -> bool:
     return False
 
 
-def may_jump(stmt: Stmt, *, inside: bool = False) -> bool:
-    """Whether a statement may leave the block it is in (by `break`, `continue`, `return`)."""
+def may_jump(stmt: Stmt, by: tuple[type[Stmt], ...] = (Break, Continue, Return)) -> bool:
+    """Whether a statement may leave the block it is in.
+
+    Args:
+        stmt: the statement.
+        by: which statements lead out of it.
+    """
     match stmt:
-        case Return():
-            return True
-        case Break() | Continue():
-            return not inside
         case Block(body=body):
-            return any(may_jump(s, inside=inside) for s in body)
+            return any(may_jump(s, by) for s in body)
         case If(then=then, other=other):
-            arms = [then] + ([other] if other is not None else [])
-            return any(may_jump(s, inside=inside) for s in arms)
+            return may_jump(then, by) or (other is not None and may_jump(other, by))
         case For(body=inner) | While(body=inner) | DoWhile(body=inner):
-            return may_jump(inner, inside=True)
-    return False
+            return may_jump(inner, (Return,))
+        case Switch(sections=sections):
+            left = tuple(kind for kind in by if kind is not Break)
+            return any(may_jump(s, left) for section in sections for s in section.body)
+    return isinstance(stmt, by)

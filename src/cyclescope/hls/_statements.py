@@ -25,6 +25,7 @@ from cyclescope.c import (
     Scalar,
     Stmt,
     Struct,
+    Switch,
     Variable,
     Vector,
     Void,
@@ -32,7 +33,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls._assigned import may_jump
 from cyclescope.hls._expressions import Expressions
-from cyclescope.hls._ir import Place, Value
+from cyclescope.hls._ir import Op, Place, Value
 from cyclescope.hls._layout import size_of, width_of
 from cyclescope.hls._openmp import directives
 from cyclescope.hls._state import Location, flag
@@ -40,7 +41,7 @@ from cyclescope.hls._state import Location, flag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.c import Call, CType, Function, Range
+    from cyclescope.c import Call, CType, Function, Range, Section
     from cyclescope.hls._openmp import Directive
 
 __all__ = ["Statements", "within"]
@@ -120,6 +121,8 @@ class Statements(Expressions):
                 self.env[self.loop_flags[-1][0]] = self.b.const(1, 1)
             case Continue():
                 self.env[self.loop_flags[-1][1]] = self.b.const(1, 1)
+            case Switch(condition=condition, sections=sections):
+                self._switch(condition, sections, stmt.where)
             case OpaqueStmt(construct=construct):
                 raise self.refuse(stmt.where, f"{construct} isn't supported in a target region")
             case Empty():
@@ -138,6 +141,32 @@ class Statements(Expressions):
         """Whether nothing has jumped yet."""
         jumped = [self.env[f] for f in self.flags if f in self.env]
         return self.b.negated(self.b.either(jumped))
+
+    def _switch(self, condition: Expr, sections: tuple[Section, ...], where: Range) -> None:
+        """Each section in turn, if its label was chosen or the one before it leads on to it."""
+        chosen = self.rvalue(condition)
+        here: list[Value] = []
+        for section in sections:
+            own = [self.b.const(chosen.width, v) for v in section.values if v is not None]
+            equal = [self.b.op(Op.EQ, chosen, v, width=1) for v in own]
+            here.append(self.b.either(equal))
+        other = self.b.negated(self.b.either(here))
+        broken, entered = flag("broken", where), flag("entered", where)
+        off = self.b.const(1, 0)
+        self.env[broken] = self.env[entered] = off
+        flags = self.flags
+        self.flags = [*flags, broken]
+        around = self.loop_flags[-1][1] if self.loop_flags else broken  # of `continue`
+        self.loop_flags.append((broken, around))
+        for section, value in zip(sections, here, strict=True):
+            default = other if None in section.values else off
+            self.env[entered] = self.b.either([self.env[entered], value, default])
+            enters = self.b.both(self.env[entered], self.going_on())
+            assert enters is not None
+            self.branch(enters, lambda body=section.body: self.sequence(body))  # type: ignore[misc]
+        self.loop_flags.pop()
+        self.flags = flags
+        del self.env[broken], self.env[entered]
 
     def declare(self, variable: Variable) -> None:
         """A variable of the region's own."""
