@@ -275,7 +275,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         let base = with.as_ref().map_or(ir::Id::from("invoke"), |g| g.borrow().name());
         let node = id_of(attributes);
         let actual = cell.borrow().name().to_string();
-        let source = node.and_then(|n| self.record.invoked.get(&n).cloned());
+        let source = node.and_then(|n| self.record.invoked.get_mut(&n)?.pop_front());
         let call = Call {
             kind: if cell.borrow().is_component() { "cell" } else { "primitive" },
             name: source.unwrap_or_else(|| actual.clone()),

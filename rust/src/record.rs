@@ -7,7 +7,7 @@ use calyx_ir as ir;
 use calyx_utils::{GPosIdx, WithPos};
 use serde::Serialize;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// Name of the primitive whose input is a probe.
 pub const PROBE: &str = "cyclescope_probe";
@@ -154,9 +154,10 @@ pub struct Record {
     /// (component, group) to the cells written by its assignments, before sharing.
     #[serde(skip)]
     pub written: HashMap<(String, String), Vec<Option<String>>>,
-    /// Node of an invoke to (component, cell before sharing).
+    /// Node to the cells that its invokes run before sharing, in order: the halves of a split group
+    /// are two of them.
     #[serde(skip)]
-    pub invoked: HashMap<usize, String>,
+    pub invoked: HashMap<usize, VecDeque<String>>,
     /// (component, probe) to nodes, for the leaf sets.
     #[serde(skip)]
     pub probe_nodes: HashMap<(String, String), Vec<usize>>,

@@ -73,7 +73,7 @@ fn note_invoke(attributes: &ir::Attributes, cell: &RRC<ir::Cell>) {
     if let Some(node) = id_of(attributes) {
         let name = cell.borrow().name().to_string();
         record::with(|record| {
-            record.invoked.entry(node).or_insert(name);
+            record.invoked.entry(node).or_default().push_back(name);
         });
     }
 }

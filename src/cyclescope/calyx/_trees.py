@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["bare_profile", "build_profile"]
 
+# What simplify-with-control lets the combinational group of a condition write: no cell of the
+# program's, so it is none of what the group calls.
+_CONDITION_REGISTER = "comb_reg"
+
 
 @dataclass(frozen=True)
 class _Instance:
@@ -197,6 +201,9 @@ class _Builder:
         for call in group.calls:
             if call.kind == "primitive":
                 frame = frames.cell(call.name, kind=Kind.PRIMITIVE, group=group.group)
+                if frame.generated and frame.name.startswith(_CONDITION_REGISTER):
+                    self._use(self._resolve(instance, call.actual), path)
+                    continue
                 below = self._profile.path(path, frame)
                 expansion.paths.append(below)
                 self._use(self._resolve(instance, call.actual), below)

@@ -28,8 +28,8 @@ __all__ = ["Activity", "Learned", "activity", "learn"]
 Learned = dict[tuple[str, int], set[str]]
 """(compiler-made group, its state) → the places of what was seen to run in it."""
 
-# What `static-inline` calls the group of a promoted block, after its operator.
-_PROMOTED = re.compile(r"(?:wrapper_early_reset_)?static_(seq|par|if|repeat)(?:_thread)?\d*")
+# What the compiler calls the group of a promoted block, and a `while` that repeats one.
+_PROMOTED = re.compile(r"(?:(?:while_)?wrapper_early_reset_)?static_(seq|par|if|repeat)(?:_thread)?\d*")
 
 
 @dataclass(frozen=True, slots=True)

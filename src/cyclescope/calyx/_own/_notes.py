@@ -75,7 +75,7 @@ class Notes:
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
     aliases: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     written: dict[tuple[str, str], list[str | None]] = field(default_factory=dict)
-    invoked: dict[int, str] = field(default_factory=dict)
+    invoked: dict[int, list[str]] = field(default_factory=dict)
     probe_nodes: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     before_inline: dict[str, Shape] = field(default_factory=dict)
     repeats: dict[str, tuple[list[int | None], set[str]]] = field(default_factory=dict)

@@ -36,7 +36,7 @@ def note_cells(notes: Notes, design: Design) -> None:
         for statement in walk(component.text.control or []):
             node = id_of(statement)
             if statement.kind == "invoke" and node is not None:
-                notes.invoked.setdefault(node, statement.name)
+                notes.invoked.setdefault(node, []).append(statement.name)
 
 
 def drop_unused(_notes: Notes, design: Design) -> None:
@@ -109,9 +109,10 @@ class _Prober:
         actual = statement.name
         known = component.cells.get(actual)
         inside = known is not None and component.design.is_component(known.type)
+        before = notes.invoked.get(node) if node is not None else None
         call = {
             "kind": "cell" if inside else "primitive",
-            "name": notes.invoked.get(node, actual) if node is not None else actual,
+            "name": before.pop(0) if before else actual,
             "actual": actual,
             "probe": None,
         }
