@@ -10,16 +10,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cyclescope.analyse._match import plain_name
+from cyclescope.analyse._texts import components_of, source_line
 from cyclescope.model import Frame, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cyclescope.analyse.rules._facts import Facts
 
-__all__ = ["Uses", "chain", "uses_of"]
+__all__ = ["Uses", "chain", "interchangeable", "uses_of"]
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_CONDITION = re.compile(r"\b(?:if|while)\s+([A-Za-z_]\w*)\s*\.")
 _CELL = re.compile(r"([A-Za-z_][\w]*)\s*\.\s*[A-Za-z_]")
 
 
@@ -32,15 +33,6 @@ class Uses(NamedTuple):
     def conflicts(self, other: Uses) -> bool:
         """Whether the two may not run at once, or in another order."""
         return bool(self.written & (other.written | other.read) or self.read & other.written)
-
-
-@lru_cache(maxsize=32)
-def _components(text: str) -> dict[str, str]:
-    """The text of each component, without comments."""
-    bare = _COMMENT.sub(" ", text)
-    heads = list(re.finditer(r"\bcomponent\s+([A-Za-z_]\w*)", bare))
-    ends = [*(head.start() for head in heads[1:]), len(bare)][: len(heads)]
-    return {head[1]: bare[head.start() : end] for head, end in zip(heads, ends, strict=True)}
 
 
 @lru_cache(maxsize=1024)
@@ -68,28 +60,95 @@ def _uses(text: str) -> Uses:
     return Uses(frozenset(written), frozenset(read))
 
 
+@lru_cache(maxsize=64)
+def _prototypes(component: str) -> dict[str, str]:
+    """What each cell of a component is an instance of, with its parameters."""
+    head = re.search(r"\bcells\s*{([^}]*)}", component)
+    if head is None:
+        return {}
+    found = re.findall(r"([A-Za-z_]\w*)\s*=\s*(?:ref\s+)?([A-Za-z_]\w*\s*\([^)]*\))", head[1])
+    return {name: re.sub(r"\s+", "", prototype) for name, prototype in found}
+
+
+def interchangeable(facts: Facts, frame: Frame, one: Uses, other: Uses) -> bool:
+    """Whether two parts of a component use cells that the compiler could make one of."""
+    kinds: dict[str, str] = {}
+    for position in frame.positions:
+        texts = components_of(facts.profile.sources.get(position.file, ""))
+        kinds |= _prototypes(texts.get(frame.component, ""))
+    first, second = (
+        {kinds[cell] for cell in uses.written | uses.read if cell in kinds} for uses in (one, other)
+    )
+    return not first.isdisjoint(second)
+
+
 def uses_of(facts: Facts, path: int) -> Uses | None:
     """What a group, or all groups of a block, use; None if the text does not say."""
     frame = facts.of(path)
     if frame.kind is Kind.GROUP:
         return _group_uses(facts, frame)
-    inside = [p for p in facts.below(path) if facts.of(p).kind is Kind.GROUP]
-    every = [_group_uses(facts, facts.of(p)) for p in inside]
+    inside = [facts.of(p) for p in (path, *facts.below(path))]
+    every = [_group_uses(facts, frame) for frame in inside if frame.kind is Kind.GROUP]
     known = [uses for uses in every if uses is not None]
     if not every or len(known) < len(every):
         return None
+    asked = [_asked(facts, frame) for frame in inside if frame.detail in ("if", "while")]
     return Uses(
         frozenset().union(*(uses.written for uses in known)),
-        frozenset().union(*(uses.read for uses in known)),
+        frozenset().union(*asked, *(uses.read for uses in known)),
     )
+
+
+def _asked(facts: Facts, frame: Frame) -> frozenset[str]:
+    """The cells on which an `if` or `while` decides."""
+    found: set[str] = set()
+    for position in frame.positions:
+        line = source_line(facts.profile, position.file, position.line)
+        component = components_of(facts.profile.sources.get(position.file, "")).get(frame.component)
+        if component:
+            found |= _seen(component, _CONDITION.findall(line))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=64)
+def _wires(component: str) -> dict[str, frozenset[str]]:
+    """For each cell the cells that drive it always, in no group."""
+    head = re.search(r"\bwires\s*{", component)
+    if head is None:
+        return {}
+    # What is left when the innermost braces go are the statements outside of groups.
+    text = component[head.end() :].split("control", 1)[0]
+    while (bare := re.sub(r"[^;{}]*{[^{}]*}", ";", text)) != text:
+        text = bare
+    drivers: dict[str, set[str]] = {}
+    for statement in text.split(";"):
+        left, equals, right = statement.partition("=")
+        if equals:
+            for cell in _CELL.findall(left):
+                drivers.setdefault(cell, set()).update(_CELL.findall(right))
+    return {cell: frozenset(by) for cell, by in drivers.items()}
+
+
+def _seen(component: str, cells: Iterable[str]) -> set[str]:
+    """These cells and all whose values they show."""
+    drivers = _wires(component)
+    found: set[str] = set()
+    waiting = list(cells)
+    while waiting:
+        cell = waiting.pop()
+        if cell not in found:
+            found.add(cell)
+            waiting += drivers.get(cell, ())
+    return found
 
 
 def _group_uses(facts: Facts, frame: Frame) -> Uses | None:
     for position in frame.positions:
-        component = _components(facts.profile.sources.get(position.file, "")).get(frame.component)
+        component = components_of(facts.profile.sources.get(position.file, "")).get(frame.component)
         text = _group(component, plain_name(frame.name)) if component else None
-        if text is not None:
-            return _uses(text)
+        if component and text is not None:
+            uses = _uses(text)
+            return uses._replace(read=frozenset(_seen(component, uses.read)))
     return None
 
 

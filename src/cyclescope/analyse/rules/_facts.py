@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse._texts import is_comb_group
 from cyclescope.model import Frame, Ints, Kind, Profile, flat_weights, spans, tree_cycles
 
 if TYPE_CHECKING:
@@ -105,14 +106,20 @@ class Facts:
     def is_condition(self, path: int) -> bool:
         """Whether a group only works out a condition (`with`) for the block that calls it.
 
-        The compiler has it write a register of the compiler's own.
+        It is a `comb group` in the text, or the compiler has it write a register of its own.
         """
         if self.of(path).kind is not Kind.GROUP or self.parent[path] < 0:
             return False
         if self.of(self.parent[path]).detail not in ("if", "while"):
             return False
         used = [self.of(child) for child in self.children[path]]
-        return any(f.kind is Kind.PRIMITIVE and f.generated for f in used)
+        if any(f.kind is Kind.PRIMITIVE and f.generated for f in used):
+            return True
+        frame = self.of(path)
+        return any(
+            is_comb_group(self.profile.sources.get(p.file, ""), frame.component, frame.name)
+            for p in frame.positions
+        )
 
     def hidden(self, path: int) -> bool:
         """Whether something else worked in another arm of a `par` around it, at any time.

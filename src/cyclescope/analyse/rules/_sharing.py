@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._dependences import chain, uses_of
+from cyclescope.analyse.rules._dependences import chain, interchangeable, uses_of
 from cyclescope.analyse.rules._rule import Rule, Site, counted
 from cyclescope.model import Frame, Kind
 
@@ -45,6 +46,11 @@ def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
         shortest, longest = facts.lengths([path])
         possible = chain(known, cycles)
         if shortest != longest or possible >= longest:
+            continue
+        if not any(
+            not one.conflicts(other) and interchangeable(facts, frame, one, other)
+            for one, other in combinations(known, 2)
+        ):
             continue
         saving += times * (longest - possible)
         at_most += times * (longest - max(cycles))
