@@ -115,6 +115,10 @@ def test_teams_have_a_size(threads: int) -> None:
         ("for (int i = 0; i < n; i++) a[i] += 1;", "a"),
         ("if (n > 3) f[n - 1] = 2;", "f"),
         ("int x[8]; x[0] = omp_get_thread_num(); a[3] = x[0];", "a"),
+        ("for (int i = omp_get_thread_num(); i < n; i += 4) a[0] += a[i];", "a"),
+        ("for (int i = omp_get_thread_num(); i < n; i += 4) if (a[i] < 3) f[1]++;", "f"),
+        ("for (int i = omp_get_thread_num(); i < n; i += 4) if (i & 1) f[1]++;", "f"),
+        ("for (int i = 0; i < omp_get_thread_num(); i++) while (a[0] < i) a[0] += 1;", "a"),
     ],
 )
 def test_a_data_race_that_can_be_seen_is_a_warning(body: str, place: str) -> None:
@@ -131,6 +135,12 @@ def test_a_data_race_that_can_be_seen_is_a_warning(body: str, place: str) -> Non
         "a[omp_get_thread_num()] = 1;",
         "for (int i = omp_get_thread_num(); i < n; i += 4) a[i] = 1;",
         "if (omp_get_thread_num() == 0) a[0] = 1;",
+        "if (!omp_get_thread_num()) for (int i = 0; i < n; i++) a[0] += i;",
+        "if (omp_get_thread_num() < 1) a[0]++;",
+        "if (omp_get_thread_num() == 2 && a[1] > 4) a[0]++;",
+        "for (int i = omp_get_thread_num(); i < n; i += 4) if (i == 5) a[0]++;",
+        "#pragma omp critical\n{ a[0] += omp_get_thread_num(); a[1] = a[0]; }",
+        "#pragma omp critical\nif (a[0] < omp_get_thread_num()) a[0] = omp_get_thread_num();",
         "for (int i = 0; i < omp_get_thread_num(); i++) a[7] = i;",
         "int i = 0; while (i < omp_get_thread_num()) i++; a[i] = 1;",
         "#pragma omp critical\na[0] = 1;",
@@ -141,6 +151,62 @@ def test_a_data_race_that_can_be_seen_is_a_warning(body: str, place: str) -> Non
 )
 def test_what_threads_do_apart_or_protected_is_none(body: str) -> None:
     assert not compiled(body)
+
+
+FOR = "#pragma omp for\nfor (int i = 1; i < 64; i++)\n"
+FOR_J = FOR + "for (int j = 1; j < 64; j++)\n"
+MINE = "int t = omp_get_thread_num();\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FOR + "a[i] = a[i - 1] + 1;",
+        FOR + "if (i < n - 2) a[i] = i > 1 ? a[i + 2] : 0;",
+        FOR_J + "a[i * 64 + j] += a[(i - 1) * 64 + j];",
+        FOR_J + "a[j * 64 + i] += a[j * 64 + i - 1];",
+        FOR_J + "a[i * 64 + j] += a[(i - 1) * 64 + j + 1];",
+        MINE + "a[t] = a[t + 1];",
+        MINE + "for (int i = t; i < n; i += 4)\na[i] = a[i - 1];",
+    ],
+)
+def test_a_race_between_neighbours_is_a_warning(body: str) -> None:
+    (warning,) = compiled(body)
+    line = LINE + body.count("\n")
+    assert warning.startswith(f"k.c:{line}: data race: this element of a is written by another")
+    assert not compiled(body, threads=1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FOR + "if (i & 1) a[i] = a[i - 1];",
+        FOR + "f[i] = a[i - 1];",
+        FOR + "{ a[2 * i] = 1; a[2 * i + 1] = a[2 * i]; }",
+        FOR + "a[i] = a[i + n];",
+        FOR + "a[i] = a[i + 63];",
+        FOR_J + "a[i * 64 + j] += a[i * 64 + j - 1];",
+        FOR_J + "a[j * 64 + i] += a[(j - 1) * 64 + i];",
+        "#pragma omp for\nfor (int i = 1; i < n; i += 2) a[i] = a[i - 1] + a[i + 1];",
+        MINE + "a[2 * t] = a[2 * t + 1];",
+        MINE + "for (int i = 2 * t; i < n; i += 8) a[i] = a[i + 1];",
+        MINE + "a[t] = 0; for (int i = 0; i < 8; i++) a[t] += a[t + 32];",
+        MINE + "for (int i = 0; i < 9; i++) { f[t] = a[t + 1];\n#pragma omp barrier\na[t] = i; }",
+    ],
+)
+def test_neighbours_that_do_not_meet_are_none(body: str) -> None:
+    assert not compiled(body)
+
+
+def test_who_writes_last_may_be_open() -> None:
+    body = "#pragma omp critical\n{ int t = omp_get_thread_num(); a[1] = 3 * t; f[0] += t; }"
+    lowered = compile_c("k.c", text=f"{HEAD}{body}\n}}\n}}\n").lowered
+    assert lowered.undecided == {"a"}
+    assert lowered.warnings == (
+        f"k.c:{LINE + 1}: every thread writes its own value to the same place of a: the last one"
+        f" stays, and which that is, is open; combine them (+=)",
+    )
+    assert not compiled(body, threads=1)
 
 
 def test_a_loop_that_cannot_be_unrolled_is_a_warning() -> None:

@@ -59,6 +59,7 @@ class Measurement:
         differing: arrays whose contents differ from the native run's, a line each.
         loose: floating-point results were compared with a tolerance, as threads combined them in
             an order that is open.
+        undecided: arrays that weren't compared, as they depend on which thread writes last.
         stdout: what the host's side wrote, given the hardware's results.
         status: its exit status.
         profile: of the region.
@@ -70,6 +71,7 @@ class Measurement:
     run: HardwareRun
     differing: tuple[str, ...]
     loose: bool
+    undecided: tuple[str, ...]
     stdout: bytes
     status: int
     profile: Profile
@@ -79,7 +81,7 @@ class Measurement:
     def agrees(self) -> bool:
         """Did hardware and native run lead to the same?"""
         same = self.stdout == self.native.stdout and self.status == self.native.status
-        return not self.differing and (same or self.loose)
+        return not self.differing and (same or self.loose or bool(self.undecided))
 
 
 def machine_of(
@@ -207,7 +209,16 @@ def measure(
         },
     )
     return Measurement(
-        machine, native, run, differing, order_matters(program), stdout, status, profile, run.trace
+        machine,
+        native,
+        run,
+        differing,
+        order_matters(program),
+        tuple(sorted(program.lowered.undecided)),
+        stdout,
+        status,
+        profile,
+        run.trace,
     )
 
 

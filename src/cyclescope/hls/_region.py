@@ -23,9 +23,10 @@ from cyclescope.hls._assigned import assigned, expressions, lanes_written, state
 from cyclescope.hls._clean import clean, graphs
 from cyclescope.hls._ir import Array, Node, Op, Place, Region
 from cyclescope.hls._layout import size_of, width_of
+from cyclescope.hls._neighbours import neighbours
 from cyclescope.hls._openmp import Directive, MapItem, directives
 from cyclescope.hls._preload import preload
-from cyclescope.hls._races import races
+from cyclescope.hls._races import Threads, last_writers, races
 from cyclescope.hls._sharing import Sharing
 from cyclescope.hls._statements import within
 
@@ -83,6 +84,7 @@ class Lowered:
         exact: arithmetic that cannot overflow.
         guarded: loads and stores under mutual exclusion.
         warnings: for people; each begins with file and line.
+        undecided: arrays whose contents depend on which thread is last.
     """
 
     region: Region
@@ -91,6 +93,7 @@ class Lowered:
     exact: frozenset[Node]
     guarded: frozenset[Node]
     warnings: tuple[str, ...]
+    undecided: frozenset[str] = frozenset()
 
 
 def find_target(unit: Unit) -> Target:
@@ -187,6 +190,7 @@ class _Lowering(Sharing):
         self.items: dict[str, MapItem] = {i.name: i for i in target.directive.maps}
         self.order: list[Variable] = []
         self.hosts: dict[Array, Variable] = {}
+        self.undecided: set[Array] = set()
         names = {n for _, n in target.directive.reductions}
         for stmt in statements(target.body):
             names |= {n for d in directives(stmt.pragmas) for _, n in d.reductions}
@@ -213,7 +217,12 @@ class _Lowering(Sharing):
         if preload(self.root.graph, self.shared):
             clean(self.root.graph)
         if self.threads > 1:
-            self.warnings += races(self.root.graph, self.guarded_nodes)
+            graph, guarded, own = self.root.graph, self.guarded_nodes, Threads(self.root.graph)
+            self.warnings += races(graph, guarded, own)
+            self.warnings += neighbours(graph, guarded, self.shared.exact, own)
+            for warning, array in last_writers(graph, guarded, own):
+                self.warnings.append(warning)
+                self.undecided.add(array)
         return self._finished()
 
     def _outside(self, body: Stmt) -> list[Variable]:
@@ -375,6 +384,7 @@ class _Lowering(Sharing):
             frozenset(self.shared.exact),
             frozenset(self.guarded_nodes),
             tuple(self.warnings),
+            frozenset(final[a].name for a in self.undecided),
         )
 
 
