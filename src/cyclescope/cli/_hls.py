@@ -219,4 +219,6 @@ def _judge(source: Path, result: Measurement) -> None:
             " please report it"
         )
     how = "to rounding" if result.loose else "bit for bit"
+    if result.undecided:
+        how += f"; {', '.join(result.undecided)} not compared: which thread writes last is open"
     click.echo(f"results: as in the native run, {how}")
