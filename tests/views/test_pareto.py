@@ -40,3 +40,19 @@ def test_fewer_is_further_left_and_lower() -> None:
     first, second = root.iter(f"{SVG}circle")
     assert float(first.get("cx", 0)) < float(second.get("cx", 0))
     assert float(first.get("cy", 0)) < float(second.get("cy", 0))
+
+
+def test_names_do_not_cover_each_other() -> None:
+    runs = [
+        ParetoPoint(10, 500, "fast", True),
+        ParetoPoint(2000, 3, "one of two", True),
+        ParetoPoint(2000, 3, "the other", True),
+        ParetoPoint(1999, 4, "close to them", True),
+    ]
+    root = ET.fromstring(pareto_svg(runs, "cycles", "area", "study"))
+    shown = [text.text for text in root.iter(f"{SVG}text")]
+    assert {"fast", "one of two and 1 more"} <= set(shown)
+    assert "the other" not in shown
+    assert "close to them" not in shown
+    told = [title.text or "" for title in root.iter(f"{SVG}title")]
+    assert any(title.startswith("close to them") for title in told)

@@ -16,9 +16,11 @@ __all__ = ["ParetoPoint", "pareto_svg"]
 _WIDTH, _HEIGHT = 760, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 100, 24, 48, 56
 _TICKS = 5
-_NAMES = 12  # names beside points of the front; more would cover each other
+_NAMES = 12  # names beside points of the front
+_NAME, _LETTER, _LINE = 44, 7.0, 14  # characters of a name; pixels of one, and of a line
 _STYLE = """
-text { font: 12px system-ui, sans-serif; fill: #1b1b1f; }
+text { font: 12px system-ui, sans-serif; fill: #1b1b1f;
+  paint-order: stroke; stroke: #fff; stroke-width: 3px; }
 .title { font-size: 15px; font-weight: bold; }
 .tick { fill: #5f6068; font-size: 11px; }
 .grid { stroke: #e3e4e8; }
@@ -78,10 +80,26 @@ class _Writer:
             self._svg.leaf("polyline", points=line, **{"class": "front"})
         for point in sorted(self._points, key=lambda p: p.best):
             self._point(point)
-        for point in [p for p in self._points if p.best][:_NAMES]:
-            left, top = self._at(point.x, point.y)
-            self._label(clip(visible(point.label), 44), left, top)
+        self._labels()
         return self._svg.end(tight=True)
+
+    def _labels(self) -> None:
+        """Names of runs on the front, as far as they do not cover each other."""
+        at: dict[tuple[int, int], list[str]] = {}
+        for point in self._points:
+            if point.best:
+                at.setdefault((point.x, point.y), []).append(visible(point.label))
+        taken: list[tuple[float, float, float]] = []
+        for (x, y), names in list(at.items())[:_NAMES]:
+            left, top = self._at(x, y)
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            text = clip(names[0], _NAME - len(more)) + more
+            right = left > _WIDTH * 0.6
+            start = left - 9 - _LETTER * len(text) if right else left + 9
+            end = start + _LETTER * len(text)
+            if all(end < a or b < start or abs(top - t) > _LINE for a, b, t in taken):
+                taken.append((start, end, top))
+                self._label(text, left, top, right=right)
 
     def _at(self, x: int, y: int) -> tuple[float, float]:
         return (
@@ -120,8 +138,7 @@ class _Writer:
         )
         self._svg.close("circle", tight=True)
 
-    def _label(self, text: str, left: float, top: float) -> None:
-        right = left > _WIDTH * 0.6
+    def _label(self, text: str, left: float, top: float, *, right: bool) -> None:
         self._svg.leaf(
             "text",
             text,
