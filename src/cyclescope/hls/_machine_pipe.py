@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
-from cyclescope.hls._delays import varies
 from cyclescope.hls._ir import EFFECTS, Op
 from cyclescope.hls._machine_gate import Entry, Gate, Operation, Work
 from cyclescope.hls._machine_ops import FLOATING, INTEGER, combinational, unit_of
 from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler
+from cyclescope.hls._machine_plan import Plan
 from cyclescope.rtl import const
 
 if TYPE_CHECKING:
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Pipeline"]
 
-_FREE = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
-
 
 class Pipeline:
     """A graph as hardware.
 
     Attributes:
         name: prefix of its nets.
+        plan: what happens in which stage.
         gates: the head, then the waiting stages.
         over: a thread ends here in this cycle, and its number.
         active: the threads that are in this graph.
@@ -44,92 +43,21 @@ class Pipeline:
         self.note = core.text(graph.where)
         self.root = graph.stay is None
         self.stages: dict[int, tuple[Expr, Expr]] = {}
-        self.by_stage: dict[int, list[Node]] = {}
+        self.plan = Plan(graph, schedule, self.note)
         self.works: list[Work] = []
-        self._carried = {c.param: c for c in graph.carried}
         self._invariants: dict[Node, Memory] = {}
         self._registers: dict[Node, Memory] = {}
         self._values: dict[tuple[Value, int], Expr] = {}
         self._go: dict[int, Expr] = {}
-        self._plan()
         self._state(entry)
         self._walk()
         self._leave()
-
-    # Planning
-
-    def available(self, value: Value) -> int:
-        """The first stage in which a value is there; -1 if it is there in all."""
-        node = value.node
-        if node.op in _FREE or (node.op is Op.PARAM and node not in self._carried):
-            return -1
-        stage = self.schedule.stage[node]
-        if node.op is Op.PARAM:
-            return stage
-        if node in self.in_waiting:
-            return stage + 1
-        return stage + self._latency(node)
-
-    def _latency(self, node: Node) -> int:
-        """Cycles that the hardware takes; the schedule may allow more."""
-        if node.op is Op.LOAD:
-            return 1
-        unit = unit_of(node, self.schedule.latency.get(node, 0))
-        return unit.latency if unit else 0
-
-    def _plan(self) -> None:
-        graph, schedule = self.graph, self.schedule
-        self.waiting = tuple(sorted(schedule.waiting))
-        stages = set(self.waiting)
-        self.in_waiting = {n for n in graph.nodes if varies(n) and schedule.stage[n] in stages}
-        for node in graph.nodes:
-            if varies(node) and node not in self.in_waiting:
-                raise LawError(f"{self.note}: {node.op} is not in a waiting stage")
-            if node.op is not Op.PARAM and node.op not in _FREE:
-                self.by_stage.setdefault(schedule.stage[node], []).append(node)
-        self.need: dict[Value, int] = {}
-        for node in graph.nodes:
-            if node.op in _FREE or node.op is Op.PARAM:
-                continue
-            for operand in (*node.operands, *((node.when,) if node.when else ())):
-                self._needs(operand, schedule.stage[node])
-        self.stay_stage = 0
-        if graph.stay is not None:
-            self.stay_stage = max(self.available(graph.stay), 0)
-            self._needs(graph.stay, self.stay_stage)
-        self.writes = {
-            c: max(self.available(c.next), schedule.stage[c.param], self.stay_stage)
-            for c in graph.carried
-        }
-        for carried, stage in self.writes.items():
-            self._needs(carried.next, stage)
-        last = [schedule.depth - 1, *self.writes.values(), *self.need.values()]
-        last += [schedule.stage[n] for n in graph.nodes if n.op in EFFECTS]
-        last += [self.waiting[-1] + 1] if self.waiting else []
-        self.end = max(0, *last)
-        for node in graph.nodes:
-            begin = schedule.stage.get(node, 0)
-            ready = begin + self._latency(node)
-            if node not in self.in_waiting and any(begin <= w < ready for w in self.waiting):
-                raise LawError(f"{self.note}: {node.op} runs across waiting stage {begin}")
-
-    def _needs(self, value: Value, stage: int) -> None:
-        if (there := self.available(value)) > stage:
-            raise LawError(
-                f"{self.note}: {value.node.op} is needed in stage {stage}, there in {there}"
-            )
-        if there >= 0:
-            self.need[value] = max(self.need.get(value, 0), stage)
-
-    def region_of(self, stage: int) -> int:
-        """The index in `gates` of the gate in front of a stage."""
-        return sum(w < stage for w in self.waiting)
 
     # State
 
     def _state(self, entry: Entry) -> None:
         core, m, n = self.core, self.core.m, self.core.threads
-        self.gates = [Gate(m, self.name, n, s, self.note) for s in (-1, *self.waiting)]
+        self.gates = [Gate(m, self.name, n, s, self.note) for s in (-1, *self.plan.waiting)]
         inside = f"{self.note}: threads inside"
         self.active = Flags(m, f"{self.name}_active", n, note=inside, keep=True)
         self.last_seen = Flags(m, f"{self.name}_last", n)
@@ -149,43 +77,27 @@ class Pipeline:
             )  # fmt: skip
             memory.write(entry.tid, entry.initial[number], entry.valid)
             self._registers[param] = memory
-        self._events()
+        self._waits()
 
-    def _events(self) -> None:
-        """Which gates wait for what of the previous iteration: gate → latest stage.
-
-        An operation of waiting stage w is over when the iteration leaves w: stage w + 1.
-        """
-        schedule = self.schedule
-        self.events: dict[int, int] = {}
-        pairs = [(schedule.stage[c.param], stage) for c, stage in self.writes.items()]
-        for order in self.graph.orders:
-            before = schedule.stage[order.before]
-            over = before + 1 if order.before in self.in_waiting else before
-            pairs.append((schedule.stage[order.after], over))
-        for reader, stage in pairs:
-            gate = self.region_of(reader)
-            if self.region_of(stage) > gate:
-                self.events[gate] = max(self.events.get(gate, 0), stage)
-        if not self.root and not self.waiting and self.stay_stage > 0:
-            # Nothing else keeps the head from iterations after the last.
-            self.events[0] = max(self.events.get(0, 0), self.stay_stage)
-        lengths = [b - a for a, b in zip((-1, *self.waiting), self.waiting, strict=False)]
+    def _waits(self) -> None:
+        """What the gates wait for besides the threads."""
+        plan, interval = self.plan, self.schedule.interval
+        lengths = [b - a for a, b in zip((-1, *plan.waiting), plan.waiting, strict=False)]
         for number, here in enumerate(self.gates):
-            here.waits_token = number in self.events
+            here.waits_token = number in plan.events
             # One iteration in a region and the context behind it keeps them so far apart anyway.
             apart = lengths[max(number - 1, 0)] if lengths else 0
-            here.waits_interval = not self.root and schedule.interval > max(apart, 1)
+            here.waits_interval = not self.root and interval > max(apart, 1)
 
     # Building
 
     def _walk(self) -> None:
         for number, gate in enumerate(self.gates):
             self._scheduler(number, gate)
-            last = self.gates[number + 1].stage if number + 1 < len(self.gates) else self.end
+            last = self.gates[number + 1].stage if number + 1 < len(self.gates) else self.plan.end
             for stage in range(gate.stage + 1, last + 1):
                 self._begin(stage, gate)
-                for node in self.by_stage.get(stage, ()):
+                for node in self.plan.by_stage.get(stage, ()):
                     self._node(node, stage)
                 self._carry(stage)
                 self._hook(stage)
@@ -248,19 +160,21 @@ class Pipeline:
         else:
             tid = const(0, 1)
         self.stages[stage] = (valid, tid)
-        for value, until in self.need.items():
-            there = self.available(value)
+        for value, until in self.plan.need.items():
+            there = self.plan.available(value)
             if there < stage <= until:
                 self._values[value, stage] = self._pass(
                     value, stage, gate if first else None, before[0]
                 )
-            elif there == stage and first and gate.stage >= 0 and value.node in self.in_waiting:
+            elif (
+                there == stage and first and gate.stage >= 0 and value.node in self.plan.in_waiting
+            ):
                 operation = next(o for o in gate.operations if o.node is value.node)
                 name = f"{prefix}_{value.node.name or value.node.op}"
                 result = operation.result(value.index, gate.tid)
                 note = core.text(value.node.where)
                 self._values[value, stage] = m.delay(result, name, when=gate.valid, note=note)
-        if not self.root and stage > self.stay_stage:
+        if not self.root and stage > self.plan.stay_stage:
             name = f"{self.name}_go"
             went = self._go[stage - 1]
             if first and gate.stage >= 0:
@@ -306,9 +220,9 @@ class Pipeline:
         """Do the effects of this stage happen?"""
         if self.root:
             return self.stages[stage][0]
-        if stage < self.stay_stage:
+        if stage < self.plan.stay_stage:
             raise LawError(f"{self.note}: an effect in stage {stage} before it is known to be")
-        if stage == self.stay_stage and stage not in self._go:
+        if stage == self.plan.stay_stage and stage not in self._go:
             assert self.graph.stay is not None
             self._go[stage] = self.at(self.graph.stay, stage)
         return self.stages[stage][0] & self._go[stage]
@@ -316,7 +230,7 @@ class Pipeline:
     def _node(self, node: Node, stage: int) -> None:
         core, m = self.core, self.core.m
         note = core.text(node.where)
-        if node in self.in_waiting:
+        if node in self.plan.in_waiting:
             return
         with m.source(note):
             if node.op in EFFECTS:
@@ -358,33 +272,33 @@ class Pipeline:
         """What is written at the end of a stage's cycle."""
         m = self.core.m
         valid, tid = self.stages[stage]
-        if not self.root and stage == self.stay_stage:
+        if not self.root and stage == self.plan.stay_stage:
             going = self._go_at(stage)
             stops = m.wire(f"{self.name}_stops", valid & ~going)
             self.last_seen.set(one_hot(stops, tid, self.core.threads))
             self.last_seen.clear(self.entered)
-        for carried, at in self.writes.items():
+        for carried, at in self.plan.writes.items():
             if at == stage:
                 value = self.at(carried.next, stage)
                 self._registers[carried.param].write(tid, value, self._late_go(stage))
-        for gate, event in self.events.items():
+        for gate, event in self.plan.events.items():
             if event == stage:
-                going = valid if stage < self.stay_stage else self._late_go(stage)
+                going = valid if stage < self.plan.stay_stage else self._late_go(stage)
                 self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
 
     def _hook(self, stage: int) -> None:
         """A named wire that says when the stage's operations do their work."""
-        nodes = self.by_stage.get(stage, ())
+        nodes = self.plan.by_stage.get(stage, ())
         integer = sum(n.op in INTEGER for n in nodes)
         floating = sum(n.op in FLOATING for n in nodes)
         if integer or floating:
             valid, tid = self.stages[stage]
-            works = valid if stage < self.stay_stage else self._go_at(stage)
+            works = valid if stage < self.plan.stay_stage else self._go_at(stage)
             wire = self.core.m.wire(f"{self.name}_s{stage}_works", works, keep=True)
             self.works.append(Work(wire, tid, integer, floating))
 
     def _late_go(self, stage: int) -> Expr:
-        if stage < self.stay_stage:
+        if stage < self.plan.stay_stage:
             raise LawError(f"{self.note}: a carried value is written before the loop's condition")
         return self._go_at(stage)
 
@@ -393,8 +307,8 @@ class Pipeline:
         valid, tid = self.stages[gate.stage]
         gate.present.set(one_hot(valid, tid, core.threads))
         go = self._go_at(gate.stage)
-        for node in self.by_stage.get(gate.stage, ()):
-            if node not in self.in_waiting:
+        for node in self.plan.by_stage.get(gate.stage, ()):
+            if node not in self.plan.in_waiting:
                 continue
             with m.source(core.text(node.where)):
                 name = f"{self.name}_w{gate.stage}_{node.name or node.op}"
@@ -409,8 +323,8 @@ class Pipeline:
 
     def _leave(self) -> None:
         m, n = self.core.m, self.core.threads
-        valid, tid = self.stages[self.end]
-        ends = valid if self.root else valid & ~self._go[self.end]
+        valid, tid = self.stages[self.plan.end]
+        ends = valid if self.root else valid & ~self._go[self.plan.end]
         self.over = (m.wire(f"{self.name}_over", ends), tid)
         self.over_mask = m.wire(f"{self.name}_over_mask", one_hot(self.over[0], tid, n))
         self.active.set(self.entered)
