@@ -29,7 +29,9 @@ Learned = dict[tuple[str, int], set[str]]
 """(compiler-made group, its state) → the places of what was seen to run in it."""
 
 # What the compiler calls the group of a promoted block, and a `while` that repeats one.
-_PROMOTED = re.compile(r"(?:(?:while_)?wrapper_early_reset_)?static_(seq|par|if|repeat)(?:_thread)?\d*")
+_PROMOTED = re.compile(
+    r"(?:(?:while_)?wrapper_early_reset_)?static_(seq|par|if|repeat)(?:_thread)?\d*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,9 @@ def activity(instance: Instance, values: Mapping[bytes, int], learned: Learned) 
             nodes.update(dict.fromkeys(component.chain(_block(instance, group, values, learned))))
     calls: dict[str, list[Probe]] = {}
     for call in instance.calls:
-        if _high(call.signal, values):
+        # A group that was split in two still has the probes of the whole in either half.
+        started = call.start is None or _high(call.start, values)
+        if started and _high(call.signal, values):
             calls.setdefault(call.group, []).append(call)
     return Activity(tuple(nodes), groups, {group: tuple(rows) for group, rows in calls.items()})
 

@@ -19,6 +19,8 @@ __all__ = ["Design", "Instance", "Probe", "find_design"]
 
 _NAME = re.compile(r"(.+)_(contprimitive|contcell|primitive|group|cell|se)_probe_out")
 _GLUE = "___"
+# The ports that start the primitives of Calyx's library: a memory's, a unit's, a register's.
+_STARTS = ("content_en", "go", "write_en")
 
 Scope = tuple[str, ...]
 
@@ -28,13 +30,14 @@ class Probe:
     """A signal that is high while a group calls something.
 
     `kind` is `cell`, `primitive` or `se` (another group); `group` is empty for what continuous
-    assignments start.
+    assignments start. `start` is the port that starts a primitive, if the waveform shows it.
     """
 
     kind: str
     group: str
     name: str
     signal: Signal
+    start: Signal | None = None
 
 
 @dataclass
@@ -64,6 +67,7 @@ class Instance:
         return [
             *self.groups.values(),
             *(call.signal for call in self.calls),
+            *(call.start for call in self.calls if call.start is not None),
             *(signal for _, signal in self.controls),
             *self.registers.values(),
         ]
@@ -200,7 +204,11 @@ class _Finder:
             called, group = self._split(what, kind, instance)
             # An invoked primitive is probed as if it were a component.
             known = kind == "cell" and called not in own.cells and called in own.primitives
-            instance.calls.append(Probe("primitive" if known else kind, group, called, signal))
+            real = own.shared.get(called, called)
+            ports = (names.get(f"{real}_{port}") for port in _STARTS if kind == "primitive")
+            start = next((port for port in ports if port is not None and port.width == 1), None)
+            kind = "primitive" if known else kind
+            instance.calls.append(Probe(kind, group, called, signal, start))
 
     def _split(self, what: str, kind: str, instance: Instance) -> tuple[str, str]:
         """What is called and by which group; names may contain what joins them."""
