@@ -120,7 +120,9 @@ def read_study(path: Path, commands: Mapping[str, Mapping[str, Option]]) -> Stud
         content = tomllib.loads(text)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
         raise InputError(f"{path}: not a study: {error}") from None
     return _Reader(path, content, commands).study()
 
