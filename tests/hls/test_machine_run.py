@@ -172,6 +172,7 @@ def test_memory_models(tmp_path: Path) -> None:
         ("refresh = 2000", "does not fit"),
         ("controller = ", "not TOML"),
         ("controller = 1.5", "whole number"),
+        ("stall_one_in = 0", "at least 1"),
     ):
         file.write_text(text)
         with pytest.raises(DataError, match=said):

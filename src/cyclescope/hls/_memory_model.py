@@ -33,6 +33,7 @@ class MemoryModel:
         refresh: how long one takes.
         seed: of random stalls; 0: none.
         stall: largest random addition to a read's latency.
+        stall_one_in: of so many reads one, on average, has that addition.
     """
 
     controller: int = 24
@@ -44,6 +45,7 @@ class MemoryModel:
     refresh: int = 49
     seed: int = 0
     stall: int = 0
+    stall_one_in: int = 1
 
     def values(self) -> dict[str, int]:
         """Its attributes by name."""
@@ -57,6 +59,8 @@ class MemoryModel:
                     f"memory model: {field.name} = {value!r}: must be a whole number from 0 to"
                     f" {(1 << 20) - 1}"
                 )
+        if not self.stall_one_in:
+            raise DataError("memory model: stall_one_in = 0: must be at least 1")
         if self.refresh_interval and self.refresh >= self.refresh_interval:
             raise DataError(
                 f"memory model: a refresh of {self.refresh} cycles does not fit in its interval"

@@ -34,6 +34,7 @@ _MODEL = (
     "refresh",
     "seed",
     "stall",
+    "stall_one_in",
 )
 _BANK = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
 _HOST = ("team", "only", "in_order", "start_cost", "patience", "period")

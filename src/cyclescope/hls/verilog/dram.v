@@ -23,6 +23,7 @@ module dram #(
   input wire [31:0] refresh,
   input wire [31:0] seed,
   input wire [31:0] stall,
+  input wire [31:0] stall_one_in,
   input wire [23:0] address,
   input wire read,
   input wire write,
@@ -67,7 +68,8 @@ module dram #(
   wire [31:0] command = start + (hit ? 0 : is_open[bank] ? rp + rcd : rcd);
   wire [31:0] bus = bus_free + (write != last_write ? turnaround : 0);
   wire [31:0] transfer = command + cas > bus ? command + cas : bus;
-  wire [31:0] extra = seed != 0 ? {16'd0, random[31:16]} % (stall + 1) : 0;
+  wire late = seed != 0 && {18'd0, random[15:2]} % stall_one_in == 0;
+  wire [31:0] extra = late ? {16'd0, random[31:16]} % (stall + 1) : 0;
   wire answers = head != tail && due[head] <= now;
 
   wire [31:0] random_1 = random ^ (random << 13);
