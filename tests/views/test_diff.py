@@ -8,8 +8,10 @@ import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import Diff, diff
@@ -24,8 +26,14 @@ from cyclescope.views import (
 from cyclescope.views._diff import signed
 
 from ..strategies import calyx_profiles
+from .browser import CHROMIUM
 from .golden import check_golden
 from .switch import switch_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -153,3 +161,34 @@ def test_signs() -> None:
     assert signed(Fraction(-1, 3)) == "-0.3"
     assert signed(Fraction(1, 100)) == "+<0.1"
     assert signed(Fraction(-99, 100)) == "-1.0"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (Debian: apt install chromium)")
+def test_both_pictures_zoom_together(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "diff.svg"
+    file.write_bytes(diff_flamegraph(compared()))
+    page = browser.new_page(viewport={"width": 900, "height": 600})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.clientWidth") == 900
+    off = "document.querySelectorAll('g.b.off').length"
+    assert page.evaluate(off) == 0
+    write = page.locator("title", has_text=re.compile("^write"))
+    first = page.locator("g.panel").first.locator("g.b", has=write)
+    first.locator("rect").hover()
+    assert page.locator("g.b.twin").count() == 1
+    assert "at its end" in page.locator("[data-part=details]").inner_html()
+    first.locator("rect").click()
+    hidden = [panel.locator("g.b.off").count() for panel in page.locator("g.panel").all()]
+    assert all(hidden)
+    assert all(panel.locator("g.b.above").count() for panel in page.locator("g.panel").all())
+    page.keyboard.press("Escape")
+    assert page.evaluate(off) == 0
+    page.keyboard.press("/")
+    page.keyboard.type("^(read|write)$")
+    assert page.locator("g.b.hit").count() == 4
+    page.keyboard.type("(")
+    assert page.locator("input.bad").count() == 1
+    assert not complaints
+    page.close()

@@ -163,7 +163,7 @@ def test_an_incomplete_run_is_said_in_the_picture() -> None:
 
 def test_our_own_code_cannot_end_its_section() -> None:
     data = Path(flamegraph.__code__.co_filename).parent / "data"
-    for name in ("flamegraph.js", "flamegraph.css"):
+    for name in ("boxes.js", "flamegraph.js", "diffgraph.js", "flamegraph.css", "diffgraph.css"):
         text = (data / name).read_text("utf-8")
         assert "]]>" not in text
         assert "</" not in text

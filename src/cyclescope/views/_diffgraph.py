@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["diff_flamegraph", "diff_script"]
 
+_SCRIPTS = ("boxes.js", "diffgraph.js")
 _MARGIN = 10
 _ROW = 18
 _HEAD = 84
@@ -71,7 +72,7 @@ def diff_flamegraph(found: Diff, *, width: int = 1200, min_width: float = 0.1) -
 
 def diff_script() -> str:
     """The picture's script as it stands in it, for those who have to name its hash."""
-    return f"\n{own_file('diffgraph.js')}"
+    return f"\n{''.join(map(own_file, _SCRIPTS))}"
 
 
 def _own(profile: Profile, weighed: Stacks) -> list[Fraction]:
@@ -123,8 +124,7 @@ class _Writer:
         size = {"width": str(self._width), "height": str(height)}
         self._svg.begin(**size, viewBox=f"0 0 {self._width} {height}")
         self._svg.leaf("title", diff_heading(self._found))
-        self._svg.raw("style", "flamegraph.css")
-        self._svg.raw("style", "diffgraph.css")
+        self._svg.raw("style", "flamegraph.css", "diffgraph.css")
         self._svg.leaf("rect", **{"class": "page", "data-part": "page"}, **size)
         self._head()
         top = _HEAD
@@ -133,7 +133,7 @@ class _Writer:
             self._draw(panel, top)
             top += panel.rows * _ROW + _GAP
         self._svg.text("", _MARGIN, height - 10, "note", **{"data-part": "details"})
-        self._svg.raw("script", "diffgraph.js")
+        self._svg.raw("script", *_SCRIPTS)
         return self._svg.end()
 
     def _head(self) -> None:

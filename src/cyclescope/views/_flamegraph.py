@@ -148,7 +148,7 @@ class _Writer:
         for box in self._layout.boxes:
             self._box(box)
         self._foot(height)
-        self._svg.raw("script", "flamegraph.js")
+        self._svg.raw("script", "boxes.js", "flamegraph.js")
         return self._svg.end()
 
     def _heading(self) -> str:

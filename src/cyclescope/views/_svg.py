@@ -63,10 +63,10 @@ class Svg:
         """A line of text in a class of the document's style."""
         self.leaf("text", text, x=f"{x:g}", y=f"{y:g}", class_=style, **more)
 
-    def raw(self, name: str, file: str) -> None:
-        """One of our own files as it is: a CDATA section keeps scripts readable."""
+    def raw(self, name: str, *files: str) -> None:
+        """Some of our own files as they are: a CDATA section keeps scripts readable."""
         self.open(name)
-        self._xml.ignorableWhitespace(f"<![CDATA[\n{own_file(file)}]]>")
+        self._xml.ignorableWhitespace(f"<![CDATA[\n{''.join(map(own_file, files))}]]>")
         self.close(name)
 
     def line(self) -> None:
