@@ -4,6 +4,9 @@
         run = cyclescope.calyx("queue.futil", "queue.json")
         cyclescope.check(run.profile, "cycles <= 1200", "useful >= 30%")
 
+    def test_the_product(cyclescope):
+        cyclescope.check(cyclescope.profile("hls", "gemm.c", "-D", "DIM=8"), "cycles <= 13_000")
+
 Installed with the package, it offers the fixture `cyclescope`. Relative paths are relative to the
 folder of the test's file. Cycles of everything checked go into pytest's own JUnit file
 (`--junitxml`) as properties.
@@ -11,6 +14,9 @@ folder of the test's file. Cycles of everything checked go into pytest's own JUn
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +63,29 @@ class Cyclescope:
         with _in_one_line():
             return profile_program(self._folder / program, values, chosen)
 
+    def profile(self, command: str, *arguments: str | Path) -> Profile:
+        """Profile with any source, as on the command line, without the output.
+
+        Args:
+            command: `calyx`, `bounds`, `hls`.
+            arguments: what follows it; paths are relative to the folder of the test's file.
+        """
+        __tracebackhide__ = True
+        from cyclescope.model import load
+
+        with tempfile.TemporaryDirectory(prefix="cyclescope-pytest-") as name:
+            made = Path(name) / "made.cyc"
+            done = subprocess.run(
+                [sys.executable, "-m", "cyclescope", command, *map(str, arguments), "-o", made],
+                cwd=self._folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                errors="backslashreplace", check=False,
+            )  # fmt: skip
+            if done.returncode:
+                said = done.stderr.strip().splitlines()
+                pytest.fail(said[-1] if said else f"{command} failed", pytrace=False)
+            with _in_one_line():
+                return load(made)
+
     def check(
         self,
         profile: Profile,
@@ -99,8 +128,11 @@ def _in_one_line() -> Iterator[None]:
 
     try:
         yield
+        return
     except CyclescopeError as error:
-        pytest.fail(str(error), pytrace=False)
+        message = str(error)
+    # Outside of the handler, or pytest would print both.
+    pytest.fail(message, pytrace=False)
 
 
 @pytest.fixture

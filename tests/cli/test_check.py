@@ -96,12 +96,13 @@ def test_the_pytest_plugin(tmp_path: Path) -> None:
     assert "none.cyc" in done.stdout
     assert "CyclescopeError" not in done.stdout
     assert "Traceback" not in done.stdout
+    assert "During handling" not in done.stdout
     found = {p.get("name"): p.get("value") for p in
              ET.parse(tmp_path / "j.xml").getroot().iter("property")}  # fmt: skip
     assert int(found["cycles"] or 0) > 0
 
 
-def test_the_plugin_runs_calyx_programs(tmp_path: Path) -> None:
+def test_the_plugin_runs_any_source(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples" / "calyx"
     for name in ("switch_if.futil", "switch_if.json"):
         (tmp_path / name).write_bytes((example / name).read_bytes())
@@ -110,6 +111,15 @@ def test_the_plugin_runs_calyx_programs(tmp_path: Path) -> None:
         "    run = cyclescope.calyx('switch_if.futil', 'switch_if.json')\n"
         "    cyclescope.check(run.profile, 'cycles == 6')\n"
         "    assert run.memories['mem'] is not None\n"
+        "def test_bounds(cyclescope):\n"
+        "    run = cyclescope.profile('bounds', 'atax.c', '-D', 'NX=8', '-D', 'NY=8')\n"
+        "    cyclescope.check(run, 'cycles < 19948')\n"
+        "def test_wrong(cyclescope):\n"
+        "    cyclescope.profile('bounds', 'atax.c', '--kernel', 'nothing')\n"
     )
+    kernel = example.parent / "bounds" / "polybench" / "atax.c"
+    (tmp_path / "atax.c").write_bytes(kernel.read_bytes())
     done = run_pytest(tmp_path)
-    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
+    assert "cyclescope: atax.c: no function nothing with a body" in done.stdout
+    assert "Traceback" not in done.stdout
