@@ -128,11 +128,8 @@ def _in_one_line() -> Iterator[None]:
 
     try:
         yield
-        return
     except CyclescopeError as error:
-        message = str(error)
-    # Outside of the handler, or pytest would print both.
-    pytest.fail(message, pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
 @pytest.fixture
