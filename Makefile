@@ -12,14 +12,15 @@ help:            ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
 
 .venv/ready: requirements.lock scripts/environment.sh
-	PYTHON="$(PYTHON)" sh scripts/environment.sh
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	@touch $@
 
 # The package is built as the wheel that users get, and installed from it.
 .venv/installed: .venv/ready pyproject.toml rust/Cargo.toml rust/Cargo.lock $(SOURCES)
 	@rm -rf build/wheel
-	$(BIN)/maturin build --release --locked --quiet --out build/wheel
-	$(BIN)/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
+	@echo "setup: building the package; the first time this takes some minutes (the Calyx compiler)"
+	@$(BIN)/maturin build --release --locked --quiet --out build/wheel
+	@$(BIN)/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
 setup: .venv/installed ## make .venv with the built package in it

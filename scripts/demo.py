@@ -1,13 +1,16 @@
 """Profile an example and draw its pictures into `build/demo/`: calyx (the default), bounds or hls.
 
-Everything goes through the command line, as a user would do it; each command is printed.
+Everything goes through the command line, as a user would do it; each command is printed. Where
+there is a screen, the report is opened in the browser at the end.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
+import webbrowser
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,6 +78,8 @@ def main() -> None:
     print("\nOpen these (reports and SVGs in a browser, timelines at ui.perfetto.dev):")
     for name in made:
         print(f"  {FOLDER / name}")
+    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open((FOLDER / made[0]).as_uri())
 
 
 if __name__ == "__main__":

@@ -25,5 +25,6 @@ if ! "$python" -m venv --clear .venv >/dev/null 2>&1; then
         fail "$python cannot make virtual environments; install python3-venv"
     fi
 fi
+echo "setup: installing Python packages into .venv (900 MB, once)"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check \
     --require-hashes --only-binary :all: -r requirements.lock
