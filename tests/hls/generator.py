@@ -2,7 +2,8 @@
 
 A program is a body that each of a team's threads executes with its number in `me`; it reads
 shared inputs, works on variables and arrays of its own, and writes its own part of the outputs.
-So the same text runs natively, thread after thread, and as hardware.
+Threads meet in critical sections and atomics, at barriers, in shared loops and their reductions,
+always so that their order changes nothing. The same text runs natively and as hardware.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import random
 import struct
 from dataclasses import dataclass, field
 
-__all__ = ["OUT", "SIZE", "Kernel", "device_text", "generate", "inputs", "native_text"]
+__all__ = [
+    "JOINED", "OUT", "OUTS", "SIZE", "Kernel", "device_text", "generate", "inputs", "native_text",
+]  # fmt: skip
 
 SIZE = 64  # elements of an input
 OUT = 16  # elements of an output for each thread
@@ -35,13 +38,22 @@ ARRAYS = {
     "in_d": "double",
 }
 OUTS = {"out_i": "int32_t", "out_l": "uint64_t", "out_f": "float", "out_s": "int16_t"}
+# What threads share besides: sums and extremes of all, a word to hand to the next thread.
+JOINED = {"total": "uint32_t", "sum": "int64_t", "low": "int16_t", "high": "uint64_t"}
+VECTORS = {
+    "float2": ("float", 2), "float4": ("float", 4), "float8": ("float", 8),
+    "double2": ("double", 2), "double4": ("double", 4), "uint2": ("uint32_t", 2),
+    "uint4": ("uint32_t", 4), "ulong2": ("uint64_t", 2), "ushort8": ("uint16_t", 8),
+    "uchar16": ("uint8_t", 16), "uchar4": ("uint8_t", 4),
+}  # fmt: skip
 HEAD = """\
 #include <stdint.h>
 #include <math.h>
 #include <omp.h>
-typedef float float4 __attribute__((vector_size(16)));
-typedef int int4 __attribute__((vector_size(16)));
-"""
+""" + "".join(
+    f"typedef {kind} {name} __attribute__((vector_size({lanes} * sizeof({kind}))));\n"
+    for name, (kind, lanes) in VECTORS.items()
+)
 
 
 @dataclass
@@ -67,12 +79,12 @@ class _Scope:
     fixed: set[str] = field(default_factory=set)
     locals: dict[str, tuple[str, int]] = field(default_factory=dict)
     vectors: dict[str, str] = field(default_factory=dict)
-    pointers: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # of two dimensions
 
     def inner(self) -> _Scope:
         return _Scope(
             dict(self.variables), set(self.fixed), dict(self.locals), dict(self.vectors),
-            dict(self.pointers),
+            dict(self.tables),
         )  # fmt: skip
 
 
@@ -84,6 +96,7 @@ class _Generator:
         self.functions: list[tuple[str, str, list[str]]] = []
         self.in_function = False
         self.loops = 0
+        self.jumps = True
         self.lines: list[str] = []
 
     def name(self, base: str) -> str:
@@ -159,6 +172,10 @@ class _Generator:
             other = r.choice(FLOATS)
             name = self.expr(scope, other, 1)
             return f"(({kind})(({name}) > -100 && ({name}) < 100 ? (int)({name}) : 5))"
+        if choice == 14 and r.random() < 0.3:
+            return f"(({kind})(_Bool)({self.expr(scope, r.choice(INTEGERS + FLOATS), depth)}))"
+        if choice == 14 and r.random() < 0.5:
+            return self.lane(scope, kind, depth)
         if choice == 13:
             a, b = self.condition(scope, depth), self.condition(scope, depth)
             return f"(({kind})({a} {r.choice(['&&', '||'])} {b}))"
@@ -166,10 +183,16 @@ class _Generator:
 
     def floating(self, scope: _Scope, kind: str, depth: int) -> str:
         r = self.r
-        choice = r.randrange(9)
+        choice = r.randrange(10)
         if choice < 4:
             a, b = self.expr(scope, kind, depth), self.expr(scope, kind, depth)
             return f"(({a}) {r.choice('+-*/')} ({b}))"
+        if choice == 9:
+            # Of zeros with different signs and of NaNs, C leaves open which one is chosen.
+            a, b = (f"{self.expr(scope, kind, depth)}" for _ in range(2))
+            test = f"({a}) < ({b}) || ({a}) > ({b})"
+            word = r.choice(["fmin", "fmax"]) + ("f" if kind == "float" else "")
+            return f"({test} ? {word}({a}, {b}) : ({a}))" if len(a + b) < 160 else f"({a})"
         if choice == 4:
             suffix = "f" if kind == "float" else ""
             inner = self.expr(scope, kind, depth)
@@ -180,13 +203,22 @@ class _Generator:
             return f"(({kind})({self.expr(scope, r.choice(INTEGERS), depth)}))"
         if choice == 6:
             return self.ternary(scope, kind, depth)
-        if choice == 7 and scope.vectors and kind == "float":
-            lane = self.index(scope, 4, depth) if r.random() < 0.3 else str(r.randrange(4))
-            return f"{r.choice(list(scope.vectors))}[{lane}]"
+        if choice == 7:
+            return self.lane(scope, kind, depth)
         if choice == 8:
             other = "double" if kind == "float" else "float"
             return f"(({kind})({self.expr(scope, other, depth)}))"
         return self.memory(scope, kind, depth)
+
+    def lane(self, scope: _Scope, kind: str, depth: int) -> str:
+        r = self.r
+        fit = [n for n, t in scope.vectors.items() if (VECTORS[t][0] in FLOATS) <= (kind in FLOATS)]
+        if not fit:
+            return self.leaf(scope, kind)
+        name = r.choice(fit)
+        lanes = VECTORS[scope.vectors[name]][1]
+        lane = self.index(scope, lanes, depth) if r.random() < 0.3 else str(r.randrange(lanes))
+        return f"(({kind}){name}[{lane}])"
 
     def ternary(self, scope: _Scope, kind: str, depth: int) -> str:
         test = self.condition(scope, depth)
@@ -201,6 +233,11 @@ class _Generator:
     def memory(self, scope: _Scope, kind: str, depth: int) -> str:
         r = self.r
         choice = r.random()
+        if choice < 0.1 and scope.tables:
+            name, (own, rows, columns) = r.choice(list(scope.tables.items()))
+            if (own in FLOATS) <= (kind in FLOATS):
+                row, column = (self.index(scope, n, min(depth, 1)) for n in (rows, columns))
+                return f"(({kind}){name}[{row}][{column}])"
         if choice < 0.4 and scope.locals:
             name, (_, size) = r.choice(list(scope.locals.items()))
             return f"(({kind}){self.guarded(scope, name, size, depth, kind)})"
@@ -248,11 +285,13 @@ class _Generator:
                 self.say(indent, "} else {")
                 self.block(scope.inner(), depth - 1, r.randint(1, 3), indent + 1)
             self.say(indent, "}")
+        elif choice < 0.79 and depth > 0:
+            self.switch(scope, depth, indent)
         elif choice < 0.92 and depth > 0 and self.loops < 3:
             self.loop(scope, depth, indent)
         elif self.in_function and r.random() < 0.3:
             self.say(indent, f"if ({self.condition(scope, 1)}) return {self.result(scope)};")
-        elif self.loops and r.random() < 0.5:
+        elif self.loops and self.jumps and r.random() < 0.5:
             word = r.choice(["break", "continue"])
             self.say(indent, f"if ({self.condition(scope, 1)}) {word};")
         elif not self.in_function and r.random() < 0.4:
@@ -262,6 +301,64 @@ class _Generator:
             self.say(indent, f"total += (uint32_t)({self.expr(scope, 'uint32_t', 1)});")
         else:
             self.assign(scope, indent)
+
+    def switch(self, scope: _Scope, depth: int, indent: int) -> None:
+        r = self.r
+        self.say(indent, f"switch (({self.expr(scope, r.choice(INTEGERS), 2)}) & 7) {{")
+        values = r.sample(range(8), r.randint(1, 4))
+        default = r.randrange(2 * len(values))
+        for position, value in enumerate(values):
+            self.say(indent, f"case {value}:" + (" default:" if position == default else ""))
+            if r.random() < 0.8:
+                self.say(indent + 1, "{")
+                self.block(scope.inner(), depth - 1, r.randint(1, 2), indent + 1)
+                self.say(indent + 1, "}")
+            if r.random() < 0.6 or position == len(values) - 1:
+                self.say(indent + 1, "break;")
+        self.say(indent, "}")
+
+    def team(self, scope: _Scope, indent: int) -> None:
+        """All threads together: a word handed on, or a shared loop."""
+        r = self.r
+        if r.random() < 0.4:
+            self.say(indent, f"given[me] = {self.expr(scope, 'uint32_t', 2)};")
+            self.say(0, "#pragma omp barrier")
+            name = self.name("v")
+            self.say(indent, f"uint32_t {name} = given[(me + 1) % omp_get_num_threads()];")
+            self.say(0, "#pragma omp barrier")
+            scope.variables[name] = "uint32_t"
+            return
+        given = r.choice(["", "static", "static, 1", "static, 3"])
+        schedule = f" schedule({given})" if given else ""
+        i, k = self.name("i"), self.name("i")
+        inner = scope.inner()
+        inner.variables |= {i: "int32_t", k: "int32_t"}
+        inner.fixed |= {i, k}
+        first, step = r.randrange(3), r.choice(["++", " += 1", " += 2", " += 3"])
+        collapsed = r.random() < 0.25
+        if collapsed:
+            schedule = " collapse(2)"
+        self.say(0, f"#pragma omp for{schedule} reduction(+: sum) reduction(min: low)"
+                 f" reduction(max: high)")  # fmt: skip
+        end = r.choice([7, 16, 23])
+        self.say(indent, f"for (int32_t {i} = {first}; {i} < {end}; {i}{step})")
+        if collapsed:
+            self.say(indent, f"for (int32_t {k} = 5; {k} >= {r.randrange(6)}; {k}--)")
+        else:
+            inner.variables.pop(k)
+        self.say(indent, "{")
+        self.loops += 3  # no loops inside
+        self.jumps = False
+        self.block(inner, 1, r.randint(0, 2), indent + 1)
+        self.jumps = True
+        self.loops -= 3
+        self.say(indent + 1, f"sum += {self.expr(inner, 'int32_t', 2)};")
+        for word, test, kind in (("low", "<", "int16_t"), ("high", ">", "uint64_t")):
+            if r.random() < 0.6:
+                name = self.name("v")
+                self.say(indent + 1, f"{kind} {name} = {self.expr(inner, kind, 2)};")
+                self.say(indent + 1, f"{word} = {name} {test} {word} ? {name} : {word};")
+        self.say(indent, "}")
 
     def result(self, scope: _Scope) -> str:
         return self.expr(scope, self.functions[-1][1], 1)
@@ -281,9 +378,18 @@ class _Generator:
             scope.locals[name] = (kind, size)
         elif choice < 0.3:
             name = self.name("w")
-            lanes = ", ".join(self.expr(scope, "float", 1) for _ in range(r.choice([1, 4])))
-            self.say(indent, f"float4 {name} = {{{lanes}}};")
-            scope.vectors[name] = "float4"
+            sort = r.choice(list(VECTORS))
+            kind, lanes = VECTORS[sort]
+            given = ", ".join(self.expr(scope, kind, 1) for _ in range(r.choice([1, lanes])))
+            self.say(indent, f"{sort} {name} = {{{given}}};")
+            scope.vectors[name] = sort
+        elif choice < 0.36 and not self.in_function:
+            kind, rows, columns = r.choice(INTEGERS + FLOATS), r.choice([2, 4]), r.choice([4, 8])
+            name, i = self.name("t"), self.name("i")
+            self.say(indent, f"{kind} {name}[{rows}][{columns}];")
+            self.say(indent, f"for (int {i} = 0; {i} < {rows * columns}; {i}++)")
+            self.say(indent + 1, f"{name}[{i} / {columns}][{i} % {columns}] = ({kind})({i} - me);")
+            scope.tables[name] = (kind, rows, columns)
         else:
             kind, name = r.choice(INTEGERS + FLOATS), self.name("v")
             self.say(indent, f"{kind} {name} = {self.expr(scope, kind, 3)};")
@@ -298,18 +404,12 @@ class _Generator:
             self.say(indent, f"{place} = {self.expr(scope, kind, 2)};")
             return
         if choice < 0.35 and scope.vectors:
-            name = r.choice(list(scope.vectors))
-            what = r.randrange(4)
-            if what == 0:
-                self.say(indent, f"{name}[{r.randrange(4)}] = {self.expr(scope, 'float', 2)};")
-            elif what == 1:
-                lane = self.index(scope, 4, 1)
-                self.say(indent, f"{name}[{lane}] += {self.expr(scope, 'float', 1)};")
-            elif what == 2:
-                other = r.choice(list(scope.vectors))
-                self.say(indent, f"{name} = {name} {r.choice('+-*')} {other};")
-            else:
-                self.say(indent, f"{name} *= {self.expr(scope, 'float', 1)};")
+            self.on_vector(scope, indent)
+            return
+        if choice < 0.42 and scope.tables:
+            name, (kind, rows, columns) = r.choice(list(scope.tables.items()))
+            place = f"{name}[{self.index(scope, rows, 1)}][{self.index(scope, columns, 1)}]"
+            self.say(indent, f"{place} = {self.expr(scope, kind, 2)};")
             return
         targets = [n for n in scope.variables if n not in scope.fixed]
         if not targets:
@@ -319,26 +419,64 @@ class _Generator:
         kind = scope.variables[name]
         if kind in FLOATS:
             op = r.choice(["=", "=", "+=", "-=", "*="])
-        elif kind.startswith("u") and _bits(kind) >= 32:
+        elif kind.startswith("u") or _bits(kind) < 32:  # the narrow ones in int
             op = r.choice(["=", "=", "+=", "-=", "*=", "&=", "|=", "^="])
         else:
             op = r.choice(["=", "=", "&=", "|=", "^="])
+        if kind in INTEGERS and r.random() < 0.1:
+            op = r.choice([">>=", "/=", "%="])
+            right = r.randrange(1, 8) if kind.startswith("u") or op == ">>=" else 3
+            self.say(indent, f"{name} {op} {right};")
+            return
         if op == "=" and kind.startswith("u") and r.random() < 0.2:
             self.say(indent, f"{name}{r.choice(['++', '--'])};")
             return
         self.say(indent, f"{name} {op} {self.expr(scope, kind, 3)};")
 
+    def on_vector(self, scope: _Scope, indent: int) -> None:
+        r = self.r
+        name, sort = r.choice(list(scope.vectors.items()))
+        kind, lanes = VECTORS[sort]
+        others = [n for n, t in scope.vectors.items() if t == sort]
+        operators = "+-*" if kind in FLOATS else "+-*&|^"
+        what = r.randrange(7)
+        if what == 0:
+            self.say(indent, f"{name}[{r.randrange(lanes)}] = {self.expr(scope, kind, 2)};")
+        elif what == 1:
+            lane = self.index(scope, lanes, 1)
+            self.say(indent, f"{name}[{lane}] += {self.expr(scope, kind, 1)};")
+        elif what == 2:
+            self.say(indent, f"{name} = {name} {r.choice(operators)} {r.choice(others)};")
+        elif what == 3:
+            self.say(indent, f"{name} {r.choice(operators)}= {self.expr(scope, kind, 1)};")
+        elif what == 4 and kind not in FLOATS:
+            test = r.choice(["<", "<=", "==", "!=", ">"])
+            other = r.choice(others)
+            self.say(indent, f"{name} = ({sort})({name} {test} {other}) & {r.choice(others)};")
+        elif what == 5 and kind not in FLOATS:
+            shift = r.choice(["<<", ">>"])
+            self.say(indent, f"{name} = {name} {shift} {r.randrange(_bits(kind))};")
+        elif what == 6 and kind in ("float", "double") and not self.in_function:
+            array = "in_f" if kind == "float" else "in_d"
+            at = f"{lanes} * {self.index(scope, SIZE // lanes, 1)}"
+            self.say(indent, f"{name} = *(const {sort} *)&{array}[{at}];")
+        else:
+            self.say(indent, f"{name} = -{name};")
+
     def output(self, scope: _Scope, indent: int) -> None:
         r = self.r
         name, kind = r.choice(list(OUTS.items()))
         place = f"{name}[me * {OUT} + {self.index(scope, OUT, 1)}]"
-        if kind == "float" and scope.vectors and r.random() < 0.3:
-            vector = r.choice(list(scope.vectors))
-            where = f"me * {OUT} + 4 * {self.index(scope, 4, 1)}"
+        fit = [n for n, t in scope.vectors.items() if VECTORS[t][0] == kind]
+        if fit and r.random() < 0.3:
+            vector = r.choice(fit)
+            sort = scope.vectors[vector]
+            lanes = VECTORS[sort][1]
+            where = f"me * {OUT} + {lanes} * {self.index(scope, OUT // lanes, 1)}"
             if r.random() < 0.5:
-                self.say(indent, f"*(float4 *)&out_f[{where}] = {vector};")
+                self.say(indent, f"*({sort} *)&{name}[{where}] = {vector};")
             else:
-                self.say(indent, f"{vector} = *(float4 *)&out_f[{where}];")
+                self.say(indent, f"{vector} = *({sort} *)&{name}[{where}];")
             return
         op = r.choice(["=", "+="]) if kind in ("uint64_t", "float") else "="
         self.say(indent, f"{place} {op} {self.expr(scope, kind, 3)};")
@@ -410,7 +548,11 @@ class _Generator:
             name = self.name("v")
             self.say(1, f"{kind} {name} = {self.expr(scope, kind, 2)};")
             scope.variables[name] = kind
-        self.block(scope, 3, r.randint(3, 9), 1)
+        for _ in range(r.randint(3, 9)):
+            if r.random() < 0.12:
+                self.team(scope, 1)
+            else:
+                self.statement(scope, 3, 1)
         for name, kind in OUTS.items():
             self.say(1, f"{name}[me * {OUT}] = {self.expr(scope, kind, 2)};")
         return Kernel(self.seed, functions, "\n".join(self.lines))
@@ -423,50 +565,55 @@ def generate(seed: int) -> Kernel:
 
 def _params() -> str:
     arrays = [f"{t} *{n}" for n, t in {**ARRAYS, **OUTS}.items()]
-    return ", ".join([*arrays, "int32_t x", "double y"])
+    return ", ".join([*arrays, "int32_t x", "double y", "uint32_t *given"])
 
 
 def device_text(kernel: Kernel, threads: int) -> str:
     """The program with its body as a target region."""
     given = ", ".join(f"{n}[0:{SIZE}]" for n in ARRAYS)
     results = ", ".join(f"{n}[0:{OUT * threads}]" for n in OUTS)
+    joined = ", ".join(JOINED)
     return (
         f"{HEAD}{kernel.functions}\n"
         f"uint32_t kernel({_params()}) {{\n"
-        f"  uint32_t total = 0;\n"
-        f"#pragma omp target parallel map(to: {given}) map(tofrom: {results}, total)"
-        f" num_threads({threads})\n"
+        + "".join(f"  {kind} {name} = 0;\n" for name, kind in JOINED.items())
+        + f"#pragma omp target parallel map(to: {given})"
+        f" map(tofrom: {results}, {joined}, given[0:{threads}]) num_threads({threads})\n"
         f"  {{\n  int32_t me = omp_get_thread_num();\n{kernel.body}\n  }}\n"
-        f"  return total;\n}}\n"
+        f"  return {' + '.join(JOINED)};\n}}\n"
     )
 
 
 def native_text(kernels: list[Kernel], threads: int) -> str:
-    """A program that runs several kernels, thread after thread, and prints their outputs."""
+    """A program that runs several kernels and prints their outputs."""
     text = [HEAD, "#include <stdio.h>", "#include <string.h>"]
     names = [*ARRAYS, *OUTS]
+    joined = [f"{kind} {name};" for name, kind in JOINED.items()]
+    text.append(f"struct joined {{ {' '.join(joined)} }};")
     for kernel in kernels:
         text += [
             kernel.functions,
-            f"static uint32_t kernel{kernel.seed}({_params()}) {{",
-            "  uint32_t total = 0;",
-            f"  for (int32_t me = 0; me < {threads}; me++) {{",
+            f"static struct joined kernel{kernel.seed}({_params()}) {{",
+            *(f"  {kind} {name} = 0;" for name, kind in JOINED.items()),
+            f"#pragma omp parallel num_threads({threads})",
+            "  { int32_t me = omp_get_thread_num();",
             kernel.body,
             "  }",
-            "  return total;",
+            f"  return (struct joined){{ {', '.join(JOINED)} }};",
             "}",
         ]
     for name, kind in ARRAYS.items():
-        text.append(f"static {kind} {name}[{SIZE}];")
+        text.append(f"static {kind} {name}[{SIZE}] __attribute__((aligned(64)));")
     for name, kind in OUTS.items():
-        text.append(f"static {kind} {name}[{OUT * threads}] __attribute__((aligned(16)));")
-    text += ["int main(void) {", "  int32_t x; double y; uint32_t total;"]
+        text.append(f"static {kind} {name}[{OUT * threads}] __attribute__((aligned(64)));")
+    text += ["int main(void) {", f"  int32_t x; double y; uint32_t given[{threads}];"]
     for kernel in kernels:
         text += [f"  fread({n}, sizeof {n}, 1, stdin);" for n in names]
         text += ["  fread(&x, sizeof x, 1, stdin); fread(&y, sizeof y, 1, stdin);"]
-        text += [f"  total = kernel{kernel.seed}({', '.join(names)}, x, y);"]
+        text += [f"  {{ struct joined j = kernel{kernel.seed}({', '.join(names)}, x, y, given);"]
         text += [f"  fwrite({n}, sizeof {n}, 1, stdout);" for n in OUTS]
-        text += ["  fwrite(&total, sizeof total, 1, stdout);"]
+        text += [f"  fwrite(&j.{n}, sizeof j.{n}, 1, stdout);" for n in JOINED]
+        text += ["  }"]
     return "\n".join([*text, "  return 0;", "}", ""])
 
 
@@ -490,6 +637,7 @@ def inputs(kernel: Kernel, threads: int) -> tuple[dict[str, bytes], list[int]]:
                 for _ in range(count)
             ]
         found[name] = struct.pack(f"<{count}{codes[kind]}", *values)
-    found["total"] = bytes(4)
+    found |= {name: bytes(_bits(kind) // 8) for name, kind in JOINED.items()}
+    found["given"] = bytes(4 * threads)
     x, y = r.randrange(-100, 100), r.uniform(-3, 3)
     return found, [x & 0xFFFFFFFF, int.from_bytes(struct.pack("<d", y), "little")]

@@ -13,13 +13,26 @@ from cyclescope.errors import ToolError
 from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
 from cyclescope.hls._run import run_machine
 from cyclescope.sim import call, find_compiler
-from hls.generator import OUTS, Kernel, device_text, generate, inputs, native_text
+from hls.generator import (
+    ARRAYS,
+    JOINED,
+    OUTS,
+    Kernel,
+    device_text,
+    generate,
+    inputs,
+    native_text,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FLAGS = ("-std=gnu11", "-O1", "-ffp-contract=off", "-fwrapv", "-w", "-x", "c")
-FORMS = {"int32_t": "<i4", "uint64_t": "<u8", "float": "<f4", "int16_t": "<i2"}
+FLAGS = ("-std=gnu11", "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-w", "-x", "c")
+FORMS = {
+    "int32_t": "<i4", "uint64_t": "<u8", "float": "<f4", "int16_t": "<i2", "uint32_t": "<u4",
+    "int64_t": "<i8",
+}  # fmt: skip
+RESULTS = {**OUTS, **JOINED}
 
 
 def native(kernels: list[Kernel], threads: int, folder: Path) -> list[dict[str, bytes]]:
@@ -34,14 +47,14 @@ def native(kernels: list[Kernel], threads: int, folder: Path) -> list[dict[str, 
     given = b""
     for kernel in kernels:
         arrays, scalars = inputs(kernel, threads)
-        given += b"".join(data for name, data in arrays.items() if name != "total")
+        given += b"".join(data for name, data in arrays.items() if name in {**ARRAYS, **OUTS})
         given += scalars[0].to_bytes(4, "little") + scalars[1].to_bytes(8, "little")
     done = subprocess.run([folder / "kernels"], input=given, capture_output=True, check=True)
     found, position = [], 0
     for kernel in kernels:
         arrays, _ = inputs(kernel, threads)
         own = {}
-        for name in (*OUTS, "total"):
+        for name in RESULTS:
             size = len(arrays[name])
             own[name] = done.stdout[position : position + size]
             position += size
@@ -82,8 +95,7 @@ def in_hardware(kernel: Kernel, threads: int) -> dict[str, bytes]:
 
 def agrees(expected: dict[str, bytes], found: dict[str, bytes]) -> str:
     """The outputs that differ; empty if none does."""
-    kinds = {**OUTS, "total": "int32_t"}
-    return ", ".join(n for n, kind in kinds.items() if not same(kind, expected[n], found[n]))
+    return ", ".join(n for n, kind in RESULTS.items() if not same(kind, expected[n], found[n]))
 
 
 @pytest.mark.parametrize("first", range(0, 200, 50))

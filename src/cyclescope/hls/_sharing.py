@@ -140,6 +140,8 @@ class Sharing(Dealing):
             variable = next((v for v in self.memories if v.name == name), None)
             if operator not in _COMBINED:
                 raise self.refuse(directive.where, f"reduction({operator}: …) isn't supported")
+            if variable is None and not any(v.name == name for v in self.env):
+                continue  # nothing in the region uses it
             if variable is None or not isinstance(variable.type, Scalar):
                 raise self.refuse(
                     directive.where, f"reduction of {name}: only scalars of the host can be reduced"
