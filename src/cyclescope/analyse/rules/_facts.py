@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse._team import Team, team
 from cyclescope.analyse._texts import is_comb_group
 from cyclescope.model import Frame, Ints, Kind, Profile, flat_weights, spans, tree_cycles
 
@@ -29,6 +30,11 @@ class Facts:
     def of(self, path: int) -> Frame:
         """The frame at the end of a path."""
         return self.profile.catalog[self.frame[path]]
+
+    @cached_property
+    def team(self) -> Team | None:
+        """Its threads, if it has any."""
+        return team(self.profile)
 
     @cached_property
     def paths(self) -> dict[int, list[int]]:

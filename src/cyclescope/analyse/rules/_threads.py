@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Loop", "Threads", "Wait", "subscripts"]
 
-_WAIT = re.compile(r"waiting: (load of|store to|copy to|lock|barrier)(?: (.*))?, line (\d+)")
+_WAIT = re.compile(r"(load of|store to|copy to|lock|barrier)(?: (.*))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Threads:
         kinds = [facts.of(path).kind for path in range(len(facts.parent))]
         self.paths = [path for path, kind in enumerate(kinds) if kind is Kind.THREAD]
         self.count = len(self.paths)
+        team = facts.team
+        self._members = team.members if team is not None else ()
         frames = [facts.of(path) for path in range(len(kinds))]
         self.file = next((f.positions[0].file for f in frames if f.positions), "")
         self.region = frames[0].name if frames else ""
@@ -58,14 +60,7 @@ class Threads:
 
     def state(self, name: str) -> list[int]:
         """For each thread the cycles in a state (`idle`, `running`, `critical`, `spinning`)."""
-        return [
-            sum(
-                self._facts.cycles([child])
-                for child in self._facts.children[path]
-                if self._facts.of(child).name == name
-            )
-            for path in self.paths
-        ]
+        return [member.states.get(name, 0) for member in self._members]
 
     def first(self) -> list[int]:
         """For each thread the cycle in which it started to work; the run's length if never."""
@@ -112,11 +107,10 @@ class Threads:
 
     def counter(self, name: str) -> list[int]:
         """For each thread the total of a counter."""
-        result = []
-        for path in self.paths:
-            own = [s for s in self.profile.series if s.path == path and s.name == name]
-            result.append(sum(int(series.value.sum()) for series in own))
-        return result
+        return [
+            sum(count for (_, counter), count in member.counts.items() if counter == name)
+            for member in self._members
+        ]
 
     def total(self, name: str) -> int:
         """The total of a counter of the whole region."""
@@ -126,13 +120,13 @@ class Threads:
     @cached_property
     def waits(self) -> tuple[Wait, ...]:
         """Where threads waited, longest first."""
+        team = self._facts.team
         found = []
-        for series in self.profile.series:
-            match = _WAIT.fullmatch(series.name)
-            if match is not None and len(series):
-                cycles = int(series.value.sum())
-                found.append(Wait(match[1], match[2] or "", int(match[3]), cycles))
-        return tuple(sorted(found, key=lambda wait: -wait.cycles))
+        for wait in team.waits if team is not None else ():
+            match = _WAIT.fullmatch(wait.what)
+            if match is not None and wait.line:
+                found.append(Wait(match[1], match[2] or "", wait.line, wait.cycles))
+        return tuple(found)
 
     @cached_property
     def loops(self) -> dict[int, Loop]:
