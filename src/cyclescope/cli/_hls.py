@@ -18,7 +18,7 @@ from cyclescope.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from cyclescope.hls import Measurement, Program
+    from cyclescope.hls import Measurement, Program, UnitOptions
 
 __all__ = ["hls"]
 
@@ -79,6 +79,18 @@ def _words(text: str) -> list[str]:
     help="Build a profiling unit into the hardware; the profile is what it writes to memory.",
 )
 @click.option(
+    "--counters",
+    default="all",
+    show_default=True,
+    metavar="NAMES",
+    help="What the unit counts: all, paper, or names with commas between.",
+)
+@click.option(
+    "--overhead",
+    is_flag=True,
+    help="Print what the unit costs: cycles, registers, LUTs, clock; nothing else is written.",
+)
+@click.option(
     "--on-full",
     type=click.Choice(["stop", "wrap"]),
     default="stop",
@@ -121,6 +133,8 @@ def hls(
     start_cost: int | None,
     sample: int | None,
     profile: bool,
+    counters: str,
+    overhead: bool,
     on_full: str,
     trace_lines: int | None,
     dump: Path | None,
@@ -142,6 +156,12 @@ def hls(
 
     if dump is not None and not profile:
         raise click.BadParameter("there is no dump without --profile", param_hint="--dump")
+    if overhead and (profile or explain or output is not None or rtl is not None):
+        raise click.BadParameter(
+            "stands alone: no --profile, --explain, --rtl, -o", param_hint="--overhead"
+        )
+    if counters != "all" and not profile:
+        raise click.BadParameter("nothing counts without --profile", param_hint="--counters")
     layout = dump.with_name(f"{dump.name}.json") if dump is not None else None
     check_outputs(output, dump, layout, force=force)
     model = source_hls.read_memory_model(memory) if memory is not None else None
@@ -159,9 +179,15 @@ def hls(
     unit = None
     if profile:
         full = source_hls.OnFull(on_full)
-        unit = source_hls.UnitOptions(source.name, period=period, on_full=full)
-    with progress(source.name) as show:
-        result = source_hls.measure(
+        unit = source_hls.UnitOptions(
+            source.name,
+            period=period,
+            on_full=full,
+            counters=source_hls.chosen_counters(counters),
+        )
+
+    def going(unit: UnitOptions | None) -> Measurement:
+        return source_hls.measure(
             program,
             words,
             memory=model,
@@ -176,6 +202,15 @@ def hls(
             unit=unit,
             trace_lines=trace_lines or source_hls.TRACE_LINES,
         )
+
+    with progress(source.name) as show:
+        if overhead:
+            table = source_hls.overhead(
+                program, source.name, lambda unit: going(unit).run.cycles, period=period
+            )
+            click.echo(table, nl=False)
+            return
+        result = going(unit)
     if output is not None:
         from cyclescope.model import save
 

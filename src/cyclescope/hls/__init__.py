@@ -19,6 +19,14 @@ from cyclescope.hls._ir import Graph, Node, Op, Region, Schedule
 from cyclescope.hls._machine import Machine
 from cyclescope.hls._measure import PERIOD, START_COST, Measurement, machine_of, measure
 from cyclescope.hls._memory_model import MemoryModel, read_memory_model
+from cyclescope.hls._overhead import (
+    PAPERS,
+    Cost,
+    chosen_counters,
+    cost_of,
+    overhead,
+    overhead_table,
+)
 from cyclescope.hls._run import TRACE_LINES
 from cyclescope.hls._stamps import MOST_ITERATIONS, Share, shares
 from cyclescope.hls._trace_format import OnFull
@@ -27,9 +35,11 @@ from cyclescope.hls._unit_top import UnitOptions
 
 __all__ = [
     "MOST_ITERATIONS",
+    "PAPERS",
     "PERIOD",
     "START_COST",
     "TRACE_LINES",
+    "Cost",
     "Graph",
     "Host",
     "Machine",
@@ -44,7 +54,9 @@ __all__ = [
     "Schedule",
     "Share",
     "UnitOptions",
+    "chosen_counters",
     "compile_c",
+    "cost_of",
     "differences",
     "explain",
     "import_dump",
@@ -52,6 +64,8 @@ __all__ = [
     "machine_of",
     "measure",
     "order_matters",
+    "overhead",
+    "overhead_table",
     "read_dump",
     "read_memory_model",
     "shares",

@@ -93,7 +93,12 @@ class Core:
     """What the pipelines of a region share while they are built."""
 
     def __init__(
-        self, region: Region, schedules: Mapping[Graph, Schedule], *, checks: bool
+        self,
+        region: Region,
+        schedules: Mapping[Graph, Schedule],
+        *,
+        checks: bool,
+        trace: bool = False,
     ) -> None:
         self.region, self.schedules, self.checks = region, schedules, checks
         n = self.threads = region.threads
@@ -118,7 +123,7 @@ class Core:
                 self.local[array] = LocalArray(
                     m, array, n, uses.get(array, ()), self.text(array.where)
                 )
-        self.ports = Ports(m, n)
+        self.ports = Ports(m, n, trace=trace)
         self.releases: list[list[Expr]] = [[] for _ in region.locks]
         self._acquires: list[list[tuple[Expr, Expr, Flags]]] = [[] for _ in region.locks]
         self._barriers: list[list[tuple[Expr, Flags]]] = [[] for _ in region.barriers]
@@ -291,7 +296,7 @@ def build_machine(
         LawError: a schedule that cannot be built, a fault of the scheduler.
         DataError: the profiling unit cannot be built so.
     """
-    core = Core(region, schedules, checks=checks)
+    core = Core(region, schedules, checks=checks, trace=unit is not None)
     top, trace = core.m, None
     if unit is not None:
         from cyclescope.hls._unit_top import with_unit

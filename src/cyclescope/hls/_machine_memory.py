@@ -84,10 +84,16 @@ class Traffic:
 
 
 class Ports:
-    """The threads' ports, the arbiters and the banks' interfaces."""
+    """The threads' ports, the arbiters and the banks' interfaces.
 
-    def __init__(self, m: Module, threads: int) -> None:
+    With `trace`, lines of a profiling unit go to bank 0, before all that asks there. Inputs:
+    `trace_write`, one is there; `trace_line`, `trace_bytes` and `trace_data`, where, which bytes
+    and what, 0 while there is none. Outputs: `trace_taken`, and `trace_moving` until it is written.
+    """
+
+    def __init__(self, m: Module, threads: int, *, trace: bool = False) -> None:
         self._m = m
+        self._trace = trace
         self._threads = threads
         self._tid = tid_width(threads)
         self._reads: list[_Request] = []
@@ -185,6 +191,11 @@ class Ports:
         writing = m.register(f"{name}_writing", 1, reset=0)
         free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
         under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
+        traced = m.input("trace_write", 1) if self._trace and b == 0 else None
+        if traced is not None:
+            trace = m.wire("trace_goes", free & traced)
+            m.output("trace_taken", trace)
+            free = m.wire(f"{name}_open", free & ~traced)
         may_read = free & under_way.ult(TAGS)
         # A writer's number is the thread's behind a 1, a reader's behind a 0.
         half = 1 << self._tid
@@ -201,15 +212,26 @@ class Ports:
         who = m.wire(f"{name}_who", hts["tid"].trunc(self._tid))
         m.update(reading, reader, free)
         m.update(writing, writer, free)
+        working: Expr = writing
+        if traced is not None:
+            tracing = m.register(f"{name}_tracing", 1, reset=0)
+            m.update(reading, 0, trace)
+            m.update(writing, 1, trace)
+            m.update(tracing, 0, free)
+            m.update(tracing, 1, trace)
+            working = writing & ~tracing
+            m.output("trace_moving", writing & tracing)
         at = m.wire(f"{name}_at", mux(writer, writes.address.at(who), reads.address.at(who)))
         line = m.register(f"{name}_line", ADDRESS - _OFFSET - 2)
         m.update(line, at[ADDRESS - 1 : _OFFSET + 2], hts["valid"])
+        if traced is not None:
+            m.update(line, m.input("trace_line", line.width), trace)
         m.output(f"{name}_address", line)
         m.output(f"{name}_read", reading)
         m.output(f"{name}_write", writing)
-        self._write_data(name, writes, who, at, writer)
+        self._write_data(name, writes, who, at, writer, None if traced is None else trace)
 
-        self._busy += [reading, writing, under_way.any()]
+        self._busy += [reading, working, under_way.any()]
 
         # Who asked: a queue of tags in the order of the reads.
         parts: tuple[Expr, ...] = (reads.unit.at(who), who, at[5:0])
@@ -245,20 +267,36 @@ class Ports:
                 raw = m.delay(readdata, f"{name}_block", when=arrives)
                 self._arrivals.append((hit, to, place_, raw))
 
-    def _write_data(self, name: str, writes: _Side, who: Expr, at: Expr, writer: Expr) -> None:
+    def _write_data(
+        self, name: str, writes: _Side, who: Expr, at: Expr, writer: Expr, trace: Expr | None
+    ) -> None:
         m = self._m
         enables = m.register(f"{name}_enables", LINE)
         data = m.register(f"{name}_lanes", _LINE_BITS)
+        line: Expr | None = None
+        if trace is not None:
+            line = m.input("trace_data", _LINE_BITS)
         if writes.data is not None and writes.mask is not None:
             byte = at[5:0]
             m.update(enables, writes.mask.at(who).zext(LINE) << byte, writer)
-            word = writes.data.at(who).zext(_LINE_BITS)
-            m.update(data, word << cat(byte, const(0, 3)), writer)
+            word = writes.data.at(who)
+            if line is not None:
+                word = word & writer.repeat(word.width)
+            lanes: Expr = word.zext(_LINE_BITS) << cat(byte, const(0, 3))
+            if line is not None and trace is not None:
+                # One of the two is 0: that costs less than to choose.
+                m.update(data, lanes | line, writer | trace)
+            else:
+                m.update(data, lanes, writer)
             unit = m.wire(f"{name}_stores", writes.unit.at(who))
             grant = one_hot(writer, who, self._threads)
             for w in self._writes:
                 assert w.busy is not None
                 w.busy.clear(grant & unit.eq(w.number).repeat(self._threads))
+        elif line is not None:
+            m.update(data, line, trace)
+        if trace is not None:
+            m.update(enables, m.input("trace_bytes", LINE), trace)
         m.output(f"{name}_byteenable", enables)
         m.output(f"{name}_writedata", data)
 

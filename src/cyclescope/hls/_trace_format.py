@@ -18,7 +18,7 @@ that is i modulo `round` (at the stamp, if `round` is 0), or at the end. A total
 that the others have not been enough. Totals count steps, which may be worth more than one: `scale`.
 The *end* stands in the region's first line: in its first slot the clock's low bits in place of the
 stamp, in the second slot its others, of 40; of its kind, bit 0 says that the last change of a state
-was lost, bit 1 that the region was full; bits 4-11 hold bits 20 to 27 of its number. It is
+was lost, bit 1 that the region was full; bits 4-11 hold its number from bit 20 on. It is
 missing if the run was stopped. All other lines follow in order, from the region's second line on.
 """
 

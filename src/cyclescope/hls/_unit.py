@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["ADDRESS_BITS", "NUMBER_BITS", "profiling_unit"]
 
 ADDRESS_BITS = 32
-NUMBER_BITS = 28
+NUMBER_BITS = 24
+_MORE_BITS = NUMBER_BITS - SEQUENCE_BITS
 
 
 def profiling_unit(layout: TraceLayout, feeds: Sequence[Feed], *, depth: int = 16) -> Module:
@@ -179,7 +180,14 @@ class _Unit:
             number = counts.line.zext(8) if counts.line is not None else const(0, 8)
             kind = mux(self.insert, kind, mux(ending, end_kind, const(LineKind.COUNTERS, 4)))
             count = mux(self.insert, count, mux(ending, const(0, 8), number))
-            word = mux(counts.put & ~self.insert, counts.word.zext(layout.pitch), word)
+            bits = counts.word.width
+            known = m.wire("record", word)
+            total = (
+                counts.word
+                if bits == layout.pitch
+                else cat(known[-1 + layout.pitch : bits], counts.word)
+            )
+            word = mux(counts.put, total, known)
         else:
             kind = mux(self.insert, kind, end_kind)
             count = mux(self.insert, count, const(0, 8))
@@ -278,8 +286,8 @@ class _Unit:
         m.output("address", cat(place, const(0, size)))
         m.output("write", valid)
         shown = m.wire("number_shown", number & valid.repeat(NUMBER_BITS))
-        upper = shown[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(8)
-        head = cat(shown[SEQUENCE_BITS - 1 : 0], line[11:4] | upper, line[3:0])
+        upper = shown[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(_MORE_BITS)
+        head = cat(shown[SEQUENCE_BITS - 1 : 0], line[11:8], line[7:4] | upper, line[3:0])
         whole = cat(line[line.width - 1 : 16], head)
         m.output("writedata", whole.zext(layout.line_bits))
         return fetch

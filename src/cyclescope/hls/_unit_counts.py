@@ -120,8 +120,13 @@ class Counts:
             else:
                 group = self.line
         words = self._totals(clear, boot, group)
-        width = max(word.width for word in words)
-        wide = [word.zext(width) if word.width < width else word for word in words]
+        # What lies above a narrow group's bits is nobody's: the same costs least.
+        widest = max(words, key=lambda word: word.width)
+        width = widest.width
+        wide = [
+            cat(widest[width - 1 : word.width], word) if word.width < width else word
+            for word in words
+        ]
         chosen = choose(group, wide) if group is not None else wide[0]
         moved = m.memory("moved", width, layout.round)
         moved.block = True

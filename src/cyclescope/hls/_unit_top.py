@@ -1,8 +1,8 @@
 """A core with its profiling unit: the same ports, and a region of memory for the trace.
 
-The unit's lines go to bank 0 between the core's requests; a request of the core that waits already
-is never taken back. So the cost of profiling in cycles is real; a way to all banks would cost as
-much hardware as the unit itself.
+The unit's lines go to bank 0 through its arbiter, before the threads' requests, and its registers.
+So the cost of profiling in cycles is real; a way to all banks would cost more hardware than the
+unit itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import DataError
 from cyclescope.hls._machine_memory import ADDRESS, BANKS, LINE
 from cyclescope.hls._peaks import peaks_of
-from cyclescope.hls._trace_format import OnFull, Scope, make_layout
+from cyclescope.hls._trace_format import COUNTERS, OnFull, Scope, make_layout
 from cyclescope.hls._unit import profiling_unit
 from cyclescope.hls._unit_feed import feed, side_by_side
 from cyclescope.rtl import Module, cat, const, mux
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._machine import Core
     from cyclescope.hls._trace_format import TraceLayout
     from cyclescope.hls._unit_rings import Feed
-    from cyclescope.rtl import Expr, Instance, Net
+    from cyclescope.rtl import Expr
 
 __all__ = ["UnitOptions", "with_unit"]
 
@@ -36,7 +36,7 @@ class UnitOptions:
         title: of what runs, for the profile.
         period: cycles between two samples of the counters; 0: one at the end.
         on_full: what happens when the trace region is full.
-        counters: names of the counters wanted; None: all that the region can have.
+        counters: names of the counters wanted, as far as the region can have them; None: all.
         period_ps: of the clock, if known.
         line_bits: of the lines that it writes: a power of two from 256 to the memory's width.
         stamp_bits: of the clock in a record.
@@ -70,9 +70,11 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
     found = feed(core)
     wanted = options.counters
     known = {fed.sources[0].counter.name for fed in found}
-    if wanted is not None and not wanted <= known:
+    # What a region can never have is not asked of it.
+    strange = (wanted or frozenset()) - known - {counter.name for counter in COUNTERS}
+    if strange:
         raise DataError(
-            f"no counter {', '.join(sorted(wanted - known))}; there are {', '.join(sorted(known))}"
+            f"no counter {', '.join(sorted(strange))}; there are {', '.join(sorted(known))}"
         )
     found = [f for f in found if wanted is None or f.sources[0].counter.name in wanted]
     design = [f for f in found if f.sources[0].counter.scope is Scope.DESIGN]
@@ -91,7 +93,8 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         region=core.region.name,
         where=(Path(place.file).name, place.line, place.column),
     )
-    found += side_by_side(core, design, layout.round)
+    if design:
+        found += side_by_side(core, design, layout.round)
     for j, fed in enumerate(found):
         for k, (bits, lane) in enumerate(fed.inputs):
             if bits is not None:
@@ -117,13 +120,27 @@ class _Top:
         base, lines = m.input("trace_base", ADDRESS), m.input("trace_lines", ADDRESS)
         stop = m.input("trace_stop", 1)
         misses = [m.input(f"bank{b}_row_miss", 1) for b in range(BANKS)]
-        busy = m.ahead("core_waitrequest", 1)
+        bits = layout.line_bits
+        wide = {"write": 1, "address": ADDRESS, "writedata": bits}
+        from_unit = {name: m.ahead(f"trace_{name}", width) for name, width in wide.items()}
         inputs: dict[str, Expr] = {}
         for port in core.m.ports():
-            if port.direction == "input":
+            if port.direction == "input" and not port.name.startswith("trace_"):
                 inputs[port.name] = m.input(port.name, port.width)
-        waitrequest, inputs["bank0_waitrequest"] = inputs["bank0_waitrequest"], busy
-        self._core = m.instance(core.m, "core", inputs)
+        # A narrow line is a part of the memory's.
+        parts = 8 * LINE // bits
+        bytes_on: Expr = const(-1, LINE)
+        if parts > 1:
+            part = from_unit["address"][5 : LINE.bit_length() - parts.bit_length()]
+            bytes_on = cat(*(part.eq(i).repeat(LINE // parts) for i in reversed(range(parts))))
+        width = next(p.width for p in core.m.ports() if p.name == "trace_line")
+        to_core = {
+            "trace_write": from_unit["write"],
+            "trace_line": from_unit["address"][ADDRESS - 1 : 6].trunc(width),
+            "trace_bytes": bytes_on,
+            "trace_data": from_unit["writedata"].repeat(parts),
+        }
+        self._core = m.instance(core.m, "core", {**inputs, **to_core})
         finished = m.wire("all_finished", self._core["finished"].eq(inputs["team_mask"]))
         # Once all threads have finished, the end is near: it is waited for.
         ended = m.wire("ended", mux(finished, ~self._core["moving"], stop))
@@ -139,7 +156,6 @@ class _Top:
                 adds[f"feed{j}_{k}"] = count
                 if term.tagged:
                     adds[f"feed{j}_{k}_lane"] = self._core[f"count{j}_{k}_lane"]
-        waits = m.ahead("unit_waitrequest", 1)
         unit = m.instance(
             profiling_unit(layout, feeds),
             "unit",
@@ -148,39 +164,17 @@ class _Top:
                 "state": cat(*states),
                 "base": base,
                 "lines": lines,
-                "waitrequest": waits,
+                "waitrequest": ~self._core["trace_taken"],
                 **adds,
             },
         )
-        shared = self._bank(unit, waitrequest, busy, waits)
-        shared["moving"] = self._core["moving"] | (~run & ~unit["done"])
-        m.output("trace_done", unit["done"])
+        for name, net in from_unit.items():
+            m.assign(net, unit[name])
+        done = m.wire("trace_written", unit["done"] & ~self._core["trace_moving"])
+        moving = self._core["moving"] | (~run & ~done)
+        m.output("trace_done", done)
         for port in core.m.ports():
-            if port.direction == "output" and not port.name.startswith("count"):
-                m.output(port.name, shared.get(port.name, self._core[port.name]))
-
-    def _bank(
-        self, unit: Instance, waitrequest: Expr, core_waits: Net, unit_waits: Net
-    ) -> dict[str, Expr]:
-        """What goes to bank 0: the core's requests and the unit's lines."""
-        m, core = self._m, self._core
-        reading, writing = core["bank0_read"], core["bank0_write"]
-        kept = m.register("bank0_kept", 1, reset=0, note="a request of the core waits")
-        pick = m.wire("bank0_trace", unit["write"] & ~kept)
-        m.update(kept, (reading | writing) & ~pick & waitrequest)
-        m.assign(core_waits, waitrequest | pick)
-        m.assign(unit_waits, waitrequest | ~pick)
-        line = unit["address"][ADDRESS - 1 : 6].trunc(core["bank0_address"].width)
-        # A narrow line is a part of the memory's.
-        parts = 8 * LINE // unit["writedata"].width
-        bytes_on: Expr = const(-1, LINE)
-        if parts > 1:
-            part = unit["address"][5 : LINE.bit_length() - parts.bit_length()]
-            bytes_on = cat(*(part.eq(i).repeat(LINE // parts) for i in reversed(range(parts))))
-        return {
-            "bank0_read": reading & ~pick,
-            "bank0_write": writing | pick,
-            "bank0_address": mux(pick, line, core["bank0_address"]),
-            "bank0_byteenable": mux(pick, bytes_on, core["bank0_byteenable"]),
-            "bank0_writedata": mux(pick, unit["writedata"].repeat(parts), core["bank0_writedata"]),
-        }
+            hidden = port.direction == "input" or port.name.startswith(("count", "trace_"))
+            if not hidden:
+                shown = moving if port.name == "moving" else self._core[port.name]
+                m.output(port.name, shown)

