@@ -34,19 +34,16 @@ def _find(facts: Facts) -> Iterable[Site]:
     together = sum(wait.cycles for wait in locks) or 1
     for wait in locks:
         share = wait.cycles / together
-        yield Site(
-            name=f"critical section, line {wait.line}",
-            component=threads.region,
-            position=threads.position(wait.line),
+        yield threads.site(
+            f"critical section, line {wait.line}",
+            wait.line,
             evidence=(
                 f"{counted(threads.count, 'thread')} spent {sum(spinning):,} thread-cycles waiting "
                 f"for the lock and {sum(critical):,} in critical sections, of "
                 f"{cycles * threads.count:,}; {wait.cycles:,} of the waiting is here"
             ),
             saving=int(sum(lost) / threads.count * share),
-            at_least=0,
             at_most=min(int(most * share) + 1, cycles),
-            cycles=None,
         )
 
 

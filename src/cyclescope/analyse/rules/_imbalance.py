@@ -31,21 +31,17 @@ def _find(facts: Facts) -> Iterable[Site]:
     saving = min(saving, cycles - _least_time(facts, threads))
     if saving < _LEAST * cycles:
         return
-    root = facts.of(0)
     most, least = worked.index(max(worked)), worked.index(min(worked))
-    yield Site(
-        name=f"shares of {threads.count} threads",
-        component=threads.region,
-        position=root.positions[0] if root.positions else None,
+    yield threads.site(
+        f"shares of {threads.count} threads",
+        None,
         evidence=(
             f"thread {most} has work for {worked[most]:,} cycles, thread {least} for "
             f"{worked[least]:,}, a thread on the average for {sum(worked) // threads.count:,}; "
             f"the run has {cycles:,}"
         ),
         saving=saving,
-        at_least=0,
         at_most=min(max(worked) - min(worked), cycles),
-        cycles=None,
     )
 
 

@@ -100,15 +100,12 @@ def _site(
     )
     itself = writer.path == process.path
     whom = "its own result" if itself else f"the result of {facts.of(writer.path).name}"
-    positions = frame.positions
     advice = (
         "interchange loops so that another element's turn comes in between, or keep partial "
         "results" if itself else "start the writer earlier: reorder or fuse the loops"
     )  # fmt: skip
-    return Site(
-        name=frame.name,
-        component=frame.component,
-        position=positions[0] if positions else None,
+    return Site.at(
+        frame,
         evidence=(
             f"{len(process.start):,} firings could start every "
             f"{'cycle' if interval == 1 else f'{interval} cycles'}; {len(waited):,} are late, by "

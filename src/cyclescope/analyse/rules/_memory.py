@@ -56,19 +56,16 @@ def _narrow(facts: Facts) -> Iterable[Site]:
         text = threads.text(wait.line)
         if loop is None or not _consecutive(text, wait.array, loop.variable):
             continue
-        yield Site(
-            name=f"load of {wait.array}, line {wait.line}",
-            component=threads.region,
-            position=threads.position(wait.line),
+        yield threads.site(
+            f"load of {wait.array}, line {wait.line}",
+            wait.line,
             evidence=(
                 f"{requests:,} requests move {moved / requests:.1f} bytes each; threads wait "
                 f"{sum(stalled):,} of {sum(running):,} thread-cycles for memory, "
                 f"{wait.cycles:,} of them here; {loop.variable} walks along {wait.array}"
             ),
             saving=int(sum(stalled) / threads.count * (1 - 1 / _WIDTH)),
-            at_least=0,
             at_most=max(running),
-            cycles=None,
         )
 
 
@@ -129,10 +126,9 @@ def _again(facts: Facts) -> Iterable[Site]:
         if not unused:
             continue
         outer = unused[-1]
-        yield Site(
-            name=f"load of {wait.array}, line {wait.line}",
-            component=threads.region,
-            position=threads.position(wait.line),
+        yield threads.site(
+            f"load of {wait.array}, line {wait.line}",
+            wait.line,
             evidence=(
                 f"{work:,} floating-point operations on {moved:,} bytes read "
                 f"({work / moved:.2f} each); threads wait {sum(stalled):,} of {sum(running):,} "
@@ -140,9 +136,7 @@ def _again(facts: Facts) -> Iterable[Site]:
                 f"over {outer.variable} (line {outer.line})"
             ),
             saving=int(sum(stalled) / threads.count * (1 - 1 / _WIDTH)),
-            at_least=0,
             at_most=max(running),
-            cycles=None,
         )
 
 

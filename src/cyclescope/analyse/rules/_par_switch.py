@@ -53,10 +53,8 @@ def _site(facts: Facts, frame: Frame, paths: list[int], arms: int) -> Site | Non
     at_least = max(saving - times, 0)
     if conditions or any(map(facts.hidden, paths)):
         at_least = 0
-    return Site(
-        name=frame.name,
-        component=frame.component,
-        position=frame.positions[0] if frame.positions else None,
+    return Site.at(
+        frame,
         evidence=(
             f"{counted(times, 'activation')}, {arms} arms seen, never more than one with work; "
             f"{managing:,} cycles only manage it ({_per(managing, times)} each)"

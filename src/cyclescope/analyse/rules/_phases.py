@@ -65,10 +65,9 @@ def _copies(
         saving = min(copying - together, sum(work)) // max(threads.count, 1)
         if saving < _LEAST * facts.profile.cycles:
             continue
-        yield Site(
-            name=f"loop, line {around[-1]}",
-            component=threads.region,
-            position=threads.position(around[-1]),
+        yield threads.site(
+            f"loop, line {around[-1]}",
+            around[-1],
             evidence=(
                 f"threads wait {copying:,} thread-cycles for "
                 f"{', '.join(f'{w.array} (line {w.line})' for w in waits)}, and compute "
@@ -76,9 +75,7 @@ def _copies(
                 f"{together:,} of these at once"
             ),
             saving=saving,
-            at_least=0,
             at_most=max(min(facts.profile.cycles, 2 * max(work)), saving),
-            cycles=None,
         )
 
 
@@ -109,18 +106,15 @@ def _site(
     if saving < _LEAST * facts.profile.cycles:
         return None
     where = ", ".join(str(line) for line in computing)
-    return Site(
-        name=f"loop, line {outer}",
-        component=threads.region,
-        position=threads.position(outer),
+    return threads.site(
+        f"loop, line {outer}",
+        outer,
         evidence=(
             f"a thread loads (line {', '.join(map(str, loading))}) for {phases[0]:,} thread-cycles "
             f"without computing, and computes (line {where}) for {phases[1]:,} without loading"
         ),
         saving=saving,
-        at_least=0,
         at_most=max(min(facts.profile.cycles, 2 * max(alone)), saving),
-        cycles=None,
     )
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cyclescope.analyse.rules._facts import Facts
-    from cyclescope.model import Position
+    from cyclescope.model import Frame, Position
 
 __all__ = ["Advice", "Rule", "Site", "counted"]
 
@@ -41,6 +41,22 @@ class Site:
     at_least: int
     at_most: int
     cycles: tuple[int, int] | None
+
+    @classmethod
+    def at(
+        cls,
+        frame: Frame,
+        evidence: str,
+        saving: int,
+        at_least: int,
+        at_most: int,
+        cycles: tuple[int, int] | None,
+    ) -> Site:
+        """A site that is a frame."""
+        position = frame.positions[0] if frame.positions else None
+        return cls(
+            frame.name, frame.component, position, evidence, saving, at_least, at_most, cycles
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,10 +62,8 @@ def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
         return None
     shown = list(dict.fromkeys(apart))
     more = f" and {len(shown) - 6} more" if len(shown) > 6 else ""
-    return Site(
-        name=frame.name,
-        component=frame.component,
-        position=frame.positions[0] if frame.positions else None,
+    return Site.at(
+        frame,
         evidence=(
             f"{facts.lengths(paths)[1]:,} cycles each time "
             f"({counted(facts.times(paths), 'activation')}), "

@@ -66,10 +66,8 @@ def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
         return None
     shown = list(dict.fromkeys(names))
     more = f" and {len(shown) - 4} more" if len(shown) > 4 else ""
-    return Site(
-        name=frame.name,
-        component=frame.component,
-        position=frame.positions[0] if frame.positions else None,
+    return Site.at(
+        frame,
         evidence=(
             f"{', '.join(shown[:4])}{more}: equally long each time "
             f"({counted(facts.times(paths), 'activation')}, min = max), "

@@ -32,18 +32,15 @@ def _find(facts: Facts) -> Iterable[Site]:
     saving = late - threads.state("spinning")[starts.index(max(first))]
     if saving < _LEAST * cycles:
         return
-    root = facts.of(0)
-    yield Site(
-        name=f"start of {threads.count} threads",
-        component=threads.region,
-        position=root.positions[0] if root.positions else None,
+    yield threads.site(
+        f"start of {threads.count} threads",
+        None,
         evidence=(
             f"the last thread starts {late:,} cycles after the first, in a run of {cycles:,}; "
             f"each works for {sum(running) // threads.count:,}; threads are idle for "
             f"{sum(idle):,} of {cycles * threads.count:,} thread-cycles"
         ),
         saving=saving,
-        at_least=0,
         at_most=min(late, cycles),
         cycles=(0, max(first) + 1),
     )

@@ -28,10 +28,8 @@ def _find(facts: Facts) -> Iterable[Site]:
         # A test before a loop of fixed length costs a step that a group of its own does not.
         saving = rounds * each + (entries if not steps else 0)
         most = asked + sum(facts.own[path] for path in paths) + entries
-        yield Site(
-            name=frame.name,
-            component=frame.component,
-            position=frame.positions[0] if frame.positions else None,
+        yield Site.at(
+            frame,
             evidence=(
                 f"{facts.of(conditions[0]).name} is asked {counted(tests, 'time')} in "
                 f"{counted(entries, 'loop')} and takes {counted(asked, 'cycle')}"
