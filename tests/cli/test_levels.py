@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["source", "p.cyc"],
         ["flamegraph", "p.cyc", "-o", "-"],
         ["diff", "p.cyc", "p.cyc", "--format", "json", "--flamegraph", "d.svg", "--force"],
+        ["advise", "p.cyc", "--format", "json"],
+        ["check", "p.cyc", "--budget", "times(main/k.fuse:2 statement 1;)>0"],
         ["export", "p.cyc", "--format", "folded-scaled", "-o", "-"],
         ["export", "p.cyc", "--format", "speedscope", "-o", "-"],
     ],
@@ -50,6 +53,32 @@ def test_every_view_has_levels(
     message = capfdbinary.readouterr().err.decode()
     assert "no positions at level cobol; this profile has calyx, dahlia" in message
     assert len(message.splitlines()) == 1
+
+
+def test_a_report_of_a_level(profile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = []
+    monkeypatch.setattr(
+        "cyclescope.views.write_report", lambda named, _stream, **_options: shown.extend(named)
+    )
+    assert main(["report", "p.cyc", "--level", "dahlia"]) == 0
+    [(name, at_level)] = shown
+    assert name == "p"
+    assert "k.fuse:2 statement 1;" in {frame.name for frame in at_level.catalog}
+    assert main(["report", "p.cyc", "--level", "cobol", "--force"]) == 2
+
+
+def test_advice_is_the_same_at_other_places(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = []
+    for level in ([], ["--level", "dahlia"]):
+        assert main(["advise", "p.cyc", "--format", "json", *level]) == 0
+        found.append(json.loads(capsys.readouterr().out)["advice"])
+    assert found[0]
+    for advice, file in zip(found, ("prog.futil", "k.fuse"), strict=True):
+        for site in (site for finding in advice for site in finding["sites"]):
+            assert (site.pop("file"), site.pop("line") > 0) == (file, True)
+    assert found[0] == found[1]
 
 
 def test_a_timeline_of_a_level(profile: Path) -> None:

@@ -18,7 +18,7 @@ from ._overheads import (
 )
 from ._places import places
 from ._query import QUERY_TABLES, Answer, query, query_parquet
-from ._source_levels import at_level, levels
+from ._source_levels import at_level, levels, located
 from ._steps import Moves, moves
 from ._summary import HotPath, Summary, summarise
 from ._tables import Row, table
@@ -71,6 +71,7 @@ __all__ = [
     "instance_overheads",
     "levels",
     "line_cycles",
+    "located",
     "match_paths",
     "moves",
     "parse_limit",

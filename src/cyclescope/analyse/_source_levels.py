@@ -18,7 +18,7 @@ from cyclescope.model import Frame, Kind, Position, Profile, ProfileBuilder, Ser
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["at_level", "levels", "position_at"]
+__all__ = ["at_level", "levels", "located", "position_at"]
 
 _MERGED = frozenset({Kind.CONTROL, Kind.GROUP, Kind.PROCESS, Kind.LOOP, Kind.STAGE})
 _OWN = {"calyx": "calyx", "traces": "calyx", "bounds": "c", "hls": "c"}
@@ -51,12 +51,7 @@ def at_level(profile: Profile, level: str) -> Profile:
     Raises:
         InputError: no frame has a position at that level.
     """
-    known = levels(profile)
-    if level not in known:
-        have = ", ".join(known) or "none at all"
-        raise InputError(
-            f"{profile.meta.title}: no positions at level {level}; this profile has {have}"
-        )
+    _check_level(profile, level)
     own = _OWN.get(profile.meta.source) == level
     frames = _ordered(profile.catalog, level) if own else _renamed(profile, level)
     builder = ProfileBuilder()
@@ -83,6 +78,25 @@ def at_level(profile: Profile, level: str) -> Profile:
         for area in profile.areas
     )
     return replace(result, sources=profile.sources, areas=areas)
+
+
+def located(profile: Profile, level: str) -> Profile:
+    """The profile with its own frames, each first of all at its place on that level.
+
+    Raises:
+        InputError: no frame has a position at that level.
+    """
+    _check_level(profile, level)
+    return replace(profile, catalog=tuple(_ordered(profile.catalog, level)))
+
+
+def _check_level(profile: Profile, level: str) -> None:
+    known = levels(profile)
+    if level not in known:
+        have = ", ".join(known) or "none at all"
+        raise InputError(
+            f"{profile.meta.title}: no positions at level {level}; this profile has {have}"
+        )
 
 
 def _ordered(catalog: Sequence[Frame], level: str) -> list[Frame]:

@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     force_option,
+    level_option,
     output_option,
     profile_argument,
     read_profile,
@@ -20,6 +21,7 @@ __all__ = ["advise"]
 
 @click.command()
 @profile_argument
+@level_option
 @click.option(
     "--format",
     "form",
@@ -36,17 +38,20 @@ __all__ = ["advise"]
 )
 @output_option("File to write; the terminal if not given")
 @force_option
-def advise(profile: Path, form: str, sites: int, output: Path | None, force: bool) -> None:
+def advise(
+    profile: Path, level: str | None, form: str, sites: int, output: Path | None, force: bool
+) -> None:
     """Say what to change: patterns that cost cycles, and what they cost.
 
     Each finding has its evidence, an estimate of the cycles that the change saves with a bound,
-    the change, and how to check it.
+    the change, and how to check it. With a level, the places are lines of that source.
     """
     from cyclescope.analyse import advise as ask
+    from cyclescope.analyse import located
     from cyclescope.views import advice_json, advice_markdown, advice_text
 
     loaded = read_profile(profile)
-    found = ask(loaded)
+    found = ask(loaded if level is None else located(loaded, level))
     if form == "json":
         text = advice_json(loaded, found)
     elif form == "markdown":

@@ -9,6 +9,7 @@ import click
 from cyclescope.cli._common import (
     check_outputs,
     force_option,
+    level_option,
     profile_argument,
     read_profile,
     report,
@@ -22,6 +23,7 @@ _FILE = click.Path(path_type=Path, allow_dash=True)
 
 @click.command()
 @profile_argument
+@level_option
 @click.option(
     "--budget", "budgets", multiple=True, metavar="LIMIT",
     help="Must hold: 'cycles<=1000', 'useful>=30%', 'longest(main.queue/push)<8'; repeatable.",
@@ -43,8 +45,9 @@ _FILE = click.Path(path_type=Path, allow_dash=True)
 )  # fmt: skip
 @force_option
 def check(
-    profile: Path, budgets: tuple[str, ...], against: Path | None, fail_on: tuple[str, ...],
-    strict: bool, as_json: Path | None, junit: Path | None, markdown: Path | None, force: bool,
+    profile: Path, level: str | None, budgets: tuple[str, ...], against: Path | None,
+    fail_on: tuple[str, ...], strict: bool, as_json: Path | None, junit: Path | None,
+    markdown: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Hold a profile against budgets, or against an earlier one.
 
@@ -61,8 +64,8 @@ def check(
         raise click.UsageError("--fail-on compares: give --against BASE.cyc")
     if against is not None and not fail_on:
         fail_on = ("cycles>+0",)
-    loaded = read_profile(profile)
-    base = read_profile(against) if against is not None else None
+    loaded = read_profile(profile, level)
+    base = read_profile(against, level) if against is not None else None
     findings = examine(loaded, budgets, against=base, fail_on=fail_on, strict=strict)
     outputs = [as_json, junit, markdown]
     if not any(path is not None and str(path) == "-" for path in outputs):

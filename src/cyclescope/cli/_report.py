@@ -9,6 +9,7 @@ import click
 from cyclescope.cli._common import (
     check_outputs,
     force_option,
+    level_option,
     output_option,
     read_profile,
     report,
@@ -35,10 +36,15 @@ __all__ = ["report_"]
     help="Source text to put into the report: none, the lines around those that ran or could have, "
     "all that the profiles carry.",
 )
+@level_option
 @output_option("Page to write; PROFILE.html if not given")
 @force_option
 def report_(
-    profiles: tuple[Path, ...], embed_source: str, output: Path | None, force: bool
+    profiles: tuple[Path, ...],
+    embed_source: str,
+    level: str | None,
+    output: Path | None,
+    force: bool,
 ) -> None:
     """Write a report: one HTML file to open in a browser, without a network.
 
@@ -50,7 +56,7 @@ def report_(
     path = target(output, profiles[0], ".html")
     check_outputs(path, force=force)
     named = [
-        (name, read_profile(profile))
+        (name, read_profile(profile, level))
         for name, profile in zip(_names(profiles), profiles, strict=True)
     ]
     with writing(path, force=force) as stream:
