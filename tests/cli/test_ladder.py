@@ -77,3 +77,6 @@ def test_a_calyx_design_beside_its_kernel(
     assert "the design" in capsys.readouterr().out
     profile = load(out)
     assert profile.meta.ladder[-1].cycles == profile.cycles == switch_profile().cycles
+    save(switch_profile().with_meta(source="hls"), run, force=True)
+    assert main(["ladder", str(kernel), "--calyx", str(run), *given]) == 2
+    assert "not of a Calyx design" in capsys.readouterr().err

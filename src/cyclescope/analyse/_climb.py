@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse._ladder import calyx_ladder, thread_ladder
-from cyclescope.errors import RunError, VerifyError
+from cyclescope.errors import InputError, RunError, VerifyError
 from cyclescope.model import Anomaly, Severity
 
 if TYPE_CHECKING:
@@ -134,10 +134,16 @@ def climb_calyx(
 
     Raises:
         SourceError: the kernel holds something that isn't supported.
-        InputError: the calibration or the arguments name something that isn't there.
+        InputError: the calibration or the arguments name something that isn't there, or what was
+            measured is no Calyx design.
     """
     from cyclescope.bounds import estimate, read_calibration
 
+    if measured.meta.source in ("hls", "bounds"):
+        raise InputError(
+            f"{measured.meta.title}: a profile of `cyclescope {measured.meta.source}`, not of a"
+            " Calyx design; make one with `cyclescope calyx`"
+        )
     bounds = estimate(
         source,
         kernel=kernel,
