@@ -61,9 +61,7 @@ def activity(instance: Instance, values: Mapping[bytes, int], learned: Learned) 
             nodes.update(dict.fromkeys(component.chain(_block(instance, group, values, learned))))
     calls: dict[str, list[Probe]] = {}
     for call in instance.calls:
-        # A group that was split in two still has the probes of the whole in either half.
-        started = call.start is None or _high(call.start, values)
-        if started and _high(call.signal, values):
+        if _called(instance, call, values):
             calls.setdefault(call.group, []).append(call)
     return Activity(tuple(nodes), groups, {group: tuple(rows) for group, rows in calls.items()})
 
@@ -78,6 +76,18 @@ def learn(instance: Instance, values: Mapping[bytes, int], learned: Learned) -> 
 
 def _high(signal: Signal, values: Mapping[bytes, int]) -> bool:
     return values.get(signal.key) == 1
+
+
+def _called(instance: Instance, call: Probe, values: Mapping[bytes, int]) -> bool:
+    """Whether a call is on.
+
+    The compiler splits a group in two, either half with the probes of the whole: what either half
+    starts is said by the port that starts it.
+    """
+    group = instance.groups.get(call.group)
+    if call.start is None or group is None:
+        return _high(call.signal, values)
+    return _high(group, values) and _high(call.start, values)
 
 
 def _state(instance: Instance, group: ControlGroup, values: Mapping[bytes, int]) -> int | None:
