@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cyclescope.analyse import WORK, at_level, design_overhead, levels, line_cycles
 from cyclescope.errors import InputError
@@ -17,12 +19,14 @@ from cyclescope.model import (
     Position,
     Profile,
     ProfileBuilder,
+    Series,
     check_laws,
     flat_weights,
     load,
     save,
     scaled_weights,
 )
+from cyclescope.views import source_text
 from strategies import calyx_profiles
 
 
@@ -170,3 +174,45 @@ def test_texts_are_kept_in_the_file(tmp_path) -> None:
         path = tmp_path / f"{sources}.cyc"
         save(small(sources=sources), path)
         assert load(path) == small(sources=sources)
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_lines_of_threads_count_every_thread(data: st.DataObject) -> None:
+    """Line 2 is the region's, line 4 a loop's; at line 5 threads wait."""
+    states = ("running", "critical", "spinning", "idle")
+    count = data.draw(st.integers(1, 4))
+    row = st.lists(st.sampled_from(states), min_size=count, max_size=count)
+    rows = data.draw(st.lists(row, min_size=1, max_size=6))
+    cycles = data.draw(st.lists(st.integers(1, 9), min_size=len(rows), max_size=len(rows)))
+    build = ProfileBuilder()
+    place = {n: (Position("c", "k.c", n),) for n in (2, 4)}
+    region = build.path(-1, Frame(Kind.CELL, "k", "k", "", place[2]))
+    threads = [build.path(region, Frame(Kind.THREAD, f"thread {n}", "k")) for n in range(count)]
+    loop = Frame(Kind.LOOP, "L4", "k", "", place[4])
+
+    def at(thread: int, state: str) -> int:
+        path = build.path(threads[thread], Frame(Kind.STATE, state, "k"))
+        return path if state == "idle" else build.path(path, loop)
+
+    trees = [build.tree([at(n, state) for n, state in enumerate(row)]) for row in rows]
+    one = ("k", "waiting: load of A, line 5", "stall", "thread cycles", region)
+    build.counter(Series(*one, np.array([0]), np.array([1]), np.array([21])))
+    text = "\n".join(f"text {n}" for n in range(1, 7))
+    profile = replace(build.build(Meta("hls", "k.c"), cycles, trees), sources={"k.c": text})
+
+    def total(*wanted: str) -> int:
+        each = zip(cycles, rows, strict=True)
+        return sum(n * sum(state in wanted for state in row) for n, row in each)
+
+    lines = {line.line: line for line in line_cycles(profile) if line.file}
+    assert lines[2].cycles == count * sum(cycles) == total(*states)
+    assert lines[2].overhead == total("idle", "spinning")
+    if total(*states[:3]):
+        assert lines[4].cycles == total(*states[:3])
+        assert lines[4].overhead == total("spinning")
+    assert (lines[5].waiting, lines[5].cycles, lines[5].text) == (21, 0, "text 5")
+    assert lines[2].share == 1
+    shown = source_text(profile)
+    assert shown.startswith("thread-cycles  ")
+    assert any(row.split() == ["21", "5", "│", "text", "5"] for row in shown.splitlines())

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from cyclescope.analyse._overheads import WORK
 from cyclescope.analyse._source_levels import levels, position_at
+from cyclescope.analyse._team import LOST_STATES, team
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Profile, scaled_weights, tree_cycles
 
@@ -19,14 +20,17 @@ class Line:
 
     Attributes:
         file, line: which; an empty file and line 0 for what no line is to blame for.
-        cycles: cycles in which something from this line was active.
+        cycles: cycles in which something from this line was active; where there are threads,
+            thread-cycles: each thread that was there counts.
         useful: of these, the cycles in which it, or something that it called, did work; in the
-            others there was nothing but control below it.
+            others there was nothing but control below it, or the thread was idle or spinning.
         own: the line's part of the run, exactly: each cycle is split evenly among the ends of
             its call tree, and an end counts for the line nearest to it (a primitive for the line
             that uses it). All lines' parts, the empty one's too, sum to the run's cycles.
-        share: `cycles` of the run's total.
+        share: `cycles` of the run's total, or of its thread-cycles.
         text: the line itself; empty if the profile does not carry it.
+        waiting: thread-cycles for which threads waited in this line; in several places at once
+            they count in each.
     """
 
     file: str
@@ -36,10 +40,11 @@ class Line:
     own: Fraction
     share: Fraction
     text: str
+    waiting: int = 0
 
     @property
     def overhead(self) -> int:
-        """Cycles in which the line was active and nothing below it did work."""
+        """Cycles in which the line was active and nothing below it did work (threads: lost)."""
         return self.cycles - self.useful
 
 
@@ -72,11 +77,21 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
     files = list(dict.fromkeys(place[0] for place in places if place))
     frame = profile.call_paths.frame.tolist()
     of_path = [places[f] for f in frame]
-    active, useful = _count(profile, of_path)
+    threads = team(profile)
+    active, useful = (_count if threads is None else _count_threads)(profile, of_path)
+    waiting: dict[_Place, int] = {}
+    if threads is not None and files:
+        # Places where threads wait are told by their line alone: that of the region's file.
+        for wait in threads.waits:
+            if wait.line:
+                place = (files[0], wait.line)
+                waiting[place] = waiting.get(place, 0) + wait.cycles
     own = _own(profile, of_path)
+    total = max(profile.cycles * (len(threads.members) if threads else 1), 1)
     texts = {file: profile.sources.get(file, "").splitlines() for file in files}
     result = []
-    for file, line in sorted({p for p in places if p}, key=lambda p: (files.index(p[0]), p[1])):
+    named = {p for p in (*places, *waiting) if p}
+    for file, line in sorted(named, key=lambda p: (files.index(p[0]), p[1])):
         place = (file, line)
         result.append(
             Line(
@@ -85,8 +100,9 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
                 cycles=active.get(place, 0),
                 useful=useful.get(place, 0),
                 own=own.get(place, Fraction(0)),
-                share=Fraction(active.get(place, 0), max(profile.cycles, 1)),
+                share=Fraction(active.get(place, 0), total),
                 text=texts[file][line - 1] if 0 < line <= len(texts[file]) else "",
+                waiting=waiting.get(place, 0),
             )
         )
     rest = own.get(None, Fraction(0))
@@ -117,6 +133,31 @@ def _count(profile: Profile, of_path: list[_Place]) -> tuple[dict[_Place, int], 
             active[place] = active.get(place, 0) + cycles
         for place in {of_path[path] for path in busy if path >= 0}:
             useful[place] = useful.get(place, 0) + cycles
+    return active, useful
+
+
+def _count_threads(
+    profile: Profile, of_path: list[_Place]
+) -> tuple[dict[_Place, int], dict[_Place, int]]:
+    """As `_count`, in thread-cycles: what a thread, or what called it, was at, and not in vain."""
+    thread: list[int] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        above = thread[parent] if parent >= 0 else -1
+        thread.append(path if profile.frame_of(path).kind is Kind.THREAD else above)
+    active: dict[_Place, int] = {}
+    useful: dict[_Place, int] = {}
+    for tree, cycles in enumerate(tree_cycles(profile).tolist()):
+        below: dict[int, list[int]] = {}
+        for path in profile.forest[tree].tolist():
+            if thread[path] >= 0:
+                below.setdefault(thread[path], []).append(path)
+        for root, paths in below.items():
+            frames = [profile.frame_of(path) for path in paths]
+            lost = any(f.kind is Kind.STATE and f.name in LOST_STATES for f in frames)
+            for place in {of_path[path] for path in (*profile.lineage(root), *paths)}:
+                active[place] = active.get(place, 0) + cycles
+                if not lost:
+                    useful[place] = useful.get(place, 0) + cycles
     return active, useful
 
 

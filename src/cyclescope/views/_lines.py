@@ -6,6 +6,10 @@ The table's columns (JSON, CSV and Parquet use these names):
     cycles, share           cycles in which something from the line was active, of the run
     useful, overhead        how these divide: whether anything below the line did work
     own                     the line's exact part of the run, as a float here; all parts sum to it
+    waiting                 thread-cycles for which threads waited in the line
+
+Where there are threads, cycles are thread-cycles, and overhead is what idle and spinning threads
+lost.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.analyse import Line, line_cycles
+from cyclescope.analyse import Line, line_cycles, team
 from cyclescope.errors import InputError
 from cyclescope.model import Position, Profile
 from cyclescope.views._grid import CELL_WIDTH, Grid
@@ -28,6 +32,7 @@ __all__ = ["lines_view", "print_source", "source_svg", "source_text"]
 
 _AROUND = 2  # lines shown before and after one that has cycles
 _HEADINGS = ("cycles", "useful", "overhead", "own")
+_OF_THREADS = ("thread-cycles", "lost", "waiting", "own")
 _STYLES = ((0.5, "bold red"), (0.1, "red"), (0.01, "yellow"), (0, ""))  # from this heat on
 _BAR = 8  # characters of the bar that shows a line's own part, beside the file's hottest line
 
@@ -42,11 +47,11 @@ def lines_view(profile: Profile, level: str | None = None, fmt: str = "text") ->
     """
     rows = sorted(line_cycles(profile, level), key=lambda row: -row.own)
     total = max(profile.cycles, 1)
+    head = " cycles" if team(profile) is None else " thread-cycles"
     shown: dict[str, Callable[[Line], str]] = {
-        " cycles": lambda row: number(row.cycles) if row.file else "",
+        head: lambda row: number(row.cycles) if row.file else "",
         " share": lambda row: percent(row.share) if row.file else "",
-        " useful": lambda row: number(row.useful) if row.file else "",
-        " overhead": lambda row: number(row.overhead) if row.file else "",
+        **_middle(profile),
         " own": lambda row: _cycles(row.own),
         " own share": lambda row: percent(row.own / total),
         "line": lambda row: (
@@ -55,8 +60,23 @@ def lines_view(profile: Profile, level: str | None = None, fmt: str = "text") ->
         "text": lambda row: row.text.strip(),
     }
     integers = dict.fromkeys(("line", "cycles", "useful", "overhead"), int)
-    schema: dict[str, type] = {"file": str, **integers, "own": float, "share": float, "text": str}
+    schema: dict[str, type] = {
+        "file": str, **integers, "own": float, "share": float, "text": str, "waiting": int,
+    }  # fmt: skip
     return Grid(shown, schema, _record).render(rows, fmt)
+
+
+def _middle(profile: Profile) -> dict[str, Callable[[Line], str]]:
+    """How a table divides a line's cycles."""
+    if team(profile) is None:
+        return {
+            " useful": lambda row: number(row.useful) if row.file else "",
+            " overhead": lambda row: number(row.overhead) if row.file else "",
+        }
+    return {
+        " lost": lambda row: number(row.overhead) if row.file else "",
+        " waiting": lambda row: number(row.waiting) if row.waiting else "",
+    }
 
 
 def _record(row: Line) -> dict[str, Any]:
@@ -69,6 +89,7 @@ def _record(row: Line) -> dict[str, Any]:
         "own": float(row.own),
         "share": float(row.share),
         "text": row.text,
+        "waiting": row.waiting,
     }
 
 
@@ -142,11 +163,14 @@ def _rows(profile: Profile, level: str | None, width: int) -> Iterator[tuple[str
             f"{profile.meta.title}: nothing in this profile says which source line it comes from"
         )
     hottest = max((line.own for line in lines), default=Fraction(0))
-    columns = [max(len(h), len(number(profile.cycles)) + 2) for h in _HEADINGS]
+    threads = team(profile)
+    headings = _HEADINGS if threads is None else _OF_THREADS
+    most = profile.cycles * (1 if threads is None else len(threads.members))
+    columns = [max(len(h), len(number(most)) + 2) for h in headings]
     for file, known in _by_file(lines).items():
         text = profile.sources.get(file, "").splitlines()
         digits = len(str(max(*known, len(text))))
-        head = "  ".join(h.rjust(w) for h, w in zip(_HEADINGS, columns, strict=True))
+        head = "  ".join(h.rjust(w) for h, w in zip(headings, columns, strict=True))
         yield f"{head}  {'':{_BAR}}  {clip(visible(file), 60)}", None
         for entry in _shown(known, text):
             if entry is None:
@@ -154,11 +178,7 @@ def _rows(profile: Profile, level: str | None, width: int) -> Iterator[tuple[str
                 continue
             n, content = entry
             row = known.get(n)
-            figures = (
-                [number(row.cycles), number(row.useful), number(row.overhead), _cycles(row.own)]
-                if row
-                else [""] * 4
-            )
+            figures = _figures(row, threads=threads is not None) if row else [""] * 4
             heat = row.own / hottest if row and hottest else Fraction(0)
             cells = "  ".join(f.rjust(w) for f, w in zip(figures, columns, strict=True))
             bar = "█" * round(heat * _BAR)
@@ -166,6 +186,16 @@ def _rows(profile: Profile, level: str | None, width: int) -> Iterator[tuple[str
             content = visible(content.expandtabs(4))
             yield left + clip(content, max(width - len(left), 20)), heat
         yield "", None
+
+
+def _figures(row: Line, *, threads: bool) -> list[str]:
+    waiting = number(row.waiting) if row.waiting else ""
+    if waiting and not row.cycles:  # nothing but an access: no loop or block begins there
+        return ["", "", waiting, ""]
+    middle = (
+        [number(row.overhead), waiting] if threads else [number(row.useful), number(row.overhead)]
+    )
+    return [number(row.cycles), *middle, _cycles(row.own)]
 
 
 _ROW, _LETTER, _MARGIN = 17, 7.23, 10
