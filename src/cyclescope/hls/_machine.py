@@ -64,6 +64,7 @@ class Machine:
         waits: where threads can wait.
         pipelines: of all graphs, outside in, the root first.
         traffic: requests at the threads' ports.
+        local_traffic: loads and stores of local arrays; copies are not among them.
         asking: bits of threads whose requests wait for a bank's arbiter.
         trace: what its profiling unit writes; None: it has none.
     """
@@ -75,6 +76,7 @@ class Machine:
     waits: tuple[Wait, ...]
     pipelines: tuple[Pipeline, ...]
     traffic: tuple[Traffic, ...]
+    local_traffic: tuple[Traffic, ...]
     asking: tuple[Expr, ...]
     trace: TraceLayout | None = None
 
@@ -127,6 +129,7 @@ class Core:
         self.releases: list[list[Expr]] = [[] for _ in region.locks]
         self._acquires: list[list[tuple[Expr, Expr, Flags]]] = [[] for _ in region.locks]
         self._barriers: list[list[tuple[Expr, Flags]]] = [[] for _ in region.barriers]
+        self.local_traffic: list[Traffic] = []
         self.accesses: list[Access] = []
         self.pipelines: list[Pipeline] = []
         if checks:
@@ -310,6 +313,7 @@ def build_machine(
         tuple(core.waits),
         tuple(core.pipelines),
         tuple(core.ports.traffic),
+        tuple(core.local_traffic),
         tuple(core.ports.pending),
         trace,
     )

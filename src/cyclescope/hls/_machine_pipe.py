@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import LawError
 from cyclescope.hls._ir import EFFECTS, Op
 from cyclescope.hls._machine_gate import Entry, Gate, Operation, Work
+from cyclescope.hls._machine_memory import Traffic
 from cyclescope.hls._machine_ops import FLOATING, INTEGER, combinational, unit_of
 from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler
 from cyclescope.hls._machine_plan import Plan
@@ -260,8 +261,11 @@ class Pipeline:
         assert node.array is not None
         offset = self.at(node.operands[0], stage)
         core.check(node, go, tid, offset)
+        stores = node.op is Op.STORE
+        bits = node.operands[1].width if stores else node.widths[0]
+        core.local_traffic.append(Traffic(go, tid, bits // 8, stores))
         memory = core.local[node.array]
-        if node.op is Op.STORE:
+        if stores:
             memory.store(name, go, tid, offset, self.at(node.operands[1], stage))
         else:
             self._values[node.result, stage + 1] = memory.load(

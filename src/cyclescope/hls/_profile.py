@@ -36,6 +36,8 @@ _THREAD_COUNTERS = (
     ("floats", "floating-point operations", "operations", "FLOP"),
     ("bytes_read", "bytes read", "bytes", "B"),
     ("bytes_written", "bytes written", "bytes", "B"),
+    ("local_bytes", "local bytes", "local bytes", "B"),
+    ("outstanding", "requests outstanding", "outstanding", "requests in flight x cycles"),
 )
 
 

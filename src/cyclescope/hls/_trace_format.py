@@ -115,7 +115,7 @@ COUNTERS = (
     Counter("floating-point operations", "operations", "FLOP", Scope.THREAD),
     Counter("bytes read", "bytes", "B", Scope.THREAD),
     Counter("bytes written", "bytes", "B", Scope.THREAD),
-    Counter("local bytes", "bytes", "B", Scope.THREAD),
+    Counter("local bytes", "local bytes", "B", Scope.THREAD),
     Counter("requests outstanding", "outstanding", "requests in flight x cycles", Scope.THREAD),
     Counter("row misses", "row misses", "", Scope.BANK),
     Counter("memory requests", "requests", "", Scope.DESIGN),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cyclescope.hls._machine_parts import either
 from cyclescope.hls._trace_format import COUNTERS, Counter, Scope, Source
 from cyclescope.hls._unit_rings import Feed, Term
-from cyclescope.hls._waits import cause_of, loses, place_of
+from cyclescope.hls._waits import asks, cause_of, loses, place_of
 from cyclescope.rtl import cat
 
 if TYPE_CHECKING:
@@ -82,6 +82,9 @@ def _places(core: Core) -> dict[str, list[_Term]]:
             for operation in gate.operations:
                 cause = f"stalls: {cause_of(operation.node)}"
                 stalls.setdefault(cause, []).append(operation.busy.bits)
+                if asks(operation.node):
+                    waits = _Term(operation.busy.bits, None, 1)
+                    found.setdefault("requests outstanding", []).append(waits)
         for work in pipe.works:
             for name, amount in (
                 ("integer operations", work.integer),
@@ -97,6 +100,9 @@ def _places(core: Core) -> dict[str, list[_Term]]:
     for traffic in core.ports.traffic:
         name = "bytes written" if traffic.writes else "bytes read"
         found.setdefault(name, []).append(_Term(traffic.valid, traffic.tid, traffic.size))
+    for traffic in core.local_traffic:
+        term = _Term(traffic.valid, traffic.tid, traffic.size)
+        found.setdefault("local bytes", []).append(term)
     return found
 
 

@@ -9,7 +9,7 @@ from cyclescope.hls._ir import Op
 if TYPE_CHECKING:
     from cyclescope.hls._ir import Node
 
-__all__ = ["CAUSES", "cause_of", "loses", "place_of"]
+__all__ = ["CAUSES", "asks", "cause_of", "loses", "place_of"]
 
 CAUSES = ("memory", "arbitration", "lock", "barrier", "inner loop")
 """What a thread waits for; in the same cycle it can be several of them."""
@@ -32,6 +32,11 @@ def cause_of(node: Node) -> str:
 def loses(node: Node) -> bool:
     """Whether a thread gets nothing done meanwhile; in an inner loop it works."""
     return node.op is not Op.LOOP
+
+
+def asks(node: Node) -> bool:
+    """Whether it asks the external memory for something."""
+    return node.op in (Op.LOAD, Op.STORE, Op.COPY)
 
 
 def place_of(node: Node) -> str:

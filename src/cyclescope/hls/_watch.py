@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._machine_memory import BANKS
-from cyclescope.hls._waits import CAUSES, cause_of
+from cyclescope.hls._waits import CAUSES, asks, cause_of
 from cyclescope.sim import CaptureModule, Signal
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ COUNTS = (
     "floats",
     "bytes_read",
     "bytes_written",
+    "local_bytes",
+    "outstanding",
 )
 _MISSES = tuple(f"row_misses{bank}" for bank in range(BANKS))
 _BITS = 64
@@ -131,5 +133,17 @@ def _counting(machine: Machine) -> list[str]:
             f"    if ({machine.core}.{traffic.valid.text}) begin {name}[{who}] = {name}[{who}]"
             f" + {traffic.size}; requests = requests + 1; end"
         )
+    for traffic in machine.local_traffic:
+        who = _thread(machine, traffic.tid)
+        lines.append(
+            f"    if ({machine.core}.{traffic.valid.text}) local_bytes[{who}] = local_bytes[{who}]"
+            f" + {traffic.size};"
+        )
+    for wait in machine.waits:
+        if asks(wait.node):
+            lines += [
+                f"    if (waits[{wait.low + t}]) outstanding[{t}] = outstanding[{t}] + 1;"
+                for t in range(n)
+            ]
     lines += [f"    if (bank{b}_row_miss) {name} = {name} + 1;" for b, name in enumerate(_MISSES)]
     return lines

@@ -21,6 +21,7 @@ SUMMED = frozenset(
     {
         "bytes",
         "hardware counter",
+        "local bytes",
         "operations",
         "outstanding",
         "requests",
