@@ -30,7 +30,7 @@ _ABOUT = {
     "late operands": "waiting for values that are late because a unit was taken",
     "imbalance": "the longest thread has more to do than the mean",
     "control": "pipelines filled and drained, loops entered and left, iterations held apart",
-    "overlap": "work that hardware or a program with several arms does side by side",
+    "overlap": "work done side by side, or by simpler operations, that the bound counts in turn",
     "way to memory": "ports, arbiters and interfaces, with a memory that answers at once",
     "memory latency": "from a request to its answer, as far as no other work hides it",
     "memory bandwidth": "rows opened and closed, turnarounds, refreshes: banks that take nothing",
@@ -211,7 +211,7 @@ _LABELS = {
     "other": "control: other",
     "barrier": "imbalance at barriers",
     "other threads": "imbalance: other threads end later",
-    "overlap": "work side by side",
+    "overlap": "less than the bound",
 }
 
 
