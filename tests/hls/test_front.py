@@ -187,6 +187,8 @@ the region, line 4: 2 stages, waits in 0
     line 6: loop L6
 
 loop L6, line 6: 10 stages, interval 1, waits in 1, 2, 3, 7
+  load a (line 6) waits for store a (line 8) of the iteration before
+  acquire critical (line 8) waits for release critical (line 8) of the iteration before
   stage 0
     line 6: slt: i < 16
     line 6: add: i += 2
@@ -213,6 +215,37 @@ def test_an_explanation_is_for_people() -> None:
         "#pragma omp critical\na[0] += s * n; }"
     )
     assert explain(program) == EXPLAINED
+
+
+def test_an_explanation_says_what_waits_for_an_earlier_iteration() -> None:
+    text = """
+void k(float *a, int n) {
+#pragma omp target parallel map(tofrom: a[0:n]) num_threads(2)
+for (int i = 1; i < n; i++) {
+#pragma omp critical
+{ a[0] = a[0] * a[i];
+a[1] += a[0]; } } }
+"""
+    lines = explain(compile_c("k.c", text=text)).splitlines()
+    waits = [line.strip() for line in lines if line.endswith("of the iteration before")]
+    assert waits == [
+        "acquire critical (line 6) waits for release critical (line 6) of the iteration before"
+    ]
+    assert not any("interval at least" in line for line in lines)
+
+
+def test_what_bounds_an_interval_adds_up() -> None:
+    text = """
+void k(float *a, int n) {
+#pragma omp target parallel map(tofrom: a[0:n]) num_threads(2)
+{ float s = 1; for (int i = omp_get_thread_num(); i < n; i += 2)
+s = s * 3 + a[i];
+a[omp_get_thread_num()] = s; } }
+"""
+    text = "int omp_get_thread_num(void);" + text
+    (bound,) = [x.strip() for x in explain(compile_c("k.c", text=text)).splitlines() if "at l" in x]
+    way = "fmul 6 + fadd 7, and 1 from there to the next iteration"
+    assert bound == f"interval at least 14: s, line 5: {way}"
 
 
 def test_what_is_known_of_memory_ends_with_a_store() -> None:

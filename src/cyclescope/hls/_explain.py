@@ -20,7 +20,8 @@ def explain(program: Program) -> str:
     """The region's memories and, for each loop, its stages, its interval and what bounds it.
 
     An interval of n means that a thread can begin an iteration every n cycles as long as nothing
-    holds it up; a waiting stage lasts until its operations are over.
+    holds it up; a waiting stage lasts until its operations are over, and what waits for an earlier
+    iteration's operation does so for as long as that takes.
     """
     region = program.region
     lines = [f"{region.name} ({region.where}): {_count(region.threads, 'hardware thread')}"]
@@ -53,6 +54,7 @@ def _graph(program: Program, graph: Graph, schedule: Schedule) -> list[str]:
         lines[0] += f", waits in {', '.join(map(str, schedule.waiting))}"
     for text, interval in sorted(schedule.bounds.items(), key=lambda b: (-b[1], b[0])):
         lines.append(f"  interval at least {interval}: {text}")
+    lines += _turns(program, graph, schedule)
     stages: dict[int, list[str]] = {}
     for node in graph.nodes:
         text = _operation(program, node, schedule)
@@ -63,6 +65,47 @@ def _graph(program: Program, graph: Graph, schedule: Schedule) -> list[str]:
         lines.append(f"  stage {stage}{waits}")
         lines += [f"    {text}" for text in dict.fromkeys(stages[stage])]
     return lines
+
+
+def _turns(program: Program, graph: Graph, schedule: Schedule) -> list[str]:
+    """What waits for an earlier iteration while it runs, whatever the interval is.
+
+    Of several such orders only those that no other one implies.
+    """
+    stage = schedule.stage
+    orders = [
+        o
+        for o in graph.orders
+        if (varies(o.before) or varies(o.after)) and stage[o.after] <= stage[o.before]
+    ]
+    found: dict[str, None] = {}
+    for order in orders:
+        wider = (
+            other is not order
+            and other.distance <= order.distance
+            and (stage[other.before], -stage[other.after])
+            != (stage[order.before], -stage[order.after])
+            and stage[other.before] >= stage[order.before]
+            and stage[other.after] <= stage[order.after]
+            for other in orders
+        )
+        if any(wider):
+            continue
+        before, after = (_named(program, n) for n in (order.before, order.after))
+        ago = "before" if order.distance == 1 else f"{order.distance} before"
+        found.setdefault(f"  {after} waits for {before} of the iteration {ago}")
+    return list(found)
+
+
+def _named(program: Program, node: Node) -> str:
+    what = node.op.value
+    if node.body is not None:
+        return f"loop {node.body.label}"
+    if node.array is not None:
+        what = f"{what} {node.array.name}"
+    if node.op in (Op.ACQUIRE, Op.RELEASE):
+        what = f"{what} {program.region.locks[node.constant]}"
+    return f"{what} (line {node.where.line})"
 
 
 def _operation(program: Program, node: Node, schedule: Schedule) -> str:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["steps"]
 
 
-def steps(node: Node, param: Node, latency: Mapping[Node, int], ready: Mapping[Node, int]) -> str:
+def steps(
+    node: Node, param: Node, latency: Mapping[Node, int], ready: Mapping[Node, int]
+) -> tuple[str, int]:
     """The operations that take time on the longest way from a parameter to its next value.
 
     Args:
@@ -23,11 +25,16 @@ def steps(node: Node, param: Node, latency: Mapping[Node, int], ready: Mapping[N
         param: the parameter.
         latency: stages of each operation.
         ready: the stage in which each operation's result is there.
+
+    Returns:
+        Their names, and how many cycles those take that have stages of their own.
     """
     found: list[str] = []
+    cycles = 0
     seen: set[Node] = set()
     while node is not param and node not in seen:
         seen.add(node)
+        cycles += latency[node]
         if latency[node]:
             found.append(f"{node.op} {latency[node]}")
         elif node.op is not Op.PARAM and delay(node) > 0:
@@ -36,7 +43,7 @@ def steps(node: Node, param: Node, latency: Mapping[Node, int], ready: Mapping[N
         if not reaching:
             break
         node = max(reaching, key=lambda n: ready.get(n, -1))
-    return " + ".join(reversed(found)) or "a register"
+    return " + ".join(reversed(found)) or "a register", cycles
 
 
 def _reaches(node: Node, param: Node) -> bool:

@@ -347,9 +347,12 @@ class _Scheduler:
             if self._region(written) != self._region(read):
                 continue
             name = carried.param.name or "a value"
-            way = steps(carried.next.node, carried.param, self.latency, stages)
+            way, cycles = steps(carried.next.node, carried.param, self.latency, stages)
             text = f"{name}, line {carried.next.node.where.line}: {way}"
-            found[text] = max(found.get(text, 1), written + 1 - read)
+            interval = written + 1 - read
+            if 0 < cycles < interval:
+                text += f", and {interval - cycles} from there to the next iteration"
+            found[text] = max(found.get(text, 1), interval)
         for order in self.graph.orders:
             before, after = order.before, order.after
             if varies(before) or varies(after):
@@ -372,7 +375,8 @@ class _Scheduler:
                 own = [n for n in nodes if self._region(self.begin[n]) == region]
                 needed = port_interval([(self.begin[n], n) for n in own], self._limit(array))
                 if needed > 1:
-                    text = f"{array.name}: {len(own)} accesses, {self._limit(array)} ports"
+                    ports = self._limit(array)
+                    text = f"{array.name}: {len(own)} accesses, {ports} port{'s' * (ports > 1)}"
                     found[text] = max(found.get(text, 1), needed)
         return {t: n for t, n in found.items() if n > 1}
 
