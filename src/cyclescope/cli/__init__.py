@@ -78,6 +78,7 @@ A source makes a profile (.cyc); views show it:
 \b
   cyclescope calyx PROGRAM.futil --data DATA.json -o OUT.cyc
   cyclescope bounds KERNEL.c --kernel FUNCTION -o OUT.cyc
+  cyclescope hls PROGRAM.c -o OUT.cyc
   cyclescope report OUT.cyc
   cyclescope flamegraph OUT.cyc
   cyclescope timeline OUT.cyc
