@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all, and never over another without leave."""
+"""Writing files: whole or not at all, and never over another without leave; reading sources."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from cyclescope.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["check_free", "write_whole"]
+__all__ = ["check_free", "read_source", "source_below", "write_whole"]
 
 
 def check_free(path: Path, *, force: bool) -> None:
@@ -77,3 +77,36 @@ def write_whole(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
         if partial is not None:
             with suppress(OSError):
                 partial.unlink()
+
+
+_SOURCES = frozenset({".c", ".cpp", ".fuse", ".futil", ".h", ".mlir", ".py", ".scala"})
+_LARGEST_SOURCE = 4 << 20  # bytes
+
+
+def source_below(file: str, folders: Iterable[Path]) -> str | None:
+    """The text of a source file that something else names; None if it is not at hand.
+
+    What names a file can name any, and profiles are made to be passed on: only source files that
+    lie below one of the folders (absolute, without links) are read.
+    """
+    folders = tuple(folders)
+    for folder in folders:
+        try:
+            path = (folder / file).resolve()
+        except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL in the name
+            continue
+        if path.suffix in _SOURCES and any(path.is_relative_to(f) for f in folders):
+            found = read_source(path)
+            if found is not None:
+                return found
+    return None
+
+
+def read_source(path: Path) -> str | None:
+    """A text worth carrying; None if it is not there, too large, or no text."""
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST_SOURCE:
+            return None
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None

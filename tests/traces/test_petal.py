@@ -74,6 +74,28 @@ def test_frames_know_their_lines_and_kinds(tmp_path: Path) -> None:
     assert frames["inner"].generated
 
 
+def test_texts_that_are_beside_the_files_are_carried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, away = tmp_path / "run", tmp_path / "away"
+    folder.mkdir()
+    away.mkdir()
+    write_run(folder)
+    monkeypatch.chdir(away)
+    assert not import_petal(folder).sources
+    (folder / "gen.py").write_text("three\n")
+    (folder / "run.futil").write_text("ten\n")
+    assert import_petal(folder).sources == {"gen.py": "three\n", "run.futil": "ten\n"}
+    assert not import_petal(folder, embed=False).sources
+    # A program that is named is read wherever it lies; what the files name only if it is at hand.
+    (tmp_path / "own.futil").write_text("own\n")
+    assert import_petal(folder, program="../own.futil").sources["../own.futil"] == "own\n"
+    outside = json.dumps(SIDE_FILES["adl-metadata.json"]).replace("gen.py", "../../secret.py")
+    write_side_files(folder, **{"adl-metadata.json": json.loads(outside)})
+    (tmp_path.parent / "secret.py").write_text("secret\n")
+    assert set(import_petal(folder).sources) == {"run.futil"}
+
+
 def test_control_registers_are_counters(tmp_path: Path) -> None:
     write_run(tmp_path)
     profile = import_petal(tmp_path)
@@ -195,7 +217,9 @@ def test_names_may_contain_what_joins_them(tmp_path: Path) -> None:
         ("fsm.json", '[{"Fsm": {"component": 3}}]', "a string"),
         ("path-descriptors.json", '{"main": {"enables": []}}', "an object"),
         ("ctrl-pos.json", '{"main": [{"pos_num": "1"}]}', "an integer|a string"),
+        ("ctrl-pos.json", f'{{"main": [{{"pos_num": {1 << 63}}}]}}', "an integer|a string"),
         ("shared-cells.json", '{"main": [7]}', "an object"),
+        ("shared-cells.json", '{"\\ud800": []}', "surrogates"),
         ("adl-metadata.json", '{"adl": "Py", "components": [{}]}', "a string"),
     ],
 )

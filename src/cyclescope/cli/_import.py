@@ -36,6 +36,13 @@ def import_() -> None:
     help="VCD (.gz, .xz) or FST, if DIR holds several or none.",
 )
 @click.option("--program", metavar="NAME", help="Calyx file for source lines; else DIR.futil.")
+@click.option(
+    "--source/--no-source",
+    "embed",
+    default=True,
+    show_default=True,
+    help="Let the profile carry the source texts below DIR or here.",
+)
 @_output
 @_period
 @force_option
@@ -43,6 +50,7 @@ def petal(
     folder: Path,
     waveform: Path | None,
     program: str | None,
+    embed: bool,
     output: Path | None,
     period: int | None,
     force: bool,
@@ -56,7 +64,7 @@ def petal(
 
     target = output or Path(f"{folder.resolve().name}.cyc")
     check_outputs(target, force=force)
-    profile = import_petal(folder, waveform, program=program or "", period_ps=period)
+    profile = import_petal(folder, waveform, program=program or "", period_ps=period, embed=embed)
     _finish(profile, target, force=force)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope._files import read_source, source_below
 from cyclescope.errors import DataError
 from cyclescope.model import Anomaly, Bank, Meta, Profile, Series, Severity
 from cyclescope.traces._open import open_waveform, unique
@@ -20,7 +22,6 @@ from cyclescope.traces._wave import LIMITS, MAX_BITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from cyclescope.model import Ints
     from cyclescope.traces._wave import Changes, Waveform
@@ -36,6 +37,7 @@ def import_petal(
     *,
     program: str = "",
     period_ps: int | None = None,
+    embed: bool = True,
     limits: Limits = LIMITS,
 ) -> Profile:
     """The profile of a run that the original Petal's flow recorded.
@@ -45,6 +47,8 @@ def import_petal(
         waveform: VCD (.gz, .xz) or FST of the instrumented design.
         program: name of the Calyx program, for source positions; the folder's if not given.
         period_ps: the clock's period in picoseconds, if known.
+        embed: whether the profile carries the texts that positions name: the program's, and of
+            those that generated it the ones below the folder or the current one.
         limits: on what the waveform may ask for.
 
     Raises:
@@ -54,7 +58,7 @@ def import_petal(
         raise DataError(f"{folder}: is no folder; name the one with the waveform and cells.json")
     path = waveform or _only_waveform(folder)
     side = read_side_files(folder)
-    program = program or f"{folder.resolve().name}.futil"
+    given, program = program, program or f"{folder.resolve().name}.futil"
     with ThreadPoolExecutor(1) as pool:
         hashed = pool.submit(digest, path)
         wave = open_waveform(path, limits)
@@ -78,7 +82,21 @@ def import_petal(
             anomalies=tuple(_anomalies(design, run)),
         )
     first, lengths = _runs(window)
-    return maker.profile.build(meta, lengths, trees[window[first]])
+    profile = maker.profile.build(meta, lengths, trees[window[first]])
+    return replace(profile, sources=_texts(profile, folder, given)) if embed else profile
+
+
+def _texts(profile: Profile, folder: Path, program: str) -> dict[str, str]:
+    """The texts at hand, by the names that positions give them."""
+    here = folder.resolve()
+    found: dict[str, str | None] = {}
+    for file in dict.fromkeys(p.file for frame in profile.catalog for p in frame.positions):
+        text = source_below(file, (here, Path.cwd().resolve()))
+        # A build folder holds copies of files that were named from where the build was started.
+        found[file] = source_below(Path(file).name, (here,)) if text is None else text
+    if program and found.get(program, "") is None:
+        found[program] = read_source(Path(program))
+    return {file: text for file, text in found.items() if text is not None}
 
 
 def _only_waveform(folder: Path) -> Path:

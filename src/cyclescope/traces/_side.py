@@ -136,6 +136,8 @@ class _Files:
                 )
             content = path.read_bytes()
             self._data[path.name] = json.loads(content)
+            # JSON can name half of a pair of surrogates, which no text that is written may contain.
+            json.dumps(self._data[path.name], ensure_ascii=False).encode()
         except OSError as error:
             raise DataError(f"{path}: cannot be read: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
@@ -161,7 +163,8 @@ class _Files:
 
     def checked(self, value: Any, kind: type) -> Any:
         """The value, if it is of that type."""
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        good = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+        if not good or (isinstance(value, int) and abs(value) >= 1 << 63):
             raise DataError(
                 f"{self._folder / self._now}: {json.dumps(value)[:60]} stands where {_WORDS[kind]} "
                 "should; write it again"
