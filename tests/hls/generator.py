@@ -448,7 +448,8 @@ class _Generator:
         elif what == 2:
             self.say(indent, f"{name} = {name} {r.choice(operators)} {r.choice(others)};")
         elif what == 3:
-            self.say(indent, f"{name} {r.choice(operators)}= {self.expr(scope, kind, 1)};")
+            one = f"({kind})({self.expr(scope, kind, 1)})"  # narrow ones would be ints
+            self.say(indent, f"{name} {r.choice(operators)}= {one};")
         elif what == 4 and kind not in FLOATS:
             test = r.choice(["<", "<=", "==", "!=", ">"])
             other = r.choice(others)

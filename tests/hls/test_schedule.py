@@ -157,7 +157,8 @@ def test_a_float_sum_is_bound_by_its_adder() -> None:
     assert fill.interval == 1
     adder = next(n for n in add.graph.nodes if n.op is Op.FADD)
     assert add.interval == add.latency[adder] + 1
-    assert list(add.bounds) == [f"s, line 5: fadd {add.latency[adder]}"]
+    way = f"fadd {add.latency[adder]}, and 1 from there to the next iteration"
+    assert list(add.bounds) == [f"s, line 5: {way}"]
 
 
 def test_what_a_recurrence_does_not_need_is_not_in_its_way() -> None:
