@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 
-from cyclescope.analyse import diff
+from cyclescope.analyse import diff, team
 from cyclescope.model import Kind, Profile, active_cycles
 
 from ..strategies import calyx_profiles, large_profile
@@ -33,7 +33,11 @@ def test_changes_add_up_and_mirror(both: tuple[Profile, Profile]) -> None:
     one, two = both
     there, back = diff(one, two), diff(two, one)
     assert sum(change.own for change in there.changes) == there.cycles == two.cycles - one.cycles
-    assert sum(new - old for old, new in there.classes.values()) == there.cycles
+    # Classes divide a run's cycles, or those of each of its threads.
+    teams = team(one), team(two)
+    count = [len(t.members) if t and all(teams) else 1 for t in teams]
+    change = two.cycles * count[1] - one.cycles * count[0]
+    assert sum(new - old for old, new in there.classes.values()) == change
     assert [(c.before, c.after) for c in there.changes] == [
         (c.after, c.before) for c in back.changes
     ]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import Diff, diff
-from cyclescope.model import Profile, scaled_weights
+from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, scaled_weights
 from cyclescope.views import (
     diff_flamegraph,
     diff_html,
@@ -192,3 +192,23 @@ def test_both_pictures_zoom_together(browser: Browser, tmp_path: Path) -> None:
     assert page.locator("input.bad").count() == 1
     assert not complaints
     page.close()
+
+
+def test_classes_of_threads_are_their_states() -> None:
+    def run(title: str, critical: int) -> Profile:
+        build = ProfileBuilder()
+        region = build.path(-1, Frame(Kind.CELL, "k", "k", "k"))
+        trees = []
+        threads = [build.path(region, Frame(Kind.THREAD, f"t{n}", "k")) for n in range(2)]
+        for states in (("running", "running"), ("critical", "spinning")):
+            at = zip(threads, states, strict=True)
+            trees.append(build.tree([build.path(t, Frame(Kind.STATE, s, "k")) for t, s in at]))
+        return build.build(Meta("hls", title), [10, critical], trees)
+
+    found = diff(run("before", 5), run("after", 2))
+    assert found.classes == {"running": (20, 20), "critical": (5, 2), "spinning": (5, 2)}
+    shown = diff_text(found)
+    assert "thread-cycles  before  after  change  of the run" in shown
+    assert "spinning            5      2      -3     -10.0 %" in shown
+    assert "useful" not in shown
+    assert json.loads(diff_json(found))["classes"]["critical"] == [5, 2]

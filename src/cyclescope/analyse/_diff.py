@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cyclescope.analyse._match import match_paths, plain_name
 from cyclescope.analyse._overheads import OVERHEADS, design_overhead
 from cyclescope.analyse._places import places
+from cyclescope.analyse._team import team
 from cyclescope.model import Kind, Position, Profile, scaled_weights, tree_cycles
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class Diff:
         before, after: the profiles.
         partner: for each path of `before` its counterpart in `after`, or -1.
         changes: what differs, most cycles first. Their `own` sum to `after` minus `before`.
-        classes: cycles by class (`useful`, then the kinds of overhead), before and after.
+        classes: cycles by class (`useful`, then the kinds of overhead), before and after; where
+            both have threads, thread-cycles by state.
         settings: compiler options, inputs and tools that differ, by name, before and after.
     """
 
@@ -134,6 +136,10 @@ def diff(before: Profile, after: Profile) -> Diff:
 
 
 def _classes(before: Profile, after: Profile) -> dict[str, tuple[int, int]]:
+    threads = team(before), team(after)
+    if threads[0] is not None and threads[1] is not None:
+        first, second = threads[0].states, threads[1].states
+        return {name: (first.get(name, 0), second.get(name, 0)) for name in {**first, **second}}
     old, new = design_overhead(before), design_overhead(after)
     names = ("useful", *OVERHEADS)
     return {name: (getattr(old, name), getattr(new, name)) for name in names}

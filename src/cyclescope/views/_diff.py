@@ -178,12 +178,16 @@ def _settings(found: Diff) -> list[str]:
 
 
 def _classes(found: Diff) -> Grid:
-    rows = [["cycles", " before", " after", " change", " of the run"]]
+    threads = not found.classes.keys() <= CLASSES.keys()
+    everything = sum(old for old, _ in found.classes.values()) if threads else found.before.cycles
+    heading = "thread-cycles" if threads else "cycles"
+    rows = [[heading, " before", " after", " change", " of the run"]]
     for name, (old, new) in found.classes.items():
         if old or new:
             change = new - old
-            rows.append([CLASSES[name][0], number(old), number(new), signed(change),
-                         _share(change, found.before.cycles)])  # fmt: skip
+            title = visible(name) if threads else CLASSES[name][0]
+            rows.append([title, number(old), number(new), signed(change),
+                         _share(change, everything)])  # fmt: skip
     return rows
 
 
