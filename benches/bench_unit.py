@@ -1,13 +1,15 @@
 """What the profiling unit costs: cycles of the examples with and without it; with --area hardware.
 
-Prints one table: `python benches/bench_unit.py [--area] [--period N] [EXAMPLE …]`. Area is that of
-Yosys for Xilinx' 7 series and takes minutes an example.
+Prints one table: `python benches/bench_unit.py [--area | --speed] [--counters NAMES] [--period N]
+[EXAMPLE …]`. Area is that of Yosys for an ECP5; Yosys takes minutes an example, nextpnr for the
+speed more. What was measured once is in the cache.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from statistics import geometric_mean
 from typing import TYPE_CHECKING
 
 from cyclescope.hls import (
@@ -15,7 +17,9 @@ from cyclescope.hls import (
     Host,
     MemoryModel,
     UnitOptions,
+    chosen_counters,
     compile_c,
+    cost_of,
     differences,
     machine_of,
     read_dump,
@@ -44,35 +48,54 @@ def cycles(program: Program, machine: Machine, arguments: list[str]) -> int:
     return run.cycles
 
 
-def area(machine: Machine) -> tuple[int, int]:
-    """LUTs and flip-flops."""
-    from cyclescope.sim._synthesis import synthesise
+def more(before: float, after: float) -> str:
+    """The difference as a share."""
+    return f"{100 * (after / before - 1):+.2f}%"
 
-    usage = synthesise("".join(machine.sources.values()), machine.name)
-    return sum(u.luts for u in usage), sum(u.ffs for u in usage)
+
+def summary(name: str, ratios: list[float]) -> str:
+    """Geometric mean and maximum of a column."""
+    return f"{name}: geometric mean {more(1, geometric_mean(ratios))}, most {more(1, max(ratios))}"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--area", action="store_true")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--area", action="store_true")
+    kind.add_argument("--speed", action="store_true")
+    parser.add_argument("--counters", default="all")
     parser.add_argument("--period", type=int, default=1024)
     parser.add_argument("examples", nargs="*", default=sorted(map(str, EXAMPLES.glob("*/*.c"))))
     asked = parser.parse_args()
-    head = f"{'':24}{'cycles':>12}{'with unit':>12}{'more':>8}"
-    print(head + (f"{'LUT':>16}{'FF':>16}" if asked.area else ""))
+    ratios: dict[str, list[float]] = {}
     for name in asked.examples:
         path = Path(name)
         program = compile_c(path, threads=THREADS)
-        unit = UnitOptions(path.name, period=asked.period)
-        plain, profiled = (machine_of(program, unit=u) for u in (None, unit))
-        arguments = ARGUMENTS.get(path.parent.name, [])
-        before, after = (cycles(program, m, arguments) for m in (plain, profiled))
-        row = f"{path.stem:24}{before:>12,}{after:>12,}{100 * (after / before - 1):>7.2f}%"
-        if asked.area:
-            bare, full = (area(machine_of(program, checks=False, unit=u)) for u in (None, unit))
-            row += "".join(f"{a:>8,} {b:>7,}" for a, b in zip(bare, full, strict=True))
+        unit = UnitOptions(path.name, period=asked.period, counters=chosen_counters(asked.counters))
+        pairs: dict[str, tuple[float, float]] = {}
+        if asked.area or asked.speed:
+            costs = [cost_of(program, "", u, speed=asked.speed) for u in (None, unit)]
+            areas = [cost.area for cost in costs]
+            pairs["FF"] = (areas[0].ffs, areas[1].ffs)
+            pairs["LUT4"] = (areas[0].luts, areas[1].luts)
+            pairs["BRAM"] = (areas[0].brams, areas[1].brams)
+            if asked.speed:
+                pairs["MHz"] = (costs[0].mhz or 0, costs[1].mhz or 0)
+        else:
+            machines = [machine_of(program, unit=u) for u in (None, unit)]
+            arguments = ARGUMENTS.get(path.parent.name, [])
+            before, after = (cycles(program, m, arguments) for m in machines)
+            pairs["cycles"] = (before, after)
+        row = f"{path.stem:20}"
+        for what, (before, after) in pairs.items():
+            share = f" {more(before, after)}" if before else ""
+            row += f"  {what} {before:,} {after:,}{share}"
+            if before:
+                ratios.setdefault(what, []).append(after / before)
         print(row, flush=True)
+    for what, column in ratios.items():
+        print(summary(what, column))
 
 
 if __name__ == "__main__":

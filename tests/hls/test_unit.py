@@ -247,6 +247,21 @@ def test_other_sizes_in_icarus(tmp_path: Path, case: tuple) -> None:  # type: ig
     check_counters(profile, layout, increments_of(layout, events))
 
 
+def test_a_ring_holds_the_most_that_can_happen(tmp_path: Path) -> None:
+    layout = make_layout("x", 5, sources_of(5, 4), period=50)
+    now: dict[str, int] = {}
+    for j, feed in enumerate(feeds_of(layout)):
+        for k, term in enumerate(feed.terms):
+            every = (1 << feed.lanes) - 1 if feed.largest >> k & 1 else 0
+            now[f"feed{j}_{k}"] = 1 if term.tagged else every
+            now[f"feed{j}_{k}_lane"] = 2
+    words, events = [1] * 300, [now] * 300
+    profile = run(layout, 200, words, events, [0], tmp_path)
+    assert losses(profile) == {}
+    check_counters(profile, layout, increments_of(layout, events))
+    assert max(int(series.value.max()) for series in profile.series) > 12 * 40
+
+
 @pytest.mark.parametrize("on_full", list(OnFull))
 def test_a_full_region_says_so(tmp_path: Path, on_full: OnFull) -> None:
     rng = random.Random(9)
