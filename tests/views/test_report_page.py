@@ -225,6 +225,24 @@ def test_the_ladder_is_the_profile_s(show: Callable[..., Seen]) -> None:
     assert not seen.complaints
 
 
+def test_ladders_side_by_side(show: Callable[..., Seen]) -> None:
+    rungs = (
+        Rung("absolute", 2),
+        Rung("N threads", 9, (Gap("control", 4), Gap("memory latency", 5), Gap("lock", -2))),
+    )
+    two = switch_profile().with_meta(ladder=rungs)
+    assert show(("one", switch_profile()), ("two", two)).page.get_by_text("due to").count() == 0
+    seen = show(("one", switch_profile().with_meta(ladder=LADDER)), ("two", two))
+    # The lowest rung is the program's, and so is what no view knows.
+    assert [cells[:5] for cells in _cells(seen, "ladders")] == [
+        ["one", "5", "4", "0", "0"],
+        ["two", "2", "4", "5", "\u22122"],
+    ]
+    seen.page.locator('[data-part="ladders"]').get_by_role("button", name="two").click()
+    assert [cells[0] for cells in _cells(seen, "ladder")][-1] == "N threads"
+    assert not seen.complaints
+
+
 def test_tables_say_what_the_tables_say(show: Callable[..., Seen]) -> None:
     profile = large_profile(20)
     seen = show(("p", profile))

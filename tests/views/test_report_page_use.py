@@ -209,7 +209,7 @@ def test_the_policy_would_stop_what_got_in(show: Callable[..., Seen]) -> None:
 def test_no_serious_barrier(browser: Browser, show: Callable[..., Seen], dark: bool) -> None:
     rungs = (Rung("absolute", 6), Rung("the design", 9, (Gap("control", 3, "steps"),)))
     one, two = switch_profile().with_meta(ladder=rungs), large_profile(20)
-    page = show(("one", one), ("two", two), dark=dark).page
+    page = show(("one", one), ("two", two), ("three", one), dark=dark).page
     page.locator("#tables tbody button").first.click()
     for details in page.locator("details").all():
         details.evaluate("e => e.open = true")

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Boxes, nameOf } from "./Boxes.tsx";
 import type { Profile } from "./data.ts";
 import { classCycles, treeCycles } from "./derive.ts";
+import { Ladders } from "./Ladder.tsx";
 import { type Node, flame, layOut } from "./flame.ts";
 import { choose, current, profiles } from "./state.ts";
 import { ClassBar } from "./Summary.tsx";
@@ -56,6 +57,7 @@ export function Compare() {
           </tbody>
         </table>
       </div>
+      <Ladders />
       <details class="beside" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Flame graphs on one scale</summary>
         {open && all.map((profile, index) => <Beside profile={profile} index={index} share={profile.cycles / longest} />)}

@@ -1,6 +1,6 @@
-import type { Rung } from "./data.ts";
+import type { Profile, Rung } from "./data.ts";
 import { Help } from "./Help.tsx";
-import { profile } from "./state.ts";
+import { choose, profile, profiles } from "./state.ts";
 import { number, percent } from "./text.ts";
 
 interface Step {
@@ -66,6 +66,61 @@ export function Ladder() {
         </p>
       </Help>
     </section>
+  );
+}
+
+const DUE: [string, string][] = [
+  ["program", "the program"], ["control", "control"], ["memory", "memory"], ["threads", "threads"],
+];
+
+/** What the cycles of a run are due to; they sum to its cycles. The lowest rung is the program's. */
+export function dues(ladder: Rung[]): number[] {
+  const found = new Map([["program", ladder[0]?.cycles ?? 0]]);
+  for (const rung of ladder) {
+    for (const gap of rung.gaps) {
+      const due = gap.due || "program";
+      found.set(due, (found.get(due) ?? 0) + gap.cycles);
+    }
+  }
+  return DUE.map(([due]) => found.get(due) ?? 0);
+}
+
+/** Several runs whose bounds are known, by what their cycles are due to, on one scale. */
+export function Ladders() {
+  const known = profiles.value.map((one, index): [Profile, number] => [one, index]).filter(([one]) => one.ladder.length);
+  if (known.length < 2) return null;
+  const longest = Math.max(1, ...known.map(([one]) => one.cycles));
+  return (
+    <div class="wide">
+      <table data-part="ladders">
+        <caption>What their cycles are due to, from each one's ladder; bars have one scale</caption>
+        <thead>
+          <tr>
+            <th scope="col">profile</th>
+            {DUE.map(([due, name]) => <th scope="col" class="n"><i class={`swatch l-${due}`} />{name}</th>)}
+            <th scope="col" class="barcell">cycles</th>
+          </tr>
+        </thead>
+        <tbody>
+          {known.map(([one, index]) => {
+            const cycles = dues(one.ladder);
+            return (
+              <tr>
+                <th scope="row"><button type="button" class="link" onClick={() => choose(index)}>{one.name}</button></th>
+                {cycles.map((count) => <td class="n">{count < 0 ? signed(count) : number(count)}</td>)}
+                <td class="barcell">
+                  <div class="bar" aria-hidden="true">
+                    {cycles.map((count, at) => (
+                      <span class={`l-${DUE[at]![0]}`} style={{ width: `${(100 * Math.max(count, 0)) / longest}%` }} />
+                    ))}
+                  </div>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
