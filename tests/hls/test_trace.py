@@ -216,6 +216,18 @@ def test_the_clock_of_a_long_run() -> None:
     ]
 
 
+def test_a_number_that_began_anew() -> None:
+    layout = make_layout("x", 1, [])
+    writer = Writer(layout, 4)
+    for time in range(0, 60, 10):
+        writer.states([(time, time // 10 % 2)] * 1)
+    writer.made += (1 << 24) - 5
+    writer.end(70)
+    profile = read_dump(writer.dump(), layout)
+    assert losses(profile)["line dropped"] == (1 << 24) - 2
+    assert seen_states(profile)[0][:22] == ["idle"] * 10 + ["running"] * 10 + ["idle", "unknown"]
+
+
 def test_a_counter_that_was_full_is_named() -> None:
     layout = make_layout("x", 1, [Source(COUNTERS[0], 0, 1)], period=2)
     writer = Writer(layout, 10)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._trace_format import SEQUENCE_BITS, LineKind, OnFull, TraceLayout
+from cyclescope.hls._trace_format import (
+    NUMBER_BITS,
+    SEQUENCE_BITS,
+    LineKind,
+    OnFull,
+    TraceLayout,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +55,7 @@ class Writer:
 
     def end(self, clock: int, *, late: bool = False) -> None:
         """The line of the end."""
-        layout, number = self.layout, self.made + 1
+        layout, number = self.layout, (self.made + 1) % (1 << NUMBER_BITS)
         head = LineKind.END | late | self.full << 1 | (number >> SEQUENCE_BITS) << 4
         head |= number % (1 << SEQUENCE_BITS) << 12
         stamp = clock % (1 << layout.stamp_bits)

@@ -39,6 +39,7 @@ __all__ = [
     "CLOCK_BITS",
     "COUNTERS",
     "HEADER_BITS",
+    "NUMBER_BITS",
     "SEQUENCE_BITS",
     "STATES",
     "Counter",
@@ -57,6 +58,7 @@ STATES = ("idle", "running", "critical", "spinning")
 
 HEADER_BITS = 32
 SEQUENCE_BITS = 20
+NUMBER_BITS = 24
 CLOCK_BITS = 40
 _LEAST_PITCH = 40
 _COUNT_BITS = 8

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cyclescope.errors import DataError
 from cyclescope.hls._trace_format import (
     CLOCK_BITS,
+    NUMBER_BITS,
     SEQUENCE_BITS,
     STATES,
     LineKind,
@@ -162,6 +163,10 @@ class _Reader:
         """The lines that were written, oldest first."""
         room = len(lines)
         if self._end is not None:
+            there = int(np.count_nonzero(lines[:, 0] & np.uint64(15)))
+            if self._end.full and self._end.made < there:
+                # So many lines have been dropped or overwritten that their number began anew.
+                self._end = replace(self._end, made=self._end.made + (1 << NUMBER_BITS))
             lines = lines[: self._end.made]
         head = lines[:, 0]
         written = (head & np.uint64(15)) != 0

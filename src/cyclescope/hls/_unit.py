@@ -16,7 +16,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._trace_format import CLOCK_BITS, SEQUENCE_BITS, LineKind, OnFull
+from cyclescope.hls._trace_format import (
+    CLOCK_BITS,
+    NUMBER_BITS,
+    SEQUENCE_BITS,
+    LineKind,
+    OnFull,
+)
 from cyclescope.hls._unit_counts import Counts
 from cyclescope.hls._unit_rings import successor
 from cyclescope.rtl import Module, cat, const, mux
@@ -28,10 +34,9 @@ if TYPE_CHECKING:
     from cyclescope.hls._unit_rings import Feed
     from cyclescope.rtl import Expr, Memory, Net
 
-__all__ = ["ADDRESS_BITS", "NUMBER_BITS", "profiling_unit"]
+__all__ = ["ADDRESS_BITS", "profiling_unit"]
 
 ADDRESS_BITS = 32
-NUMBER_BITS = 24
 _MORE_BITS = NUMBER_BITS - SEQUENCE_BITS
 
 
