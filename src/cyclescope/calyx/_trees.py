@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["bare_profile", "build_profile"]
 
-# What simplify-with-control lets the combinational group of a condition write: no cell of the
-# program's, so it is none of what the group calls.
-_CONDITION_REGISTER = "comb_reg"
+# What passes let a group of the program write (simplify-with-control a condition's register,
+# group2invoke the input of an invoke): no cell of the program's, so none of what the group calls.
+_OF_PASSES = re.compile(r"comb_reg\d*|\w+_guarded_wire\d*")
 
 
 @dataclass(frozen=True)
@@ -201,8 +202,10 @@ class _Builder:
         for call in group.calls:
             if call.kind == "primitive":
                 frame = frames.cell(call.name, kind=Kind.PRIMITIVE, group=group.group)
-                if frame.generated and frame.name.startswith(_CONDITION_REGISTER):
+                if frame.generated and _OF_PASSES.fullmatch(frame.name):
                     self._use(self._resolve(instance, call.actual), path)
+                    continue
+                if self._removed(instance, call):
                     continue
                 below = self._profile.path(path, frame)
                 expansion.paths.append(below)
@@ -228,8 +231,8 @@ class _Builder:
     ) -> None:
         frames = self._frames[instance.component]
         known = frames.declared(call.actual)
-        if known and not known.reference and call.actual not in frames.component.kept:
-            return  # The compiler found that nobody sees what it does, and removed it.
+        if self._removed(instance, call):
+            return
         path = self._profile.path(parent, frames.cell(call.name))
         where = self._resolve(instance, call.actual)
         self._use(where, path)
@@ -243,6 +246,13 @@ class _Builder:
         cell = _Instance(path, known.type, where, shown, given, lingers)
         self._note(cell)
         expansion.cells.append(cell)
+
+    def _removed(self, instance: _Instance, call: Call) -> bool:
+        """Whether the compiler found that nobody sees what a cell does, and removed it."""
+        frames = self._frames[instance.component]
+        known = frames.declared(call.actual)
+        given = known is not None and known.reference
+        return not given and call.actual not in frames.component.kept
 
     def _resolve(self, instance: _Instance, cell: str) -> str | None:
         """The captured instance that a cell name stands for, through reference cells."""
