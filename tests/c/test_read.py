@@ -32,6 +32,7 @@ from cyclescope.c import (
     Switch,
     Unary,
     Unit,
+    Unknown,
     Vector,
     While,
     read_c,
@@ -192,6 +193,33 @@ int main(int argc, char **argv) {
 }
 """
     assert list(read_c("k.c", text=text).functions) == ["order", "main"]
+
+
+PACKED = "struct s (bit-fields, or packed)"
+
+
+@pytest.mark.parametrize(
+    ("declared", "name"),
+    [
+        ("__int128 x", "__int128"),
+        ("_Complex float x", "_Complex float"),
+        ("struct s { int b : 3; } x", PACKED),
+        (
+            "struct __attribute__((packed)) s { char c; int b; } x",
+            "struct s (bit-fields, or packed)",
+        ),
+        ("struct s { char c; _Alignas(16) int b; } x", PACKED),
+        ("union u { int i; float f; } x", "union u"),
+    ],
+)
+def test_types_outside_the_tree_have_names(declared: str, name: str) -> None:
+    assert unit(f"{declared}[4], *y; ").variables["x"].type == Array(Unknown(name), 4)
+
+
+def test_a_type_that_the_binding_does_not_know_has_a_name() -> None:
+    assert unit("_Float16 x[4]; void k(_Float16 (*y)[4]) {}").variables["x"].type == Unknown(
+        "_Float16[4]"
+    )
 
 
 def test_a_switch_has_sections() -> None:

@@ -84,6 +84,13 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            "void k(int a) {\n#pragma omp target data map(a)\n{\n#pragma omp target\na = 1; } }",
+            "k.c:2: omp target data isn't supported",
+        ),
+        ("int a[4]; void k() {\n#pragma omp target map(a[0:)\n a[0] = 1; }", "a bracket"),
+        ("long double a[4]; void k() {\n#pragma omp target\n a[0] = 1; }", "long double aren't"),
+        ("int *a[4]; void k() {\n#pragma omp target\n a[0][0] = 1; }", "pointers in memory"),
         ("int main(void) { return 0; }", "no statement has `#pragma omp target`"),
         (
             "void f(int *a) {\n#pragma omp target map(a[0:1])\na[0] = 1;\n"

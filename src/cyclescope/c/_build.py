@@ -66,7 +66,11 @@ class ExprBuilder:
         spelling = given.spelling
         known = self._types.get(spelling)
         if known is None:
-            known = self._types[spelling] = self._type(given.get_canonical())
+            try:
+                known = self._type(given.get_canonical())
+            except ValueError:  # the binding doesn't know the kind: _Float16, say
+                known = Unknown(spelling)
+            self._types[spelling] = known
         return known
 
     def _type(self, given: Any) -> CType:
@@ -103,6 +107,8 @@ class ExprBuilder:
         declaration = given.get_declaration()
         if declaration.kind != self._cursor_kind.STRUCT_DECL:
             return Unknown(given.spelling)
+        if not _is_plain(given):
+            return Unknown(f"{given.spelling} (bit-fields, or packed)")
         name = given.spelling.removeprefix("struct ")
         # A struct that points to itself needs a name to point to while it is being built.
         self._types[given.spelling] = Unknown(given.spelling)
@@ -273,16 +279,33 @@ class ExprBuilder:
         return InitList(self.where(cursor), self.type(cursor.type), values)
 
 
+def _is_plain(given: Any) -> bool:
+    """Whether a struct's fields are where their sizes and alignments put them."""
+    position, widest = 0, 1
+    for field in given.get_fields():
+        size, to = field.type.get_size(), field.type.get_align()
+        if size < 0 or to < 1 or field.is_bitfield():
+            return False
+        position = -(-position // to) * to
+        if field.get_field_offsetof() != 8 * position:
+            return False
+        position, widest = position + size, max(widest, to)
+    return bool(given.get_align() == widest)
+
+
 def _dimensions(given: Any) -> list[str]:
     """The kinds of the arrays in a declared type, outermost first."""
     found = []
     given = given.get_canonical()
-    while given.kind.name == "POINTER" or given.kind.name in _ARRAYS:
-        if given.kind.name == "POINTER":
-            given = given.get_pointee().get_canonical()
-        else:
-            found.append(given.kind.name)
-            given = given.element_type.get_canonical()
+    try:
+        while given.kind.name == "POINTER" or given.kind.name in _ARRAYS:
+            if given.kind.name == "POINTER":
+                given = given.get_pointee().get_canonical()
+            else:
+                found.append(given.kind.name)
+                given = given.element_type.get_canonical()
+    except ValueError:  # a kind that the binding doesn't know ends the search
+        return found
     return found
 
 

@@ -59,7 +59,11 @@ def size_of(kind: CType, where: Range) -> int:
             return max(_aligned(end, alignment(kind)), 1)
         case Scalar() | Vector():
             return width_of(kind, where) // 8
-    raise SourceError(f"{where}: the size of {kind} isn't known; give constant extents")
+        case Array():
+            raise SourceError(f"{where}: the size of {kind} isn't known; give constant extents")
+        case Pointer():
+            raise SourceError(f"{where}: pointers in memory aren't supported; use subscripts")
+    raise SourceError(f"{where}: values of type {kind} aren't supported; use another type")
 
 
 def field_offset(kind: Struct, name: str, where: Range) -> int:

@@ -83,7 +83,11 @@ class Directive:
 
     @property
     def maps(self) -> list[MapItem]:
-        """The entries of all `map` clauses."""
+        """The entries of all `map` clauses.
+
+        Raises:
+            SourceError: a section's bracket is missing.
+        """
         found = []
         for name, words in self.clauses:
             if name != "map":
@@ -93,6 +97,8 @@ class Directive:
                 cut = words.index(":")
                 direction = words[cut - 1]
                 words = words[cut + 1 :]
+            if words.count("[") != words.count("]"):
+                raise SourceError(f"{self.where}: a section in map isn't closed; add a bracket")
             found += [_item(item, direction) for item in _split(words, ",")]
         return found
 

@@ -112,15 +112,16 @@ def find_target(unit: Unit) -> Target:
         raise SourceError(
             f"{unit.file}: no statement has `#pragma omp target` before it; mark the region"
         )
+    for _, _, own in found:
+        unfit = {"data", "enter", "exit", "update", "declare"} & {w for d in own for w in d.words}
+        if unfit:
+            raise SourceError(
+                f"{own[0].where}: omp target {sorted(unfit)[0]} isn't supported; map at the region"
+            )
     if len(found) > 1:
         first, second = (d[-1].where for _, _, d in found[:2])
         raise SourceError(f"{second}: a second target region; only one is supported ({first})")
     function, stmt, own = found[0]
-    unfit = {"data", "enter", "exit", "update", "declare"} & {w for d in own for w in d.words}
-    if unfit:
-        raise SourceError(
-            f"{own[0].where}: omp target {sorted(unfit)[0]} isn't supported; map at the region"
-        )
     if stmt.where.file != unit.file:
         raise SourceError(f"{stmt.where}: the target region must stand in {unit.file} itself")
     own, within_it = _leading(own)
