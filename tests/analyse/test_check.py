@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cyclescope.analyse import activations, check, design_overhead, parse_limit
 from cyclescope.errors import InputError
-from cyclescope.model import Kind, Profile
+from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder
 
-from ..strategies import calyx_profiles
+from ..strategies import calyx_profiles, large_profile
 from ..views.switch import switch_profile
 
 
@@ -175,3 +175,19 @@ def _twins(seed: int) -> tuple[Profile, str, list[str]] | None:
             name = profile.catalog[frame].name
             return profile, name, [f"{instance}/{name}" for instance in instances]
     return None
+
+
+def test_states_of_threads_have_budgets() -> None:
+    build = ProfileBuilder()
+    region = build.path(-1, Frame(Kind.CELL, "k", "k", "k"))
+    threads = [build.path(region, Frame(Kind.THREAD, f"t{n}", "k")) for n in range(2)]
+    trees = []
+    for states in (("running", "running"), ("critical", "spinning")):
+        at = zip(threads, states, strict=True)
+        trees.append(build.tree([build.path(t, Frame(Kind.STATE, s, "k")) for t, s in at]))
+    profile = build.build(Meta("hls", "k.c"), [8, 2], trees)
+    found = check(profile, ["spinning <= 10%", "spinning <= 9%", "running == 16", "idle == 0"])
+    assert [one.passed for one in found[1:]] == [True, False, True, True]
+    assert found[1].detail == "2 of 20 (10.0 %)"
+    with pytest.raises(InputError, match="has no threads"):
+        check(large_profile(3), ["spinning <= 5%"])

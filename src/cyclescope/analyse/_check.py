@@ -2,6 +2,7 @@
 
 cycles <= 1_400_000          a budget
 useful >= 30%                a share of the run's cycles
+spinning <= 5%               a state of its threads, of their thread-cycles
 longest(main.queue/push) < 8 of one frame in an instance
 cycles > +2%                 a regression, against another profile
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.analyse._activations import Activations, activations
 from cyclescope.analyse._overheads import OVERHEADS, Overhead, design_overhead
+from cyclescope.analyse._team import Team, team
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Profile, Severity
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "Limit", "check", "parse_limit"]
 
 _RUN = ("cycles", "useful", "overhead", *OVERHEADS)
+_STATES = ("running", "critical", "spinning", "idle")
 _FRAME = ("cycles", "times", "shortest", "longest")
 _OPERATORS: dict[str, Callable[[Fraction | float, Fraction], bool]] = {
     "<=": operator.le,
@@ -105,7 +108,7 @@ def parse_limit(text: str, *, relative: bool = False) -> Limit:
     if form is None or value is None:
         raise InputError(f"{shown}: not a limit; write it like '{example}'")
     metric, of = form[1], " ".join((form[2] or "").split())
-    known = _FRAME if form[2] is not None else _RUN
+    known = _FRAME if form[2] is not None else (*_RUN, *_STATES)
     if metric not in known:
         other = " (of the run)" if form[2] is None else " (of a frame)"
         raise InputError(f"{shown}: no figure {metric}{other}; there are {', '.join(known)}")
@@ -114,7 +117,7 @@ def parse_limit(text: str, *, relative: bool = False) -> Limit:
     if relative and not value[1]:
         raise InputError(f"{shown}: a change needs a sign; write it like '{example}'")
     percent = bool(value[3])
-    if percent and not relative and metric not in _RUN:
+    if percent and not relative and metric not in (*_RUN, *_STATES):
         raise InputError(f"{shown}: {metric} is no share of the run; write a number without %")
     number = Fraction(value[2].replace("_", "").replace(",", ""))
     return Limit(
@@ -181,8 +184,9 @@ def _budget(figures: _Figures, limit: Limit) -> Finding:
     figure = Fraction(measured)
     detail = f"{measured:,}"
     if limit.percent:
-        figure = Fraction(100 * measured, figures.profile.cycles or 1)
-        detail += f" of {figures.profile.cycles:,} ({float(figure):.1f} %)"
+        whole = figures.whole(limit)
+        figure = Fraction(100 * measured, whole or 1)
+        detail += f" of {whole:,} ({float(figure):.1f} %)"
     return Finding(limit.text, limit.holds(figure), measured, None, figure, detail)
 
 
@@ -207,7 +211,23 @@ class _Figures:
             found = self._find(limit)
             fields = {"cycles": "total"}
             return int(getattr(found, fields.get(limit.metric, limit.metric)))
+        if limit.metric in _STATES:
+            return self._threads(limit).states.get(limit.metric, 0)
         return int(getattr(self._overhead, limit.metric))
+
+    def whole(self, limit: Limit) -> int:
+        """What a share is of: the run's cycles, or those of all its threads."""
+        each = len(self._threads(limit).members) if limit.metric in _STATES else 1
+        return self.profile.cycles * each
+
+    def _threads(self, limit: Limit) -> Team:
+        if self._team is None:
+            raise InputError(f"{limit.text}: {self.profile.meta.title} has no threads")
+        return self._team
+
+    @cached_property
+    def _team(self) -> Team | None:
+        return team(self.profile)
 
     @cached_property
     def _overhead(self) -> Overhead:

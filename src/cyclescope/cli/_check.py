@@ -52,8 +52,9 @@ def check(
     """Hold a profile against budgets, or against an earlier one.
 
     Exits with 0 if all is as it should be, 1 if something is not, 2 if a limit is no limit.
-    Figures of the run: cycles, useful, overhead, fsm, par_done, both, other. Of one frame:
-    cycles(…), times(…), shortest(…), longest(…). A run that was stopped always fails.
+    Figures of the run: cycles, useful, overhead, fsm, par_done, both, other; of its threads:
+    running, critical, spinning, idle. Of one frame: cycles(…), times(…), shortest(…), longest(…).
+    A run that was stopped always fails.
     """
     from cyclescope.analyse import check as examine
     from cyclescope.analyse import diff
