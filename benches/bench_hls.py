@@ -1,24 +1,31 @@
-"""`cyclescope hls`: the ladder of matrix products, pi, what reordering is worth, speed.
+"""`cyclescope hls`: the ladder of matrix products, pi, what reordering is worth, speed, area.
 
-`python benches/bench_hls.py [DIM]` (default 64; 128 takes minutes). Prints tables in Markdown.
-Simulation speed is in processor time, since the machine may be shared.
+`python benches/bench_hls.py [--ladder DIM] [--pi] [--reordering] [--area]`; all but the area if
+nothing is said, which takes Yosys some minutes a program. Prints tables in Markdown. Simulation
+speed is in processor time, since the machine may be shared.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
-import sys
 import time
 from pathlib import Path
 
-from cyclescope.hls import Host, MemoryModel, Program, compile_c, machine_of
-from cyclescope.hls._measure import START_COST, measure
+from cyclescope.hls import Host, Machine, MemoryModel, compile_c, machine_of
+from cyclescope.hls._measure import START_COST, Measurement, measure
 from cyclescope.hls._run import run_machine
 
 ROOT = Path(__file__).parents[1]
 GEMM = sorted((ROOT / "examples" / "hls" / "gemm").glob("*.c"))
 PI = ROOT / "examples" / "hls" / "pi" / "pi.c"
+OTHERS = [ROOT / "tests" / "hls" / "programs" / f"{name}.c" for name in ("chase", "mvt", "sorting")]
+MEMORIES = {
+    "DDR4": MemoryModel(),
+    "up to 60 more": MemoryModel(seed=3, stall=60),
+    "one in 8 up to 300 more": MemoryModel(seed=3, stall=300, stall_one_in=8),
+}
 PAPER = {"2-no-critical": 1.14, "3-vectors": 1.93, "4-blocked": None, "5-double-buffering": None}
 WHOLE = {"4-blocked": 5.28, "5-double-buffering": 19.0}
 
@@ -28,11 +35,21 @@ def used() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+def fast(machine: Machine, result: Measurement, *, unit_rtl: bool) -> float:
+    """Millions of cycles a second of a simulation that captures a profile, without its build."""
+    ways = {"period": 1024, "start_cost": START_COST, "unit_rtl": unit_rtl}
+    native = result.native
+    run_machine(machine, native.inputs, native.scalars, cycle_limit=1, **ways)
+    before = used()
+    run = run_machine(machine, native.inputs, native.scalars, **ways)
+    return run.cycles / (used() - before) / 1e6
+
+
 def ladder(dim: int) -> None:
     print(f"\nGEMM {dim}^3, 8 threads\n")
     print("| version | cycles | a multiply-add | step | paper | in all | paper | Mcycles/s |"
-          " memory stalls | lock | bytes read | C to Verilog |")  # fmt: skip
-    print("|---|" + "---:|" * 11)
+          " with the units' RTL | memory stalls | lock | bytes read | C to Verilog |")  # fmt: skip
+    print("|---|" + "---:|" * 12)
     first = last = 0
     for source in GEMM:
         started = time.process_time()
@@ -41,11 +58,8 @@ def ladder(dim: int) -> None:
         compiling = time.process_time() - started
         result = measure(program)
         assert result.agrees, result.differing
-        before = used()
-        run_machine(machine, result.native.inputs, result.native.scalars, period=1024,
-                    start_cost=START_COST)  # fmt: skip
-        speed = result.run.cycles / (used() - before) / 1e6
         cycles = result.run.cycles
+        speed, rtl = (fast(machine, result, unit_rtl=way) for way in (False, True))
         first, last = first or cycles, last or cycles
         name = source.stem
         sums: dict[str, int] = {}
@@ -56,7 +70,7 @@ def ladder(dim: int) -> None:
         print(
             f"| {name} | {cycles:,} | {cycles / dim**3:.2f} | {last / cycles:.2f} |"
             f" {PAPER.get(name) or ''} | {first / cycles:.2f} | {WHOLE.get(name, '')} |"
-            f" {speed:.2f} |"
+            f" {speed:.2f} | {rtl:.2f} |"
             f" {sums['stalls: memory'] / share:.0f} % | {sums['stalls: lock'] / share:.0f} % |"
             f" {sums['bytes read']:,} | {compiling:.2f} s |",
             flush=True,
@@ -82,31 +96,59 @@ def pi() -> None:
         print(f"| {steps:,} | 7,400 | {result.run.cycles:,} | {average:.2f} |", flush=True)
 
 
-def threads(program: Program, name: str) -> None:
-    """One thread against eight, and in order against reordered."""
-    with Host(program) as host:
-        native = host.run([])
-    machine = machine_of(program)
-    found = []
-    for memory in (MemoryModel(), MemoryModel(seed=3, stall=60)):
-        for in_order in (False, True):
-            run = run_machine(
-                machine, native.inputs, native.scalars, memory=memory, in_order=in_order
+def reordering() -> None:
+    """Threads that overtake each other in waiting stages, against order."""
+    print("\nWhat reordering is worth (8 threads, GEMM 32^3): cycles with it, and in order\n")
+    print("| program |" + "".join(f" {name} | in order | |" for name in MEMORIES))
+    print("|---|" + "---:|---:|---:|" * len(MEMORIES))
+    for source in [*GEMM, *OTHERS]:
+        program = compile_c(source, threads=8, defines={"DIM": "32"})
+        with Host(program) as host:
+            native = host.run([])
+        machine = machine_of(program)
+        row = ""
+        for memory in MEMORIES.values():
+            free, ordered = (
+                run_machine(
+                    machine, native.inputs, native.scalars, memory=memory, in_order=in_order
+                ).cycles
+                for in_order in (False, True)
             )
-            found.append(run.cycles)
-    print(f"| {name} | {found[0]:,} | {found[1]:,} | {found[2]:,} | {found[3]:,} |"
-          f" {found[3] / found[2]:.2f} |", flush=True)  # fmt: skip
+            row += f" {free:,} | {ordered:,} | {ordered / free:.2f} |"
+        print(f"| {source.stem} |{row}", flush=True)
+
+
+def area() -> None:
+    """What the examples take of an FPGA."""
+    from cyclescope.sim import on_ecp5
+
+    print("\nArea in an ECP5 (8 threads, Yosys)\n")
+    print("| example | LUT4 | flip-flops | multipliers | block RAM |")
+    print("|---|" + "---:|" * 4)
+    for source in [*GEMM, PI]:
+        machine = machine_of(compile_c(source, threads=8), checks=False)
+        used = on_ecp5("".join(machine.sources.values()), machine.name)
+        print(
+            f"| {source.stem} | {used.luts:,} | {used.ffs:,} | {used.dsps} | {used.brams} |",
+            flush=True,
+        )
 
 
 def main() -> None:
-    dim = int(sys.argv[1]) if len(sys.argv) > 1 else 64
-    ladder(dim)
-    pi()
-    print("\nReordering (8 threads, GEMM 32^3): DDR4, and DDR4 with up to 60 random cycles more\n")
-    print("| version | DDR4 | in order | random | in order | reordering is worth |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for source in GEMM:
-        threads(compile_c(source, defines={"DIM": "32"}), source.stem)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ladder", type=int, metavar="DIM")
+    for name in ("pi", "reordering", "area"):
+        parser.add_argument(f"--{name}", action="store_true")
+    asked = parser.parse_args()
+    everything = not any(vars(asked).values())
+    if asked.ladder or everything:
+        ladder(asked.ladder or 64)
+    if asked.pi or everything:
+        pi()
+    if asked.reordering or everything:
+        reordering()
+    if asked.area:
+        area()
 
 
 if __name__ == "__main__":
