@@ -89,6 +89,17 @@ def test_what_is_no_profile_is_said_in_one_line(
     assert said.startswith(f"cyclescope: {name}: ")
 
 
+@pytest.mark.parametrize("verb", ["calyx", "bounds", "hls", "ladder", "sweep"])
+@pytest.mark.parametrize("name", [".", "", "absent", "bytes"])
+def test_what_is_no_program_is_said_in_one_line(
+    verb: str, name: str, profile: Path, complaint: Callable[..., tuple[int, str]]
+) -> None:
+    Path("bytes").write_bytes(profile.read_bytes())
+    status, said = complaint(verb, name)
+    assert status == 2
+    assert said.startswith("cyclescope: ")
+
+
 @pytest.mark.parametrize("verb", ["flamegraph", "timeline", "table", "report", "query"])
 def test_a_view_never_replaces_the_profile_that_it_shows(
     verb: str, profile: Path, complaint: Callable[..., tuple[int, str]]

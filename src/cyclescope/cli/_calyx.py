@@ -17,6 +17,7 @@ from cyclescope.cli._common import (
     report,
     writing,
 )
+from cyclescope.errors import InputError
 
 if TYPE_CHECKING:
     from cyclescope.calyx import CalyxOptions, OwnCompiler
@@ -135,6 +136,8 @@ def calyx(
     """
     from cyclescope.calyx import CalyxOptions
 
+    if program.is_dir():
+        raise InputError(f"{program}: is a folder, not a Calyx program")
     own = _own_compiler(compiler, library)
     if area and sys.stderr.isatty():
         print("synthesising first: a minute or more, the same design only once", file=sys.stderr)
