@@ -7,12 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cyclescope.analyse import LOST_STATES, design_overhead, summarise, team
+from cyclescope.errors import InputError
 from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
-from cyclescope.views import summary_json, summary_text
+from cyclescope.views import TABLE_FORMATS, summary_json, summary_text, team_view, waits_view
 
 STATES = ("idle", "running", "critical", "spinning")
 
@@ -145,6 +147,30 @@ def test_the_summary_shows_roofs_and_lines() -> None:
     assert "33 41.3 % 2 load of b s += b[i];" in rows
     assert "21 26.3 % load of a" in rows
     assert "roof" not in summary_text(threaded([[1, 3]], [30]))
+
+
+def test_tables_of_threads_and_of_where_they_wait() -> None:
+    profile = counting(PEAKS)
+    members = json.loads(team_view(profile, "json"))
+    assert [row["thread"] for row in members] == ["thread 0", "thread 1"]
+    assert [row["bytes read"] for row in members] == [640, 641]
+    assert [(row["running"], row["busy"]) for row in members] == [(40, 1.0)] * 2
+    text = team_view(profile).decode().splitlines()
+    assert text[0].split()[:4] == ["thread", "running", "busy", "memory"]
+    waits = json.loads(waits_view(profile, "json"))
+    assert [tuple(row.values()) for row in waits] == [
+        (33, 33 / 80, 2, "load of b", "s += b[i];"),
+        (21, 21 / 80, None, "waiting: load of a", ""),
+    ]
+    for fmt in TABLE_FORMATS:
+        assert team_view(profile, fmt)
+        assert waits_view(profile, fmt)
+    builder = ProfileBuilder()
+    path = builder.path(-1, Frame(Kind.CELL, "main", "main"))
+    other = builder.build(Meta("calyx", "p"), [3], [builder.tree([path])])
+    for view in (team_view, waits_view):
+        with pytest.raises(InputError, match="p: no threads"):
+            view(other)
 
 
 def test_the_hottest_paths_are_those_of_all_threads_together() -> None:

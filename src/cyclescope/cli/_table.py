@@ -34,24 +34,27 @@ _KINDS = {
 @click.command()
 @profile_argument
 @level_option
-@click.argument("kind", type=click.Choice([*_KINDS, "lines"]), default="cells")
+@click.argument("kind", type=click.Choice([*_KINDS, "team", "waits", "lines"]), default="cells")
 @form_option
 @output_option("File to write; the terminal if not given")
 @force_option
 def table(
     profile: Path, level: str | None, kind: str, form: str, output: Path | None, force: bool
 ) -> None:
-    """Tabulate cells, groups, control blocks, primitives or source lines.
+    """Tabulate cells, groups, control blocks, primitives, hardware threads or source lines.
 
     Times active, cycles, shortest, longest and average activation. Instances are told apart.
     Groups whose shortest and longest activation are equal could be made static.
+    `team`: a row for each hardware thread; `waits`: the lines where they wait.
     """
     from cyclescope.model import Kind
-    from cyclescope.views import lines_view, table_view
+    from cyclescope.views import lines_view, table_view, team_view, waits_view
 
     check_form(form, output)
     if kind == "lines":
         data = lines_view(read_profile(profile), level, form)
+    elif kind in ("team", "waits"):
+        data = (team_view if kind == "team" else waits_view)(read_profile(profile), form)
     else:
         loaded = read_profile(profile, level)
         kinds = {frame.kind for frame in loaded.catalog}

@@ -22,6 +22,7 @@ from ._speedscope import SPEEDSCOPE_RUNS, speedscope
 from ._still import timeline_svg
 from ._summary import print_summary, summary_json, summary_text
 from ._table import TABLE_FORMATS, table_view
+from ._team import team_view, waits_view
 from ._timeline import write_timeline
 from ._vcd import write_vcd
 
@@ -72,7 +73,9 @@ __all__ = [
     "summary_json",
     "summary_text",
     "table_view",
+    "team_view",
     "timeline_svg",
+    "waits_view",
     "write_paraver",
     "write_report",
     "write_timeline",

@@ -6,14 +6,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.analyse import LOST_STATES, Team
+from cyclescope.analyse import LOST_STATES, Member, Team, Wait, team
+from cyclescope.errors import InputError
+from cyclescope.views._grid import Grid
 from cyclescope.views._text import clip, number, percent, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["team_json", "team_text"]
+    from cyclescope.model import Profile
+
+__all__ = ["team_json", "team_text", "team_view", "waits_view"]
 
 _ROWS = 16
 _PLACES = 10
@@ -56,6 +62,83 @@ def team_json(team: Team) -> dict[str, Any]:
             for wait in team.waits
         ],
     }
+
+
+def team_view(profile: Profile, fmt: str = "text") -> bytes:
+    """Tabulate a run's threads: cycles in each state, and what each counter counted.
+
+    Args:
+        profile: what to show.
+        fmt: one of `TABLE_FORMATS`.
+
+    Raises:
+        InputError: its threads are not each in one state at a time, or it has none.
+    """
+    team = _team(profile)
+    states = list(_states(team))
+    counters = list(dict.fromkeys(key for m in team.members for key in m.counts))
+
+    def of_state(state: str) -> Callable[[Member], str]:
+        return lambda member: number(member.states.get(state, 0))
+
+    def of_counter(key: tuple[str, str]) -> Callable[[Member], str]:
+        return lambda member: number(member.counts.get(key, 0))
+
+    def busy(member: Member) -> str:
+        return percent(_share(member.busy, team.cycles))
+
+    def record(member: Member) -> dict[str, Any]:
+        values: dict[str, Any] = {"thread": member.name}
+        values |= {state: member.states.get(state, 0) for state in states}
+        values["busy"] = member.busy / team.cycles if team.cycles else 0.0
+        return values | {name: member.counts.get((metric, name), 0) for metric, name in counters}
+
+    shown: dict[str, Callable[[Member], str]] = {"thread": lambda member: member.name}
+    shown |= {f" {state}": of_state(state) for state in states}
+    shown[" busy"] = busy
+    shown |= {f" {key[1].removeprefix('stalls: ')}": of_counter(key) for key in counters}
+    schema: dict[str, type] = {"thread": str, **dict.fromkeys(states, int), "busy": float}
+    schema |= dict.fromkeys((name for _, name in counters), int)
+    return Grid(shown, schema, record).render(team.members, fmt)
+
+
+def waits_view(profile: Profile, fmt: str = "text") -> bytes:
+    """Tabulate the places where threads waited, by what was lost there, with their lines.
+
+    Args:
+        profile: what to show.
+        fmt: one of `TABLE_FORMATS`.
+
+    Raises:
+        InputError: its threads are not each in one state at a time, or it has none.
+    """
+    team = _team(profile)
+    everything = len(team.members) * team.cycles
+    shown: dict[str, Callable[[Wait], str]] = {
+        " thread-cycles": lambda wait: number(wait.cycles),
+        " share": lambda wait: percent(_share(wait.cycles, everything)),
+        " line": lambda wait: str(wait.line) if wait.line else "",
+        "for": lambda wait: wait.what.removeprefix("waiting: "),
+        "text": lambda wait: wait.text,
+    }
+    schema = {"thread_cycles": int, "share": float, "line": int, "what": str, "text": str}
+
+    def record(wait: Wait) -> dict[str, Any]:
+        share = float(_share(wait.cycles, everything))
+        values = (wait.cycles, share, wait.line or None, wait.what, wait.text)
+        return dict(zip(schema, values, strict=True))
+
+    return Grid(shown, schema, record).render(team.waits, fmt)
+
+
+def _team(profile: Profile) -> Team:
+    found = team(profile)
+    if found is None:
+        raise InputError(
+            f"{profile.meta.title}: no threads that are each in one state at a time; tabulate cells"
+            " or groups"
+        )
+    return found
 
 
 def team_text(team: Team, period_ps: int | None, width: int) -> list[RenderableType]:
