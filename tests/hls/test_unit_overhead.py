@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cyclescope import sim
 from cyclescope.cli import main
 from cyclescope.errors import DataError, ToolError
 from cyclescope.hls import (
@@ -15,6 +16,7 @@ from cyclescope.hls import (
     chosen_counters,
     compile_c,
     machine_of,
+    overhead,
     overhead_table,
 )
 from cyclescope.sim import Ecp5, find_nextpnr, find_yosys, on_ecp5
@@ -73,6 +75,33 @@ def test_without_tools_a_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ToolError, match="no nextpnr-ecp5: put one on PATH"):
         find_nextpnr()
     assert main(["hls", str(PROGRAM), "--overhead"]) == 4
+
+
+def test_what_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def area(verilog: str, top: str) -> Ecp5:
+        asked.append(top)
+        return Ecp5(len(verilog), verilog.count("reg "), verilog.count("ram_style"), 0)
+
+    monkeypatch.setattr(sim, "find_yosys", lambda: ["yosys"])
+    monkeypatch.setattr(sim, "on_ecp5", area)
+    monkeypatch.setattr(sim, "find_nextpnr", lambda: ["nextpnr"])
+    monkeypatch.setattr(sim, "speed_on_ecp5", lambda verilog, top: 1e6 / len(verilog))
+    units: list[UnitOptions | None] = []
+
+    def cycles(unit: UnitOptions | None) -> int:
+        units.append(unit)
+        return 1000 + len(units)
+
+    text = overhead(compile_c(PROGRAM), "x", cycles, period=64)
+    assert [top.endswith("_profiled") for top in asked] == [False, True, True]
+    assert [unit and unit.counters for unit in units] == [None, PAPERS, None]
+    rows = {line.split("  ")[0]: line.split() for line in text.splitlines()}
+    assert rows["all counters, more"][3:5] == ["+0.2", "%"]
+    sizes = [int(rows[name][-4].replace(",", "")) for name in ("without", "paper's counters")]
+    assert sizes[0] < sizes[1]
+    assert "no MHz" not in text
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
