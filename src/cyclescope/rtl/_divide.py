@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["divide", "fdiv", "fsqrt"]
 
 
-def _steps(width: int) -> int:
-    """Bits of a quotient that one stage finds: two carry chains in a row if they are short."""
+def _root_steps(width: int) -> int:
+    """Bits of a root that one stage finds: two carry chains in a row if they are short."""
     return 2 if width <= 26 else 1
+
+
+def _bits(width: int) -> int:
+    """Bits of a quotient that one stage finds: two if three subtractions and a choice are fast."""
+    return 2 if width <= 32 else 1
 
 
 def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
@@ -35,14 +40,17 @@ def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
         v.cut()
     else:
         v.a, v.b = a, b
+    if (each := _bits(width)) == 2:
+        _triple(v)
+        v.cut()
 
     # The dividend leaves at the top of `a` while the quotient enters at its end.
     v.rest = const(0, width)
-    for i in range(width):
-        if i and i % _steps(width) == 0:
+    for i in range(0, width, each):
+        if i:
             v.cut()
-        v.rest, bit = _step(v, cat(v.rest, v.a[width - 1]), v.b)
-        v.a = cat(v.a[width - 2 : 0], bit) if width > 1 else bit
+        v.rest, found = _step(v, cat(v.rest, v.a[width - 1 : width - each]))
+        v.a = cat(v.a[width - each - 1 : 0], found)
     v.cut()
 
     if signed:
@@ -55,14 +63,35 @@ def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
         v.result = v.rest if remainder else v.a
 
 
-def _step(v: Stages, rest: Expr, divisor: Expr) -> tuple[Expr, Expr]:
-    """One bit of a quotient: (new rest, bit); `rest` has one bit more than the divisor."""
-    rest = v.module.named(rest, "part")
-    less = v.module.wire("less", rest - divisor.zext(rest.width))
-    # A rest is below twice the divisor, so the top bit of the difference is the borrow. If the
-    # divisor is 0, the rest is what has been seen of the dividend and never has that bit.
-    borrow = less[rest.width - 1]
-    return mux(borrow, rest[rest.width - 2 : 0], less[rest.width - 2 : 0]), ~borrow
+def _triple(v: Stages) -> None:
+    """Makes three times the divisor `v.b`, for `_step`."""
+    wide = v.b.width + 2
+    v.b3 = v.b.zext(wide) + cat(v.b, const(0, 1)).zext(wide)
+
+
+def _step(v: Stages, part: Expr) -> tuple[Expr, Expr]:
+    """One or two bits of a quotient by `v.b`: (new rest, bits).
+
+    `part` has so many bits more than the divisor. For two bits the divisor is subtracted once,
+    twice and three times side by side, so that they take one carry chain.
+    """
+    width = v.b.width
+    each = part.width - width
+    part = v.module.named(part, "part")
+    multiples = (v.b,) if each == 1 else (v.b, cat(v.b, const(0, 1)), v.b3)
+    rests: list[Expr] = []
+    fits: list[Expr] = []
+    for multiple in multiples:
+        # Not negative: the bit in front of the others is the borrow.
+        less = part.zext(part.width + 1) - multiple.zext(part.width + 1)
+        less = v.module.wire("less", less)
+        fits.append(~less[part.width])
+        rests.append(less[width - 1 : 0])
+    rest = mux(fits[0], rests[0], part[width - 1 : 0])
+    if each == 1:
+        return rest, fits[0]
+    one, two, three = fits
+    return mux(two, mux(three, rests[2], rests[1]), rest), cat(two, three | (one & ~two))
 
 
 def fdiv(v: Stages, width: int) -> None:
@@ -95,21 +124,22 @@ def fdiv(v: Stages, width: int) -> None:
     # so that the quotient is at least 1 and less than 2, and its first bit known
     v.less = v.a.ult(v.b)
     v.e = v.e + form.bias - v.less.zext(extended)
+    if (each := _bits(f)) == 2:
+        _triple(v)
     v.cut()
     dividend = mux(v.less, cat(v.a, const(0, 1)), cat(const(0, 1), v.a))
     v.rest = (dividend - v.b.zext(f + 2))[f:0]
     v.quotient = const(1, 1)
     v.drop("a", "less")
-    for i in range(f + 1):
-        if i % _steps(f) == 0:
-            v.cut()
-        v.rest, bit = _step(v, cat(v.rest, const(0, 1)), v.b)
-        v.quotient = cat(v.quotient, bit)
+    for _ in range(0, f + 1, each):
+        v.cut()
+        v.rest, found = _step(v, cat(v.rest, const(0, each)))
+        v.quotient = cat(v.quotient, found)
     v.cut()
 
     v.sticky = v.rest.any() & ~v.none
-    v.sig = v.quotient & (~v.none).repeat(f + 2)
-    v.deep = depth_below(v.e, f + 2)
+    v.sig = v.quotient & (~v.none).repeat(v.quotient.width)
+    v.deep = depth_below(v.e, v.quotient.width)
     v.cut()
     finish(v, form, underflow=True)
 
@@ -142,7 +172,7 @@ def fsqrt(v: Stages, width: int) -> None:
     steps = f + 2
     v.root, v.rest = const(0, 1), const(0, 1)
     for i in range(steps):
-        if i % _steps(f) == 0:
+        if i % _root_steps(f) == 0:
             v.cut()
         size = i + 3
         left = v.radicand.width
