@@ -83,9 +83,9 @@ def test_what_is_refused(sql: str) -> None:
         query_parquet(switch_profile(), sql)
 
 
-def test_nothing_asked_nothing_answered() -> None:
-    answer = query(switch_profile(), "")
-    assert (answer.columns, answer.rows) == ((), ())
+def test_nothing_asked_is_wrong_use() -> None:
+    with pytest.raises(InputError, match="asks for nothing"):
+        query(switch_profile(), "")
 
 
 def test_without_duckdb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
