@@ -43,6 +43,10 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("int *p = n ? a : table; a[0] = *p;", "would point into a or table"),
         ("struct pair p = {1, 2}; a[0] = p.a;", "initial values of a struct"),
         ("#pragma omp task\na[0] = 1;", "omp task isn't supported"),
+        (
+            "#pragma omp parallel num_threads(2)\na[0] = 1;",
+            "omp parallel isn't supported inside a target region; the region's own directive",
+        ),
         ("#pragma omp for schedule(dynamic)\nfor (int i = 0; i < n; i++) a[i] = 1;", "dynamic"),
         ("#pragma omp for schedule(static, n)\nfor (int i = 0; i < n; i++) a[i] = 1;", "chunk"),
         ("#pragma omp for\nfor (float x = 0; x < 3; x++) a[0] = 1;", "must be int or long"),

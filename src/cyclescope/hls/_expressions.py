@@ -23,7 +23,7 @@ from cyclescope.c import (
     Vector,
     Void,
 )
-from cyclescope.hls._calls import INFINITIES, MATHS, constant_call
+from cyclescope.hls._calls import INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
 from cyclescope.hls._conversions import Conversions
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import size_of, width_of
@@ -346,6 +346,8 @@ class Expressions(Conversions):
         if name in MATHS:
             operands = [self.rvalue(a) for a in expr.args]
             return self.b.op(MATHS[name], *operands, width=width)
+        if name in KINDS_OF_NUMBERS:
+            return self._is_number(name, self.rvalue(expr.args[0]))
         if name in ("abs", "labs", "llabs"):
             value = self.rvalue(expr.args[0])
             negative = self.b.op(Op.SLT, value, self.b.const(width, 0), width=1)
@@ -355,6 +357,22 @@ class Expressions(Conversions):
             expr.where, f"{expr.function}() isn't supported in a target region; "
             f"give its text, or call it on the host's side"
         )  # fmt: skip
+
+    def _is_number(self, name: str, value: Value) -> Value:
+        """`isnan`, `isfinite`, `isinf` (1, or -1 for minus infinity)."""
+        width = value.width
+        if name == "isnan":
+            bit = self.b.negated(self.b.op(Op.FEQ, value, value, width=1))
+            return self.b.resized(bit, 32, is_signed=False)
+        infinity = self.b.const(width, bits_of(float("inf"), width))
+        size = self.b.op(Op.FABS, value, width=width)
+        test = Op.FLT if name == "isfinite" else Op.FEQ
+        bit = self.b.resized(self.b.op(test, size, infinity, width=1), 32, is_signed=False)
+        if name == "isfinite":
+            return bit
+        negative = self.b.op(Op.FLT, value, self.b.const(width, 0), width=1)
+        opposite = self.b.op(Op.SUB, self.b.const(32, 0), bit, width=32)
+        return self.b.select(negative, opposite, bit)
 
     def wire(self, expr: Expr) -> OnWire | None:
         """The variable on wires that `&x` is the address of."""

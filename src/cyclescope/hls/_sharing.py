@@ -67,8 +67,14 @@ class Sharing(Dealing):
             SourceError: it isn't supported.
         """
         words = directive.words
+        if words[:1] and words[0] not in _CLAUSES:
+            hint = "; the region's own directive begins all threads" if "parallel" in words else ""
+            raise self.refuse(
+                directive.where,
+                f"omp {' '.join(words)} isn't supported inside a target region{hint}",
+            )
         for clause, _ in directive.clauses:
-            if clause not in _CLAUSES.get(words[0], frozenset()):
+            if clause not in _CLAUSES[words[0]]:
                 raise self.refuse(
                     directive.where, f"the clause {clause} of omp {words[0]} isn't supported"
                 )

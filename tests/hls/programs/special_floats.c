@@ -9,6 +9,7 @@ int main(void) {
             : i == 3 ? tiny : i == 4 ? tiny / 3.0f : i == 5 ? -zero : i == 6 ? big + big : INFINITY;
         r[i] = x;
         t[i] = (x > big) + 2 * (x == x) + 4 * (x < -big) + 8 * (x >= zero) + 16 * (x != tiny);
+        t[i] += 32 * (isnan(x) ? 1 : 0) + 64 * isinf((double)x) + 1024 * isfinite(x - x);
     }
     SHOW("%g", r, 12); SHOW("%d", t, 12);
 }
