@@ -7,6 +7,8 @@ import io
 import json
 import os
 import stat
+import subprocess
+import sys
 import zipfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -164,6 +166,17 @@ def test_a_narrow_column_is_as_wide_as_its_values_need(most: int, kind: pl.DataT
 def test_what_is_no_table_is_refused(columns: list[tuple[str, str, object]]) -> None:
     with pytest.raises(ValueError, match=r"length|kind"):
         write_table(columns)
+
+
+def test_nobody_waits_for_a_data_frame_library_to_load_or_save(saved: Path) -> None:
+    program = (
+        "import sys; from cyclescope.model import load, save; "
+        "save(load(sys.argv[1]), sys.argv[1], force=True); print('polars' in sys.modules)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(saved)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "False\n"
 
 
 def test_the_public_frames_say_what_the_profile_says(saved: Path) -> None:
