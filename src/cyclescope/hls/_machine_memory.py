@@ -277,7 +277,10 @@ class Ports:
         if trace is not None:
             line = m.input("trace_data", _LINE_BITS)
         if writes.data is not None and writes.mask is not None:
-            byte = at[5:0]
+            # Stores are aligned: the smallest says which bits of their places are 0.
+            sizes = [w.data.width // 8 for w in self._writes if w.data is not None]
+            least = min(size & -size for size in sizes)
+            byte = at[5:0] & const(LINE - least, 6)
             m.update(enables, writes.mask.at(who).zext(LINE) << byte, writer)
             word = writes.data.at(who)
             if line is not None:
