@@ -1,7 +1,7 @@
 """One program, profiled by the command and imported from the original's files: cycle by cycle.
 
 `data/petal` holds what the original's flow (of Calyx's main branch, commit 5bba923d, and Verilator)
-left for four programs of `tests/calyx/programs`.
+left for five programs of `tests/calyx/programs`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def both(program: str) -> tuple[list[Cycle], list[Cycle]]:
     return cycles(run.profile), cycles(import_petal(RUNS / program))
 
 
-@pytest.mark.parametrize("program", ["invoke_component", "par_loop_par", "repeat_nested"])
+@pytest.mark.parametrize(
+    "program", ["invoke_component", "par_loop_par", "par_of_loops", "repeat_nested"]
+)
 def test_each_cycle_is_the_same_by_both_routes(program: str) -> None:
     measured, imported = both(program)
     assert measured == imported
