@@ -5,6 +5,7 @@ The truth is what the bench captures from the simulator's signals at the same in
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -183,6 +184,25 @@ def test_a_run_that_is_cut_shows_what_came_before() -> None:
     )
     assert run.complete
     assert differences(program, native.outputs, run.arrays) == []
+
+
+def test_cycles_are_the_profiles_in_all_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = ["hls", str(PROGRAMS / f"{CHOSEN[0]}.c"), "-o", "p.cyc", "--force"]
+    for unit in ([], ["--profile"], ["--profile", "--trace-lines", "10"]):
+        assert main([*program, *unit]) == 0
+        said = capsys.readouterr().out
+        assert main(["summary", "p.cyc"]) == 0
+        cycles = f"{cyclescope.load('p.cyc').cycles:,} cycles"
+        assert cycles in capsys.readouterr().out
+        found = re.search(
+            rf" threads, {cycles}(, and (\d+) more until the trace was written)?\n", said
+        )
+        assert found is not None
+        # The unit must write its last line after the end, at least.
+        assert (found[2] is not None and int(found[2]) > 2) if unit else found[2] is None
 
 
 def test_a_run_that_is_cut_from_the_command_line(

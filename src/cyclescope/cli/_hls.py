@@ -233,7 +233,13 @@ def hls(
 def _tell(program: Program, result: Measurement) -> None:
     if result.run.complete:
         click.echo(result.stdout.decode("utf-8", "replace"), nl=False)
-    click.echo(f"{program.region.threads} threads, {result.run.cycles:,} cycles")
+    # The profile's number, as all views say it: its unit no longer counts while it writes the rest.
+    cycles = result.profile.cycles
+    more = result.run.cycles - cycles
+    rest = (
+        f", and {more:,} more until the trace was written" if more and result.run.complete else ""
+    )
+    click.echo(f"{program.region.threads} threads, {cycles:,} cycles{rest}")
 
 
 def _judge(source: Path, result: Measurement) -> None:
