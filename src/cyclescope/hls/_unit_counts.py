@@ -4,6 +4,10 @@ A sample consists of lines; each is made by itself. It begins with a slot as a r
 stamp says when. In the round of turns that follows, each total goes to a second block RAM, at its
 thread's turn, and begins anew; then the words there go to the line's other slots, one in each
 cycle in which no record wants to be written.
+
+Between what happened in a round and the totals stands a register, without which the way from the
+turn through a ring and an adder into block RAM would be the longest of the design. So everything
+that has to do with the totals comes a cycle behind the turn, and nothing else knows of it.
 """
 
 from __future__ import annotations
@@ -52,9 +56,13 @@ class Counts:
         self._next = m.wire("next_turn", successor(self._turn))
         m.update(self._turn, self._next, going)
         self._adds = [
-            turned(m, feed, self._by_turn(j, feed, terms, run), self._turn, f"counter{j}")
+            m.delay(
+                turned(m, feed, self._by_turn(j, feed, terms, run), self._turn, f"counter{j}"),
+                f"counter{j}_added",
+            )
             for j, (feed, terms) in enumerate(zip(feeds, inputs, strict=True))
         ]
+        self._asked = m.delay(self._turn, "asked", note="whose totals are added to")
         self.active = m.register("sampling", 1, reset=0)
 
     def _by_turn(
@@ -130,7 +138,7 @@ class Counts:
         chosen = choose(group, wide) if group is not None else wide[0]
         moved = m.memory("moved", width, layout.round)
         moved.block = True
-        moved.write(self._turn, chosen, moving)
+        moved.write(self._asked, chosen, m.delay(moving, "moving_asked"))
         low = following if span > 1 else None
         address = [part for part in (self._block, low) if part is not None]
         self.word = moved.read(cat(*address), name="moved_word")
@@ -149,14 +157,15 @@ class Counts:
         if self._block is not None:
             high = self._next[self._bits - 1 : self._bits - blocks.bit_length() + 1]
             mine = mine & high.eq(self._block)
+        following, going = m.delay(self._next, "asked_next"), m.delay(self._going, "going_asked")
         found: list[Expr] = []
         for number, members in enumerate(self._groups()):
             now = mine if group is None else mine & group.eq(number)
             width = sum(w for _, w in members)
             memory = m.memory(f"totals{number}", width, layout.round)
             memory.block = True
-            held = memory.read(self._next, name=f"totals{number}_held")
-            m.update(held, 0, m.wire(f"clear{number}", (clear & boot) | now))
+            held = memory.read(following, name=f"totals{number}_held")
+            m.update(held, 0, m.delay((clear & boot) | now, f"clear{number}"))
             parts: list[Expr] = []
             low = 0
             for feed, bits in members:
@@ -170,7 +179,7 @@ class Counts:
                 parts.append(held[top] | total[wide - 1 : bits - 1].any())
                 low += bits
             word = m.wire(f"totals{number}_now", cat(*reversed(parts)))
-            memory.write(self._turn, word, self._going)
+            memory.write(self._asked, word, going)
             found.append(word)
         return found
 
