@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import RULES, Advice, advise
+from cyclescope.analyse._texts import c_loops
 from cyclescope.analyse.rules._memory import _consecutive
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.calyx import CalyxOptions, profile_program
@@ -235,6 +236,46 @@ def test_the_last_version_has_nothing_left_to_say() -> None:
     assert not advise(recorded("gemm-5-double-buffering"))
 
 
+@pytest.mark.parametrize("version", ["1-naive", "3-vectors"])
+def test_a_profiling_units_trace_is_advised_as_a_profile_with_loops(version: str) -> None:
+    """Its loops are those of the text; savings are alike, since its cycles are."""
+    unit, full = recorded(f"unit-{version}"), recorded(f"gemm-{version}")
+    assert Kind.LOOP not in {frame.kind for frame in unit.catalog}
+    found, expected = said(unit), said(full)
+    assert list(found) == list(expected)
+    for name, advice in found.items():
+        places = [(site.name, site.position) for site in advice.sites]
+        assert places == [(site.name, site.position) for site in expected[name].sites]
+        assert advice.saving == pytest.approx(expected[name].saving, rel=0.02)
+
+
+LOOPS = """\
+int main(void) {
+    for (int i = 0; i < 2; i++) // for (;;)
+        if (i) { do x(); while (i < 3); } else if (j) while (k
+            ) k--; else
+            k++;
+#pragma unroll
+    for (;;)
+        ;
+#pragma unroll LANES
+    for (int v = 0; v < LANES; v++) y(v);
+#pragma unroll 2
+    for (int v = 0; v < 4; v++) { y((v)); /* while (1) { */
+        for (;;) { "}"; }
+    }
+    #define EVER for (;;)
+}
+for (
+"""
+
+
+def test_the_loops_of_a_text() -> None:
+    found = [(loop.line, loop.end) for loop in c_loops(LOOPS)]
+    assert found == [(2, 5), (3, 3), (3, 4), (12, 14), (13, 13), (17, 18)]
+    assert c_loops("for (;;) if (a) " + "b; else if (a) " * 5000 + "b;")[0].end == 1
+
+
 def test_threads_that_are_started_slowly() -> None:
     """Section V-D: the start of threads, not their work, fills the run."""
     slow, fast = recorded("pi-start-2500"), recorded("pi-start-1")
@@ -280,6 +321,13 @@ def test_a_section_at_the_end_is_no_matter() -> None:
     assert "critical-section" not in said(sections(2))
     advice = said(sections(20))["critical-section"]
     assert advice.saving == 40 * 4
+
+
+def test_a_section_of_which_nobody_counted_the_place() -> None:
+    advice = said(replace(sections(20), series=()))["critical-section"]
+    assert advice.saving == 40 * 4
+    assert advice.sites[0].name == "critical sections"
+    assert advice.at_most == sections(20).cycles
 
 
 def copies(together: bool) -> Profile:

@@ -29,19 +29,25 @@ def _find(facts: Facts) -> Iterable[Site]:
         return
     # What a thread computes between may have waited for memory that the section's traffic kept.
     stalls = threads.counter("stalls: memory")
-    most = max(a + b for a, b in zip(lost, stalls, strict=True))
-    locks = [wait for wait in threads.waits if wait.verb == "lock"]
-    together = sum(wait.cycles for wait in locks) or 1
+    most = max(a + b for a, b in zip(lost, stalls, strict=True)) if any(stalls) else cycles
+    locks = [wait for wait in threads.waits if wait.verb == "lock" and wait.cycles]
+    said = (
+        f"{counted(threads.count, 'thread')} spent {sum(spinning):,} thread-cycles waiting "
+        f"for the lock and {sum(critical):,} in critical sections, of "
+        f"{cycles * threads.count:,}"
+    )
+    saving = sum(lost) // threads.count
+    if not locks:
+        # Nobody ever waited for the lock, or where was not counted.
+        yield threads.site("critical sections", None, said, saving, min(most + 1, cycles))
+        return
+    together = sum(wait.cycles for wait in locks)
     for wait in locks:
         share = wait.cycles / together
         yield threads.site(
             f"critical section, line {wait.line}",
             wait.line,
-            evidence=(
-                f"{counted(threads.count, 'thread')} spent {sum(spinning):,} thread-cycles waiting "
-                f"for the lock and {sum(critical):,} in critical sections, of "
-                f"{cycles * threads.count:,}; {wait.cycles:,} of the waiting is here"
-            ),
+            evidence=f"{said}; {wait.cycles:,} of the waiting is here",
             saving=int(sum(lost) / threads.count * share),
             at_most=min(int(most * share) + 1, cycles),
         )

@@ -22,6 +22,8 @@ _LEAST = 0.1  # of the run: below, the phases overlap enough
 
 def _find(facts: Facts) -> Iterable[Site]:
     threads = Threads(facts)
+    if not threads.is_timed:
+        return
     siblings: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for loop in threads.loops.values():
         if loop.around:

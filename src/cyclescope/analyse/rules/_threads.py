@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse._texts import counter_of, source_line
+from cyclescope.analyse._texts import c_loops, counter_of, source_line
 from cyclescope.analyse.rules._rule import Site
 from cyclescope.model import Kind, Position
 
@@ -33,11 +33,15 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop: its line, the loops around it from outside in, the variable that it counts."""
+    """A loop: its line, the loops around it from outside in, the variable that it counts.
+
+    Its last line is known from the text alone.
+    """
 
     line: int
     around: tuple[int, ...]
     variable: str
+    end: int | None = None
 
 
 class Threads:
@@ -156,11 +160,40 @@ class Threads:
                 if self._facts.of(p).kind is Kind.LOOP and self._facts.of(p).positions
             )
             result.setdefault(line, Loop(line, around, counter_of(self.text(line))))
-        return result
+        return result or self._loops_of_text()
+
+    def _loops_of_text(self) -> dict[int, Loop]:
+        """As the program has them: a profiling unit knows states, not in which loop they are."""
+        root = self._facts.of(0).positions if self.paths else ()
+        region = root[0].line if root else 0
+        # Those of the host around the region are no loops of it.
+        inside = [
+            loop
+            for loop in c_loops(self.profile.sources.get(self.file, ""))
+            if not loop.line < region <= loop.end
+        ]
+        return {
+            loop.line: Loop(
+                loop.line,
+                tuple(o.line for o in inside if o.line < loop.line and loop.end <= o.end),
+                counter_of(self.text(loop.line)),
+                loop.end,
+            )
+            for loop in inside
+        }
+
+    @cached_property
+    def is_timed(self) -> bool:
+        """Whether the profile says when threads are in which loop."""
+        return any(loop.end is None for loop in self.loops.values())
 
     def loop_of(self, line: int) -> Loop | None:
         """The innermost loop whose head is at or before a line: the last one that began there."""
-        heads = [head for head in self.loops if head <= line]
+        heads = [
+            head
+            for head, loop in self.loops.items()
+            if head <= line and (loop.end is None or line <= loop.end)
+        ]
         return self.loops[max(heads)] if heads else None
 
     def text(self, line: int) -> str:
