@@ -88,13 +88,15 @@ module main(input wire clk, input wire reset, input wire go, output reg done);
   wire write, finished;
   wire [31:0] address;
   wire [{line - 1}:0] writedata;
+  wire [{line // 8 - 1}:0] byteenable;
+  reg [{line // 8 - 1}:0] bytes_before;
   wire [31:0] place = (address - 32'd{BASE}) / 32'd{line // 8};
   reg stalled = 0;
   reg [31:0] address_before;
   reg [{line - 1}:0] data_before;
   profiling_unit unit(.clk(clk), .reset(reset), .run(run), .state(now[{2 * layout.threads - 1}:0]),
     .base(32'd{BASE}), .lines(32'd{region}), .waitrequest(stalls[0]), .address(address),
-    .write(write), .writedata(writedata), .done(finished){adds});
+    .write(write), .byteenable(byteenable), .writedata(writedata), .done(finished){adds});
   initial begin
     cycle = 0;
     done = 0;
@@ -107,12 +109,15 @@ module main(input wire clk, input wire reset, input wire go, output reg done);
     stalled <= write && stalls[0];
     address_before <= address;
     data_before <= writedata;
-    if (stalled && !(write && address == address_before && writedata == data_before))
+    bytes_before <= byteenable;
+    if (stalled && !(write && address == address_before && writedata === data_before
+                     && byteenable == bytes_before))
       $display("a write did not stay");
-    if (!reset && !write && writedata != 0) $display("data did not stay away");
     if (write && (address < 32'd{BASE} || place >= {region} || address % {line // 8} != 0))
       $display("address %h", address);
-    if (write && !stalls[0]) memory[place[15:0] % {region}] <= writedata;
+    if (write && !stalls[0])
+      for (i = 0; i < {line // 8}; i = i + 1)
+        if (byteenable[i]) memory[place[15:0] % {region}][8 * i +: 8] <= writedata[8 * i +: 8];
     if (finished && !done) begin
       for (i = 0; i < {region}; i = i + 1) $display("line %{form}", memory[i]);
       done <= 1;

@@ -88,7 +88,7 @@ class Ports:
 
     With `trace`, lines of a profiling unit go to bank 0, before all that asks there. Inputs:
     `trace_write`, one is there; `trace_line`, `trace_bytes` and `trace_data`, where, which bytes
-    and what, 0 while there is none. Outputs: `trace_taken`, and `trace_moving` until it is written.
+    and what. Outputs: `trace_taken`, and `trace_moving` until it is written.
     """
 
     def __init__(self, m: Module, threads: int, *, trace: bool = False) -> None:
@@ -283,14 +283,13 @@ class Ports:
             byte = at[5:0] & const(LINE - least, 6)
             m.update(enables, writes.mask.at(who).zext(LINE) << byte, writer)
             word = writes.data.at(who)
-            if line is not None:
-                word = word & writer.repeat(word.width)
             lanes: Expr = word.zext(_LINE_BITS) << cat(byte, const(0, 3))
-            if line is not None and trace is not None:
-                # One of the two is 0: that costs less than to choose.
-                m.update(data, lanes | line, writer | trace)
-            else:
-                m.update(data, lanes, writer)
+            if line is not None and all(size & size - 1 == 0 for size in sizes):
+                # What enables don't choose may be anything: repeated, it needs no place.
+                lanes = word.repeat(_LINE_BITS // word.width)
+            m.update(data, lanes, writer)
+            if line is not None:
+                m.update(data, line, trace)
             unit = m.wire(f"{name}_stores", writes.unit.at(who))
             grant = one_hot(writer, who, self._threads)
             for w in self._writes:
@@ -343,6 +342,9 @@ class _Side:
             if self.line is not None:
                 self.line.write(r.tid, r.line.zext(lines), r.accepted)
             if self.data is not None and self.mask is not None and r.data is not None:
-                self.data.write(r.tid, r.data.zext(widest), r.accepted)
+                data = r.data.zext(widest)
+                if ports._trace and widest % r.data.width == 0:
+                    data = r.data.repeat(widest // r.data.width)
+                self.data.write(r.tid, data, r.accepted)
                 bits = (1 << r.data.width // 8) - 1
                 self.mask.write(r.tid, const(bits, widest // 8), r.accepted)

@@ -9,7 +9,7 @@ the memory does not take lines quickly enough, records of states are lost, which
 
 Records and words of a sample are written into block RAM as they come, each to its slot of a line;
 so there is no register as wide as a line. A slot is as wide as a record; one is written a cycle,
-records first.
+records first. Lines go to the memory in beats of two slots, then the head.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.hls._trace_format import (
     CLOCK_BITS,
+    HEADER_BITS,
     NUMBER_BITS,
     SEQUENCE_BITS,
     LineKind,
@@ -46,9 +47,9 @@ def profiling_unit(layout: TraceLayout, feeds: Sequence[Feed], *, depth: int = 1
     Inputs: `run`, 1 in each cycle that counts, from the first to the last without a break;
     `state`, two bits a thread; for term k of feed j `feed<j>_<k>`, what happened in this cycle: a
     bit a lane, or with `feed<j>_<k>_lane` a bit; `base`, the region's byte address, and `lines`,
-    how many it has, at least 2; `waitrequest`. Outputs: `address`, `write` and `writedata` (Avalon:
-    they hold while `waitrequest` is 1; while `write` is 0 `writedata` is 0); `done` when the run is
-    over and everything is written, until the next reset.
+    how many it has, at least 2; `waitrequest`. Outputs: `address` of a line, `write`, `byteenable`
+    and `writedata` (Avalon: they hold while `waitrequest` is 1), which is as many bits as two slots
+    have, repeated; `done` when the run is over and everything is written, until the next reset.
 
     Args:
         layout: of what it writes; lines of a power of two bits.
@@ -170,7 +171,7 @@ class _Unit:
         m.update(second, 1, ending)
 
         # Where a slot goes, and what its line's head says.
-        slots = max(1, (layout.records - 1).bit_length())
+        slots = max(2, (layout.records - 1).bit_length())
         slot: Expr = self.held.trunc(slots)
         places = (depth - 1).bit_length()
         kind = cat(const(0, 2), self.after_loss, const(1, 1))
@@ -206,30 +207,27 @@ class _Unit:
         extra = (counts.start | counts.put) if counts is not None else ending
         put = m.wire("put", self.insert | extra | ending)
 
-        # Heads have their numbers put in on the way out.
-        bytes_, used = layout.pitch // 8, layout.records * layout.pitch // 8
-        lines = m.memory("lines", 16 + layout.records * layout.pitch, 2 * depth)
-        lines.block = True
-        enables = cat(
-            *(slot.eq(i).repeat(bytes_) for i in reversed(range(layout.records))), const(3, 2)
-        )
-        assert enables.width == used + 2
-        where = cat(~self.insert, mux(self.insert, self.tail, const(0, places)))
-        data = cat(word.repeat(layout.records), const(0, 4), m.wire("line_count", count), kind)
-        lines.write(where, data, put, enables)
+        # A word is a beat: two slots. Heads have their numbers put in on the way out.
+        lines = m.memory("lines", 2 * layout.pitch, 2 * depth << slots - 1)
+        heads = m.memory("heads", 12, 2 * depth)
+        lines.block = heads.block = True
+        # Samples and the end have two places in turn: one is written while the other is read.
+        other_place = m.register("sample_place", 1, reset=0)
+        turns = m.wire("turns", other_place.zext(places) if places > 1 else other_place)
+        place = cat(~self.insert, mux(self.insert, self.tail, turns))
+        half = layout.pitch // 8
+        enables = cat(slot[0].repeat(half), (~slot[0]).repeat(half))
+        lines.write(cat(place, slot[slots - 1 : 1]), word.repeat(2), put, enables)
+        heads.write(place, cat(m.wire("line_count", count), kind), put)
 
         states = m.wire("states_wait", self.tail.ne(self.front))
         made: Expr = end_then
         if counts is not None:
             made = made | counts.made
-        fetch = self._port(
-            lines,
-            cat(ready, mux(ready, const(0, places), self.front)),
-            ready | states,
-            ready & ended,
-            used_up,
-        )
+        at = m.wire("place", cat(ready, mux(ready, turns, self.front)))
+        fetch = self._port(lines, heads, at, ready | states, ready & ended, used_up)
         m.update(self.front, successor(self.front), fetch & ~ready)
+        m.update(other_place, ~other_place, fetch & ready)
         m.update(ready, 0, fetch)
         m.update(ready, 1, made)
         if counts is not None:
@@ -239,25 +237,31 @@ class _Unit:
         m.update(ending, 0, end_then)
         m.update(ended, 1, end_then)
 
-    def _port(self, lines: Memory, at: Expr, waits: Expr, end: Expr, used_up: Net) -> Net:
-        """Lines get their number and go to the region, whose first line is the end's.
+    def _port(
+        self, lines: Memory, heads: Memory, at: Net, waits: Expr, end: Expr, used_up: Net
+    ) -> Net:
+        """Lines go to the region, whose first line is the end's, beat by beat, the head last.
 
         Args:
-            lines: where they are.
-            at: the next one's place there.
+            lines: their beats.
+            heads: what their heads say but the number.
+            at: the next one's place there; it stays while that line goes.
             waits: there is one.
             end: it is the end's.
             used_up: the register that says that the region is full.
 
         Returns:
-            Whether the next one is taken from there.
+            Whether the next one's turn has come.
         """
         m, layout = self.m, self.layout
         size = (layout.line_bits // 8 - 1).bit_length()
         bits = ADDRESS_BITS - size
-        valid = m.register("valid", 1, reset=0, note="a line is at the port")
-        closing = m.register("closing", 1, reset=0, note="it is the end's")
-        taken = m.wire("taken", valid & ~self.waitrequest)
+        valid = m.register("valid", 1, reset=0, note="a beat is at the port")
+        last = m.register("last", 1, reset=0, note="it is the last one: the head")
+        closing = m.register("closing", 1, reset=0, note="its line is the end's")
+        taken = m.wire("taken", valid & last & ~self.waitrequest)
+        busy = m.wire("busy", valid & ~last)
+        step = m.wire("step", busy & ~self.waitrequest)
         fetch = m.wire("fetch", waits & (~valid | taken))
         number = m.register("number", NUMBER_BITS, reset=1, note="of the line at the port")
         following = m.wire("number_next", number + 1)
@@ -278,21 +282,38 @@ class _Unit:
         m.update(dropped, fetch & drop)
         m.update(number, following, taken | dropped)
         keep = m.wire("keep", fetch & ~drop)
-        line = lines.read(at, keep, name="line")
-        m.update(line, 0, taken & ~keep)
         m.update(valid, keep, fetch | taken)
         m.update(closing, end, fetch)
         done = m.register("finished", 1, reset=0)
         m.update(done, 1, taken & closing)
         m.output("done", done)
 
+        beats = -(-layout.records // 2)
+        beat_bits = lines.address_width - heads.address_width
+        beat = m.register("beat", beat_bits, reset=0)
+        m.update(last, step & beat.eq(beats - 1), keep | step)
+        next_beat = m.wire("next_beat", mux(busy, successor(beat), const(0, beat_bits)))
+        m.update(beat, next_beat, keep | step)
+        going = m.register("place_going", at.width)
+        m.update(going, at, fetch)
+        word = m.wire("next_word", cat(mux(busy, going, at), next_beat))
+        slots = lines.read(word, keep | step, name="line")
+        head = heads.read(at, keep, name="head")
+
         offset = m.wire("offset", (slot & (~closing).repeat(NUMBER_BITS)).zext(ADDRESS_BITS))
-        place = self.base[ADDRESS_BITS - 1 : size] + offset[bits - 1 : 0]
-        m.output("address", cat(place, const(0, size)))
+        where = self.base[ADDRESS_BITS - 1 : size] + offset[bits - 1 : 0]
+        m.output("address", cat(where, const(0, size)))
         m.output("write", valid)
-        shown = m.wire("number_shown", number & valid.repeat(NUMBER_BITS))
-        upper = shown[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(_MORE_BITS)
-        head = cat(shown[SEQUENCE_BITS - 1 : 0], line[11:8], line[7:4] | upper, line[3:0])
-        whole = cat(line[line.width - 1 : 16], head)
-        m.output("writedata", whole.zext(layout.line_bits))
+        upper = number[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(_MORE_BITS)
+        known = cat(number[SEQUENCE_BITS - 1 : 0], head[11:8], head[7:4] | upper, head[3:0])
+        # Each byte of a line can come from one place of a beat only: no slot has to be moved.
+        top = slots.width - HEADER_BITS
+        first = mux(last, known, slots[slots.width - 1 : top])
+        shown = m.wire("shown", cat(slots[top - 1 : 0], first))
+        times = -(-layout.line_bits // shown.width)
+        m.output("writedata", m.wire("whole", shown.repeat(times)).trunc(layout.line_bits))
+        at_beat = [m.wire(f"at_beat{b}", busy & beat.eq(b)) for b in range(beats)]
+        on = [last.repeat(HEADER_BITS // 8)]
+        on += [at_beat[k // 2].repeat(layout.pitch // 8) for k in range(layout.records)]
+        m.output("byteenable", cat(*reversed(on)).zext(layout.line_bits // 8))
         return fetch

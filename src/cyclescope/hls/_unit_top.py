@@ -17,7 +17,7 @@ from cyclescope.hls._peaks import peaks_of
 from cyclescope.hls._trace_format import COUNTERS, OnFull, Scope, make_layout
 from cyclescope.hls._unit import profiling_unit
 from cyclescope.hls._unit_feed import feed, side_by_side
-from cyclescope.rtl import Module, cat, const, mux
+from cyclescope.rtl import Module, cat, mux
 
 if TYPE_CHECKING:
     from cyclescope.hls._machine import Core
@@ -121,7 +121,7 @@ class _Top:
         stop = m.input("trace_stop", 1)
         misses = [m.input(f"bank{b}_row_miss", 1) for b in range(BANKS)]
         bits = layout.line_bits
-        wide = {"write": 1, "address": ADDRESS, "writedata": bits}
+        wide = {"write": 1, "address": ADDRESS, "byteenable": bits // 8, "writedata": bits}
         from_unit = {name: m.ahead(f"trace_{name}", width) for name, width in wide.items()}
         inputs: dict[str, Expr] = {}
         for port in core.m.ports():
@@ -129,10 +129,12 @@ class _Top:
                 inputs[port.name] = m.input(port.name, port.width)
         # A narrow line is a part of the memory's.
         parts = 8 * LINE // bits
-        bytes_on: Expr = const(-1, LINE)
+        bytes_on: Expr = from_unit["byteenable"].repeat(parts)
         if parts > 1:
             part = from_unit["address"][5 : LINE.bit_length() - parts.bit_length()]
-            bytes_on = cat(*(part.eq(i).repeat(LINE // parts) for i in reversed(range(parts))))
+            bytes_on = bytes_on & cat(
+                *(part.eq(i).repeat(LINE // parts) for i in reversed(range(parts)))
+            )
         width = next(p.width for p in core.m.ports() if p.name == "trace_line")
         to_core = {
             "trace_write": from_unit["write"],
