@@ -363,3 +363,28 @@ def test_deep_nesting_is_no_crash() -> None:
     with pytest.raises(SourceError, match=r"nested too deeply|nesting level"):
         unit(f"double k(double x) {{ return {'(' * 3000}x{')' * 3000}; }}")
     assert unit(f"double k(double x) {{ return {deep}; }}").functions["k"].body is not None
+
+
+@pytest.mark.parametrize(("defines", "expected"), [({}, "for"), ({"FAST": "1"}, "simd")])
+def test_pragmas_that_the_preprocessor_leaves_out_are_none(
+    defines: dict[str, str], expected: str
+) -> None:
+    text = """
+#define N 8
+void k(int *a) {
+#ifdef FAST
+    #pragma omp simd
+#else
+    #pragma omp for
+#endif
+#if 0
+    #pragma omp barrier
+#elif N > 4
+    #pragma unroll
+#endif
+    for (int i = 0; i < N; i++) a[i] = i;
+}
+"""
+    body = unit(text, defines=defines).functions["k"].body
+    assert body is not None
+    assert [p.tokens for p in body.body[0].pragmas] == [("omp", expected), ("unroll",)]

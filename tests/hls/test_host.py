@@ -52,6 +52,57 @@ int main(int argc, char **argv) {
         assert host.replay({"x": struct.pack("<i", 99)}, ["7"]) == (b"}\n99\n", 3)
 
 
+VARIANTS = {
+    "regions": """
+#ifdef FAST
+#pragma omp target parallel for num_threads(4) map(from: b)
+for (int i = 0; i < 8; i++) b[i] = 4 * i;
+#else
+#pragma omp target parallel for num_threads(2) map(from: b)
+for (int i = 0; i < 8; i++) b[i] = 2 * i;
+#endif
+""",
+    "directives": """
+#if !defined _OPENMP
+#error "regions need OpenMP"
+#elif defined FAST
+#pragma omp target parallel for num_threads(4) map(from: b)
+#else
+#pragma omp target parallel for num_threads(2) map(from: b)
+#endif
+for (int i = 0; i < 8; i++) b[i] = omp_get_num_threads() * i;
+""",
+    "begins": """
+#ifdef FAST
+#pragma omp target parallel num_threads(4) map(from: b)
+{
+#else
+#pragma omp target parallel num_threads(2) map(from: b)
+{
+#endif
+#ifdef NEVER
+#pragma omp single
+#else
+#pragma omp for
+#endif
+for (int i = 0; i < 8; i++) b[i] = omp_get_num_threads() * i;
+}
+""",
+}
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("text", VARIANTS.values(), ids=VARIANTS)
+def test_a_region_has_variants_by_the_preprocessor(text: str, fast: bool) -> None:
+    text = f"#include <omp.h>\nint b[8]; int main(void) {{ {text} return b[7]; }}"
+    made = compile_c("h.c", text=text, defines={"FAST": "1"} if fast else {})
+    assert made.region.threads == (4 if fast else 2)
+    with Host(made) as host:
+        native = host.run()
+        assert native.status == 7 * made.region.threads
+        assert host.replay(native.outputs) == (b"", native.status)
+
+
 def test_the_first_time_counts_if_the_region_is_entered_again() -> None:
     text = """\
 static void twice(int *a) {

@@ -12,13 +12,25 @@ from typing import Any, TypeAlias
 
 from cyclescope.errors import SourceError, ToolError
 
-__all__ = ["Cursor", "evaluate", "initial_value", "is_system", "kinds", "operator", "parse"]
+__all__ = [
+    "Cursor",
+    "evaluate",
+    "initial_value",
+    "is_system",
+    "kinds",
+    "operator",
+    "parse",
+    "skipped",
+]
 
 Cursor: TypeAlias = Any
 
 _STUBS = Path(__file__).parent / "include"
 # Where this machine's C compiler has the headers that there are no stubs of.
 _SYSTEM = ("/usr/include", *(f"/usr/include/{m}-linux-gnu" for m in ("x86_64", "aarch64")))
+
+# As compilers say it that obey the directives: OpenMP 4.5.
+_OPENMP = "-D_OPENMP=201511"
 
 # CXUnaryOperatorKind (clang-c/Index.h): spelling alone does not tell x++ from ++x.
 _UNARY = {
@@ -36,6 +48,18 @@ _UNARY = {
 }
 # CXEvalResultKind
 _EVAL_INT, _EVAL_FLOAT = 1, 2
+
+
+class _RangeData(ctypes.Structure):
+    """CXSourceRange (clang-c/CXSourceLocation.h)."""
+
+    _fields_ = (("data", ctypes.c_void_p * 2), ("begin", ctypes.c_uint), ("end", ctypes.c_uint))
+
+
+class _Ranges(ctypes.Structure):
+    """CXSourceRangeList."""
+
+    _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(_RangeData)))
 
 
 @cache
@@ -61,6 +85,8 @@ def _library() -> tuple[Any, Any]:
         ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, [ctypes.c_void_p]),
         ("clang_EvalResult_getAsDouble", ctypes.c_double, [ctypes.c_void_p]),
         ("clang_EvalResult_dispose", None, [ctypes.c_void_p]),
+        ("clang_getAllSkippedRanges", ctypes.POINTER(_Ranges), [cindex.TranslationUnit]),
+        ("clang_disposeSourceRangeList", None, [ctypes.POINTER(_Ranges)]),
     ):
         function = getattr(lib, name, None)
         if function is None:
@@ -129,6 +155,21 @@ def initial_value(cursor: Cursor) -> Cursor | None:
     return None if found.kind.is_invalid() else found
 
 
+def skipped(unit: Any) -> list[tuple[str, int, int]]:
+    """What the preprocessor left out: file, the line of the `#if` or `#else`, that of its end."""
+    cindex, lib = _library()
+    found = lib.clang_getAllSkippedRanges(unit)
+    try:
+        result = []
+        for number in range(found.contents.count):
+            place = cindex.SourceRange.from_buffer_copy(found.contents.ranges[number])
+            if place.start.file is not None:
+                result.append((place.start.file.name, place.start.line, place.end.line))
+        return result
+    finally:
+        lib.clang_disposeSourceRangeList(found)
+
+
 def parse(file: Path, text: str, flags: tuple[str, ...]) -> Any:
     """The translation unit of a text, parsed as GNU C11 against the stub headers.
 
@@ -139,11 +180,15 @@ def parse(file: Path, text: str, flags: tuple[str, ...]) -> Any:
         ToolError: libclang is missing or too old.
     """
     cindex, _ = _library()
-    arguments = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), *flags]
+    arguments = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), _OPENMP, *flags]
     arguments += [word for folder in _SYSTEM for word in ("-idirafter", folder)]
     try:
         unit = cindex.Index.create().parse(
-            str(file), args=arguments, unsaved_files=[(str(file), text)]
+            str(file),
+            args=arguments,
+            unsaved_files=[(str(file), text)],
+            # Without it nothing is known of what `#if` leaves out.
+            options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
         )
     except cindex.TranslationUnitLoadError:
         raise SourceError(f"{file}: libclang cannot read it with {' '.join(flags)}") from None

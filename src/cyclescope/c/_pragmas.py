@@ -8,10 +8,14 @@ in the innermost block around it.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from cyclescope.c._tree import Pragma, Range
 
-__all__ = ["Pragmas", "find_pragmas"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Pragmas", "find_pragmas", "is_within"]
 
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b(?P<rest>(?:\\\r?\n|[^\n])*)")
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|==|&&|\|\||\"[^\"]*\"|\S")
@@ -34,6 +38,11 @@ def find_pragmas(file: str, text: str) -> list[Pragma]:
         where = Range(file, line, lead + 1, end_line, lead + len(match.group().strip()) + 1)
         found.append(Pragma(tuple(_TOKEN.findall(rest)), where))
     return found
+
+
+def is_within(where: Range, skipped: Iterable[tuple[str, int, int]]) -> bool:
+    """Whether a range begins in what the preprocessor left out (`Unit.skipped`)."""
+    return any(file == where.file and first < where.line < last for file, first, last in skipped)
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
 from cyclescope.c._depth import DEEPEST, deep_recursion
-from cyclescope.c._pragmas import Pragmas, find_pragmas
+from cyclescope.c._pragmas import Pragmas, find_pragmas, is_within
 from cyclescope.c._tree import (
     Block,
     Break,
@@ -87,9 +87,9 @@ class _Reader:
             name = inclusion.include.name
             if name not in self._sources and not _clang.is_system(name):
                 self._sources[name] = Path(name).read_text(encoding="utf-8", errors="replace")
-        self._pragmas = Pragmas(
-            [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
-        )
+        found = [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
+        self._skipped = tuple(r for r in _clang.skipped(unit) if r[0] in self._sources)
+        self._pragmas = Pragmas([p for p in found if not is_within(p.where, self._skipped)])
         self._build = ExprBuilder()
         self._nesting = 0
 
@@ -99,7 +99,7 @@ class _Reader:
         last: dict[str, int] = {}
         for cursor in self._unit.cursor.get_children():
             file = cursor.location.file
-            if file is None or file.name not in self._sources:
+            if file is None or file.name not in self._sources or cursor.kind.is_preprocessing():
                 continue
             kind = cursor.kind.name
             where = self._build.where(cursor)
@@ -112,7 +112,14 @@ class _Reader:
                 if known is None or known.body is None:
                     functions[function.name] = function
             last[where.file] = where.end_line
-        return Unit(str(self._path), functions, variables, self._build.structs, self._sources)
+        return Unit(
+            str(self._path),
+            functions,
+            variables,
+            self._build.structs,
+            self._sources,
+            self._skipped,
+        )
 
     def _function(self, cursor: Cursor, pragmas: tuple[Pragma, ...]) -> Function:
         params = tuple(self._build.variable(p, "param") for p in cursor.get_arguments())

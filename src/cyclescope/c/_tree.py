@@ -380,6 +380,7 @@ class Unit:
         variables: the global variables by name.
         structs: by name.
         sources: every file of the user's that took part, name → text.
+        skipped: what the preprocessor left out: file, and the lines before and behind.
     """
 
     file: str
@@ -387,6 +388,7 @@ class Unit:
     variables: dict[str, Variable]
     structs: dict[str, Struct]
     sources: dict[str, str]
+    skipped: tuple[tuple[str, int, int], ...] = ()
 
     def text(self, where: Range) -> str:
         """The text of a range in one line, white space reduced to single blanks."""

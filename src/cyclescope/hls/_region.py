@@ -319,6 +319,8 @@ class _Lowering(Sharing):
         for stmt in statements(self.target.body):
             pragmas = (*stmt.pragmas, *(stmt.trailing if isinstance(stmt, Block) else ()))
             seen |= {(p.where.file, p.where.line) for p in pragmas}
+        for file, first, last in self.unit.skipped:
+            seen |= {(file, line) for line in range(first + 1, last)}
         text = self.unit.sources[where.file].splitlines()
         for number in range(where.line, where.end_line + 1):
             words = text[number - 1].split("pragma", 1)
