@@ -16,7 +16,16 @@ import pytest
 import cyclescope
 from cyclescope.cli import main
 from cyclescope.errors import DataError
-from cyclescope.hls import Host, MemoryModel, Native, Program, compile_c, differences, read_dump
+from cyclescope.hls import (
+    Host,
+    MemoryModel,
+    Native,
+    Program,
+    compile_c,
+    differences,
+    measure,
+    read_dump,
+)
 from cyclescope.hls._machine import Machine, build_machine
 from cyclescope.hls._profile import profile_of
 from cyclescope.hls._run import HardwareRun, run_machine
@@ -28,6 +37,7 @@ from hls.test_trace import losses
 from rtl.benches import lint
 
 PROGRAMS = Path(__file__).parent / "programs"
+GEMM = Path(__file__).parents[2] / "examples" / "hls" / "gemm" / "1-naive.c"
 CHOSEN = ("critical_sections", "double_buffer", "barriers", "one_thread_region")
 
 
@@ -222,6 +232,27 @@ def test_a_run_that_is_cut_from_the_command_line(
     assert (again.schedule, again.series) == (profile.schedule, profile.series)
     assert main(["summary", "p.cyc"]) == 0
     assert "run cut" in capsys.readouterr().out
+
+
+def test_a_run_that_is_interrupted_shows_what_came_before() -> None:
+    """Ctrl-C: the simulation lets the unit write what it has."""
+    program = compile_c(GEMM, threads=4, defines={"DIM": "64"})
+    seen: list[int] = []
+
+    def interrupt(cycles: int, seconds: float) -> None:
+        if cycles > 1000 and not seen:
+            seen.append(cycles)
+            raise KeyboardInterrupt
+
+    found = measure(program, unit=UnitOptions("naive"), progress=interrupt)
+    assert (found.run.complete, found.run.stop_reason) == (False, "interrupted")
+    profile = found.profile
+    check_laws(profile)
+    assert not profile.meta.complete
+    assert profile.meta.stop_reason == "interrupted"
+    assert losses(profile) == {"run cut": 1}
+    assert profile.cycles == found.run.cycles >= seen[0]
+    assert any(len(series) for series in profile.series)
 
 
 @pytest.mark.parametrize("on_full", ["stop", "wrap"])

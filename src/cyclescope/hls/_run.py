@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +16,9 @@ from cyclescope.hls._ir import Op, Place
 from cyclescope.hls._machine_memory import BANKS, LINE, bank_of
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._models import with_models
-from cyclescope.hls._testbench import Host, bench, config_words, dram
+from cyclescope.hls._testbench import LAST_WORDS, Host, config_words, dram, harness
 from cyclescope.hls._watch import captures, watch, watch_modules
-from cyclescope.sim import Design, Harness, StopReason, build, go_done, run
+from cyclescope.sim import Design, StopReason, build, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +36,6 @@ _PAGE = 4096
 _FEWEST_LINES = 4096
 
 _LIMIT = 1 << 32
-_LAST_WORDS = 1 << 16  # cycles in which a profiling unit has written what it holds, and more
 
 TRACE_LINES = 1 << 14
 """Lines of a profiling unit's region by default: a megabyte."""
@@ -114,7 +114,7 @@ def prepare(
         "bench",
         files,
         capture=captures(machine) if profiled else (),
-        harness=Harness("bench", bench(machine, lines, inside), go_done("bench").cpp),
+        harness=harness(machine, lines, inside),
     )
 
 
@@ -184,7 +184,7 @@ def run_machine(
     )
     limit = cycle_limit
     if limit is not None and machine.trace is not None:
-        limit += _LAST_WORDS
+        limit += LAST_WORDS
     built = build(prepare(machine, layout.lines, profiled=period is not None, unit_rtl=unit_rtl))
     try:
         with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
@@ -192,22 +192,30 @@ def run_machine(
             write_inputs(folder, machine, arrays, host, memory or MemoryModel(), layout)
             result = run(built, cycle_limit=limit, progress=progress, arguments=(f"+RUN={folder}",))
             said = re.search(r"^CYC (.*)$", result.output, re.MULTILINE)
-            cut = cycle_limit is not None and said is not None and said[1] == "cut"
+            # Cut by the limit, or by whoever stopped it: the trace is there all the same.
+            cut = said is not None and said[1] == "cut"
             if said is not None and not cut:
                 raise RunError(_wrong(machine, said[1].split()))
             if result.stop_reason == "failed":
                 raise RunError(f"the simulation failed: {result.message}; please report this")
-            image = _read_back(folder, layout) if result.complete else b""
+            image = b""
+            if result.complete:
+                image = _read_back(folder, layout)
+            elif cut:
+                # The time that it had to write the memory was perhaps too short.
+                with suppress(OSError, ValueError):
+                    image = _read_back(folder, layout)
     except OSError as error:
         raise OutputError(
             f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror}); make"
             " room or name another folder in TMPDIR"
         ) from error
     complete = result.complete and not cut
+    reason = StopReason.LIMIT if cut and result.complete else result.stop_reason
     return HardwareRun(
-        cycle_limit if cut and cycle_limit else result.cycles,
+        cycle_limit if cycle_limit and reason is StopReason.LIMIT else result.cycles,
         complete,
-        str(StopReason.LIMIT if cut else result.stop_reason),
+        str(reason),
         result.seconds,
         {
             a.name: image[base : base + size]

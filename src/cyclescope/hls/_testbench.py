@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cyclescope.hls._ir import Place
 from cyclescope.hls._machine_memory import BANKS
 from cyclescope.hls._machine_parts import tid_width
+from cyclescope.sim import Harness, go_done
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._machine import Machine
     from cyclescope.hls._memory_model import MemoryModel
 
-__all__ = ["Host", "bench", "config_words", "dram", "wrapper"]
+__all__ = ["LAST_WORDS", "Host", "bench", "config_words", "dram", "harness", "wrapper"]
 
 _MODEL = (
     "controller",
@@ -36,6 +37,9 @@ _MODEL = (
     "stall",
     "stall_one_in",
 )
+LAST_WORDS = 1 << 16
+"""Cycles in which a profiling unit has written what it holds, and more."""
+
 _BANK = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
 _HOST = ("team", "only", "in_order", "start_cost", "patience", "period")
 
@@ -88,6 +92,8 @@ def config_words(host: Host, model: MemoryModel) -> list[int]:
 def bench(machine: Machine, lines: int, inside: str = "") -> str:
     """The module `bench`: clock in, `go` from the first cycle on, `done` at the end.
 
+    With a profiling unit `stop` cuts the run.
+
     Args:
         machine: what it drives.
         lines: of 64 bytes in each bank, a power of two.
@@ -127,6 +133,7 @@ def bench(machine: Machine, lines: int, inside: str = "") -> str:
 /* verilator lint_off UNUSEDSIGNAL */
 module bench (
   input wire clk,
+  input wire stop,
   output reg go,
   output reg done
 );
@@ -169,7 +176,8 @@ module bench (
   reg [63:0] clock;
   // A run that is to be cut: the profiling unit writes what it has, then memory is looked at.
   reg cutting;
-  wire trace_stop = cutting || (stop_at != 0 && clock >= stop_at && finished != team_mask);
+  wire wanted = stop || (stop_at != 0 && clock >= stop_at);
+  wire trace_stop = cutting || (wanted && finished != team_mask);
   wire trace_done;
   wire cut = cutting && trace_done;
   always @(posedge clk) begin
@@ -213,6 +221,23 @@ endmodule
 """
 
 
+def harness(machine: Machine, lines: int, inside: str = "") -> Harness:
+    """The bench for Verilator; arguments as of `bench`.
+
+    A profiling unit is told when somebody stops the run: what it has counted is then written.
+    """
+    cpp = go_done("bench").cpp
+    if machine.trace is not None:
+        end = "if (top.done) cyc::done();"
+        assert end in cpp
+        cpp = cpp.replace(
+            end,
+            f"{end}\n        top.stop = 1;\n"
+            f"        for (int i = 0; i < {LAST_WORDS} && !top.done; ++i) cycle();",
+        )
+    return Harness("bench", bench(machine, lines, inside), cpp)
+
+
 def wrapper() -> str:
     """A clock for simulators that have time."""
     return """\
@@ -225,7 +250,7 @@ module testbench;
     clk = 0;
     cycles = 0;
   end
-  bench bench (.clk(clk), .go(go), .done(done));
+  bench bench (.clk(clk), .stop(1'b0), .go(go), .done(done));
   always #1 clk = !clk;
   always @(posedge clk) begin
     if (go) cycles <= cycles + 1;
