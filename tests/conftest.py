@@ -7,6 +7,8 @@ from hypothesis import settings
 
 # Machines of CI are slow and shared: time is measured in benches/, not here.
 settings.register_profile("cyclescope", deadline=None, print_blob=True)
+# Before a release: pytest --hypothesis-profile=thorough tests/...
+settings.register_profile("thorough", settings.get_profile("cyclescope"), max_examples=3000)
 settings.load_profile("cyclescope")
 
 # Whoever starts a test run in the background may have told it to ignore Ctrl-C or, by nohup, a

@@ -131,6 +131,11 @@ class VcdFile:
                     f"{self.path}: {signal.full_name}: its identifier is longer than "
                     f"{_ID_BYTES} bytes; write the VCD with another tool"
                 )
+            if min(signal.key) <= ord(" "):
+                raise DataError(
+                    f"{self.path}: {signal.full_name}: its identifier holds a control character; "
+                    "the file is damaged"
+                )
         return Layout([signal.key for signal in wanted], [signal.width for signal in wanted])
 
     def _pieces(self, text: Text, layout: Layout) -> Iterator[Piece]:
