@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cyclescope.cli._common import check_outputs, force_option, report, writing
+from cyclescope.cli._common import check_outputs, force_option, pairs, report, writing
 
 if TYPE_CHECKING:
     from cyclescope.bounds import Bounds
@@ -16,20 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["bounds", "numbers"]
 
 
-def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
-    result = {}
-    for value in values:
-        name, _, given = value.partition("=")
-        if not name.isidentifier():
-            raise click.BadParameter(f"{value}: write NAME or NAME=VALUE", param_hint=option)
-        result[name] = given if "=" in value else "1"
-    return result
-
-
 def numbers(values: tuple[str, ...]) -> dict[str, int | float]:
     """Values of `--arg`, by name."""
     result: dict[str, int | float] = {}
-    for name, given in _pairs(values, "--arg").items():
+    for name, given in pairs(values, "--arg").items():
         try:
             result[name] = int(given, 0)
         except ValueError:
@@ -97,7 +87,7 @@ def bounds(
 
     beside = output.with_suffix(".unbounded.cyc") if output is not None else None
     check_outputs(output, beside, vcd, network, force=force)
-    macros = _pairs(defines, "-D")
+    macros = pairs(defines, "-D")
     result = estimate(
         source,
         kernel=kernel,

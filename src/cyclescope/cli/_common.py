@@ -27,12 +27,14 @@ __all__ = [
     "form_option",
     "level_option",
     "output_option",
+    "pairs",
     "profile_argument",
     "profiles_argument",
     "progress",
     "read_profile",
     "report",
     "target",
+    "words",
     "writing",
 ]
 
@@ -63,6 +65,35 @@ form_option = click.option(
     show_default=True,
     type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
 )
+
+
+def pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
+    """What an option given as NAME or NAME=VALUE says, by name; 1 where no value is given.
+
+    Raises:
+        BadParameter: a name is none.
+    """
+    result = {}
+    for value in values:
+        name, equals, given = value.partition("=")
+        if not name.isidentifier():
+            raise click.BadParameter(f"{value}: write NAME or NAME=VALUE", param_hint=option)
+        result[name] = given if equals else "1"
+    return result
+
+
+def words(text: str) -> list[str]:
+    """The words of `--args`, as a shell would split them.
+
+    Raises:
+        BadParameter: a quote is not closed.
+    """
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise click.BadParameter(f"{text}: a quote is not closed", param_hint="--args") from None
 
 
 def output_option(what: str) -> Callable[[Decorated], Decorated]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,10 @@ from cyclescope.cli._common import (
     check_outputs,
     force_option,
     output_option,
+    pairs,
     progress,
     report,
+    words,
     writing,
 )
 
@@ -21,23 +22,6 @@ if TYPE_CHECKING:
     from cyclescope.hls import Measurement, Program, UnitOptions
 
 __all__ = ["hls"]
-
-
-def _macros(values: tuple[str, ...]) -> dict[str, str]:
-    result = {}
-    for value in values:
-        name, equals, given = value.partition("=")
-        if not name.isidentifier():
-            raise click.BadParameter(f"{value}: write NAME or NAME=VALUE", param_hint="-D")
-        result[name] = given if equals else "1"
-    return result
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        raise click.BadParameter(f"{text}: a quote is not closed", param_hint="--args") from None
 
 
 @click.command()
@@ -165,9 +149,9 @@ def hls(
     layout = dump.with_name(f"{dump.name}.json") if dump is not None else None
     check_outputs(output, dump, layout, force=force)
     model = source_hls.read_memory_model(memory) if memory is not None else None
-    words = _words(arguments)
+    given = words(arguments)
     program = source_hls.compile_c(
-        source, threads=threads, defines=_macros(defines), include=include
+        source, threads=threads, defines=pairs(defines, "-D"), include=include
     )
     for warning in program.lowered.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -189,7 +173,7 @@ def hls(
     def going(unit: UnitOptions | None) -> Measurement:
         return source_hls.measure(
             program,
-            words,
+            given,
             memory=model,
             in_order=not reorder,
             start_cost=source_hls.START_COST if start_cost is None else start_cost,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,10 @@ from cyclescope.cli._common import (
     check_outputs,
     force_option,
     output_option,
+    pairs,
     progress,
     report,
+    words,
     writing,
 )
 
@@ -78,10 +79,7 @@ def ladder(
     check_outputs(output, force=force)
     for_calyx = {"--data": data, "--kernel": kernel, "--arg": values, "--calibration": calibration}
     for_threads = {"--threads": threads, "--args": arguments, "--memory": memory}
-    macros = {}
-    for define in defines:
-        name, equals, given = define.partition("=")
-        macros[name] = given if equals else "1"
+    macros = pairs(defines, "-D")
     if source.suffix == ".cyc":
         _refuse({**for_calyx, **for_threads, "--calyx": design}, "is for a program")
         profile = load(source)
@@ -122,19 +120,14 @@ def _threads(
     from cyclescope.analyse import climb
     from cyclescope.hls import read_memory_model
 
-    try:
-        words = shlex.split(arguments)
-    except ValueError:
-        raise click.BadParameter(
-            f"{arguments}: a quote is not closed", param_hint="--args"
-        ) from None
+    given = words(arguments)
     with progress("simulating") as show:
         return climb(
             source,
             threads=threads,
             defines=macros,
             include=include,
-            arguments=words,
+            arguments=given,
             memory=read_memory_model(memory) if memory is not None else None,
             progress=show,
         )
