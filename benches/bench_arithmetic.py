@@ -11,24 +11,16 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from cyclescope.rtl import Module, Unit, sources, variants
+from cyclescope.sim import find_nextpnr, find_yosys
 
 CELLS = ("LUT4", "CCU2C", "TRELLIS_FF", "MULT18X18D")
 SPEED_GRADE = "8"
-
-
-def tool(name: str) -> str:
-    """The program of this name, or what its wheel installs."""
-    for candidate in (name, f"yowasp-{name}"):
-        if found := shutil.which(candidate):
-            return found
-    raise SystemExit(f"{name} is not on PATH: pip install yowasp-{name}")
 
 
 def measure(unit: Unit, folder: Path, *, route: bool) -> tuple[dict[str, int], float]:
@@ -46,13 +38,13 @@ def measure(unit: Unit, folder: Path, *, route: bool) -> tuple[dict[str, int], f
         " tee -q -o unit.stat stat -json"
     )
     run = {"cwd": folder, "check": True, "capture_output": True, "text": True}
-    subprocess.run([tool("yosys"), "-q", "-p", script], **run)
+    subprocess.run([*find_yosys(), "-q", "-p", script], **run)
     stat = json.loads((folder / "unit.stat").read_text("utf-8"))
     cells = stat["modules"]["\\registered"]["num_cells_by_type"]
     cells["TRELLIS_FF"] -= sum(net.width for net in inputs.values())
     done = subprocess.run(
         [
-            *(tool("nextpnr-ecp5"), "--85k", "--speed", SPEED_GRADE, "--json", "unit.json"),
+            *(*find_nextpnr(), "--85k", "--speed", SPEED_GRADE, "--json", "unit.json"),
             *("--out-of-context", "--lpf-allow-unconstrained"),
             *(() if route else ("--no-route",)),
             *("--freq", "140", "--timing-allow-fail", "--seed", "1"),

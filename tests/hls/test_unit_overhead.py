@@ -19,8 +19,7 @@ from cyclescope.hls import (
     overhead,
     overhead_table,
 )
-from cyclescope.sim import Ecp5, find_nextpnr, find_yosys, on_ecp5
-from cyclescope.sim import _ecp5 as ecp5
+from cyclescope.sim import Ecp5, _synthesis, find_nextpnr, find_yosys, on_ecp5
 
 PROGRAM = Path(__file__).parent / "programs" / "critical_sections.c"
 
@@ -70,8 +69,8 @@ def test_the_papers_counters_are_a_part_of_all() -> None:
 
 
 def test_without_tools_a_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ecp5.shutil, "which", lambda _: None)
-    monkeypatch.setattr(ecp5.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(_synthesis.shutil, "which", lambda _: None)
+    monkeypatch.setattr(_synthesis.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ToolError, match="no nextpnr-ecp5: put one on PATH"):
         find_nextpnr()
     assert main(["hls", str(PROGRAM), "--overhead"]) == 4

