@@ -202,13 +202,18 @@ class Text:
         self._graph(region.root)
         self.source = "\n".join(self._lines) + "\n"
 
-    def _graph(self, graph: Graph) -> None:
+    def _named(self, graph: Graph) -> str:
+        """Writes what is in a graph; gives the graph's name, and its nodes theirs."""
         for node in graph.nodes:
             if node.body is not None:
                 self._graph(node.body)
         name = self.names[graph] = f"g{len(self.names)}"
         for node in graph.nodes:
             self._value[node] = f"v{len(self._value)}"
+        return name
+
+    def _graph(self, graph: Graph) -> None:
+        name = self._named(graph)
         carried = [self._value[c.param] for c in graph.carried]
         given = carried + [self._value[n] for n in graph.invariants]
         lines = [f"def {name}({', '.join(['memories', 'thread', *given])}):"]

@@ -120,12 +120,7 @@ class _StampedText(Text):
         super().__init__(program.region, scalars, None)
 
     def _graph(self, graph: Graph) -> None:
-        for node in graph.nodes:
-            if node.body is not None:
-                self._graph(node.body)
-        name = self.names[graph] = f"g{len(self.names)}"
-        for node in graph.nodes:
-            self._value[node] = f"v{len(self._value)}"
+        name = self._named(graph)
         carried = [c.param for c in graph.carried]
         given = [*carried, *graph.invariants]
         for node in given:
