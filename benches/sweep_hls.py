@@ -15,6 +15,7 @@ import random
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import Host, MemoryModel, compile_c, differences, interpret, machine_of
@@ -24,6 +25,12 @@ from cyclescope.hls._trace_format import OnFull
 from cyclescope.hls._trace_read import read_dump
 from cyclescope.hls._unit_top import UnitOptions
 from cyclescope.model import check_laws
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclescope.hls import Program
+    from cyclescope.hls._host import Native
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -51,36 +58,48 @@ UNITS = [
 ]
 
 
+def runs(source: Path, teams: list[int]) -> Iterator[tuple[int, int, Program, Native]]:
+    """For each team its number, its threads, the program for it, and that run natively.
+
+    A program that says itself how many threads it wants has one team, the first.
+    """
+    arguments = ARGUMENTS.get(source.stem, [])
+    with Host(compile_c(source, defines=SMALL)) as host:
+        for number, threads in enumerate(teams):
+            compiled = compile_c(source, threads=threads, defines=SMALL)
+            if compiled.region.threads == threads or threads == teams[0]:
+                yield (
+                    number,
+                    threads,
+                    compiled,
+                    host.run(arguments, threads=compiled.region.threads),
+                )
+
+
 def program(source: Path, teams: list[int]) -> str:
     """What is wrong with a program; empty if nothing is."""
-    arguments = ARGUMENTS.get(source.stem, [])
     wrong = []
     cycles = []
-    with Host(compile_c(source, defines=SMALL)) as host:
-        for threads in teams:
-            compiled = compile_c(source, threads=threads, defines=SMALL)
-            if compiled.region.threads != threads and threads != teams[0]:
+    for _, threads, compiled, native in runs(source, teams):
+        machine = machine_of(compiled)
+        for name, memory, in_order in WAYS:
+            try:
+                run = run_machine(
+                    machine,
+                    native.inputs,
+                    native.scalars,
+                    memory=memory,
+                    in_order=in_order,
+                    cycle_limit=LIMIT,
+                )
+            except CyclescopeError as error:
+                wrong.append(f"{threads} threads, {name}: {error}")
                 continue
-            native = host.run(arguments, threads=compiled.region.threads)
-            machine = machine_of(compiled)
-            for name, memory, in_order in WAYS:
-                try:
-                    run = run_machine(
-                        machine,
-                        native.inputs,
-                        native.scalars,
-                        memory=memory,
-                        in_order=in_order,
-                        cycle_limit=LIMIT,
-                    )
-                except CyclescopeError as error:
-                    wrong.append(f"{threads} threads, {name}: {error}")
-                    continue
-                if not run.complete:
-                    wrong.append(f"{threads} threads, {name}: {run.stop_reason}")
-                elif found := differences(compiled, native.outputs, run.arrays):
-                    wrong.append(f"{threads} threads, {name}: {found[0]}")
-                cycles.append(run.cycles)
+            if not run.complete:
+                wrong.append(f"{threads} threads, {name}: {run.stop_reason}")
+            elif found := differences(compiled, native.outputs, run.arrays):
+                wrong.append(f"{threads} threads, {name}: {found[0]}")
+            cycles.append(run.cycles)
     return "; ".join(wrong) or f"right, {min(cycles)} to {max(cycles)} cycles"
 
 
@@ -88,64 +107,56 @@ def profiled(source: Path, teams: list[int], turn: int) -> str:
     """What is wrong with a program's profile; `turn` chooses the unit."""
     from hls.exact import wrong
 
-    arguments = ARGUMENTS.get(source.stem, [])
     found = []
     cycles = full = unsure = 0
-    with Host(compile_c(source, defines=SMALL)) as host:
-        for number, threads in enumerate(teams):
-            compiled = compile_c(source, threads=threads, defines=SMALL)
-            if compiled.region.threads != threads and threads != teams[0]:
-                continue
-            native = host.run(arguments, threads=compiled.region.threads)
-            period, on_full, room, width = UNITS[(turn + 2 * number) % len(UNITS)]
-            unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
-            machine = machine_of(compiled, unit=unit)
-            assert machine.trace is not None
-            for name, memory, in_order in (WAYS[1], WAYS[2]):
-                where = f"{threads} threads, {name}, a sample every {period}"
-                try:
-                    run = run_machine(
-                        machine,
-                        native.inputs,
-                        native.scalars,
-                        memory=memory,
-                        in_order=in_order,
-                        start_cost=turn % 3 * 50,
-                        cycle_limit=LIMIT,
-                        period=1,
-                        trace_lines=room,
-                    )
-                    if not run.complete or run.capture is None:
-                        found.append(f"{where}: {run.stop_reason}")
-                        continue
-                    profile = read_dump(run.trace, machine.trace)
-                except CyclescopeError as error:
-                    found.append(f"{where}: {error}")
-                    continue
-                check_laws(profile)
-                truth = profile_of(
+    for number, threads, compiled, native in runs(source, teams):
+        period, on_full, room, width = UNITS[(turn + 2 * number) % len(UNITS)]
+        unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
+        machine = machine_of(compiled, unit=unit)
+        assert machine.trace is not None
+        for name, memory, in_order in (WAYS[1], WAYS[2]):
+            where = f"{threads} threads, {name}, a sample every {period}"
+            try:
+                run = run_machine(
                     machine,
-                    run.capture,
-                    team=machine.threads,
+                    native.inputs,
+                    native.scalars,
+                    memory=memory,
+                    in_order=in_order,
+                    start_cost=turn % 3 * 50,
+                    cycle_limit=LIMIT,
                     period=1,
-                    title="",
-                    inputs={},
-                    options={},
+                    trace_lines=room,
                 )
-                lost = {a.name for a in profile.meta.anomalies}
-                # A region that is too small says so; what it shows is true all the same.
-                too_small = lost & {"line dropped", "line overwritten"}
-                bad = differences(compiled, native.outputs, run.arrays)
-                busy = {"change of state lost", "cycle of unknown state"} & lost
-                bad += wrong(
-                    profile, truth, complete=not too_small, known=not too_small and not busy
-                )
-                if not too_small:
-                    bad += sorted(lost - busy)
-                unsure += bool(busy)
-                found += [f"{where}: {bad[0]}"] if bad else []
-                cycles += profile.cycles
-                full += bool(too_small)
+                if not run.complete or run.capture is None:
+                    found.append(f"{where}: {run.stop_reason}")
+                    continue
+                profile = read_dump(run.trace, machine.trace)
+            except CyclescopeError as error:
+                found.append(f"{where}: {error}")
+                continue
+            check_laws(profile)
+            truth = profile_of(
+                machine,
+                run.capture,
+                team=machine.threads,
+                period=1,
+                title="",
+                inputs={},
+                options={},
+            )
+            lost = {a.name for a in profile.meta.anomalies}
+            # A region that is too small says so; what it shows is true all the same.
+            too_small = lost & {"line dropped", "line overwritten"}
+            bad = differences(compiled, native.outputs, run.arrays)
+            busy = {"change of state lost", "cycle of unknown state"} & lost
+            bad += wrong(profile, truth, complete=not too_small, known=not too_small and not busy)
+            if not too_small:
+                bad += sorted(lost - busy)
+            unsure += bool(busy)
+            found += [f"{where}: {bad[0]}"] if bad else []
+            cycles += profile.cycles
+            full += bool(too_small)
     return "; ".join(found) or (
         f"right, {cycles} cycles, {full} regions full, {unsure} with states lost"
     )
