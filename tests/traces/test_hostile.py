@@ -103,7 +103,10 @@ REFUSED = {
     "no bits": (TEXT.replace(b"\nb10 &~", b"\nb &~"), "no bits"),
     "foreign digit": (TEXT.replace(b"\nb10 &~", b"\nb12 &~"), "foreign digit"),
     "real number": (TEXT.replace(b"\nb10 &~", b"\nr0.5 &~"), "no bits"),
-    "control character in an identifier": (TEXT.replace(b" ! ", b" \x02! ", 1), "control character"),
+    "control character in an identifier": (
+        TEXT.replace(b" ! ", b" \x02! ", 1),
+        "control character",
+    ),
     "scale": (b"$timescale 3 weeks $end\n" + TEXT, "time scale"),
 }
 
