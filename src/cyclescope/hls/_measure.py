@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,6 +118,7 @@ def measure(
     force: bool = False,
     unit: UnitOptions | None = None,
     trace_lines: int = TRACE_LINES,
+    host: Host | None = None,
 ) -> Measurement:
     """Runs a program natively and with its region in simulated hardware.
 
@@ -136,6 +138,7 @@ def measure(
         unit: build a profiling unit into the hardware; the profile is then what that wrote to
             memory, and `period` has no say.
         trace_lines: of 64 bytes in the unit's region of memory.
+        host: the program's host, compiled already; it stays open.
 
     Raises:
         DataError: the profiling unit cannot be built so.
@@ -146,7 +149,7 @@ def measure(
     """
     memory = memory or MemoryModel()
     machine = machine_of(program, unit=unit)
-    with Host(program) as host:
+    with nullcontext(host) if host is not None else Host(program) as host:
         native, failed = _native(host, arguments)
         if rtl is not None:
             write_rtl(
