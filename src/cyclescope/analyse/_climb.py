@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cyclescope.bounds import Calibration
-    from cyclescope.hls import MemoryModel
+    from cyclescope.hls import Measurement, MemoryModel
     from cyclescope.model import Profile
 
 __all__ = ["climb", "climb_calyx"]
@@ -76,34 +76,39 @@ def climb(
     cost = START_COST if start_cost is None else start_cost
     program = compile_c(source, threads=threads, defines=dict(defines or {}), include=include)
 
-    def run(timing: MemoryModel, cost: int = 0, only: int | None = None) -> Profile:
-        made = measure(
-            program, arguments, memory=timing, start_cost=cost, only=only, progress=progress
-        )
-        if not made.agrees and only is None:
-            what = made.differing[0] if made.differing else "what the program prints"
-            raise VerifyError(f"{source}: hardware and native run differ: {what}")
-        return made.profile
+    with Host(program) as host:
 
-    measured = run(memory, cost)
-    bounds: tuple[Share, ...]
-    try:
-        with Host(program) as host:
-            native = host.run(arguments)
-        bounds = shares(program, native, MOST_ITERATIONS if limit is None else limit)
-        # Of equal ones the last: it is started last.
-        thread = max(range(len(bounds)), key=lambda t: (bounds[t].absolute, t))
-    except RunError as error:
-        bounds, thread = (), program.region.threads - 1
-        lost = Anomaly("no bounds", Severity.INFO, 1, f"{error}; use smaller sizes")
-        measured = measured.with_meta(anomalies=(*measured.meta.anomalies, lost))
-    at_once = replace(memory, **dict.fromkeys(_TIMING, 0))
-    latency = replace(at_once, controller=memory.controller, cas=memory.cas)
-    alone = {"at once": run(at_once, only=thread), "latency": run(latency, only=thread)}
-    together = None
-    if program.region.threads > 1:
-        alone["all"] = run(memory, only=thread)
-        together = run(memory)
+        def run(timing: MemoryModel, cost: int = 0, only: int | None = None) -> Measurement:
+            made = measure(
+                program, arguments, memory=timing, start_cost=cost, only=only, progress=progress,
+                host=host,
+            )  # fmt: skip
+            if not made.agrees and only is None:
+                what = made.differing[0] if made.differing else "what the program prints"
+                raise VerifyError(f"{source}: hardware and native run differ: {what}")
+            return made
+
+        first = run(memory, cost)
+        measured = first.profile
+        bounds: tuple[Share, ...]
+        try:
+            bounds = shares(program, first.native, MOST_ITERATIONS if limit is None else limit)
+            # Of equal ones the last: it is started last.
+            thread = max(range(len(bounds)), key=lambda t: (bounds[t].absolute, t))
+        except RunError as error:
+            bounds, thread = (), program.region.threads - 1
+            lost = Anomaly("no bounds", Severity.INFO, 1, f"{error}; use smaller sizes")
+            measured = measured.with_meta(anomalies=(*measured.meta.anomalies, lost))
+        at_once = replace(memory, **dict.fromkeys(_TIMING, 0))
+        latency = replace(at_once, controller=memory.controller, cas=memory.cas)
+        alone = {
+            "at once": run(at_once, only=thread).profile,
+            "latency": run(latency, only=thread).profile,
+        }
+        together = None
+        if program.region.threads > 1:
+            alone["all"] = run(memory, only=thread).profile
+            together = run(memory).profile
     rungs = thread_ladder(bounds, thread, alone, together, measured)
     return measured.with_meta(ladder=rungs)
 
