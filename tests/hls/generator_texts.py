@@ -1,0 +1,148 @@
+"""How a random program is run: what it reads and writes, and the texts around its body."""
+
+from __future__ import annotations
+
+import random
+import struct
+from dataclasses import dataclass
+
+__all__ = [
+    "ARRAYS", "FLOATS", "INTEGERS", "JOINED", "OUT", "OUTS", "SIZE", "VECTORS", "Kernel",
+    "device_text", "inputs", "native_text", "unsigned", "width",
+]  # fmt: skip
+
+SIZE = 64  # elements of an input
+OUT = 16  # elements of an output for each thread
+
+INTEGERS = (
+    "int8_t",
+    "uint8_t",
+    "int16_t",
+    "uint16_t",
+    "int32_t",
+    "uint32_t",
+    "int64_t",
+    "uint64_t",
+)
+FLOATS = ("float", "double")
+ARRAYS = {
+    "in_i": "int32_t",
+    "in_b": "uint8_t",
+    "in_l": "int64_t",
+    "in_f": "float",
+    "in_d": "double",
+}
+OUTS = {"out_i": "int32_t", "out_l": "uint64_t", "out_f": "float", "out_s": "int16_t"}
+# What threads share besides: sums and extremes of all, a word to hand to the next thread.
+JOINED = {"total": "uint32_t", "sum": "int64_t", "low": "int16_t", "high": "uint64_t"}
+VECTORS = {
+    "float2": ("float", 2), "float4": ("float", 4), "float8": ("float", 8),
+    "double2": ("double", 2), "double4": ("double", 4), "uint2": ("uint32_t", 2),
+    "uint4": ("uint32_t", 4), "ulong2": ("uint64_t", 2), "ushort8": ("uint16_t", 8),
+    "uchar16": ("uint8_t", 16), "uchar4": ("uint8_t", 4),
+}  # fmt: skip
+HEAD = """\
+#include <stdint.h>
+#include <math.h>
+#include <omp.h>
+""" + "".join(
+    f"typedef {kind} {name} __attribute__((vector_size({lanes} * sizeof({kind}))));\n"
+    for name, (kind, lanes) in VECTORS.items()
+)
+
+
+@dataclass
+class Kernel:
+    """A random program: its helper functions and its threads' body."""
+
+    seed: int
+    functions: str
+    body: str
+
+
+def unsigned(kind: str) -> str:
+    return kind if kind.startswith("u") else f"u{kind}"
+
+
+def width(kind: str) -> int:
+    return {"float": 32, "double": 64}.get(kind) or int("".join(c for c in kind if c.isdigit()))
+
+
+def _params() -> str:
+    arrays = [f"{t} *{n}" for n, t in {**ARRAYS, **OUTS}.items()]
+    return ", ".join([*arrays, "int32_t x", "double y", "uint32_t *given"])
+
+
+def device_text(kernel: Kernel, threads: int) -> str:
+    """The program with its body as a target region."""
+    given = ", ".join(f"{n}[0:{SIZE}]" for n in ARRAYS)
+    results = ", ".join(f"{n}[0:{OUT * threads}]" for n in OUTS)
+    joined = ", ".join(JOINED)
+    return (
+        f"{HEAD}{kernel.functions}\n"
+        f"uint32_t kernel({_params()}) {{\n"
+        + "".join(f"  {kind} {name} = 0;\n" for name, kind in JOINED.items())
+        + f"#pragma omp target parallel map(to: {given})"
+        f" map(tofrom: {results}, {joined}, given[0:{threads}]) num_threads({threads})\n"
+        f"  {{\n  int32_t me = omp_get_thread_num();\n{kernel.body}\n  }}\n"
+        f"  return {' + '.join(JOINED)};\n}}\n"
+    )
+
+
+def native_text(kernels: list[Kernel], threads: int) -> str:
+    """A program that runs several kernels and prints their outputs."""
+    text = [HEAD, "#include <stdio.h>", "#include <string.h>"]
+    names = [*ARRAYS, *OUTS]
+    joined = [f"{kind} {name};" for name, kind in JOINED.items()]
+    text.append(f"struct joined {{ {' '.join(joined)} }};")
+    for kernel in kernels:
+        text += [
+            kernel.functions,
+            f"static struct joined kernel{kernel.seed}({_params()}) {{",
+            *(f"  {kind} {name} = 0;" for name, kind in JOINED.items()),
+            f"#pragma omp parallel num_threads({threads})",
+            "  { int32_t me = omp_get_thread_num();",
+            kernel.body,
+            "  }",
+            f"  return (struct joined){{ {', '.join(JOINED)} }};",
+            "}",
+        ]
+    for name, kind in ARRAYS.items():
+        text.append(f"static {kind} {name}[{SIZE}] __attribute__((aligned(64)));")
+    for name, kind in OUTS.items():
+        text.append(f"static {kind} {name}[{OUT * threads}] __attribute__((aligned(64)));")
+    text += ["int main(void) {", f"  int32_t x; double y; uint32_t given[{threads}];"]
+    for kernel in kernels:
+        text += [f"  fread({n}, sizeof {n}, 1, stdin);" for n in names]
+        text += ["  fread(&x, sizeof x, 1, stdin); fread(&y, sizeof y, 1, stdin);"]
+        text += [f"  {{ struct joined j = kernel{kernel.seed}({', '.join(names)}, x, y, given);"]
+        text += [f"  fwrite({n}, sizeof {n}, 1, stdout);" for n in OUTS]
+        text += [f"  fwrite(&j.{n}, sizeof j.{n}, 1, stdout);" for n in JOINED]
+        text += ["  }"]
+    return "\n".join([*text, "  return 0;", "}", ""])
+
+
+def inputs(kernel: Kernel, threads: int) -> tuple[dict[str, bytes], list[int]]:
+    """Contents of the arrays, and the bits of the scalars x and y."""
+    r = random.Random(f"inputs {kernel.seed}")
+    codes = {"int32_t": "i", "uint8_t": "B", "int64_t": "q", "float": "f", "double": "d",
+             "uint64_t": "Q", "int16_t": "h"}  # fmt: skip
+    found = {}
+    for name, kind in {**ARRAYS, **OUTS}.items():
+        count = SIZE if name in ARRAYS else OUT * threads
+        if kind in FLOATS:
+            values: list[float] = [
+                r.choice([0.0, -1.5, 2.0, 1e10, r.uniform(-50, 50)]) for _ in range(count)
+            ]
+        else:
+            bits = width(kind)
+            low = 0 if kind.startswith("u") else -(1 << (bits - 1))
+            values = [
+                r.choice([0, 1, 5, low, low + (1 << bits) - 1, low + r.getrandbits(bits)])
+                for _ in range(count)
+            ]
+        found[name] = struct.pack(f"<{count}{codes[kind]}", *values)
+    found |= {name: bytes(width(kind) // 8) for name, kind in JOINED.items()}
+    found["given"] = bytes(4 * threads)
+    x, y = r.randrange(-100, 100), r.uniform(-3, 3)
+    return found, [x & 0xFFFFFFFF, int.from_bytes(struct.pack("<d", y), "little")]
