@@ -8,12 +8,20 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cyclescope.views._text import clip, markdown_cell, spreadsheet_cell, visible, width_of
+from cyclescope.views._text import (
+    clip,
+    markdown_cell,
+    number,
+    percent,
+    spreadsheet_cell,
+    visible,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["CELL_WIDTH", "GRID_FORMATS", "Grid"]
+__all__ = ["CELL_WIDTH", "GRID_FORMATS", "Column", "Grid"]
 
 CELL_WIDTH = 48
 """Columns of the widest cell in text for people."""
@@ -22,6 +30,34 @@ GRID_FORMATS = ("text", "csv", "json", "markdown", "parquet")
 """The formats, those for people to read first and fourth."""
 
 Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column that people and machines both get.
+
+    Attributes:
+        heading: for people; that of a number starts with a space.
+        name: for machines.
+        of: its type for machines: `str`, `int` (a count), `float` (a share, given as a fraction).
+        value: of a row; None: there is none.
+        shown: a row for people, if not as its type is shown.
+    """
+
+    heading: str
+    name: str
+    of: type[str] | type[int] | type[float]
+    value: Callable[[Row], Any]
+    shown: Callable[[Row], str] | None = None
+
+    def text(self, row: Row) -> str:
+        """A row for people."""
+        if self.shown is not None:
+            return self.shown(row)
+        value = self.value(row)
+        if value is None:
+            return ""
+        return number(value) if self.of is int else percent(value) if self.of is float else value
 
 
 @dataclass(frozen=True)
@@ -37,6 +73,17 @@ class Grid(Generic[Row]):
     shown: dict[str, Callable[[Row], str]]
     schema: dict[str, type]
     record: Callable[[Row], dict[str, Any]]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column[Row]]) -> Grid[Row]:
+        """A table in which people and machines get the same columns."""
+
+        def record(row: Row) -> dict[str, Any]:
+            values = ((column, column.value(row)) for column in columns)
+            return {c.name: None if value is None else c.of(value) for c, value in values}
+
+        shown: dict[str, Callable[[Row], str]] = {c.heading: c.text for c in columns}
+        return cls(shown, {column.name: column.of for column in columns}, record)
 
     def render(self, rows: Sequence[Row], fmt: str) -> bytes:
         """The rows in one of `GRID_FORMATS`, UTF-8 where it is text."""

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.analyse import LOST_STATES, Member, Team, Wait, team
 from cyclescope.errors import InputError
-from cyclescope.views._grid import Grid
+from cyclescope.views._grid import Column, Grid
 from cyclescope.views._text import clip, number, percent, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import RenderableType
     from rich.table import Table
 
@@ -75,31 +73,22 @@ def team_view(profile: Profile, fmt: str = "text") -> bytes:
         InputError: its threads are not each in one state at a time, or it has none.
     """
     team = _team(profile)
-    states = list(_states(team))
-    counters = list(dict.fromkeys(key for m in team.members for key in m.counts))
+    counters = dict.fromkeys(key for m in team.members for key in m.counts)
 
-    def of_state(state: str) -> Callable[[Member], str]:
-        return lambda member: number(member.states.get(state, 0))
+    def of_state(state: str) -> Column[Member]:
+        return Column(f" {state}", state, int, lambda member: member.states.get(state, 0))
 
-    def of_counter(key: tuple[str, str]) -> Callable[[Member], str]:
-        return lambda member: number(member.counts.get(key, 0))
+    def of_counter(key: tuple[str, str]) -> Column[Member]:
+        heading = f" {key[1].removeprefix('stalls: ')}"
+        return Column(heading, key[1], int, lambda member: member.counts.get(key, 0))
 
-    def busy(member: Member) -> str:
-        return percent(_share(member.busy, team.cycles))
-
-    def record(member: Member) -> dict[str, Any]:
-        values: dict[str, Any] = {"thread": member.name}
-        values |= {state: member.states.get(state, 0) for state in states}
-        values["busy"] = member.busy / team.cycles if team.cycles else 0.0
-        return values | {name: member.counts.get((metric, name), 0) for metric, name in counters}
-
-    shown: dict[str, Callable[[Member], str]] = {"thread": lambda member: member.name}
-    shown |= {f" {state}": of_state(state) for state in states}
-    shown[" busy"] = busy
-    shown |= {f" {key[1].removeprefix('stalls: ')}": of_counter(key) for key in counters}
-    schema: dict[str, type] = {"thread": str, **dict.fromkeys(states, int), "busy": float}
-    schema |= dict.fromkeys((name for _, name in counters), int)
-    return Grid(shown, schema, record).render(team.members, fmt)
+    columns = [
+        Column[Member]("thread", "thread", str, lambda member: member.name),
+        *map(of_state, _states(team)),
+        Column(" busy", "busy", float, lambda member: _share(member.busy, team.cycles)),
+        *map(of_counter, counters),
+    ]
+    return Grid.of(columns).render(team.members, fmt)
 
 
 def waits_view(profile: Profile, fmt: str = "text") -> bytes:
@@ -114,21 +103,22 @@ def waits_view(profile: Profile, fmt: str = "text") -> bytes:
     """
     team = _team(profile)
     everything = len(team.members) * team.cycles
-    shown: dict[str, Callable[[Wait], str]] = {
-        " thread-cycles": lambda wait: number(wait.cycles),
-        " share": lambda wait: percent(_share(wait.cycles, everything)),
-        " line": lambda wait: str(wait.line) if wait.line else "",
-        "for": lambda wait: wait.what.removeprefix("waiting: "),
-        "text": lambda wait: wait.text,
-    }
-    schema = {"thread_cycles": int, "share": float, "line": int, "what": str, "text": str}
+    columns: list[Column[Wait]] = [
+        Column(" thread-cycles", "thread_cycles", int, lambda wait: wait.cycles),
+        Column(" share", "share", float, lambda wait: _share(wait.cycles, everything)),
+        Column(" line", "line", int, lambda wait: wait.line or None, _line),
+        Column("for", "what", str, lambda wait: wait.what, _cause),
+        Column("text", "text", str, lambda wait: wait.text),
+    ]
+    return Grid.of(columns).render(team.waits, fmt)
 
-    def record(wait: Wait) -> dict[str, Any]:
-        share = float(_share(wait.cycles, everything))
-        values = (wait.cycles, share, wait.line or None, wait.what, wait.text)
-        return dict(zip(schema, values, strict=True))
 
-    return Grid(shown, schema, record).render(team.waits, fmt)
+def _line(wait: Wait) -> str:
+    return str(wait.line) if wait.line else ""
+
+
+def _cause(wait: Wait) -> str:
+    return wait.what.removeprefix("waiting: ")
 
 
 def _team(profile: Profile) -> Team:
@@ -184,10 +174,9 @@ def _bar(team: Team, width: int) -> RenderableType:
 
 
 def _members(team: Team) -> Table:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table = _plain()
     table.add_column("thread", no_wrap=True)
     states = _states(team)
     stalls = list(dict.fromkeys(n for m in team.members for k, n in m.counts if k == "stall"))
@@ -221,6 +210,16 @@ def _members(team: Team) -> Table:
             for n in stalls
         ),
     )
+    return table
+
+
+def _plain(*numbers: str) -> Table:
+    """A table without lines, with these columns of numbers."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for title in numbers:
+        table.add_column(title, justify="right", no_wrap=True)
     return table
 
 
@@ -260,11 +259,7 @@ def _rates(team: Team) -> list[_Rate]:
 
 
 def _roofs(team: Team, period_ps: int | None) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for title in ("a cycle", "roof", "share", *(("a second",) if period_ps else ())):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _plain("a cycle", "roof", "share", *(("a second",) if period_ps else ()))
     table.add_column("of")
     for row in _rates(team):
         cells = [f"{float(row.rate):.3g}", "", ""]
@@ -279,19 +274,14 @@ def _roofs(team: Team, period_ps: int | None) -> Table:
 
 
 def _waits(team: Team) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for title in ("thread-cycles", "share", "line"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _plain("thread-cycles", "share", "line")
     table.add_column("for", no_wrap=True)
     table.add_column("", no_wrap=True, overflow="ellipsis", style="dim")
     everything = len(team.members) * team.cycles
     for wait in team.waits[:_PLACES]:
         share = percent(_share(wait.cycles, everything))
-        line = str(wait.line) if wait.line else ""
-        what = clip(visible(wait.what.removeprefix("waiting: ")), _LABEL)
-        table.add_row(number(wait.cycles), share, line, what, clip(visible(wait.text), _LABEL))
+        what, text = (clip(visible(words), _LABEL) for words in (_cause(wait), wait.text))
+        table.add_row(number(wait.cycles), share, _line(wait), what, text)
     if len(team.waits) > _PLACES:
         table.add_row("", "", "", f"… {len(team.waits) - _PLACES} more places")
     return table
