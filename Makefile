@@ -60,6 +60,7 @@ units: setup     ## stream vectors through the arithmetic units: make units [VEC
 bench: setup     ## measure what the README promises
 	$(BIN)/python benches/bench_calyx.py
 	$(BIN)/python benches/bench_report.py
+	$(BIN)/python benches/bench_import.py
 
 # The built page is committed: only who changes it needs Node.js (docs/dependencies.md says why).
 page: web/node_modules/ready ## check and build the report's page (needs node)

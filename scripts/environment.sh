@@ -9,6 +9,15 @@ command -v "$python" >/dev/null || fail "no $python; install Python 3.11 or newe
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     fail "$("$python" --version) is too old; set PYTHON to a Python 3.11 or newer"
 command -v cargo >/dev/null || fail "no cargo; install Rust (Debian: apt install cargo, or rustup)"
+# rustup puts a cargo into PATH that starts only once a toolchain is chosen, and looks for it in HOME.
+rust=$(cargo --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+[ -n "$rust" ] || fail "cargo does not start; see what 'cargo --version' says (rustup default stable)"
+# shellcheck disable=SC2086  # two numbers
+set -- $rust
+[ "$1" -gt 1 ] || [ "$2" -ge 85 ] || fail "cargo $1.$2 is too old; install Rust 1.85 or newer"
+compiler=${CXX:-clang++}
+command -v "${compiler%% *}" >/dev/null || command -v g++ >/dev/null ||
+    fail "no C++ compiler; install one (Debian: apt install g++)"
 
 if ! "$python" -m venv --clear .venv >/dev/null 2>&1; then
     # Debian splits venv's pip off into a package of its own. With a pip around, we need none.
