@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -122,25 +122,28 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.2f} %"
 
 
+def table(words: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table for a page: columns of words, then of numbers."""
+    rules = [*(["---"] * len(words)), *(["---:"] * len(numbers))]
+    lines = [(*words, *numbers), rules, *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
 def gemm_table(found: Mapping[str, Profile]) -> str:
     """A row for each version."""
-    first = before = found["1-naive"].cycles
-    lines = [
-        "| version | cycles | step | in all | the paper's step | in all | bytes a cycle | of the "
-        "roof | FLOP a cycle | of the roof | waits for memory |",
-        "|" + " --- |" + " ---: |" * 10,
-    ]
-    for name, run in found.items():
+    cycles = [run.cycles for run in found.values()]
+
+    def row(name: str, run: Profile, before: int) -> tuple[str, ...]:
         threads = team_of(run)
         memory, floats = (
             next(r for r in threads.roofs if word in r.names[0]) for word in ("bytes", "floating")
         )
         waiting = sum(m.counts.get(("stall", "stalls: memory"), 0) for m in threads.members)
-        cells = (
+        return (
             WORDS[name],
             f"{run.cycles:,}",
             f"{before / run.cycles:.2f}",
-            f"{first / run.cycles:.2f}",
+            f"{cycles[0] / run.cycles:.2f}",
             *PAPER[name],
             f"{float(memory.rate):.2f}",
             f"{100 * float(memory.share):.1f} %",
@@ -148,31 +151,35 @@ def gemm_table(found: Mapping[str, Profile]) -> str:
             f"{100 * float(floats.share):.0f} %",
             f"{100 * waiting / (THREADS * run.cycles):.0f} %",
         )
-        lines.append(f"| {' | '.join(cells)} |")
-        before = run.cycles
-    return "\n".join(lines) + "\n"
+
+    numbers = (
+        "cycles", "step", "in all", "the paper's step", "in all", "bytes a cycle", "of the roof",
+        "FLOP a cycle", "of the roof", "waits for memory",
+    )  # fmt: skip
+    before = [cycles[0], *cycles]
+    return table(["version"], numbers, map(row, found, found.values(), before))
 
 
 def waits_table(found: Mapping[str, Profile]) -> str:
     """For each version what its requests to memory are, and what they cost."""
-    lines = [
-        "| version | requests | bytes each | cycles from one to the next | threads that wait for "
-        "memory, on average | for a lock |",
-        "|" + " --- |" + " ---: |" * 5,
-    ]
-    for name, run in found.items():
+
+    def row(name: str, run: Profile) -> tuple[str, ...]:
         threads = team_of(run)
         requests = sum(int(s.value.sum()) for s in run.series if s.name == "memory requests")
         moved = sum(rate(threads, word) for word in ("bytes read", "bytes written")) * run.cycles
-        cells = (
+        return (
             WORDS[name],
             f"{requests:,}",
             f"{moved / requests:.1f}",
             f"{run.cycles / requests:.2f}",
             *(f"{rate(threads, 'stalls', cause):.2f}" for cause in ("memory", "lock")),
         )
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+
+    numbers = (
+        "requests", "bytes each", "cycles from one to the next",
+        "threads that wait for memory, on average", "for a lock",
+    )  # fmt: skip
+    return table(["version"], numbers, map(row, found, found.values()))
 
 
 def contention(run: Profile) -> int:
@@ -268,11 +275,7 @@ def pi(pages: Path, work: Path, *, area: bool, scale: int = 1) -> Mapping[str, s
     """Section V-D: pi in 1, 4 and 10 million steps, divided by `scale` as the start's cost is."""
     from cyclescope.views import timeline_svg
 
-    lines = [
-        "| steps | cycles | parallel efficiency | FLOP a cycle | of the roof | GFLOP/s at 140 MHz "
-        "| the paper |",
-        "|" + " ---: |" * 7,
-    ]
+    rows = []
     paper = {"1": "0.146", "4": "0.556", "10": "1.507"}
     roof = 0
     for name, steps in STEPS.items():
@@ -295,6 +298,10 @@ def pi(pages: Path, work: Path, *, area: bool, scale: int = 1) -> Mapping[str, s
             f"{floats * 0.140:.3f}",
             paper[name],
         )
-        lines.append(f"| {' | '.join(cells)} |")
-    table = "\n".join(lines) + "\n"
-    return {"table": table, "start": f"{START // scale:,}", "roof": str(roof)}
+        rows.append(cells)
+    numbers = (
+        "steps", "cycles", "parallel efficiency", "FLOP a cycle", "of the roof",
+        "GFLOP/s at 140 MHz", "the paper",
+    )  # fmt: skip
+    start = f"{START // scale:,}"
+    return {"table": table([], numbers, rows), "start": start, "roof": str(roof)}
