@@ -6,6 +6,7 @@ import { Ladders } from "./Ladder.tsx";
 import { type Node, flame, layOut } from "./flame.ts";
 import { choose, current, profiles } from "./state.ts";
 import { ClassBar } from "./Summary.tsx";
+import { type Head, Table } from "./Table.tsx";
 import { className, number, percent } from "./text.ts";
 
 /** All profiles on one scale. */
@@ -22,41 +23,30 @@ export function Compare() {
   return (
     <section id="compare" aria-labelledby="compare-title">
       <h2 id="compare-title">Side by side</h2>
-      <div class="wide">
-        <table data-part="compare">
-          <caption>Cycles by class (thread-cycles by state, where there are threads); bars have one scale; changes are against the first profile</caption>
-          <thead>
-            <tr>
-              <th scope="col">profile</th><th scope="col" class="n">cycles</th><th scope="col" class="n">change</th>
-              {used.map((name) => <th scope="col" class="n">{className(name)}</th>)}
-              <th scope="col" class="barcell">cycles</th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((profile, index) => (
-              <tr class={index === current.value ? "pointed" : ""}>
-                <th scope="row">
-                  <button type="button" class="link" onClick={() => choose(index)}>{profile.name}</button>
-                </th>
-                <td class="n">{number(profile.cycles)}</td>
-                <td class="n">{index ? change(profile.cycles, all[0]!.cycles) : ""}</td>
-                {used.map((name) => {
-                  const at = names.indexOf(name);
-                  const mine = cycles[index]![at]!;
-                  const moved = mine - cycles[0]![at]!;
-                  return (
-                    <td class="n">
-                      {number(mine)}
-                      {index > 0 && moved !== 0 && <small class={moved > 0 ? "more" : "less"}> {signed(moved)}</small>}
-                    </td>
-                  );
-                })}
-                <td class="barcell"><ClassBar names={names} cycles={cycles[index]!} total={longest * profile.classes.per} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table part="compare" caption="Cycles by class (thread-cycles by state, where there are threads); bars have one scale; changes are against the first profile"
+        heads={[["profile"], ["cycles", "n"], ["change", "n"], ...used.map((name): Head => [className(name), "n"]), ["cycles", "barcell"]]}>
+        {all.map((profile, index) => (
+          <tr class={index === current.value ? "pointed" : ""}>
+            <th scope="row">
+              <button type="button" class="link" onClick={() => choose(index)}>{profile.name}</button>
+            </th>
+            <td class="n">{number(profile.cycles)}</td>
+            <td class="n">{index ? change(profile.cycles, all[0]!.cycles) : ""}</td>
+            {used.map((name) => {
+              const at = names.indexOf(name);
+              const mine = cycles[index]![at]!;
+              const moved = mine - cycles[0]![at]!;
+              return (
+                <td class="n">
+                  {number(mine)}
+                  {index > 0 && moved !== 0 && <small class={moved > 0 ? "more" : "less"}> {signed(moved)}</small>}
+                </td>
+              );
+            })}
+            <td class="barcell"><ClassBar names={names} cycles={cycles[index]!} total={longest * profile.classes.per} /></td>
+          </tr>
+        ))}
+      </Table>
       <Ladders />
       <details class="beside" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Flame graphs on one scale</summary>

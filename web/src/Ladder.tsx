@@ -1,6 +1,7 @@
 import type { Profile, Rung } from "./data.ts";
 import { Help } from "./Help.tsx";
 import { choose, profile, profiles } from "./state.ts";
+import { type Head, Table } from "./Table.tsx";
 import { number, percent } from "./text.ts";
 
 interface Step {
@@ -30,28 +31,18 @@ export function Ladder() {
           Of {number(cycles)} cycles the largest part is {largest.name}: {number(largest.to - largest.from)} ({percent(largest.to - largest.from, cycles)}).
         </p>
       )}
-      <div class="wide">
-        <table class="ladder" data-part="ladder">
-          <caption>Each rung (bold) is the one above it and the gaps between them, exactly; the last one is the run</caption>
-          <thead>
-            <tr>
-              <th scope="col">rung, gap</th><th scope="col" class="n">cycles</th><th scope="col" class="n">of the run</th>
-              <th scope="col" class="barcell">to scale</th><th scope="col">what it is</th>
-            </tr>
-          </thead>
-          <tbody>
-            {steps.map((step) => (
-              <tr class={step.due === null ? "rung" : "step"}>
-                <th scope="row">{step.due !== null && <i class={`swatch l-${step.due || "program"}`} />}{step.name}</th>
-                <td class="n">{step.due === null ? number(step.to) : signed(step.to - step.from)}</td>
-                <td class="n">{step.due === null ? "" : share(step.to - step.from, cycles)}</td>
-                <td class="barcell"><Bar step={step} most={most} /></td>
-                <td class="dim">{step.about}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table part="ladder" kind="ladder" caption="Each rung (bold) is the one above it and the gaps between them, exactly; the last one is the run"
+        heads={[["rung, gap"], ["cycles", "n"], ["of the run", "n"], ["to scale", "barcell"], ["what it is"]]}>
+        {steps.map((step) => (
+          <tr class={step.due === null ? "rung" : "step"}>
+            <th scope="row">{step.due !== null && <i class={`swatch l-${step.due || "program"}`} />}{step.name}</th>
+            <td class="n">{step.due === null ? number(step.to) : signed(step.to - step.from)}</td>
+            <td class="n">{step.due === null ? "" : share(step.to - step.from, cycles)}</td>
+            <td class="barcell"><Bar step={step} most={most} /></td>
+            <td class="dim">{step.about}</td>
+          </tr>
+        ))}
+      </Table>
       <Help>
         <p>
           Read it from the top: what no hardware of this program can beat, then what each thing that hardware has or lacks adds.
@@ -91,36 +82,25 @@ export function Ladders() {
   if (known.length < 2) return null;
   const longest = Math.max(1, ...known.map(([one]) => one.cycles));
   return (
-    <div class="wide">
-      <table data-part="ladders">
-        <caption>What their cycles are due to, from each one's ladder; bars have one scale</caption>
-        <thead>
+    <Table part="ladders" caption="What their cycles are due to, from each one's ladder; bars have one scale"
+      heads={[["profile"], ...DUE.map(([due, name]): Head => [<><i class={`swatch l-${due}`} />{name}</>, "n"]), ["cycles", "barcell"]]}>
+      {known.map(([one, index]) => {
+        const cycles = dues(one.ladder);
+        return (
           <tr>
-            <th scope="col">profile</th>
-            {DUE.map(([due, name]) => <th scope="col" class="n"><i class={`swatch l-${due}`} />{name}</th>)}
-            <th scope="col" class="barcell">cycles</th>
+            <th scope="row"><button type="button" class="link" onClick={() => choose(index)}>{one.name}</button></th>
+            {cycles.map((count) => <td class="n">{count < 0 ? signed(count) : number(count)}</td>)}
+            <td class="barcell">
+              <div class="bar" aria-hidden="true">
+                {cycles.map((count, at) => (
+                  <span class={`l-${DUE[at]![0]}`} style={{ width: `${(100 * Math.max(count, 0)) / longest}%` }} />
+                ))}
+              </div>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {known.map(([one, index]) => {
-            const cycles = dues(one.ladder);
-            return (
-              <tr>
-                <th scope="row"><button type="button" class="link" onClick={() => choose(index)}>{one.name}</button></th>
-                {cycles.map((count) => <td class="n">{count < 0 ? signed(count) : number(count)}</td>)}
-                <td class="barcell">
-                  <div class="bar" aria-hidden="true">
-                    {cycles.map((count, at) => (
-                      <span class={`l-${DUE[at]![0]}`} style={{ width: `${(100 * Math.max(count, 0)) / longest}%` }} />
-                    ))}
-                  </div>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }
 

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { type LineCycles, type Stall, lineCycles, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
 import { counted, countedCycles, focus, point, profile, weights } from "./state.ts";
+import { type Head, Table } from "./Table.tsx";
 import { number, percent } from "./text.ts";
 
 interface Shown {
@@ -35,6 +36,10 @@ export function SourceView() {
   const lines = merge(files.get(file) ?? [], text?.parts ?? [], waits);
   const threads = shown.classes.of !== null;
   const total = countedCycles.value * shown.classes.per;
+  const heads: Head[] = [
+    [threads ? "thread-cycles" : "cycles", "n"], ["share", "n"], [threads ? "lost" : "control only", "n"],
+    ...(waits.length ? [["waiting", "n"] satisfies Head] : []), ["line", "n"], ["text"],
+  ];
   return (
     <section id="source" aria-labelledby="source-title">
       <h2 id="source-title">Source</h2>
@@ -49,45 +54,32 @@ export function SourceView() {
         </select></label>
         {!text && <span class="note">The text is not in this report (see --embed-source); what each line declares is shown instead.</span>}
       </div>
-      <div class="wide code" tabIndex={0} role="region" aria-label={`Cycles of the lines of ${file}`}>
-        <table data-part="lines">
-          <caption class="hidden">Cycles beside each line</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="n">{threads ? "thread-cycles" : "cycles"}</th><th scope="col" class="n">share</th>
-              <th scope="col" class="n">{threads ? "lost" : "control only"}</th>
-              {waits.length > 0 && <th scope="col" class="n">waiting</th>}
-              <th scope="col" class="n">line</th><th scope="col">text</th>
+      <Table part="lines" caption="Cycles beside each line" label={`Cycles of the lines of ${file}`} heads={heads}>
+        {lines.map((one, index) => {
+          const here = one.cycles;
+          const gap = index > 0 && lines[index - 1]!.line + 1 !== one.line;
+          const frames = here?.frames.map((frame) => shown.frames[frame]!.name).join(", ");
+          return (
+            <tr id={`line-${one.line}`} class={`${gap ? "gap " : ""}${here?.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}`}>
+              <td class="n" data-line={one.line}>
+                {here && <span class="meter heat" style={{ width: `${(100 * here.active) / (total || 1)}%` }} />}
+                {here && number(here.active)}
+              </td>
+              <td class="n">{here && percent(here.active, total)}</td>
+              <td class="n">{here && here.active > here.useful ? number(here.active - here.useful) : ""}</td>
+              {waits.length > 0 && <Waiting waits={one.waits} total={total} />}
+              <td class="n">
+                {here?.paths.length ? (
+                  <button type="button" class="link" title={frames} onClick={() => point(`${file}:${one.line}`, here.paths)}>{one.line}</button>
+                ) : (
+                  one.line
+                )}
+              </td>
+              <td><code>{one.text ?? ""}</code>{one.text === null && <span class="dim">{frames}</span>}</td>
             </tr>
-          </thead>
-          <tbody>
-            {lines.map((one, index) => {
-              const here = one.cycles;
-              const gap = index > 0 && lines[index - 1]!.line + 1 !== one.line;
-              const frames = here?.frames.map((frame) => shown.frames[frame]!.name).join(", ");
-              return (
-                <tr id={`line-${one.line}`} class={`${gap ? "gap " : ""}${here?.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}`}>
-                  <td class="n" data-line={one.line}>
-                    {here && <span class="meter heat" style={{ width: `${(100 * here.active) / (total || 1)}%` }} />}
-                    {here && number(here.active)}
-                  </td>
-                  <td class="n">{here && percent(here.active, total)}</td>
-                  <td class="n">{here && here.active > here.useful ? number(here.active - here.useful) : ""}</td>
-                  {waits.length > 0 && <Waiting waits={one.waits} total={total} />}
-                  <td class="n">
-                    {here?.paths.length ? (
-                      <button type="button" class="link" title={frames} onClick={() => point(`${file}:${one.line}`, here.paths)}>{one.line}</button>
-                    ) : (
-                      one.line
-                    )}
-                  </td>
-                  <td><code>{one.text ?? ""}</code>{one.text === null && <span class="dim">{frames}</span>}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </Table>
       <Help>
         <p>
           Beside each line: the cycles in which something from this line was active, their share, and how many of

@@ -3,6 +3,7 @@ import type { Profile } from "./data.ts";
 import { type Span, type Stall, classCycles, hottest, stalls, verdict, worked } from "./derive.ts";
 import { Help } from "./Help.tsx";
 import { counted, countedCycles, focus, point, profile, selection, weights } from "./state.ts";
+import { Table } from "./Table.tsx";
 import { className, cycles, duration, number, percent } from "./text.ts";
 
 export function Summary() {
@@ -38,59 +39,46 @@ export function Summary() {
       <p class="gist">{gist(shown.classes.names, classes, total * per, unit)}{waiting && ` ${waiting}`}</p>
       <ClassBar names={shown.classes.names} cycles={classes} total={total * per} />
       <div class="columns">
-        <table class="classes" data-part="classes">
-          <caption>
-            {shown.classes.of
+        <Table part="classes" kind="classes" heads={[[shown.classes.of ? "state" : "class"], [unit, "n"], ["share", "n"]]}
+          caption={
+            shown.classes.of
               ? `Where ${number(total)} cycles of ${number(per)} threads go: each is in one state in every cycle`
-              : "Where the cycles go: every cycle is in one class"}
-          </caption>
-          <thead>
-            <tr><th scope="col">{shown.classes.of ? "state" : "class"}</th><th scope="col" class="n">{unit}</th><th scope="col" class="n">share</th></tr>
-          </thead>
-          <tbody>
-            {shown.classes.names.map((name, index) =>
-              classes[index] || name === "useful" || name === "running" ? (
-                <tr>
-                  <th scope="row"><i class={`swatch c-${name}`} />{className(name)}</th>
-                  <td class="n" data-class={name}>{number(classes[index])}</td>
-                  <td class="n">{percent(classes[index], total * per)}</td>
-                </tr>
-              ) : null,
-            )}
-          </tbody>
-        </table>
-        <div class="wide"><table class="hot" data-part="hottest">
-          <caption>Hottest paths: {unit} at their very end (what runs in parallel counts each time)</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="n">cycles</th><th scope="col" class="n">share</th>
-              <th scope="col">what</th><th scope="col">line</th><th scope="col">path</th>
-            </tr>
-          </thead>
-          <tbody>
-            {hot.map((one) => {
-              const frame = shown.frames[one.frame];
-              const names = [one.instance, ...one.stack];
-              const at = frame.positions[0];
-              const lost = verdict(shown, one.paths[0]!);
-              const label = names.join(" › ");
-              return (
-                <tr class={focus.value?.label === label ? "pointed" : ""}>
-                  <td class="n">{number(one.cycles)}</td>
-                  <td class="n">{percent(one.cycles, total * per)}</td>
-                  <td class="whole"><i class={swatch(frame.kind, lost)} />{lost}</td>
-                  <td class="place">{at && `${at.file}:${at.line}`}</td>
-                  <td>
-                    <button type="button" class="link" onClick={() => point(label, one.paths)}>
-                      {names.slice(0, -1).map((name) => <span class="dim">{name} › </span>)}
-                      <b>{names[names.length - 1]}</b>
-                    </button>
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table></div>
+              : "Where the cycles go: every cycle is in one class"
+          }>
+          {shown.classes.names.map((name, index) =>
+            classes[index] || name === "useful" || name === "running" ? (
+              <tr>
+                <th scope="row"><i class={`swatch c-${name}`} />{className(name)}</th>
+                <td class="n" data-class={name}>{number(classes[index])}</td>
+                <td class="n">{percent(classes[index], total * per)}</td>
+              </tr>
+            ) : null,
+          )}
+        </Table>
+        <Table part="hottest" kind="hot" caption={`Hottest paths: ${unit} at their very end (what runs in parallel counts each time)`}
+          heads={[["cycles", "n"], ["share", "n"], ["what"], ["line"], ["path"]]}>
+          {hot.map((one) => {
+            const frame = shown.frames[one.frame];
+            const names = [one.instance, ...one.stack];
+            const at = frame.positions[0];
+            const lost = verdict(shown, one.paths[0]!);
+            const label = names.join(" › ");
+            return (
+              <tr class={focus.value?.label === label ? "pointed" : ""}>
+                <td class="n">{number(one.cycles)}</td>
+                <td class="n">{percent(one.cycles, total * per)}</td>
+                <td class="whole"><i class={swatch(frame.kind, lost)} />{lost}</td>
+                <td class="place">{at && `${at.file}:${at.line}`}</td>
+                <td>
+                  <button type="button" class="link" onClick={() => point(label, one.paths)}>
+                    {names.slice(0, -1).map((name) => <span class="dim">{name} › </span>)}
+                    <b>{names[names.length - 1]}</b>
+                  </button>
+                </td>
+              </tr>
+            );
+          })}
+        </Table>
       </div>
       <Stalls />
       <Help>
@@ -169,26 +157,20 @@ function Stalls() {
 
 function Waits(props: { part: string; title: string; head: string; rows: Stall[]; all: number }) {
   return (
-    <table data-part={props.part}>
-      <caption>{props.title}</caption>
-      <thead>
-        <tr><th scope="col" class="n">thread-cycles</th><th scope="col" class="n">share</th><th scope="col">{props.head}</th></tr>
-      </thead>
-      <tbody>
-        {props.rows.map((one) => (
-          <tr>
-            <td class="n">
-              <span class="meter heat" style={{ width: `${(100 * one.cycles) / (props.all || 1)}%` }} />
-              {one.exact ? "" : "≈ "}{number(one.cycles)}
-            </td>
-            <td class="n">{percent(one.cycles, props.all)}</td>
-            <td>
-              {one.line ? <>{one.cause}, <a href={`#line-${one.line}`}>line {one.line}</a></> : one.name}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table part={props.part} caption={props.title} heads={[["thread-cycles", "n"], ["share", "n"], [props.head]]}>
+      {props.rows.map((one) => (
+        <tr>
+          <td class="n">
+            <span class="meter heat" style={{ width: `${(100 * one.cycles) / (props.all || 1)}%` }} />
+            {one.exact ? "" : "≈ "}{number(one.cycles)}
+          </td>
+          <td class="n">{percent(one.cycles, props.all)}</td>
+          <td>
+            {one.line ? <>{one.cause}, <a href={`#line-${one.line}`}>line {one.line}</a></> : one.name}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
