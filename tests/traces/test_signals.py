@@ -55,6 +55,16 @@ def test_at_each_change(file: str) -> None:
     assert [a.name for a in profile.meta.anomalies] == ["signal without a value"]
 
 
+@pytest.mark.parametrize("file", ["undriven.vcd", "undriven.fst"])
+def test_signals_that_nothing_ever_drives_have_no_value(file: str) -> None:
+    """Written by Icarus Verilog: `never` is `x` from the beginning to the end, `open` is `z`."""
+    profile = import_signals(DATA / file, ["top.never", "top.open", "state"], "top.clk")
+    check_laws(profile)
+    assert history(profile, "top.never") == [(0, 4, "x")]
+    assert history(profile, "top.open") == [(0, 4, "x")]
+    assert history(profile, "top.state") == [(0, 1, "1"), (1, 2, "2"), (2, 3, "3"), (3, 4, "0")]
+
+
 def test_both_readers_give_the_same_profile() -> None:
     for clock in (None, "top.clk"):
         one, other = (

@@ -58,7 +58,8 @@ class FstFile:
             time, signal, value = (arrays[name] for name in ("time", "signal", "value"))
         for place, one in enumerate(wanted):
             own = value[signal == place]
-            if len(own) and int(own.max()) >> one.width:
+            # One that never has a value is below 0 throughout.
+            if len(own) and int(own.max()) >= 1 << one.width:
                 raise DataError(
                     f"{self.path}: {one.full_name}: a value has more bits than were declared; "
                     "the file is damaged"
