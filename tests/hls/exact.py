@@ -11,9 +11,10 @@ from cyclescope.model import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from cyclescope.hls._trace_format import TraceLayout
     from cyclescope.model import Profile
 
-__all__ = ["states_by_cycle", "wrong"]
+__all__ = ["states_by_cycle", "too_much", "wrong"]
 
 NAMES = ("idle", "running", "critical", "spinning", "unknown")
 
@@ -93,4 +94,26 @@ def wrong(
         ends = [0, *series.end.tolist()]
         if complete and (series.start.tolist() != ends[:-1] or ends[-1] != profile.cycles):
             found.append(f"{what}: cycles are left out")
+    return found
+
+
+def too_much(layout: TraceLayout, truth: Profile) -> list[str]:
+    """Where more happened in a few cycles than the unit has room for.
+
+    Args:
+        layout: what the unit was built for.
+        truth: a run as the bench saw it, sampled in each cycle.
+    """
+    found = []
+    series = {(s.track, s.name): s for s in truth.series}
+    for source in (place.source for place in layout.places):
+        what = f"thread {source.index}", source.counter.name
+        if what not in series:
+            continue
+        total = np.zeros(truth.cycles + 1 + source.window, dtype=np.int64)
+        np.add.at(total, series[what].end + source.window, series[what].value)
+        total = np.cumsum(total)
+        most = int((total[source.window :] - total[: -source.window]).max())
+        if most > source.largest:
+            found.append(f"{': '.join(what)}: {most} in {source.window} cycles")
     return found

@@ -32,7 +32,7 @@ from cyclescope.hls._run import HardwareRun, run_machine
 from cyclescope.hls._schedule import schedule
 from cyclescope.hls._unit_top import UnitOptions
 from cyclescope.model import Profile, Series, check_laws
-from hls.exact import states_by_cycle, wrong
+from hls.exact import states_by_cycle, too_much, wrong
 from hls.test_trace import losses
 from rtl.benches import lint
 
@@ -80,10 +80,14 @@ def test_the_trace_is_the_truth_and_changes_no_result(name: str) -> None:
     assert losses(profile) == {}
     truth = captured(run, on, 1)
     assert wrong(profile, truth) == []
+    assert too_much(on.trace, truth) == []
     assert set(states_by_cycle(profile).ravel().tolist()) >= {0, 1}
     totals = {s.name: int(s.value.sum()) for s in profile.series if len(s)}
     assert sum(total > 0 for total in totals.values()) > 3
     # Were something not so, it would be noticed.
+    works = next(p for p in on.trace.places if p.source.counter.name == "integer operations")
+    narrow = replace(works, source=replace(works.source, largest=0))
+    assert len(too_much(replace(on.trace, places=(narrow,)), truth)) == 1
     for broken in (with_a_later_state(profile), with_one_more(profile)):
         assert len(wrong(broken, truth)) == 1
 

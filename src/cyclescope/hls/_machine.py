@@ -162,16 +162,22 @@ class Core:
         issue: Net,
         tid: Expr,
         operands: Sequence[Expr],
+        *,
+        apart: int,
     ) -> Callable[[int, Expr], Expr]:
-        """A variable-latency operation; returns how to read its results."""
+        """A variable-latency operation; returns how to read its results.
+
+        From the end of a thread's one to the beginning of its next it takes at least `apart`
+        cycles.
+        """
         if node.op in (Op.LOAD, Op.STORE):
             assert node.array is not None
             self.check(node, issue, tid, operands[0])
             at = self.base[node.array] + operands[0].trunc(ADDRESS)
             if node.op is Op.LOAD:
-                results = self.ports.load(node, name, busy, issue, tid, at)
+                results = self.ports.load(node, name, busy, issue, tid, at, apart=apart)
                 return lambda _, t: results.at(t)
-            self.ports.store(node, name, busy, issue, tid, at, operands[1])
+            self.ports.store(node, name, busy, issue, tid, at, operands[1], apart=apart)
         elif node.op is Op.LOOP:
             assert node.body is not None
             count = len(node.body.carried)

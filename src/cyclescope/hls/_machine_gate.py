@@ -46,12 +46,19 @@ class Operation:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Work:
-    """A stage's operations: when they are done, by which thread, how many of which kind."""
+    """A stage's operations.
+
+    Attributes:
+        valid, tid: they are done in this cycle, by this thread.
+        integer, floating: how many of each kind.
+        apart: cycles from a thread's one time to its next, at least.
+    """
 
     valid: Net
     tid: Expr
     integer: int
     floating: int
+    apart: int
 
 
 class Gate:
@@ -67,6 +74,7 @@ class Gate:
         self.token = Flags(m, f"{self.name}_token", threads)
         self.waits_token = False
         self.waits_interval = False
+        self.apart = 1  # cycles between two iterations of a thread that it lets go, at least
         self.operations: list[Operation] = []
         self.grant: Expr = const(0, threads)
         self.valid: Expr = const(0, 1)

@@ -69,18 +69,27 @@ class _Request:
     address: Expr
     line: Expr  # number of the line in a burst
     accepted: Net
+    apart: int
     results: Memory | None = None
     data: Expr | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Traffic:
-    """A request that a thread's port takes when `valid`, and its bytes."""
+    """Accesses of one operation.
+
+    Attributes:
+        valid, tid: it goes to memory in this cycle, for this thread.
+        size: in bytes.
+        writes: it is a store.
+        apart: cycles from a thread's one access to its next, at least.
+    """
 
     valid: Net
     tid: Expr
     size: int
     writes: bool
+    apart: int
 
 
 class Ports:
@@ -105,31 +114,45 @@ class Ports:
         self._busy: list[Expr] = []
         self.busy: Expr = const(0, 1)
 
-    def load(self, node: Node, name: str, busy: Flags, valid: Expr, tid: Expr, at: Expr) -> Memory:
-        """A load: `at` is its byte address. Returns the results, one word a thread."""
+    def load(
+        self, node: Node, name: str, busy: Flags, valid: Expr, tid: Expr, at: Expr, *, apart: int
+    ) -> Memory:
+        """A load: `at` is its byte address. Returns the results, one word a thread.
+
+        From its answer to the thread's next one it takes `apart` cycles, or more.
+        """
         results = self._m.memory(f"{name}_data", node.widths[0], self._threads)
         asks, (who, where, _), accepted = self._queue(name, valid, tid, at, None)
-        request = _Request(
-            len(self._reads), node, busy, asks, who, where, const(0, 1), accepted, results
+        number = len(self._reads)
+        # It is accepted in the cycle after it began, and over in a later one.
+        self._reads.append(
+            _Request(
+                *(number, node, busy, asks, who, where, const(0, 1), accepted),
+                apart=apart + 2,
+                results=results,
+            )
         )
-        self._reads.append(request)
         return results
 
     def store(
-        self, node: Node, name: str, busy: Flags, valid: Expr, tid: Expr, at: Expr, data: Expr
+        self,
+        node: Node,
+        name: str,
+        busy: Flags,
+        valid: Expr,
+        tid: Expr,
+        at: Expr,
+        data: Expr,
+        *,
+        apart: int,
     ) -> None:
-        """A store to byte address `at`."""
+        """A store to byte address `at`; `apart` as for a load."""
         asks, (who, where, what), accepted = self._queue(name, valid, tid, at, data)
+        number = len(self._writes)
         self._writes.append(
             _Request(
-                len(self._writes),
-                node,
-                busy,
-                asks,
-                who,
-                where,
-                const(0, 1),
-                accepted,
+                *(number, node, busy, asks, who, where, const(0, 1), accepted),
+                apart=apart + 2,
                 data=what,
             )
         )
@@ -162,7 +185,9 @@ class Ports:
             number = len(self._reads)
             self._reads.append(
                 _Request(
-                    number, None, None, line.asks, line.tid, line.address, line.line, line.accepted
+                    *(number, None, None, line.asks, line.tid, line.address, line.line),
+                    line.accepted,
+                    apart=1,
                 )
             )
         half = 1 << self._tid
@@ -332,7 +357,7 @@ class _Side:
                 size = r.data.width // 8
             else:
                 size = r.results.width // 8 if r.results is not None else LINE
-            ports.traffic.append(Traffic(r.accepted, r.tid, size, r.data is not None))
+            ports.traffic.append(Traffic(r.accepted, r.tid, size, r.data is not None, r.apart))
             line = r.address[ADDRESS - 1 : _OFFSET]
             bank = m.wire(f"{name}_{r.number}_bank", bank_bits(line))
             for b in range(BANKS):

@@ -86,9 +86,16 @@ class Pipeline:
         lengths = [b - a for a, b in zip((-1, *plan.waiting), plan.waiting, strict=False)]
         for number, here in enumerate(self.gates):
             here.waits_token = number in plan.events
-            # One iteration in a region and the context behind it keeps them so far apart anyway.
-            apart = lengths[max(number - 1, 0)] if lengths else 0
-            here.waits_interval = not self.root and interval > max(apart, 1)
+            # One iteration in a region and the context behind it keeps them so far apart anyway,
+            # in the region before as in the region behind.
+            apart = max([1, *lengths[max(number - 1, 0) : number + 1]])
+            here.waits_interval = not self.root and interval > apart
+            if here.waits_token:
+                apart = max(apart, plan.events[number] - here.stage)
+            if here.waits_interval:
+                apart = max(apart, interval)
+            # A thread goes through the root once.
+            here.apart = max(apart, plan.end + 1) if self.root else apart
 
     # Building
 
@@ -99,11 +106,11 @@ class Pipeline:
             for stage in range(gate.stage + 1, last + 1):
                 self._begin(stage, gate)
                 for node in self.plan.by_stage.get(stage, ()):
-                    self._node(node, stage)
+                    self._node(node, stage, gate)
                 self._carry(stage)
-                self._hook(stage)
+                self._hook(stage, gate)
             if number + 1 < len(self.gates):
-                self._arrive(self.gates[number + 1])
+                self._arrive(gate, self.gates[number + 1])
 
     def _scheduler(self, number: int, gate: Gate) -> None:
         core, m, n = self.core, self.core.m, self.core.threads
@@ -228,14 +235,14 @@ class Pipeline:
             self._go[stage] = self.at(self.graph.stay, stage)
         return self.stages[stage][0] & self._go[stage]
 
-    def _node(self, node: Node, stage: int) -> None:
+    def _node(self, node: Node, stage: int, gate: Gate) -> None:
         core, m = self.core, self.core.m
         note = core.text(node.where)
         if node in self.plan.in_waiting:
             return
         with m.source(note):
             if node.op in EFFECTS:
-                self._static_effect(node, stage)
+                self._static_effect(node, stage, gate)
                 return
             operands = [self.at(v, stage) for v in node.operands]
             name = f"{self.name}_s{stage}_{node.name or node.op}"
@@ -247,7 +254,7 @@ class Pipeline:
                 result = m.wire(name, combinational(node, operands))
                 self._values[node.result, stage] = result
 
-    def _static_effect(self, node: Node, stage: int) -> None:
+    def _static_effect(self, node: Node, stage: int, gate: Gate) -> None:
         """A local access, or a release."""
         core, m = self.core, self.core.m
         go, tid = self._go_at(stage), self.stages[stage][1]
@@ -263,7 +270,7 @@ class Pipeline:
         core.check(node, go, tid, offset)
         stores = node.op is Op.STORE
         bits = node.operands[1].width if stores else node.widths[0]
-        core.local_traffic.append(Traffic(go, tid, bits // 8, stores))
+        core.local_traffic.append(Traffic(go, tid, bits // 8, stores, gate.apart))
         memory = core.local[node.array]
         if stores:
             memory.store(name, go, tid, offset, self.at(node.operands[1], stage))
@@ -290,7 +297,7 @@ class Pipeline:
                 going = valid if stage < self.plan.stay_stage else self._late_go(stage)
                 self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
 
-    def _hook(self, stage: int) -> None:
+    def _hook(self, stage: int, gate: Gate) -> None:
         """A named wire that says when the stage's operations do their work."""
         nodes = self.plan.by_stage.get(stage, ())
         integer = sum(n.op in INTEGER for n in nodes)
@@ -299,14 +306,16 @@ class Pipeline:
             valid, tid = self.stages[stage]
             works = valid if stage < self.plan.stay_stage else self._go_at(stage)
             wire = self.core.m.wire(f"{self.name}_s{stage}_works", works, keep=True)
-            self.works.append(Work(wire, tid, integer, floating))
+            self.works.append(Work(wire, tid, integer, floating, gate.apart))
 
     def _late_go(self, stage: int) -> Expr:
         if stage < self.plan.stay_stage:
             raise LawError(f"{self.note}: a carried value is written before the loop's condition")
         return self._go_at(stage)
 
-    def _arrive(self, gate: Gate) -> None:
+    def _arrive(self, before: Gate, gate: Gate) -> None:
+        # A thread's next one leaves the gate before when this one has left here.
+        apart = gate.stage - before.stage
         core, m = self.core, self.core.m
         valid, tid = self.stages[gate.stage]
         gate.present.set(one_hot(valid, tid, core.threads))
@@ -322,7 +331,7 @@ class Pipeline:
                 busy.set(one_hot(issue, tid, core.threads))
                 gate.flags.append(busy)
                 operands = [self.at(v, gate.stage) for v in node.operands]
-                result = core.begin(node, name, busy, issue, tid, operands)
+                result = core.begin(node, name, busy, issue, tid, operands, apart=apart)
             gate.operations.append(Operation(node, busy, issue, result))
 
     def _leave(self) -> None:

@@ -132,7 +132,7 @@ class Source:
     Attributes:
         counter: one of `COUNTERS`, or of one's own.
         index: the thread's or bank's number; 0 for the design.
-        largest: what can be added in one cycle at most.
+        largest: what can be added in `window` successive cycles at most.
         scale: what divides all that can be added.
     """
 
@@ -140,6 +140,7 @@ class Source:
     index: int
     largest: int
     scale: int = 1
+    window: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +301,7 @@ def make_layout(
     group, low = 0, 0
     cycles = max((period or 1 << stamp_bits) * _SLACK, _LATE)
     for members in columns.values():
-        most = max(source.largest // source.scale for _, source in members) * cycles
+        most = max(s.largest // s.scale * -(-cycles // s.window) for _, s in members)
         width = min(most.bit_length() + 1, 32)
         if low + width > form.pitch:
             group, low = group + 1, 0
@@ -372,7 +373,7 @@ def _place(head: Any) -> Place:
     source = head["source"]
     counter = source["counter"]
     name, metric, unit = (_typed(counter[key], str) for key in ("name", "metric", "unit"))
-    index, largest, scale = (_typed(source[key], int) for key in ("index", "largest", "scale"))
+    numbers = [_typed(source[key], int) for key in ("index", "largest", "scale", "window")]
     line, low, width, turn = (_typed(head[key], int) for key in ("line", "low", "width", "turn"))
     what = Counter(name, metric, unit, Scope(counter["scope"]))
-    return Place(Source(what, index, largest, scale), line, low, width, turn)
+    return Place(Source(what, *numbers), line, low, width, turn)

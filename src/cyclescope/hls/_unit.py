@@ -265,9 +265,9 @@ class _Unit:
         fetch = m.wire("fetch", waits & (~valid | taken))
         number = m.register("number", NUMBER_BITS, reset=1, note="of the line at the port")
         following = m.wire("number_next", number + 1)
-        slot, after = number, following
+        slot = m.register("region_slot", NUMBER_BITS, reset=1)
+        after = following
         if layout.on_full is OnFull.WRAP:
-            slot = m.register("region_slot", NUMBER_BITS, reset=1)
             after = m.wire("region_slot_next", slot + 1)
         at_end = m.wire("at_end", after.eq(self.lines.trunc(NUMBER_BITS)))
         full = m.wire("region_full", used_up | (taken & at_end))
@@ -276,7 +276,9 @@ class _Unit:
             m.update(slot, mux(at_end, const(1, NUMBER_BITS), after), taken)
             drop: Expr = const(0, 1)
         else:
+            m.update(slot, after, taken)
             drop = m.wire("drop", full & ~end)
+        m.update(slot, 0, fetch & end)
         # Lines that are dropped are counted, too.
         dropped = m.register("dropped", 1, reset=0)
         m.update(dropped, fetch & drop)
@@ -300,8 +302,7 @@ class _Unit:
         slots = lines.read(word, keep | step, name="line")
         head = heads.read(at, keep, name="head")
 
-        offset = m.wire("offset", (slot & (~closing).repeat(NUMBER_BITS)).zext(ADDRESS_BITS))
-        where = self.base[ADDRESS_BITS - 1 : size] + offset[bits - 1 : 0]
+        where = self.base[ADDRESS_BITS - 1 : size] + slot.zext(bits)
         m.output("address", cat(where, const(0, size)))
         m.output("write", valid)
         upper = number[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(_MORE_BITS)

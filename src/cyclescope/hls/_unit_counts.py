@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.hls._machine_parts import either
 from cyclescope.hls._unit_rings import one_turn, rotated, successor, turned
-from cyclescope.rtl import cat, choose, const, mux
+from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,20 +129,21 @@ class Counts:
             else:
                 group = self.line
         words = self._totals(clear, boot, group)
-        # What lies above a narrow group's bits is nobody's: the same costs least.
-        widest = max(words, key=lambda word: word.width)
-        width = widest.width
-        wide = [
-            cat(widest[width - 1 : word.width], word) if word.width < width else word
-            for word in words
-        ]
-        chosen = choose(group, wide) if group is not None else wide[0]
-        moved = m.memory("moved", width, layout.round)
-        moved.block = True
-        moved.write(self._asked, chosen, m.delay(moving, "moving_asked"))
+        now = m.delay(moving, "moving_asked")
         low = following if span > 1 else None
-        address = [part for part in (self._block, low) if part is not None]
-        self.word = moved.read(cat(*address), name="moved_word")
+        address = cat(*(part for part in (self._block, low) if part is not None))
+        # What is read of the groups that are not meant is 0.
+        parts: list[Expr] = []
+        for number, word in enumerate(words):
+            moved = m.memory(f"moved{number}", word.width, layout.round)
+            moved.block = True
+            moved.write(self._asked, word, now)
+            shown = moved.read(address, name=f"moved{number}_word")
+            if group is not None:
+                m.update(shown, 0, group.ne(number))
+            parts.append(shown)
+        width = max(part.width for part in parts)
+        self.word = m.wire("moved_word", either([part.zext(width) for part in parts], width))
 
     def _slot(self, at: Expr) -> Expr:
         """0 for the stamp, then from 1 on."""

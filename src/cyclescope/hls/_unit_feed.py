@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.hls._machine import Core
+    from cyclescope.hls._machine_memory import Traffic
     from cyclescope.rtl import Expr
 
 __all__ = ["Fed", "feed", "side_by_side"]
 
 BANKS = 4
+_WINDOW = 8  # cycles for which a total's growth is reckoned
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,11 +47,12 @@ class Fed:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Term:
-    """Something that happens: a bit a thread, or a bit and a thread; and how much it is."""
+    """Something that happens: a bit a thread, or a bit and a thread; how much it is, how often."""
 
     bits: Expr
     tid: Expr | None
     amount: int
+    apart: int = 1
 
 
 def feed(core: Core) -> list[Fed]:
@@ -91,7 +94,8 @@ def _places(core: Core) -> dict[str, list[_Term]]:
                 ("floating-point operations", work.floating),
             ):
                 if amount:
-                    found.setdefault(name, []).append(_Term(work.valid, work.tid, amount))
+                    term = _Term(work.valid, work.tid, amount, work.apart)
+                    found.setdefault(name, []).append(term)
     stalls["stalls: arbitration"] = list(core.ports.pending)
     for name, bits in stalls.items():
         if bits:
@@ -99,11 +103,14 @@ def _places(core: Core) -> dict[str, list[_Term]]:
             found[name] = [_Term(either(bits, n), None, 1)]
     for traffic in core.ports.traffic:
         name = "bytes written" if traffic.writes else "bytes read"
-        found.setdefault(name, []).append(_Term(traffic.valid, traffic.tid, traffic.size))
+        found.setdefault(name, []).append(_of_traffic(traffic))
     for traffic in core.local_traffic:
-        term = _Term(traffic.valid, traffic.tid, traffic.size)
-        found.setdefault("local bytes", []).append(term)
+        found.setdefault("local bytes", []).append(_of_traffic(traffic))
     return found
+
+
+def _of_traffic(traffic: Traffic) -> _Term:
+    return _Term(traffic.valid, traffic.tid, traffic.size, traffic.apart)
 
 
 def _of_threads(core: Core, counter: Counter, terms: Sequence[_Term]) -> Fed:
@@ -119,12 +126,14 @@ def _of_threads(core: Core, counter: Counter, terms: Sequence[_Term]) -> Fed:
         for i, term in enumerate(terms)
     ]
     made = tuple(
-        Term(t.amount // scale, tagged=lane is not None)
+        Term(t.amount // scale, tagged=lane is not None, apart=t.apart)
         for t, (_, lane) in zip(terms, inputs, strict=True)
     )
+    made_of = Feed(n, made, largest // scale, exclusive)
+    most = made_of.most(_WINDOW) * scale
     return Fed(
-        tuple(Source(counter, thread, largest, scale) for thread in range(n)),
-        Feed(n, made, largest // scale, exclusive),
+        tuple(Source(counter, thread, most, scale, _WINDOW) for thread in range(n)),
+        made_of,
         tuple(inputs),
     )
 

@@ -3,8 +3,9 @@
 In each cycle it is one thread's turn; with T turns in a round, its next comes T cycles later. What
 happens to a thread between two of its turns waits in a ring of small registers, which moves on by
 one place a cycle towards the turn: the place p cycles before it holds what happened to that
-thread in up to T - p cycles, so a register for `largest * (T - p)` cannot overflow. At its turn
-the sum goes to a wide total in block RAM, through one adder for all threads.
+thread in up to T - p cycles, so a register for the most that can happen in as many cannot overflow.
+(A stage that a thread's iterations pass eight cycles apart adds once in a round of eight.) At its
+turn the sum goes to a wide total in block RAM, through one adder for all threads.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ class Term:
     Attributes:
         amount: how much, each time.
         tagged: it comes as a bit and the number of whom it happens to; else as a bit each.
+        apart: cycles from one time to the next of the same thread, at least.
     """
 
     amount: int
     tagged: bool
+    apart: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,11 @@ class Feed:
     terms: tuple[Term, ...]
     largest: int
     exclusive: bool = False
+
+    def most(self, cycles: int) -> int:
+        """What can happen to one of them in so many successive cycles at most."""
+        times = sum(term.amount * -(-cycles // term.apart) for term in self.terms)
+        return min(self.largest * cycles, times)
 
 
 def successor(value: Expr) -> Expr:
@@ -99,13 +107,13 @@ def turned(m: Module, feed: Feed, inputs: Sequence[Expr], turn: Expr, name: str)
         turn: whose turn it is.
         name: of the counter's nets.
     """
-    turns, most = 1 << turn.width, feed.largest
+    turns = 1 << turn.width
     steps = [m.wire(f"{name}_in{p}", _step(feed, [i[p] for i in inputs])) for p in range(turns)]
     value: Expr = steps[-1]
     for place in range(turns - 2, -1, -1):
         waits = m.register(f"{name}_wait{place}", value.width, reset=0)
         m.update(waits, value)
-        width = (most * (turns - place)).bit_length()
+        width = feed.most(turns - place).bit_length()
         value = m.wire(f"{name}_sum{place}", _plus(waits, steps[place], width))
     return value
 
