@@ -11,6 +11,9 @@ HEAD = """\
 #include <omp.h>
 #include <math.h>
 struct pair { int a, b; };
+struct view { int *at, n; };
+struct wide { int at[300]; };
+union both { int n; float f; };
 typedef float v4 __attribute__((vector_size(16)));
 static int again(int n) { return n ? again(n - 1) : 0; }
 int printf(const char *, ...);
@@ -39,9 +42,11 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("return;", "return out of a target region"),
         ("static int s; a[0] = s;", "s is static"),
         ("int x[n]; a[0] = x[0];", "the size of .* isn't known"),
-        ("int x = 1; int *p = &x; a[0] = *p;", "the address of a value on wires"),
+        ("int *p = &n; a[0] = *p;", "the address of a value on wires"),
         ("int *p = n ? a : table; a[0] = *p;", "would point into a or table"),
-        ("struct pair p = {1, 2}; a[0] = p.a;", "initial values of a struct"),
+        ("struct view v; v.at = a; a[0] = v.n;", "pointers in memory aren't supported"),
+        ("struct wide w, x = w; a[0] = x.at[n];", "has more than 256 parts; copy its arrays"),
+        ("union both u = {1}; a[0] = u.n;", "union both aren't supported"),
         ("#pragma omp task\na[0] = 1;", "omp task isn't supported"),
         (
             "#pragma omp parallel num_threads(2)\na[0] = 1;",
@@ -71,7 +76,7 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "for (int j = i; j < n; j++) a[i] = j;",
             "can't depend on another's variable",
         ),
-        ('char c[4] = "abc"; a[0] = c[0];', "this initial value isn't supported"),
+        ("short c[4] = {[n = 2] = 1}; a[0] = c[0];", "k.c:"),
         ("int *p; a[0] = *p;", "p is used before it is given a value"),
         ("a[0] =\n#pragma omp critical\n1;", "belongs to no statement"),
         ("float x[2000] = {0}; f[0] = x[n];", "a long initial value"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.c import _clang
 from cyclescope.c._depth import DEEPEST
+from cyclescope.c._initial import initial_list, initial_text
 from cyclescope.c._tree import (
     Assign,
     Binary,
@@ -14,7 +15,6 @@ from cyclescope.c._tree import (
     Conditional,
     Expr,
     Index,
-    InitList,
     Literal,
     Member,
     Name,
@@ -127,7 +127,8 @@ class ExprBuilder:
             found.extents = self._extents(cursor)
         initial = _clang.initial_value(cursor) if scope != "param" else None
         if initial is not None and found.init is None:
-            found.init = self.expr(initial)
+            text = initial_text(initial, found.type, self.where(initial))
+            found.init = text if text is not None else self.expr(initial)
         return found
 
     def _extents(self, cursor: Cursor) -> tuple[Expr, ...]:
@@ -270,13 +271,13 @@ class ExprBuilder:
 
     def _compound_literal_expr(self, cursor: Cursor) -> Expr:
         inner = self._children(cursor)
-        if inner and isinstance(self.type(cursor.type), Scalar | Vector):
+        if inner and isinstance(self.type(cursor.type), Scalar | Vector | Struct):
             return self.expr(inner[-1])
         return self._opaque(cursor, "compound literal")
 
     def _init_list_expr(self, cursor: Cursor) -> Expr:
-        values = tuple(map(self.expr, self._children(cursor)))
-        return InitList(self.where(cursor), self.type(cursor.type), values)
+        made = initial_list(cursor, self.type(cursor.type), self.where(cursor), self.expr)
+        return made if made is not None else self._opaque(cursor, "initial value")
 
 
 def _is_plain(given: Any) -> bool:

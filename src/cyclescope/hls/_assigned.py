@@ -45,6 +45,7 @@ __all__ = [
     "has_effects",
     "lanes_written",
     "may_jump",
+    "outermost",
     "root",
     "statements",
 ]
@@ -77,6 +78,12 @@ def statements(stmt: Stmt | None) -> Iterator[Stmt]:
 
 def expressions(stmt: Stmt | None) -> Iterator[Expr]:
     """All expressions in a statement, outside in."""
+    for expr in outermost(stmt):
+        yield from walk(expr)
+
+
+def outermost(stmt: Stmt | None) -> Iterator[Expr]:
+    """The expressions in a statement that aren't inside others."""
     for inner in statements(stmt):
         found: list[Expr | None] = []
         match inner:
@@ -90,9 +97,7 @@ def expressions(stmt: Stmt | None) -> Iterator[Expr]:
                 found = [condition]
             case For(condition=test, step=step):
                 found = [test, step]
-        for expr in found:
-            if expr is not None:
-                yield from walk(expr)
+        yield from (expr for expr in found if expr is not None)
 
 
 def _target(expr: Expr, aliases: Mapping[Variable, Variable]) -> Variable | None:
@@ -102,6 +107,10 @@ def _target(expr: Expr, aliases: Mapping[Variable, Variable]) -> Variable | None
                 expr = base
             case Unary(op="*", operand=Name(variable=pointer)) if pointer in aliases:
                 return aliases[pointer]
+            case Member(base=Name(variable=pointer), arrow=True) if pointer in aliases:
+                return aliases[pointer]
+            case Member(base=base, arrow=False):
+                expr = base
             case Name(variable=variable):
                 return variable
             case _:
@@ -141,6 +150,12 @@ def assigned(
                 target = _target(place, aliases)
             case Unary(op=op, operand=operand) if op in _STEPS or op == "&":
                 target = _target(operand, aliases)
+            case Call(args=args):  # who is given a pointer may write there
+                found |= {
+                    aliases[a.variable]
+                    for a in args
+                    if isinstance(a, Name) and a.variable in aliases
+                }
         if target is not None:
             found.add(target)
     return found
@@ -183,7 +198,7 @@ def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Va
     """Whether an expression reads memory, assigns or calls the user's functions."""
     for part in walk(expr):
         match part:
-            case Assign() | Unary(op="*"):
+            case Assign() | Unary(op="*") | Member(arrow=True):
                 return True
             case Unary(op=op) if op in _STEPS:
                 return True

@@ -9,12 +9,13 @@ the last one's value stays, and nothing can be said.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cyclescope.c import Array, Pointer, Scalar, Vector
+from cyclescope.c import Array, Pointer, Range, Scalar, Struct, Vector
 from cyclescope.hls._ir import Op, Place
+from cyclescope.hls._layout import field_offset, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,19 +25,34 @@ if TYPE_CHECKING:
 
 __all__ = ["differences", "order_matters"]
 
+_Numbers: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
+_NOWHERE = Range("", 0, 0, 0, 0)
 _TOLERANCE = {32: 2.0**-16, 64: 2.0**-44}
 
 
-def element_of(kind: CType) -> Scalar | None:
-    """The scalar type that an array or pointer is made of; None if there are several."""
+def _layout(kind: CType) -> tuple[int, list[tuple[str, int, Scalar]]]:
+    """What an array or pointer repeats: bytes, and name, offset and type of each scalar in it.
+
+    Padding is nothing: whether a copy of a struct takes it along is the compiler's choice.
+    """
     match kind:
         case Array(element=inner) | Pointer(target=inner):
-            return element_of(inner)
+            return _layout(inner)
         case Vector(element=scalar):
-            return scalar
+            return scalar.bits // 8, [("", 0, scalar)]
         case Scalar():
-            return kind
-    return None
+            return kind.bits // 8, [("", 0, kind)]
+        case Struct(fields=fields):
+            found = []
+            for name, sort in fields:
+                start = field_offset(kind, name, _NOWHERE)
+                size, parts = _layout(sort)
+                count = size_of(sort, _NOWHERE) // size if size else 0
+                for n in range(count):
+                    label = f".{name}[{n}]" if count > 1 else f".{name}"
+                    found += [(label + p, start + n * size + at, t) for p, at, t in parts]
+            return size_of(kind, _NOWHERE), found
+    return 0, []
 
 
 def order_matters(program: Program) -> bool:
@@ -46,8 +62,8 @@ def order_matters(program: Program) -> bool:
     for node in program.lowered.guarded:
         if node.op is Op.STORE and node.array is not None:
             variable = program.lowered.variables.get(node.array.name)
-            kind = element_of(variable.type) if variable is not None else None
-            if kind is not None and kind.is_float:
+            parts = _layout(variable.type)[1] if variable is not None else []
+            if any(kind.is_float for _, _, kind in parts):
                 return True
     return False
 
@@ -64,28 +80,40 @@ def differences(
         a, b = native[array.name], hardware[array.name]
         if a == b or array.name in program.lowered.undecided:
             continue
-        variable = program.lowered.variables[array.name]
-        kind = element_of(variable.type)
-        if kind is None or len(a) != len(b):
+        size, parts = _layout(program.lowered.variables[array.name].type)
+        if len(a) != len(b) or not size or len(a) % size:
             found.append(f"{array.name}: differs")
             continue
-        code = {"float": "f", "int": "i", "uint": "u", "bool": "u"}[kind.kind]
-        form = np.dtype(f"<{code}{kind.bits // 8}")
-        x, y = np.frombuffer(a, form), np.frombuffer(b, form)
-        wrong = x != y
-        if kind.is_float:
-            wrong = x.view(f"<u{kind.bits // 8}") != y.view(f"<u{kind.bits // 8}")
-            wrong &= ~(np.isnan(x) & np.isnan(y))
-            if loose:
-                finite = np.abs(x[np.isfinite(x)])
-                most = float(finite.max()) if finite.size else 0.0
-                with np.errstate(invalid="ignore"):
-                    wrong &= ~(np.abs(x - y) <= _TOLERANCE[kind.bits] * most)
-        places = np.flatnonzero(wrong)
-        if places.size:
-            first = int(places[0])
-            found.append(
-                f"{array.name}: {places.size} of {x.size} elements differ, the first at {first}: "
-                f"{y[first]!s} in hardware, {x[first]!s} natively"
+        for name, offset, kind in parts:
+            code = {"float": "f", "int": "i", "uint": "u", "bool": "u"}[kind.kind]
+            form = np.dtype(
+                {
+                    "names": ["it"],
+                    "formats": [f"<{code}{kind.bits // 8}"],
+                    "offsets": [offset],
+                    "itemsize": size,
+                }
             )
+            x, y = np.frombuffer(a, form)["it"].copy(), np.frombuffer(b, form)["it"].copy()
+            wrong = _wrong(x, y, kind, loose=loose)
+            if wrong.size:
+                first = int(wrong[0])
+                found.append(
+                    f"{array.name}{name and '[]'}{name}: {wrong.size} of {x.size} elements differ, "
+                    f"the first at {first}: {y[first]!s} in hardware, {x[first]!s} natively"
+                )
     return found
+
+
+def _wrong(x: _Numbers, y: _Numbers, kind: Scalar, *, loose: bool) -> _Numbers:
+    """Where native numbers and the hardware's differ."""
+    wrong = x != y
+    if kind.is_float:
+        wrong = x.view(f"<u{kind.bits // 8}") != y.view(f"<u{kind.bits // 8}")
+        wrong &= ~(np.isnan(x) & np.isnan(y))
+        if loose:
+            finite = np.abs(x[np.isfinite(x)])
+            most = float(finite.max()) if finite.size else 0.0
+            with np.errstate(invalid="ignore"):
+                wrong &= ~(np.abs(x - y) <= _TOLERANCE[kind.bits] * most)
+    return np.flatnonzero(wrong)

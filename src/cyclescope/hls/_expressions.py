@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
@@ -19,18 +20,19 @@ from cyclescope.c import (
     Name,
     Pointer,
     Scalar,
+    Struct,
     Unary,
     Vector,
     Void,
 )
-from cyclescope.hls._calls import INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
-from cyclescope.hls._conversions import Conversions
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import size_of, width_of
-from cyclescope.hls._places import OnWire
+from cyclescope.hls._library import Library
 from cyclescope.hls._semantics import bits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cyclescope.c import CType, Range, Variable
     from cyclescope.hls._state import Location
 
@@ -45,7 +47,7 @@ def _is_signed(kind: CType) -> bool:
     return isinstance(kind, Scalar) and kind.kind == "int"
 
 
-class Expressions(Conversions):
+class Expressions(Library):
     """Lowers expressions."""
 
     def rvalue(self, expr: Expr) -> Value:
@@ -62,6 +64,9 @@ class Expressions(Conversions):
         match expr:
             case Literal(value=value):
                 return self._literal(value, kind, expr.where)
+            case Member(base=base, field=name, arrow=False) if not _is_object(base):
+                assert isinstance(base.type, Struct)
+                return self.field_of(self.rvalue(base), base.type, name, expr.where)
             case Name() | Index() | Member():
                 if isinstance(expr, Index) and isinstance(expr.base.type, Vector):
                     return self._lane_of(expr)
@@ -89,21 +94,43 @@ class Expressions(Conversions):
                     return self.rvalue(operand)
                 return self.convert(self.rvalue(operand), operand.type, kind, expr.where)
             case Call():
-                return self._call(expr)
-            case InitList(values=values) if isinstance(kind, Vector):
-                parts = [self.rvalue(v) for v in values]
-                width = width_of(kind, expr.where)
-                zero = self.b.const(kind.element.bits, 0)
-                parts += [zero] * (kind.lanes - len(parts))
-                return self.b.op(Op.CONCAT, *parts, width=width)
+                return self.call(expr)
+            case InitList() if isinstance(kind, Vector | Struct):
+                width_of(kind, expr.where)
+                return self.joined(list(self._listed(expr, kind, expr.where)))
             case InitList(values=(only,)):
                 return self.rvalue(only)
+            case InitList():
+                return self.b.const(width_of(kind, expr.where), 0)
         raise self.refuse(
             expr.where, f"`{self.unit.text(expr.where)}` isn't supported in a target region"
         )
 
+    def _listed(self, init: Expr | None, kind: CType, where: Range) -> Iterator[Value]:
+        """The values of an initialiser list in a row, zeros where it has none."""
+        if isinstance(init, InitList) or init is None:
+            match kind:
+                case Struct(fields=fields):
+                    parts = [t for _, t in fields]
+                case Array(element=element, extent=extent) if extent is not None:
+                    parts = [element] * extent
+                case Vector(element=element, lanes=lanes):
+                    parts = [element] * lanes
+                case _:
+                    parts = []
+            given = init.values if init is not None else ()
+            if parts:
+                for part, value in zip_longest(parts, given[: len(parts)]):
+                    yield from self._listed(value, part, where)
+                return
+        if init is None:
+            yield self.b.const(width_of(kind, where), 0)
+        else:
+            sort = kind if isinstance(init, InitList) else init.type
+            yield self.convert(self.rvalue(init), sort, kind, where)
+
     def _lane_of(self, expr: Index) -> Value:
-        if isinstance(expr.base, Name | Index | Member | Unary):
+        if _is_object(expr.base):
             return self.read(self.object(expr), expr.where)
         assert isinstance(expr.base.type, Vector)
         return self.lane(self.rvalue(expr.base), expr.base.type, self._lane(expr.index))
@@ -330,56 +357,15 @@ class Expressions(Conversions):
         """Whether a variable's base could depend on what happens at run time."""
         return self.pred is not None or self.b is not self.root
 
-    def _call(self, expr: Call) -> Value:
-        name = expr.function.removeprefix("__builtin_")
-        fixed = constant_call(name)
-        if fixed is not None:
-            return self.b.const(32, self.threads if fixed == "threads" else int(fixed))
-        if name == "omp_get_thread_num":
-            return self.b.leaf(Op.THREAD, 32)
-        function = self.unit.functions.get(expr.function)
-        if function is not None and function.body is not None:
-            return self.inline(function, expr)
-        width = width_of(expr.type, expr.where) if not isinstance(expr.type, Void) else 32
-        if name in INFINITIES:
-            return self.b.const(width, bits_of(INFINITIES[name], width))
-        if name in MATHS:
-            operands = [self.rvalue(a) for a in expr.args]
-            return self.b.op(MATHS[name], *operands, width=width)
-        if name in KINDS_OF_NUMBERS:
-            return self._is_number(name, self.rvalue(expr.args[0]))
-        if name in ("abs", "labs", "llabs"):
-            value = self.rvalue(expr.args[0])
-            negative = self.b.op(Op.SLT, value, self.b.const(width, 0), width=1)
-            opposite = self.b.op(Op.SUB, self.b.const(width, 0), value, width=width, exact=True)
-            return self.b.select(negative, opposite, value)
-        raise self.refuse(
-            expr.where, f"{expr.function}() isn't supported in a target region; "
-            f"give its text, or call it on the host's side"
-        )  # fmt: skip
 
-    def _is_number(self, name: str, value: Value) -> Value:
-        """`isnan`, `isfinite`, `isinf` (1, or -1 for minus infinity)."""
-        width = value.width
-        if name == "isnan":
-            bit = self.b.negated(self.b.op(Op.FEQ, value, value, width=1))
-            return self.b.resized(bit, 32, is_signed=False)
-        infinity = self.b.const(width, bits_of(float("inf"), width))
-        size = self.b.op(Op.FABS, value, width=width)
-        test = Op.FLT if name == "isfinite" else Op.FEQ
-        bit = self.b.resized(self.b.op(test, size, infinity, width=1), 32, is_signed=False)
-        if name == "isfinite":
-            return bit
-        negative = self.b.op(Op.FLT, value, self.b.const(width, 0), width=1)
-        opposite = self.b.op(Op.SUB, self.b.const(32, 0), bit, width=32)
-        return self.b.select(negative, opposite, bit)
-
-    def wire(self, expr: Expr) -> OnWire | None:
-        """The variable on wires that `&x` is the address of."""
-        if isinstance(expr, Unary) and expr.op == "&" and isinstance(expr.operand, Name):
-            place = self.object(expr.operand)
-            return place if isinstance(place, OnWire) else None
-        return None
+def _is_object(expr: Expr) -> bool:
+    """Whether an expression names an object, and isn't just a value."""
+    match expr:
+        case Name() | Index() | Unary() | Member(arrow=True):
+            return True
+        case Member(base=base):
+            return _is_object(base)
+    return False
 
 
 def _is_integer(kind: CType) -> bool:

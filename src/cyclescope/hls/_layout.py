@@ -10,7 +10,9 @@ from cyclescope.errors import SourceError
 if TYPE_CHECKING:
     from cyclescope.c import Range
 
-__all__ = ["alignment", "field_offset", "size_of", "width_of"]
+__all__ = ["alignment", "field_offset", "leaves", "size_of", "width_of"]
+
+_MOST_LEAVES = 256
 
 
 def width_of(kind: CType, where: Range) -> int:
@@ -26,7 +28,38 @@ def width_of(kind: CType, where: Range) -> int:
             return element.bits * lanes
         case Pointer():
             return 64
+        case Struct():
+            return sum(width_of(leaf, where) for _, leaf in leaves(kind, where))
     raise SourceError(f"{where}: a value of type {kind} isn't supported; use its elements")
+
+
+def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
+    """The scalars and vectors that a value is made of: byte offset and type of each.
+
+    Raises:
+        SourceError: there are none, or too many to handle at once.
+    """
+    match kind:
+        case Struct(fields=fields):
+            parts = [(field_offset(kind, name, where), t) for name, t in fields]
+        case Array(element=element, extent=extent) if extent is not None:
+            size = size_of(element, where)
+            parts = [(n * size, element) for n in range(min(extent, _MOST_LEAVES + 1))]
+        case Pointer():
+            raise SourceError(f"{where}: pointers in memory aren't supported; use subscripts")
+        case _:
+            return [(0, kind)]
+    found = []
+    for offset, part in parts:
+        found += [(offset + inner, leaf) for inner, leaf in leaves(part, where)]
+        if len(found) > _MOST_LEAVES:
+            raise SourceError(
+                f"{where}: a value of type {kind} has more than {_MOST_LEAVES} parts; copy its "
+                f"arrays in loops, or by memcpy"
+            )
+    if not found:
+        raise SourceError(f"{where}: a value of type {kind} has no parts; leave it out")
+    return found
 
 
 def alignment(kind: CType) -> int:

@@ -90,7 +90,8 @@ class Loops(Statements):
         if jumps:
             for returned, result in self.returning[-1:]:
                 wanted |= {returned} | ({result} if result is not None else set())
-        return [v for v in self.env if v in wanted]
+        wanted = {self.whole.get(v, v) for v in wanted}
+        return [v for v in self.env if self.whole.get(v, v) in wanted]
 
     def looped(
         self,

@@ -21,10 +21,12 @@ from cyclescope.c import (
     Variable,
     Vector,
 )
+from cyclescope.hls._addresses import is_plain
 from cyclescope.hls._assigned import root
 from cyclescope.hls._ir import Op, Value
-from cyclescope.hls._layout import field_offset, size_of, width_of
-from cyclescope.hls._state import Location, State
+from cyclescope.hls._layout import field_offset, size_of
+from cyclescope.hls._state import Location
+from cyclescope.hls._structs import Structs
 
 if TYPE_CHECKING:
     from cyclescope.c import CType, Expr, Range
@@ -34,7 +36,7 @@ __all__ = ["Object", "OnLane", "OnWire", "Places"]
 
 @dataclass(frozen=True, slots=True)
 class OnWire:
-    """A scalar, vector or pointer variable."""
+    """A scalar, vector, pointer or struct variable."""
 
     variable: Variable
 
@@ -61,7 +63,7 @@ def open_extents(kind: CType, given: tuple[Expr, ...]) -> tuple[Expr | None, ...
     return (None,) * (count - len(given)) + given
 
 
-class Places(State):
+class Places(Structs):
     """Finds the object of an expression, reads and writes it."""
 
     def object(self, expr: Expr) -> Object:
@@ -81,19 +83,28 @@ class Places(State):
             case Index(base=base, index=index):
                 return self._moved(self.address(base), index, 1, expr.where)
             case Unary(op="*", operand=operand):
-                if isinstance(operand, Name) and operand.variable in self.aliases:
-                    return self._variable(self.aliases[operand.variable])
-                return self.address(operand)
+                return self._pointed(operand)
             case Member(base=base, field=name, arrow=arrow):
-                place = self.address(base) if arrow else self.object(base)
+                place = self._pointed(base) if arrow else self.object(base)
+                if isinstance(place, OnWire) and isinstance(place.variable.type, Struct):
+                    return OnWire(self.part(place.variable, name))
                 if isinstance(place, Location) and isinstance(place.type, Struct):
                     offset = field_offset(place.type, name, expr.where)
                     at = self._plus(place.offset, self.b.const(64, offset))
                     return Location(place.array, at, expr.type)
         raise self.refuse(expr.where, f"`{self.unit.text(expr.where)}` isn't supported here")
 
+    def _pointed(self, pointer: Expr) -> Object:
+        """What a pointer points to, which may be on wires."""
+        match pointer:
+            case Name(variable=variable) if variable in self.aliases:
+                return self._variable(self.aliases[variable])
+            case Unary(op="&", operand=operand):
+                return self.object(operand)
+        return self.address(pointer)
+
     def _variable(self, variable: Variable) -> Object:
-        if variable not in self.env and variable not in self.memories:
+        if variable not in self.memories and not self.is_held(variable):
             self.outer(variable)
         array = self.memories.get(variable)
         if array is None:
@@ -213,6 +224,16 @@ class Places(State):
         size = self.b.const(64, size_of(kind, where))
         return self.b.op(Op.MUL, result, size, width=64, exact=True)
 
+    def wire(self, expr: Expr) -> OnWire | None:
+        """The variable on wires that an argument is the address of."""
+        match expr:
+            case Name(variable=variable) if variable in self.aliases:
+                return OnWire(self.aliases[variable])
+            case Unary(op="&", operand=operand) if is_plain(operand):
+                place = self.object(operand)
+                return place if isinstance(place, OnWire) else None
+        return None
+
     def _lane_place(self, base: Location, vector: Vector, lane: Value) -> Location:
         size = self.b.const(64, vector.element.bits // 8)
         moved = self.b.op(Op.MUL, lane, size, width=64, exact=True)
@@ -225,9 +246,9 @@ class Places(State):
         """The value of an object."""
         match place:
             case OnWire(variable):
-                return self.b.use(self.env[variable])
-            case Location(type=kind):
-                return self.load(place, width_of(kind, where))
+                return self.held(variable)
+            case Location():
+                return self.load_object(place, where)
             case OnLane(Location() as base, vector, lane, whole):
                 if whole and lane.node.op is Op.CONST:
                     return self.lane(self.read(base, where), vector, lane)
@@ -252,14 +273,14 @@ class Places(State):
         """Give an object a value of its type."""
         match place:
             case OnWire(variable):
-                if variable in self.fixed:
+                if self.fixed.intersection(self.wires(variable)):
                     raise self.refuse(
                         where, f"{variable.name} is shared by all threads and isn't mapped: declare"
                         f" it inside the region, or add private or map(tofrom) to the directive"
                     )  # fmt: skip
-                self.env[variable] = self.named(value, variable.name)
+                self.hold(variable, value)
             case Location():
-                self.store(place, value)
+                self.store_object(place, value, where)
             case OnLane(Location() as base, vector, lane, _):
                 self.store(self._lane_place(base, vector, lane), value)
             case OnLane(base, vector, lane, _):

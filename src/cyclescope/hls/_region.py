@@ -14,12 +14,20 @@ from cyclescope.c import (
     Pointer,
     Scalar,
     Stmt,
+    Struct,
     Variable,
     Vector,
     deep_recursion,
 )
 from cyclescope.errors import SourceError
-from cyclescope.hls._assigned import assigned, expressions, lanes_written, statements
+from cyclescope.hls._addresses import addressed
+from cyclescope.hls._assigned import (
+    assigned,
+    expressions,
+    lanes_written,
+    outermost,
+    statements,
+)
 from cyclescope.hls._clean import clean, graphs
 from cyclescope.hls._ir import Array, Node, Op, Place, Region
 from cyclescope.hls._layout import size_of, width_of
@@ -29,6 +37,7 @@ from cyclescope.hls._preload import preload
 from cyclescope.hls._races import Threads, last_writers, races
 from cyclescope.hls._sharing import Sharing
 from cyclescope.hls._statements import within
+from cyclescope.hls._structs import is_flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,6 +207,7 @@ class _Lowering(Sharing):
         self.reduced = names
         given = list(expressions(target.body))
         self.written = assigned(given, unit.functions, {})
+        self.addressed = addressed(outermost(target.body), unit.functions)
         called = [f.body for f in unit.functions.values() if f.body is not None]
         self.laned = lanes_written([*given, *(e for body in called for e in expressions(body))])
 
@@ -237,9 +247,9 @@ class _Lowering(Sharing):
                 continue
         for variable in found:
             if variable.name in listed:
-                width = width_of(variable.type, variable.where)
-                self.env[variable] = self.b.const(width, 0)
-        return [v for v in found if v not in self.env]
+                width_of(variable.type, variable.where)
+                self.hold(variable, None)
+        return [v for v in found if not self.is_held(v)]
 
     def outer(self, variable: Variable) -> None:
         """Make a variable of the host's known: as a memory, or as a scalar that is handed over.
@@ -259,17 +269,23 @@ class _Lowering(Sharing):
         kind, name, where = variable.type, variable.name, self.shared.where
         item = self.items.get(name)
         private = name in self.target.directive.names("firstprivate")
-        if isinstance(kind, Scalar | Vector):
+        own = private or variable not in self.written
+        if isinstance(kind, Struct) and not (own and is_flat(kind)):
+            self._memory(variable, item, size_of(kind, where))
+            return
+        if isinstance(kind, Scalar | Vector | Struct):
             shared = name in self.reduced or (item is not None and item.direction != "alloc")
             if shared and not private and (variable in self.written or name in self.reduced):
                 self._memory(variable, item, size_of(kind, where))
                 return
-            width = width_of(kind, where)
-            number = len(self.scalars)
-            self.scalars.append((variable, width))
-            self.env[variable] = self.b.leaf(Op.SCALAR, width, number)
-            if not private:
-                self.fixed.add(variable)
+            width_of(kind, where)
+            for wire in self.wires(variable):
+                width = width_of(wire.type, where)
+                number = len(self.scalars)
+                self.scalars.append((wire, width))
+                self.env[wire] = self.b.leaf(Op.SCALAR, width, number)
+                if not private:
+                    self.fixed.add(wire)
             return
         if isinstance(kind, CArray) and variable.scope != "param":
             size = None if item is not None and item.count else size_of(kind, where)

@@ -86,11 +86,12 @@ class Sharing(Dealing):
         """A construct's own copies of variables."""
         names = dict.fromkeys(directive.names("private"), False)
         names |= dict.fromkeys(directive.names("firstprivate"), True)
-        kept = {v: self.env[v] for v in self.env if v.name in names}
+        own = {v: names.get(self.whole.get(v, v).name) for v in self.env}
+        kept = {v: self.env[v] for v, is_given in own.items() if is_given is not None}
         fixed = self.fixed & set(kept)
         self.fixed -= fixed
         for variable, value in kept.items():
-            if not names[variable.name]:
+            if not own[variable]:
                 self.env[variable] = self.b.const(value.width, 0)
         yield
         self.env.update(kept)

@@ -65,7 +65,10 @@ class State(ABC):
         env: what each scalar variable holds now; pointers hold byte offsets.
         bases: pointer variable → the memory it points into.
         memories: variable that lives in memory → the memory.
-        aliases: pointer parameter → the scalar variable that it was given the address of.
+        aliases: pointer parameter → the variable on wires that it was given the address of.
+        parts: struct variable on wires → the variables that stand for its fields, by name.
+        whole: the other way: what a field's variable is a part of, the outermost struct.
+        addressed: variables that are in memory, since their addresses are values.
         pred: the condition under which the present statement is executed; None: always.
         flags: variables that say that the rest of the present block is left out.
     """
@@ -81,6 +84,9 @@ class State(ABC):
         self.bases: dict[Variable, Array] = {}
         self.memories: dict[Variable, Array] = {}
         self.aliases: dict[Variable, Variable] = {}
+        self.parts: dict[Variable, dict[str, Variable]] = {}
+        self.whole: dict[Variable, Variable] = {}
+        self.addressed: set[Variable] = set()
         self.pred: Value | None = None
         self.flags: list[Variable] = []
         self.loop_flags: list[tuple[Variable, Variable]] = []  # broken, continued

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
@@ -34,7 +35,7 @@ from cyclescope.c import (
 from cyclescope.hls._assigned import may_jump
 from cyclescope.hls._expressions import Expressions
 from cyclescope.hls._ir import Op, Place, Value
-from cyclescope.hls._layout import size_of, width_of
+from cyclescope.hls._layout import field_offset, size_of, width_of
 from cyclescope.hls._openmp import directives
 from cyclescope.hls._state import Location, flag
 
@@ -173,7 +174,7 @@ class Statements(Expressions):
         kind, where = variable.type, variable.where
         if variable.scope == "static":
             raise self.refuse(where, f"{variable.name} is static; declare it without")
-        if isinstance(kind, Array | Struct):
+        if not self.on_wires(variable):
             self._declare_array(variable)
             return
         if isinstance(kind, Pointer):
@@ -181,26 +182,29 @@ class Statements(Expressions):
             if variable.init is not None:
                 self.point(variable, self.address(variable.init), where)
             return
-        width = width_of(kind, where)
+        width_of(kind, where)
         if variable.init is None:
-            self.env[variable] = self.b.const(width, 0)
+            self.hold(variable, None)
             return
         value = self.rvalue(variable.init)
         given = variable.init.type
         if isinstance(variable.init, InitList):
             given = kind
-        self.env[variable] = self.named(self.convert(value, given, kind, where), variable.name)
+        self.hold(variable, self.convert(value, given, kind, where))
 
     def _declare_array(self, variable: Variable) -> None:
-        kind = variable.type
+        place = self._local(variable)
+        if variable.init is not None:
+            self._initialise(place, 0, variable.init, variable.type)
+
+    def _local(self, variable: Variable) -> Location:
+        """A variable's own memory."""
         array = self.memories.get(variable)
         if array is None:
-            size = size_of(kind, variable.where)
+            size = size_of(variable.type, variable.where)
             array = self.new_array(variable, Place.LOCAL, size, to=False, back=False)
             self.memories[variable] = array
-        if variable.init is not None:
-            start = Location(array, self.b.const(64, 0), kind)
-            self._initialise(start, 0, variable.init, kind)
+        return Location(array, self.b.const(64, 0), variable.type)
 
     def _initialise(self, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
         where = self.shared.where
@@ -215,14 +219,18 @@ class Statements(Expressions):
                 value = values[number] if number < len(values) else None
                 self._initialise(start, offset + number * size, value, kind.element)
             return
-        if isinstance(kind, Struct):
-            raise self.refuse(where, "initial values of a struct; assign its fields")
+        if isinstance(kind, Struct) and (init is None or isinstance(init, InitList)):
+            values = init.values if init is not None else ()
+            for (name, sort), value in zip_longest(kind.fields, values[: len(kind.fields)]):
+                at = offset + field_offset(kind, name, where)
+                self._initialise(start, at, value, sort)
+            return
         place = Location(start.array, self.b.const(64, offset), kind)
         if init is None:
             self.store(place, self.b.const(width_of(kind, where), 0))
             return
         given = kind if isinstance(init, InitList) else init.type
-        self.store(place, self.convert(self.rvalue(init), given, kind, where))
+        self.write(place, self.convert(self.rvalue(init), given, kind, where), where)
 
     def _return(self, value: Expr | None, where: Range) -> None:
         if not self.returning:
@@ -230,7 +238,7 @@ class Statements(Expressions):
         returned, result = self.returning[-1]
         if value is not None and result is not None:
             given = self.rvalue(value)
-            self.env[result] = self.convert(given, value.type, result.type, where)
+            self.hold(result, self.convert(given, value.type, result.type, where))
         self.env[returned] = self.b.const(1, 1)
 
     def inline(self, function: Function, call: Call) -> Value:
@@ -258,8 +266,10 @@ class Statements(Expressions):
         for param, given in ready:
             self.aliases.pop(param, None)
             self.bases.pop(param, None)
-            if isinstance(given, Value):
-                self.env[param] = given
+            if isinstance(given, Value) and self.on_wires(param):
+                self.hold(param, given)
+            elif isinstance(given, Value):
+                self.write(self._local(param), given, call.where)
             elif isinstance(given, Location):
                 self.point(param, given, call.where)
             else:
@@ -267,9 +277,10 @@ class Statements(Expressions):
         returned = flag("returned", call.where)
         self.env[returned] = self.b.const(1, 0)
         result: Variable | None = None
-        if isinstance(function.result, Scalar | Vector):
+        if isinstance(function.result, Scalar | Vector | Struct):
+            width_of(function.result, call.where)
             result = Variable(function.name, function.result, call.where, "local")
-            self.env[result] = self.b.const(width_of(function.result, call.where), 0)
+            self.hold(result, None)
         elif not isinstance(function.result, Void):
             raise self.refuse(call.where, f"{function.name} returns {function.result}; inline it")
         flags, loops = self.flags, self.loop_flags
@@ -281,4 +292,8 @@ class Statements(Expressions):
         self.calls.pop()
         self.flags, self.loop_flags = flags, loops
         self.env.pop(returned, None)
-        return self.env.pop(result) if result is not None else self.b.const(32, 0)
+        if result is None:
+            return self.b.const(32, 0)
+        value = self.held(result)
+        self.release(result)
+        return value

@@ -1,0 +1,70 @@
+"""Calls: of the user's functions, of OpenMP's and of the library's that hardware can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Void
+from cyclescope.hls._calls import INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
+from cyclescope.hls._conversions import Conversions
+from cyclescope.hls._ir import Op, Value
+from cyclescope.hls._layout import width_of
+from cyclescope.hls._semantics import bits_of
+
+if TYPE_CHECKING:
+    from cyclescope.c import Call
+
+__all__ = ["Library"]
+
+
+class Library(Conversions):
+    """Lowers calls."""
+
+    def call(self, expr: Call) -> Value:
+        """The value of a call.
+
+        Raises:
+            SourceError: of a function that has no text and isn't known.
+        """
+        name = expr.function.removeprefix("__builtin_")
+        fixed = constant_call(name)
+        if fixed is not None:
+            return self.b.const(32, self.threads if fixed == "threads" else int(fixed))
+        if name == "omp_get_thread_num":
+            return self.b.leaf(Op.THREAD, 32)
+        function = self.unit.functions.get(expr.function)
+        if function is not None and function.body is not None:
+            return self.inline(function, expr)
+        width = width_of(expr.type, expr.where) if not isinstance(expr.type, Void) else 32
+        if name in INFINITIES:
+            return self.b.const(width, bits_of(INFINITIES[name], width))
+        if name in MATHS:
+            operands = [self.rvalue(a) for a in expr.args]
+            return self.b.op(MATHS[name], *operands, width=width)
+        if name in KINDS_OF_NUMBERS:
+            return self._is_number(name, self.rvalue(expr.args[0]))
+        if name in ("abs", "labs", "llabs"):
+            value = self.rvalue(expr.args[0])
+            negative = self.b.op(Op.SLT, value, self.b.const(width, 0), width=1)
+            opposite = self.b.op(Op.SUB, self.b.const(width, 0), value, width=width, exact=True)
+            return self.b.select(negative, opposite, value)
+        raise self.refuse(
+            expr.where, f"{expr.function}() isn't supported in a target region; "
+            f"give its text, or call it on the host's side"
+        )  # fmt: skip
+
+    def _is_number(self, name: str, value: Value) -> Value:
+        """`isnan`, `isfinite`, `isinf` (1, or -1 for minus infinity)."""
+        width = value.width
+        if name == "isnan":
+            bit = self.b.negated(self.b.op(Op.FEQ, value, value, width=1))
+            return self.b.resized(bit, 32, is_signed=False)
+        infinity = self.b.const(width, bits_of(float("inf"), width))
+        size = self.b.op(Op.FABS, value, width=width)
+        test = Op.FLT if name == "isfinite" else Op.FEQ
+        bit = self.b.resized(self.b.op(test, size, infinity, width=1), 32, is_signed=False)
+        if name == "isfinite":
+            return bit
+        negative = self.b.op(Op.FLT, value, self.b.const(width, 0), width=1)
+        opposite = self.b.op(Op.SUB, self.b.const(32, 0), bit, width=32)
+        return self.b.select(negative, opposite, bit)
