@@ -78,7 +78,13 @@ class ComponentProbes:
             if block is not None and self._tree.holds_all(block, leaves)
         ]
         self._repeats = [r for r in component.repeats if r.probe in component.live]
-        self._continuous = [(cell, p) for cell, p in component.continuous if p in component.live]
+        # Compiled, the groups of a component of fixed length are continuous assignments, too.
+        called = {call.actual for g in component.groups for call in g.calls}
+        self._continuous = [
+            (cell, probe)
+            for cell, probe in component.continuous
+            if probe in component.live and cell not in called
+        ]
         self._is_static = frames.is_static
         self._state_block = self._learn(count)
 

@@ -19,6 +19,7 @@ __all__ = ["Design", "Instance", "Probe", "find_design"]
 
 _NAME = re.compile(r"(.+)_(contprimitive|contcell|primitive|group|cell|se)_probe_out")
 _GLUE = "___"
+_JOINT = re.compile(f"(?={_GLUE})")
 # The ports that start the primitives of Calyx's library: a memory's, a unit's, a register's.
 _STARTS = ("content_en", "go", "write_en")
 
@@ -214,8 +215,10 @@ class _Finder:
         """What is called and by which group; names may contain what joins them."""
         own = instance.component
         things = instance.groups if kind == "se" else {**own.cells, **own.primitives}
-        parts = what.split(_GLUE)
-        ways = [(_GLUE.join(parts[:n]), _GLUE.join(parts[n:])) for n in range(1, len(parts))]
+        # Of a name that ends or begins with `_` the glue is one of several places that look so.
+        ways = [
+            (what[: at.start()], what[at.start() + len(_GLUE) :]) for at in _JOINT.finditer(what)
+        ]
         for thing, group in ways:
             if thing in things and group in instance.groups:
                 return thing, group
