@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,8 +127,44 @@ def test_the_period_changes_no_total() -> None:
     assert max(len(s) for s in profile.series) > profile.cycles // 32
 
 
+def test_counters_may_have_their_own_sampling_periods() -> None:
+    name, own = CHOSEN[0], {"bytes read": 64, "row misses": 192, "memory requests": 192}
+    on = machine(name, UnitOptions(name, period=32, periods=own))
+    assert on.trace is not None
+    assert [period for period, _ in on.trace.levels] == [32, 64, 192]
+    run = going(name, on, period=1)
+    profile = read_dump(run.trace, on.trace)
+    check_laws(profile)
+    assert losses(profile) == {}
+    assert wrong(profile, captured(run, on, 1)) == []
+    samples = {s.name: len(s) for s in profile.series}
+    assert samples["bytes written"] == profile.cycles // 32 + 1
+    assert samples["bytes read"] == profile.cycles // 64 + 1
+    assert samples["memory requests"] == profile.cycles // 192 + 1
+    assert profile.meta.options["sampling period"] == (
+        "32, bytes read 64, row misses 192, memory requests 192"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"period": 32, "periods": {"bytes read": 48}}, "every 32 and every 48 cycles"),
+        ({"period": 0, "periods": {"bytes read": 48}}, "every 0 and every 48 cycles"),
+        ({"periods": {"flops": 64}}, "no counter flops; there are"),
+        (
+            {"periods": {"bytes read": 64}, "counters": frozenset({"bytes written"})},
+            "bytes read: has a sampling period and is not counted",
+        ),
+    ],
+)
+def test_periods_that_cannot_be_are_refused(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        machine(CHOSEN[0], UnitOptions("x", **options))
+
+
 def test_no_warnings(tmp_path: Path) -> None:
-    on = machine(CHOSEN[0], UnitOptions("x"))
+    on = machine(CHOSEN[0], UnitOptions("x", periods={"bytes read": 8192}))
     assert lint(tmp_path, dict(on.sources), on.name) == ""
 
 
@@ -160,6 +197,13 @@ def test_command_line(
     assert "waiting: lock, line" in {s.name[:19] for s in again.series}
     assert main([*program, "--dump", "e.bin"]) == 2
     assert "--profile" in capsys.readouterr().err
+    for wrongly in ("0", "x", "bytes read=", "=-1", "bytes read=1.5"):
+        assert main([*program, "--profile", "--sample", wrongly]) == 2
+        assert f"--sample: {wrongly}: write N or COUNTER=N" in capsys.readouterr().err
+    assert main([*program, "--sample", "bytes read=64"]) == 2
+    assert "bytes read has a period of its own with --profile only" in capsys.readouterr().err
+    assert main([*command[:-4], "--sample", "bytes read=192", "-o", "q.cyc"]) == 0
+    assert "bytes read 192" in cyclescope.load("q.cyc").meta.options["sampling period"]
 
 
 LIMITS = (1, 50, 700, 2500)

@@ -43,6 +43,13 @@ def layout_of(rng: random.Random, threads: int, **options: object) -> TraceLayou
         for counter in chosen
         for index in range({Scope.THREAD: threads, Scope.BANK: 4, Scope.DESIGN: 1}[counter.scope])
     ]
+    if period := options.get("period"):
+        assert isinstance(period, int)
+        few = rng.sample(chosen, rng.randint(0, len(chosen)))
+        # The next sample must come before its stamp comes again.
+        most = (1 << int(str(options.get("stamp_bits", 32)))) - 16
+        steps = [step for step in (1, 2, 6, 12) if period * step <= max(most, period)]
+        options["periods"] = {c.name: period * rng.choice(steps) for c in few}
     return make_layout("gemm.c", threads, sources, **options)  # type: ignore[arg-type]
 
 

@@ -228,6 +228,22 @@ def test_what_is_read_back_is_what_the_bench_saw() -> None:
     check_counters(profile, layout, increments_of(layout, events))
 
 
+def test_counters_have_their_own_sampling_periods() -> None:
+    rng = random.Random(6)
+    names = [c.name for c in COUNTERS[:6]]
+    own = {names[1]: 120, names[4]: 360, names[5]: 120}
+    layout = make_layout("x", 8, sources_of(8, 6), period=60, periods=own)
+    assert [period for period, _ in layout.levels] == [60, 120, 360]
+    words, events = stimulus(rng, layout, 1500, 0.01)
+    # Now and then the memory is busy for longer than a period.
+    profile = run(layout, 400, words, events, [0] * 500 + [1] * 80)
+    assert set(losses(profile)) <= {"change of state lost", "cycle of unknown state"}
+    check_counters(profile, layout, increments_of(layout, events))
+    for series in profile.series:
+        most = 1500 // own.get(series.name, 60) + 1
+        assert most - 3 <= len(series) <= most
+
+
 CASES = [
     # threads, counters, line bits, stamp bits, period, activity, stalls
     (1, 0, 256, 32, 0, 0.5, [0]),

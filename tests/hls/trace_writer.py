@@ -89,24 +89,32 @@ def write_run(
     records: list[tuple[int, int]] = []
     begun = [0] * len(layout.places)
     last = -layout.round
+    missed = 0
 
-    def sample(time: int) -> None:
+    def sample(time: int, due: Sequence[int]) -> None:
         totals = {}
         for number, place in enumerate(layout.places):
+            if place.line not in due:
+                continue
             end = time
             if layout.round:
                 end = time + 1 + (place.turn - time - 1) % layout.round
             end = min(end, len(words))
             totals[number] = sum(increments[number][begun[number] : end])
             begun[number] = end
-        for line in range(layout.sample_lines):
+        for line in due:
             writer.sample(line, time, totals)
 
     for time, word in enumerate(words):
-        due = layout.period and time and time % layout.period == 0
-        if due and time - last >= layout.round:
-            sample(time)
-            last = time
+        if layout.period and time and time % layout.period == 0:
+            if time - last >= layout.round:
+                # Lines of longer periods that were due meanwhile are made now.
+                since = time - (missed + 1) * layout.period
+                due = [n for n, p in enumerate(layout.periods) if time // p > since // p]
+                sample(time, due)
+                last, missed = time, 0
+            else:
+                missed += 1
         if time == 0 or word != words[time - 1] or time % (1 << layout.stamp_bits) == 0:
             records.append((time, word))
             if len(records) == layout.records:
@@ -115,6 +123,6 @@ def write_run(
     if end:
         if records:
             writer.states(records)
-        sample(len(words))
+        sample(len(words), range(layout.sample_lines))
         writer.end(len(words))
     return writer.dump()

@@ -53,9 +53,10 @@ __all__ = ["hls"]
 )
 @click.option(
     "--sample",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Cycles between two samples of the counters; else 1024.",
+    "samples",
+    multiple=True,
+    metavar="[COUNTER=]N",
+    help="Cycles between two samples of the counters, else 1024; of one counter, with --profile.",
 )
 @click.option(
     "--profile",
@@ -115,7 +116,7 @@ def hls(
     memory: Path | None,
     reorder: bool,
     start_cost: int | None,
-    sample: int | None,
+    samples: tuple[str, ...],
     profile: bool,
     counters: str,
     overhead: bool,
@@ -159,13 +160,19 @@ def hls(
         click.echo(source_hls.explain(program), nl=False)
         if output is None and rtl is None:
             return
-    period = sample or source_hls.PERIOD
+    period, periods = _periods(samples, source_hls.PERIOD)
+    if periods and not profile:
+        raise click.BadParameter(
+            f"{next(iter(periods))} has a period of its own with --profile only",
+            param_hint="--sample",
+        )
     unit = None
     if profile:
         full = source_hls.OnFull(on_full)
         unit = source_hls.UnitOptions(
             source.name,
             period=period,
+            periods=periods,
             on_full=full,
             counters=source_hls.chosen_counters(counters),
         )
@@ -212,6 +219,22 @@ def hls(
     if output is not None:
         report(output, "profile")
     _judge(source, result)
+
+
+def _periods(samples: tuple[str, ...], period: int) -> tuple[int, dict[str, int]]:
+    """The sampling period, and that of counters that have their own."""
+    own: dict[str, int] = {}
+    for text in samples:
+        name, _, number = text.rpartition("=")
+        if not number.isascii() or not number.isdigit() or not int(number):
+            raise click.BadParameter(
+                f"{text}: write N or COUNTER=N, with N cycles from 1 on", param_hint="--sample"
+            )
+        if name:
+            own[name.strip()] = int(number)
+        else:
+            period = int(number)
+    return period, own
 
 
 def _tell(program: Program, result: Measurement) -> None:

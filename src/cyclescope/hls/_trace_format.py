@@ -27,6 +27,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 from enum import IntEnum, StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import DataError
@@ -167,7 +168,8 @@ class TraceLayout:
         threads: in hardware.
         line_bits: of a line: the memory's width, a multiple of 64.
         stamp_bits: of the clock in a record.
-        period: cycles between samples of the counters; 0: none are taken but the last.
+        period: cycles between samples of the counters, at least; 0: none are taken but the last.
+        periods: of each line of a sample, each a multiple of those before it.
         on_full: what the unit does when the region is full.
         places: of all totals.
         period_ps: of the clock, None if unknown.
@@ -189,6 +191,7 @@ class TraceLayout:
     region: str = "region"
     where: tuple[str, int, int] | None = None
     round: int = 0
+    periods: tuple[int, ...] = ()
 
     @property
     def record_bits(self) -> int:
@@ -214,6 +217,11 @@ class TraceLayout:
     def sample_lines(self) -> int:
         """Lines of a sample of all counters."""
         return max((place.line + 1 for place in self.places), default=0)
+
+    @property
+    def levels(self) -> list[tuple[int, int]]:
+        """Each sampling period, shortest first, and how many lines have it or a shorter one."""
+        return sorted({period: line + 1 for line, period in enumerate(self.periods)}.items())
 
     def record_low(self, place: int) -> int:
         """The first bit of a slot, 0 for the line's first."""
@@ -245,6 +253,8 @@ class TraceLayout:
             problem = f"a period of {self.period} cycles"
         elif not 0 <= self.round <= 1024 or self.round & (self.round - 1):
             problem = f"rounds of {self.round} turns"
+        elif len(self.periods) != self.sample_lines or not self._in_step():
+            problem = f"periods of {', '.join(map(str, self.periods))} cycles"
         for place in sorted(self.places, key=lambda place: (place.line, place.low)):
             first = HEADER_BITS + self.stamp_bits
             good = place.low >= taken.get(place.line, first) and 1 <= place.width <= 32
@@ -258,6 +268,14 @@ class TraceLayout:
         if problem:
             raise DataError(f"{where}: {problem}: not possible; use the layout written by the run")
 
+    def _in_step(self) -> bool:
+        """Whether each line's period is a multiple of the one before."""
+        pairs = zip((self.period, *self.periods), self.periods, strict=False)
+        return all(
+            after == before if not before else after and not after % before
+            for before, after in pairs
+        ) and all(period < 1 << self.stamp_bits for period in self.periods)
+
 
 def make_layout(
     title: str,
@@ -265,6 +283,7 @@ def make_layout(
     sources: Iterable[Source],
     *,
     period: int = 4096,
+    periods: Mapping[str, int] | None = None,
     line_bits: int = 512,
     stamp_bits: int = 32,
     on_full: OnFull = OnFull.STOP,
@@ -273,17 +292,30 @@ def make_layout(
     region: str = "region",
     where: tuple[str, int, int] | None = None,
 ) -> TraceLayout:
-    """Give each source a place: in a line those of one turn share a slot.
+    """Give each source a place: in a line those of one turn and one period share a slot.
+
+    What is given is as in the layout, but a counter named in `periods` has its own sampling period
+    in place of `period`.
 
     Raises:
         DataError: it does not fit.
     """
-    columns: dict[object, list[tuple[int, Source]]] = {}
+    own = dict(periods or {})
     listed = list(sources)
+    # A sample has lines up to some period's: those of the shortest come first.
+    listed.sort(key=lambda s: own.get(s.counter.name, period))
+    steps = sorted({own.get(s.counter.name, period) for s in listed})
+    for before, after in pairwise(steps):
+        if not before or after % before:
+            raise DataError(
+                f"samples every {before} and every {after} cycles: the longer must be a multiple"
+            )
+    columns: dict[object, list[tuple[int, Source]]] = {}
     designs = [s for s in listed if s.counter.scope is Scope.DESIGN]
     turns = max((s.index + 1 for s in listed if s.counter.scope is not Scope.DESIGN), default=1)
     form = TraceLayout(
-        *(title, threads, line_bits, stamp_bits, period, on_full, (), period_ps),
+        *(title, threads, line_bits, stamp_bits, steps[0] if steps else period, on_full, ()),
+        period_ps=period_ps,
         round=1 << max(1, (turns - 1).bit_length()) if listed else 0,
         peaks=dict(peaks or {}),
         region=region,
@@ -293,24 +325,31 @@ def make_layout(
     for source in listed:
         if source.counter.scope is Scope.DESIGN:
             # Those that there is one of each share a column: each has a turn of its own.
-            column, turn = divmod(designs.index(source), form.round)
-            columns.setdefault(column, []).append((turn, source))
+            every = own.get(source.counter.name, period)
+            alike = [s for s in designs if own.get(s.counter.name, period) == every]
+            column, turn = divmod(alike.index(source), form.round)
+            columns.setdefault((every, column), []).append((turn, source))
         else:
             columns.setdefault(source.counter, []).append((source.index, source))
     places: list[Place] = []
-    group, low = 0, 0
-    cycles = max((period or 1 << stamp_bits) * _SLACK, _LATE)
+    groups: list[int] = []  # the period of each
+    low = 0
     for members in columns.values():
+        every = own.get(members[0][1].counter.name, period)
+        cycles = max((every or 1 << stamp_bits) * _SLACK, _LATE)
         most = max(s.largest // s.scale * -(-cycles // s.window) for _, s in members)
         width = min(most.bit_length() + 1, 32)
-        if low + width > form.pitch:
-            group, low = group + 1, 0
+        if not groups or groups[-1] != every or low + width > form.pitch:
+            groups.append(every)
+            low = 0
         for turn, source in members:
             block, slot = divmod(turn, form.span)
-            line = group * (form.round // form.span) + block
+            line = (len(groups) - 1) * (form.round // form.span) + block
             places.append(Place(source, line, form.record_low(slot + 1) + low, width, turn))
         low += width
+    every_line = [every for every in groups for _ in range(form.round // form.span)]
     layout = replace(form, places=tuple(places))
+    layout = replace(layout, periods=tuple(every_line[: layout.sample_lines]))
     layout.check()
     return layout
 
@@ -349,6 +388,7 @@ def read_layout(path: Path) -> TraceLayout:
             },
             region=_typed(head.get("region", "region"), str),
             where=_where(head.get("where")),
+            periods=tuple(_typed(period, int) for period in _typed(head["periods"], list)),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: the layout is damaged ({error}); copy it again") from error

@@ -280,7 +280,7 @@ class _Reader:
                 stop_reason="" if end is not None else "the trace has no end",
                 period_ps=layout.period_ps,
                 inputs=inputs,
-                options={"from": "profiling unit", "sampling period": str(layout.period)},
+                options={"from": "profiling unit", "sampling period": _periods(layout)},
                 anomalies=tuple(self._anomalies),
                 peaks=layout.peaks,
             ),
@@ -386,6 +386,16 @@ class _Reader:
             return end
         # What is later than the end by itself is not of this run.
         return np.where(stamps <= self._end.clock, np.minimum(end, self._end.clock), end)
+
+
+def _periods(layout: TraceLayout) -> str:
+    """The sampling period, and which counters have a longer one."""
+    longer = {
+        place.source.counter.name: every
+        for place in layout.places
+        if (every := layout.periods[place.line]) != layout.period
+    }
+    return ", ".join([str(layout.period), *(f"{name} {every}" for name, every in longer.items())])
 
 
 def _series(

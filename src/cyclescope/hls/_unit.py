@@ -14,6 +14,7 @@ records first. Lines go to the memory in beats of two slots, then the head.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._trace_format import (
@@ -140,13 +141,30 @@ class _Unit:
         wanted = m.register("wanted", 1, reset=0, note="a sample is due")
         begin = m.wire("begin_sample", wanted & ~counts.active)
         m.update(wanted, 0, begin)
-        if layout.period:
-            m.update(wanted, 1, self.run & self._tick(layout.period))
         final = m.register("final", 1, reset=0, note="the last sample is being taken")
         last = m.wire("begin_final", self.over & ~self.left & ~counts.active & ~wanted & ~final)
         m.update(final, 1, last)
-        counts.begin(begin | last, ~self.insert)
+        longer: list[Expr] = []
+        if layout.period:
+            due: Expr = m.wire("sample_due", self.run & self._tick(layout.period))
+            m.update(wanted, 1, due)
+            for (before, _), (after, _) in pairwise(layout.levels):
+                due, too = self._longer(after, due, after // before, begin)
+                longer.append(too | last)
+        counts.begin(begin | last, ~self.insert, longer)
         self.sampled = m.wire("sampled", final & ~counts.active)
+
+    def _longer(self, period: int, due: Expr, times: int, begin: Expr) -> tuple[Expr, Expr]:
+        """Samples of a longer period: one is due, and the one that begins is of it, too."""
+        m = self.m
+        count = m.register(f"samples_of_{period}", (times - 1).bit_length(), reset=0)
+        full = m.wire(f"due_{period}", due & count.eq(times - 1))
+        m.update(count, successor(count), due)
+        m.update(count, 0, full)
+        wanted = m.register(f"wanted_{period}", 1, reset=0)
+        m.update(wanted, 0, begin)
+        m.update(wanted, 1, full)
+        return full, wanted
 
     def _tick(self, period: int) -> Expr:
         """1 in the last cycle of each period."""

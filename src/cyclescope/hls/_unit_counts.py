@@ -79,16 +79,21 @@ class Counts:
                 found.append(one_turn(self._m, bits & run, lane, self._turn, name))
         return found
 
-    def begin(self, when: Expr, free: Expr) -> None:
+    def begin(self, when: Expr, free: Expr, longer: Sequence[Expr]) -> None:
         """Builds what takes samples.
 
         Args:
             when: a sample begins; not while `active`.
             free: no record wants to be written.
+            longer: for each sampling period but the shortest, whether it is one of this, too.
         """
         m, layout = self._m, self._layout
         span, blocks, lines = layout.span, layout.round // layout.span, layout.sample_lines
         m.update(self.active, 1, when)
+        self._longer = [
+            m.delay(one, f"sample_of_{period}", when=when)
+            for one, (period, _) in zip(longer, layout.levels[1:], strict=True)
+        ]
         # 0, or how many cycles ago a line was begun; round by round: totals move, then are cleared.
         since = m.register("since", self._bits + 1, reset=1 << self._bits)
         dumping = m.register("dumping", 1, reset=0)
@@ -208,7 +213,10 @@ class Counts:
         if self.line is None:
             m.update(self.active, 0, when)
             return
-        last = m.wire("last_line", when & self.line.eq(lines - 1))
+        ends: Expr = self.line.eq(lines - 1)
+        for (_, count), more in zip(self._layout.levels, self._longer, strict=False):
+            ends = ends | (self.line.eq(count - 1) & ~more)
+        last = m.wire("last_line", when & ends)
         m.update(self.active, 0, last)
         m.update(self.line, successor(self.line), when)
         m.update(self.line, 0, last)

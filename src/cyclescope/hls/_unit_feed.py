@@ -164,9 +164,16 @@ def _by_place(core: Core) -> list[Fed]:
     ]
 
 
-def side_by_side(core: Core, design: Sequence[Fed], turns: int) -> list[Fed]:
-    """Counters of the design, so many in a column: each has the turn of a thread."""
-    found = []
+def side_by_side(core: Core, design: Sequence[Fed], turns: int, number: int) -> list[Fed]:
+    """Counters of the design, so many in a column: each has the turn of a thread.
+
+    Args:
+        core: adds wires to its module.
+        design: the counters.
+        turns: of a round.
+        number: of the first column among all counters, for the wires' names.
+    """
+    found: list[Fed] = []
     for first in range(0, len(design), turns):
         members = design[first : first + turns]
         totals = [fed.inputs[0][0] for fed in members]
@@ -175,9 +182,10 @@ def side_by_side(core: Core, design: Sequence[Fed], turns: int) -> list[Fed]:
         inputs: list[tuple[Expr | None, Expr | None]] = []
         for bit in range(width):
             column = [value.zext(width) if value.width < width else value for value in values]
-            named = [core.m.named(value, f"design{first + i}") for i, value in enumerate(column)]
+            name = f"design{number + len(found)}"
+            named = [core.m.named(value, f"{name}_{i}") for i, value in enumerate(column)]
             plane = cat(*(value[bit] for value in reversed(named)))
-            inputs.append((core.m.wire(f"design{first}_bit{bit}", plane), None))
+            inputs.append((core.m.wire(f"{name}_bit{bit}", plane), None))
         sources = tuple(fed.sources[0] for fed in members)
         terms = tuple(Term(1 << bit, tagged=False) for bit in range(width))
         largest = max(source.largest for source in sources)

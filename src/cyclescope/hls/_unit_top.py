@@ -7,7 +7,7 @@ unit itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,11 @@ from cyclescope.hls._unit_feed import feed, side_by_side
 from cyclescope.rtl import Module, cat, mux
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cyclescope.hls._machine import Core
     from cyclescope.hls._trace_format import TraceLayout
+    from cyclescope.hls._unit_feed import Fed
     from cyclescope.hls._unit_rings import Feed
     from cyclescope.rtl import Expr
 
@@ -35,6 +38,7 @@ class UnitOptions:
     Attributes:
         title: of what runs, for the profile.
         period: cycles between two samples of the counters; 0: one at the end.
+        periods: of counters that have their own, by name: each a multiple of the next shorter.
         on_full: what happens when the trace region is full.
         counters: names of the counters wanted, as far as the region can have them; None: all.
         period_ps: of the clock, if known.
@@ -44,6 +48,7 @@ class UnitOptions:
 
     title: str
     period: int = 4096
+    periods: Mapping[str, int] = field(default_factory=dict)
     on_full: OnFull = OnFull.STOP
     counters: frozenset[str] | None = None
     period_ps: int | None = None
@@ -71,11 +76,14 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
     wanted = options.counters
     known = {fed.sources[0].counter.name for fed in found}
     # What a region can never have is not asked of it.
-    strange = (wanted or frozenset()) - known - {counter.name for counter in COUNTERS}
+    named = (wanted or frozenset()) | options.periods.keys()
+    strange = named - known - {counter.name for counter in COUNTERS}
     if strange:
         raise DataError(
             f"no counter {', '.join(sorted(strange))}; there are {', '.join(sorted(known))}"
         )
+    if wanted is not None and (unasked := options.periods.keys() - wanted):
+        raise DataError(f"{', '.join(sorted(unasked))}: has a sampling period and is not counted")
     found = [f for f in found if wanted is None or f.sources[0].counter.name in wanted]
     design = [f for f in found if f.sources[0].counter.scope is Scope.DESIGN]
     found = [f for f in found if f.sources[0].counter.scope is not Scope.DESIGN]
@@ -85,6 +93,7 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         core.threads,
         [source for fed in (*found, *design) for source in fed.sources],
         period=options.period,
+        periods=options.periods,
         line_bits=options.line_bits,
         stamp_bits=options.stamp_bits,
         on_full=options.on_full,
@@ -93,8 +102,7 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         region=core.region.name,
         where=(Path(place.file).name, place.line, place.column),
     )
-    if design:
-        found += side_by_side(core, design, layout.round)
+    found = _in_order(core, found, design, options, layout.round)
     for j, fed in enumerate(found):
         for k, (bits, lane) in enumerate(fed.inputs):
             if bits is not None:
@@ -110,6 +118,22 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         {j for j, fed in enumerate(found) if fed.inputs[0][0] is None},
     )
     return m, layout
+
+
+def _in_order(
+    core: Core, found: list[Fed], design: list[Fed], options: UnitOptions, turns: int
+) -> list[Fed]:
+    """What feeds the unit, in the order of the layout."""
+
+    def period(fed: Fed) -> int:
+        return options.periods.get(fed.sources[0].counter.name, options.period)
+
+    ordered: list[Fed] = []
+    for every in sorted({period(fed) for fed in (*found, *design)}):
+        ordered += [fed for fed in found if period(fed) == every]
+        alike = [fed for fed in design if period(fed) == every]
+        ordered += side_by_side(core, alike, turns, len(ordered))
+    return ordered
 
 
 class _Top:
