@@ -12,7 +12,8 @@ Behind these 32 bits a line has *slots* of equal size: `pitch`, a record's bits 
 at least 40. *States*: a record is a stamp (the low bits of the clock, 32 unless the layout says
 otherwise) and above it two bits a thread. There is one when any thread's state changes, in the
 first cycle, and when the stamp is 0 again. The first slots of a line have one each. *Counters*: the
-first slot is as a record's; the others have totals since the line of that number before. Threads
+first slot is as a record's; the others have totals since the line of that number before. A sample
+has the lines up to the last whose sampling period is over; the run's last sample has all. Threads
 are asked in turn, one a cycle, so totals whose turn is i end at the first cycle after the stamp
 that is i modulo `round` (at the stamp, if `round` is 0), or at the end. A total's highest bit says
 that the others have not been enough. Totals count steps, which may be worth more than one: `scale`.
