@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Ecp5", "find_nextpnr", "on_ecp5", "speed_on_ecp5"]
 
 # Mapping for the least delay would spend LUTs wherever some other path is shorter than the longest:
-# areas could not be compared. 20 ns can be met in all designs; where a time cannot, a longest path a
-# little longer changes the LUTs of all others by a tenth.
+# areas could not be compared. All designs can meet 20 ns; where a time cannot be met, a longest
+# path that is a little longer changes the LUTs of all others by a tenth.
 _SCRIPT = """\
 scratchpad -set abc9.D 20000
 read_verilog -sv design.sv
