@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.errors import RunError
+from cyclescope.errors import RunError, ToolError
 from cyclescope.sim import _cache
 from cyclescope.sim._probe import lay_out, layout_text, probe_verilog
 from cyclescope.sim._runtime import (
@@ -174,17 +174,28 @@ class _Job:
         source.mkdir()
         for name, text in self.sources.items():
             (source / name).write_text(text, "utf-8")
-        output = call(
-            [
-                *(str(self.verilator.program), *VERILATOR_FLAGS, "--Mdir", "../obj"),
-                *("--top-module", self.top, *self.sources),
-            ],
-            what="verilator",
-            cwd=source,
-            env={"VERILATOR_ROOT": str(self.verilator.root)},
-        )
+        try:
+            output = call(
+                [
+                    *(str(self.verilator.program), *VERILATOR_FLAGS, "--Mdir", "../obj"),
+                    *("--top-module", self.top, *self.sources),
+                ],
+                what="verilator",
+                cwd=source,
+                env={"VERILATOR_ROOT": str(self.verilator.root)},
+            )
+        except ToolError as error:
+            raise ToolError(f"{error}{self._words_at(str(error))}") from error
         loops = set(re.findall(r"UNOPTFLAT: .*?: '([^']+)'", output))
         return sorted(name.removeprefix(f"{self.top}.") for name in loops)
+
+    def _words_at(self, error: str) -> str:
+        """What stands where a syntax error was found, which only we have."""
+        found = re.search(r" (\S+):(\d+):\d+: syntax error", error)
+        if found is None or found[1] not in self.sources:
+            return ""
+        line = self.sources[found[1]].split("\n")[int(found[2]) - 1].strip()
+        return f" in `{line[:80]}`; if a name there is a word of SystemVerilog, choose another"
 
     def _gather(self, folder: Path) -> bool:
         generated = sorted(p.name for p in (folder / "obj").glob("Vcyc*.cpp"))
