@@ -47,7 +47,7 @@ def test_whatever_matters_makes_another_program(countdown) -> None:
     [
         (
             "module main(input logic clk; endmodule",
-            r"verilator failed: main\.sv:1:\d+: syntax error.* in `module main\(input .*; if a name",
+            r"verilator failed: main\.sv:1:\d+: syntax error.* in `module main.*; if a name",
         ),
         (
             "module main(input logic clk, reset, go, output logic done);\nabsent a(); endmodule",
