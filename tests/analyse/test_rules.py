@@ -249,6 +249,20 @@ def test_a_profiling_units_trace_is_advised_as_a_profile_with_loops(version: str
         assert advice.saving == pytest.approx(expected[name].saving, rel=0.02)
 
 
+def test_phases_of_a_units_trace_take_turns_where_the_text_says_so() -> None:
+    """Which buffer a loop fills and the next one reads: in double buffering, two."""
+    slow, fast = recorded("unit-4-blocked"), recorded("unit-5-double-buffering")
+    advice = first(slow)
+    assert advice.rule.name == "double-buffering"
+    saved = slow.cycles - fast.cycles
+    assert advice.at_least <= saved <= advice.at_most
+    assert saved / 2 <= advice.saving <= saved * 2
+    assert "line 22 reads A_local, B_local, which line 18 fills" in advice.sites[0].evidence
+    assert not advise(fast)
+    for other in ("unit-1-naive", "unit-3-vectors"):
+        assert "double-buffering" not in said(recorded(other))
+
+
 LOOPS = """\
 int main(void) {
     for (int i = 0; i < 2; i++) // for (;;)

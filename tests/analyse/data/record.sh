@@ -6,7 +6,7 @@ data=tests/analyse/data
 for version in 1-naive 2-no-critical 3-vectors 4-blocked 5-double-buffering; do
     cyclescope hls "$gemm/$version.c" -D DIM=32 --sample 65536 -o "$data/gemm-$version.cyc" --force
 done
-for version in 1-naive 3-vectors; do
+for version in 1-naive 3-vectors 4-blocked 5-double-buffering; do
     cyclescope hls "$gemm/$version.c" -D DIM=32 --sample 65536 --profile \
         -o "$data/unit-$version.cyc" --force
 done

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules._rule import Rule, Site
-from cyclescope.analyse.rules._threads import Threads, Wait, subscripts
+from cyclescope.analyse.rules._threads import Threads, Wait, accesses, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,16 +21,9 @@ _WIDTH = 4  # elements of a vector, and rows of a block, in the paper's programs
 _REUSE = 0.5  # floating-point operations for each byte: below, little is done with what is read
 
 
-def _stalled(threads: Threads) -> list[int]:
-    """For each thread the cycles in which it waits for memory, critical sections left out."""
-    running = threads.state("running")
-    stalls = threads.counter("stalls: memory")
-    return [min(pair) for pair in zip(running, stalls, strict=True)]
-
-
 def _bound(threads: Threads) -> bool:
     running = sum(threads.state("running"))
-    return running > 0 and sum(_stalled(threads)) >= _BOUND * running
+    return running > 0 and sum(threads.stalled()) >= _BOUND * running
 
 
 def _loads(threads: Threads) -> list[Wait]:
@@ -50,7 +43,7 @@ def _narrow(facts: Facts) -> Iterable[Site]:
     moved = sum(threads.counter("bytes read")) + sum(threads.counter("bytes written"))
     if not requests or moved > _NARROW * requests or not _bound(threads):
         return
-    stalled, running = _stalled(threads), threads.state("running")
+    stalled, running = threads.stalled(), threads.state("running")
     for wait in _loads(threads):
         loop = threads.loop_of(wait.line)
         text = threads.text(wait.line)
@@ -79,14 +72,14 @@ def _consecutive(text: str, array: str, variable: str) -> bool:
     return any(
         _adds(inside[-1], variable)
         and not any(re.search(rf"\b{variable}\b", outer) for outer in inside[:-1])
-        for inside in subscripts(text, array)
+        for inside in accesses(text, array)
     )
 
 
 def _adds(sum_: str, variable: str) -> bool:
     """Whether a variable is a term of a sum by itself, not multiplied."""
-    for term in _terms(sum_):
-        inner = term.strip()
+    for term in terms(sum_):
+        inner = term.lstrip("-").strip()
         if inner == variable:
             return True
         # Brackets around the whole term: nothing is multiplied outside.
@@ -96,28 +89,16 @@ def _adds(sum_: str, variable: str) -> bool:
     return False
 
 
-def _terms(sum_: str) -> list[str]:
-    """The terms of a sum, brackets kept together."""
-    terms, depth = [""], 0
-    for char in sum_:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
-        if char in "+-" and not depth:
-            terms.append("")
-        else:
-            terms[-1] += char
-    return terms
-
-
 def _again(facts: Facts) -> Iterable[Site]:
     threads = Threads(facts)
     moved = sum(threads.counter("bytes read"))
     work = sum(threads.counter("floating-point operations"))
     if not moved or work >= _REUSE * moved or not _bound(threads):
         return
-    stalled, running = _stalled(threads), threads.state("running")
+    stalled, running = threads.stalled(), threads.state("running")
     for wait in _loads(threads):
         loop = threads.loop_of(wait.line)
-        every = subscripts(threads.text(wait.line), wait.array)
+        every = accesses(threads.text(wait.line), wait.array)
         inside = " ".join(" ".join(dimensions) for dimensions in every)
         if loop is None or not inside:
             continue

@@ -9,6 +9,7 @@ import numpy as np
 
 from cyclescope.analyse.rules._rule import Rule, Site
 from cyclescope.analyse.rules._threads import Threads, Wait
+from cyclescope.analyse.rules._turns import roles, turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,32 +23,71 @@ _LEAST = 0.1  # of the run: below, the phases overlap enough
 
 def _find(facts: Facts) -> Iterable[Site]:
     threads = Threads(facts)
-    if not threads.is_timed:
-        return
     siblings: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for loop in threads.loops.values():
         if loop.around:
             siblings[loop.around].append(loop.line)
-    waited: dict[int, int] = defaultdict(int)
-    for wait in threads.waits:
-        home = threads.loop_of(wait.line)
-        if home is not None and wait.verb == "load of":
-            waited[home.line] += wait.cycles
+    # The text has a loop where the hardware has a copy.
+    verbs = ("load of",) if threads.is_timed else ("load of", "copy to")
+    waits = [wait for wait in threads.waits if wait.verb in verbs]
+    loads = roles(threads, (wait.line for wait in waits))
     for around, lines in siblings.items():
-        loading = [line for line in lines if waited[line]]
-        computing = [line for line in lines if not waited[line]]
-        if loading and computing:
+        loading = [line for line in lines if loads.get(line) is True]
+        computing = [line for line in lines if loads.get(line) is False]
+        if not loading or not computing:
+            continue
+        if threads.is_timed:
             site = _site(facts, threads, around[-1], loading, computing)
-            if site is not None:
-                yield site
-    yield from _copies(facts, threads, siblings, waited)
+        else:
+            site = _of_text(facts, threads, around[-1], loading, computing, waits)
+        if site is not None:
+            yield site
+    if threads.is_timed:
+        yield from _copies(facts, threads, siblings, loads)
+
+
+def _of_text(
+    facts: Facts,
+    threads: Threads,
+    outer: int,
+    loading: list[int],
+    computing: list[int],
+    waits: list[Wait],
+) -> Site | None:
+    """Phases of which the text says that they take turns, and the counters what they cost.
+
+    What a thread does while it doesn't wait is at most what could be hidden behind its waiting.
+    How much of that is computing, and not the loops' own control, is not counted: half is taken.
+    """
+    buffers = turns(threads, loading, computing)
+    ends = {line: threads.loops[line].end or line for line in loading}
+    here = [w for w in waits if any(line <= w.line <= end for line, end in ends.items())]
+    pairs = list(zip(threads.stalled(), threads.state("running"), strict=True))
+    most = [min(stalled, running - stalled) for stalled, running in pairs]
+    hidden = min(sum(most), sum(wait.cycles for wait in here)) // max(threads.count, 1)
+    if not buffers or hidden // 2 < _LEAST * facts.profile.cycles:
+        return None
+    stalled, running = (sum(part) for part in zip(*pairs, strict=True))
+    arrays = sorted({name for names in buffers.values() for name in names})
+    return threads.site(
+        f"loop, line {outer}",
+        outer,
+        evidence=(
+            f"threads wait {stalled:,} of {running:,} thread-cycles for memory, most of it in line "
+            f"{here[0].line}, and do other work in {running - stalled:,}; line "
+            f"{', '.join(map(str, buffers))} reads {', '.join(arrays)}, which line "
+            f"{', '.join(map(str, loading))} fills before, in the same round: by turns"
+        ),
+        saving=hidden // 2,
+        at_most=max(most),
+    )
 
 
 def _copies(
     facts: Facts,
     threads: Threads,
     siblings: dict[tuple[int, ...], list[int]],
-    waited: dict[int, int],
+    loads: dict[int, bool],
 ) -> Iterable[Site]:
     """Blocks that the preloader brings in while nothing computes."""
     copied: dict[tuple[int, ...], list[Wait]] = defaultdict(list)
@@ -57,7 +97,7 @@ def _copies(
             inside = (*home.around, home.line)
             copied[inside if inside in siblings else home.around].append(wait)
     for around, waits in copied.items():
-        computing = [line for line in siblings.get(around, ()) if not waited[line]]
+        computing = [line for line in siblings.get(around, ()) if loads.get(line) is False]
         if not computing:
             continue
         copying = sum(wait.cycles for wait in waits)

@@ -16,7 +16,7 @@ from cyclescope.model import Kind, Position
 if TYPE_CHECKING:
     from cyclescope.analyse.rules._facts import Facts
 
-__all__ = ["Loop", "Threads", "Wait", "subscripts"]
+__all__ = ["Loop", "Threads", "Wait", "accesses", "subscripts", "terms"]
 
 _WAIT = re.compile(r"(load of|store to|copy to|lock|barrier)(?: (.*))?")
 
@@ -78,6 +78,12 @@ class Threads:
     def state(self, name: str) -> list[int]:
         """For each thread the cycles in a state (`idle`, `running`, `critical`, `spinning`)."""
         return [member.states.get(name, 0) for member in self._members]
+
+    def stalled(self) -> list[int]:
+        """For each thread the cycles in which it waits for memory, critical sections left out."""
+        running = self.state("running")
+        stalls = self.counter("stalls: memory")
+        return [min(pair) for pair in zip(running, stalls, strict=True)]
 
     def first(self) -> list[int]:
         """For each thread the cycle in which it started to work; the run's length if never."""
@@ -214,17 +220,33 @@ class Threads:
         return result
 
 
-def subscripts(text: str, array: str) -> list[tuple[str, ...]]:
+def subscripts(text: str, at: int) -> tuple[tuple[str, ...], int]:
+    """What stands between the brackets behind a name that ends here, and where they end."""
+    found: list[str] = []
+    end = at
+    while text[at : at + 1] == "[":
+        depth, end = 1, at + 1
+        while end < len(text) and depth:
+            depth += {"[": 1, "]": -1}.get(text[end], 0)
+            end += 1
+        found.append(text[at + 1 : end - 1])
+        at = end + len(text[end:]) - len(text[end:].lstrip())
+    return tuple(found), end
+
+
+def accesses(text: str, array: str) -> list[tuple[str, ...]]:
     """What stands between the brackets behind an array's name, for each time it does."""
-    result = []
-    for match in re.finditer(rf"\b{re.escape(array)}\s*(?=\[)", text):
-        found, at = [], match.end()
-        while text[at : at + 1] == "[":
-            depth, end = 1, at + 1
-            while end < len(text) and depth:
-                depth += {"[": 1, "]": -1}.get(text[end], 0)
-                end += 1
-            found.append(text[at + 1 : end - 1])
-            at = end + len(text[end:]) - len(text[end:].lstrip())
-        result.append(tuple(found))
-    return result
+    names = re.finditer(rf"\b{re.escape(array)}\s*(?=\[)", text)
+    return [subscripts(text, match.end())[0] for match in names]
+
+
+def terms(sum_: str) -> list[str]:
+    """The terms of a sum, brackets kept together; those taken off begin with their sign."""
+    found, depth = [""], 0
+    for char in sum_:
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
+        if char in "+-" and not depth:
+            found.append(char.strip("+"))
+        else:
+            found[-1] += char
+    return found
