@@ -96,7 +96,7 @@ __all__ = ["hls"]
 )
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option(
-    "--unit-rtl", is_flag=True, help="Simulate floating-point units by their RTL: much slower."
+    "--unit-rtl", is_flag=True, help="Simulate arithmetic units by their RTL: much slower."
 )
 @click.option(
     "--rtl",

@@ -132,7 +132,7 @@ def measure(
         period: cycles between two samples of the counters.
         cycle_limit: stop the simulation after so many cycles.
         progress: called a few times a second with (cycles, seconds) so far.
-        unit_rtl: simulate floating-point units by their RTL, not by models.
+        unit_rtl: simulate arithmetic units by their RTL, not by models.
         rtl: folder to write the hardware and a testbench with this run's data to.
         force: overwrite files there.
         unit: build a profiling unit into the hardware; the profile is then what that wrote to

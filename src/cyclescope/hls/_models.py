@@ -1,9 +1,10 @@
-"""Models of floating-point units for simulation: the host's arithmetic instead of the unit's.
+"""Models of arithmetic units for simulation: the host's arithmetic instead of the unit's.
 
 A unit's RTL is some two hundred operations a cycle to a simulator, of which only its results
-matter here; in a design with a hundred units nothing else would take time. A model has the same
-name, ports, latency and results: the units are proven equal to the host's arithmetic, and their
-NaN is always the same. `--unit-rtl` simulates the units themselves.
+matter here; in a design with a hundred units nothing else would take time, and a division is most
+of what there is to compile. A model has the same name, ports, latency and results: the units are
+proven equal to the host's arithmetic, and their NaN is always the same. `--unit-rtl` simulates the
+units themselves.
 """
 
 from __future__ import annotations
@@ -18,18 +19,26 @@ if TYPE_CHECKING:
 
 __all__ = ["with_models"]
 
-_EXPRESSIONS = {
+# Of x and y.
+_FLOATS = {
     "fadd": "x + y",
     "fsub": "x - y",
     "fmul": "x * y",
     "fdiv": "x / y",
     "fsqrt": "std::sqrt(x)",
 }
-_TYPES = {
-    32: ("float", "uint32_t", "0xffc00000u"),
-    64: ("double", "uint64_t", "0xfff8000000000000ull"),
+# Of a and b; what C leaves undefined is as the units have it.
+_INTEGERS = {
+    "udiv": "b ? a / b : ~T(0)",
+    "urem": "b ? a % b : a",
+    "sdiv": "!b ? ~T(0) : b == ~T(0) ? T(0) - a : T(S(a) / S(b))",
+    "srem": "!b ? a : b == ~T(0) ? T(0) : T(S(a) % S(b))",
 }
-_NAME = re.compile(rf"({'|'.join(_EXPRESSIONS)})(32|64)\.v")
+_TYPES = {
+    32: ("float", "uint32_t", "int32_t", "0xffc00000u"),
+    64: ("double", "uint64_t", "int64_t", "0xfff8000000000000ull"),
+}
+_NAME = re.compile(rf"({'|'.join((*_FLOATS, *_INTEGERS))})(32|64)\.v")
 
 
 def with_models(sources: Mapping[str, str]) -> dict[str, str]:
@@ -43,18 +52,21 @@ def with_models(sources: Mapping[str, str]) -> dict[str, str]:
 
 def _model(operation: str, width: int) -> str:
     of = unit(operation, width)
-    real, bits, nan = _TYPES[width]
+    real, bits, signed, nan = _TYPES[width]
     two = len(of.inputs) == 2
-    # The operands' bits come as C++ expressions; the result is canonical if it is no number.
-    body = (
-        f"[]({bits} a{f', {bits} b' if two else ''}) {{ {real} x; std::memcpy(&x, &a, sizeof x); "
-    )
-    if two:
-        body += f"{real} y; std::memcpy(&y, &b, sizeof y); "
-    body += (
-        f"const {real} z = {_EXPRESSIONS[operation]}; {bits} q; std::memcpy(&q, &z, sizeof q); "
-        f"return z != z ? {bits}({nan}) : q; }}("
-    )
+    # The operands' bits come as C++ expressions.
+    body = f"[]({bits} a{f', {bits} b' if two else ''}) {{ "
+    if operation in _INTEGERS:
+        body += f"using T = {bits}; using S = {signed}; return {_INTEGERS[operation]}; }}("
+    else:
+        body += f"{real} x; std::memcpy(&x, &a, sizeof x); "
+        if two:
+            body += f"{real} y; std::memcpy(&y, &b, sizeof y); "
+        # The result is canonical if it is no number.
+        body += (
+            f"const {real} z = {_FLOATS[operation]}; {bits} q; std::memcpy(&q, &z, sizeof q); "
+            f"return z != z ? {bits}({nan}) : q; }}("
+        )
     operands = 'a, ", ", b' if two else "a"
     ports = "".join(f"  input wire [{width - 1}:0] {name},\n" for name in of.inputs)
     stages = "".join(f"    s{i} <= s{i - 1};\n" for i in range(1, of.latency))
