@@ -1,24 +1,23 @@
 """All programs in simulated hardware: every team, memory and order, against the native run.
 
-`python benches/sweep_hls.py [--threads 1,2,3,8] [--random N] [--profile] [NAME …]`. Prints a line a
-program and what is wrong; the exit status says whether something was. With --random: N generated
-programs in the place of those of the tests, against the interpreter of the data-flow form. With
---profile: with a profiling unit in the hardware, each program and team with another sampling
-period, whose trace must be what the bench sees in each cycle, and change no result.
+`python benches/sweep_hls.py [--threads 1,2,3,8] [--profile] [NAME …]`. Prints a line a program and
+what is wrong; the exit status says whether something was. With --profile: with a profiling unit in
+the hardware, each program and team with another sampling period, whose trace must be what the bench
+sees in each cycle, and change no result. Generated programs: `random_hls.py --rtl`.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import random
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import CyclescopeError
-from cyclescope.hls import Host, MemoryModel, compile_c, differences, interpret, machine_of
+from cyclescope.hls import Host, MemoryModel, compile_c, differences, machine_of
 from cyclescope.hls._profile import profile_of
 from cyclescope.hls._run import run_machine
 from cyclescope.hls._trace_format import OnFull
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
     from cyclescope.hls import Program
     from cyclescope.hls._host import Native
+    from cyclescope.hls._machine import Machine
+    from cyclescope.hls._run import HardwareRun
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -103,17 +104,57 @@ def program(source: Path, teams: list[int]) -> str:
     return "; ".join(wrong) or f"right, {min(cycles)} to {max(cycles)} cycles"
 
 
-def profiled(source: Path, teams: list[int], turn: int) -> str:
-    """What is wrong with a program's profile; `turn` chooses the unit."""
+@dataclass(frozen=True)
+class Traced:
+    """What came of a unit's trace.
+
+    Attributes:
+        wrong: what it says that is not so.
+        cycles: of its profile.
+        full: its region was too small; what it shows is true all the same.
+        unsure: it says itself that it has lost states.
+    """
+
+    wrong: list[str]
+    cycles: int
+    full: bool
+    unsure: bool
+
+
+def traced(machine: Machine, run: HardwareRun) -> Traced:
+    """A unit's trace beside what the bench saw in each cycle of the run."""
     from hls.exact import wrong
 
+    assert machine.trace is not None
+    assert run.capture is not None
+    profile = read_dump(run.trace, machine.trace)
+    check_laws(profile)
+    truth = profile_of(
+        machine,
+        run.capture,
+        team=machine.threads,
+        period=1,
+        title="",
+        inputs={},
+        options={},
+    )
+    lost = {a.name for a in profile.meta.anomalies}
+    full = lost & {"line dropped", "line overwritten"}
+    busy = {"change of state lost", "cycle of unknown state"} & lost
+    bad = wrong(profile, truth, complete=not full, known=not full and not busy)
+    if not full:
+        bad += sorted(lost - busy)
+    return Traced(bad, profile.cycles, bool(full), bool(busy))
+
+
+def profiled(source: Path, teams: list[int], turn: int) -> str:
+    """What is wrong with a program's profile; `turn` chooses the unit."""
     found = []
     cycles = full = unsure = 0
     for number, threads, compiled, native in runs(source, teams):
         period, on_full, room, width = UNITS[(turn + 2 * number) % len(UNITS)]
         unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
         machine = machine_of(compiled, unit=unit)
-        assert machine.trace is not None
         for name, memory, in_order in (WAYS[1], WAYS[2]):
             where = f"{threads} threads, {name}, a sample every {period}"
             try:
@@ -131,87 +172,39 @@ def profiled(source: Path, teams: list[int], turn: int) -> str:
                 if not run.complete or run.capture is None:
                     found.append(f"{where}: {run.stop_reason}")
                     continue
-                profile = read_dump(run.trace, machine.trace)
+                trace = traced(machine, run)
             except CyclescopeError as error:
                 found.append(f"{where}: {error}")
                 continue
-            check_laws(profile)
-            truth = profile_of(
-                machine,
-                run.capture,
-                team=machine.threads,
-                period=1,
-                title="",
-                inputs={},
-                options={},
-            )
-            lost = {a.name for a in profile.meta.anomalies}
-            # A region that is too small says so; what it shows is true all the same.
-            too_small = lost & {"line dropped", "line overwritten"}
-            bad = differences(compiled, native.outputs, run.arrays)
-            busy = {"change of state lost", "cycle of unknown state"} & lost
-            bad += wrong(profile, truth, complete=not too_small, known=not too_small and not busy)
-            if not too_small:
-                bad += sorted(lost - busy)
-            unsure += bool(busy)
+            bad = differences(compiled, native.outputs, run.arrays) + trace.wrong
+            unsure += trace.unsure
             found += [f"{where}: {bad[0]}"] if bad else []
-            cycles += profile.cycles
-            full += bool(too_small)
+            cycles += trace.cycles
+            full += trace.full
     return "; ".join(found) or (
         f"right, {cycles} cycles, {full} regions full, {unsure} with states lost"
     )
-
-
-def generated(seed: int) -> str:
-    """What is wrong with a random program."""
-    from hls import generator
-
-    kernel = generator.generate(seed)
-    threads = 1 + seed % 3
-    compiled = compile_c(f"seed{seed}.c", text=generator.device_text(kernel, threads))
-    arrays, (x, y) = generator.inputs(kernel, threads)
-    scalars = [{"x": x, "y": y}[name] for name, _ in compiled.region.scalars]
-    want = interpret(compiled.region, arrays, scalars)
-    machine = machine_of(compiled)
-    name, memory, in_order = random.Random(seed).choice(WAYS)
-    try:
-        run = run_machine(
-            machine, arrays, scalars, memory=memory, in_order=in_order, cycle_limit=LIMIT
-        )
-    except CyclescopeError as error:
-        return f"wrong ({name}): {error}"
-    bad = [a for a in want if run.arrays.get(a) != want[a]]
-    return f"wrong ({name}): {bad}" if bad else f"right, {run.cycles} cycles"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--threads", default="3,8,1,2")
-    parser.add_argument("--random", default="", metavar="FIRST-LAST")
     parser.add_argument("--profile", action="store_true")
     chosen = parser.parse_args()
     teams = [int(n) for n in chosen.threads.split(",")]
     bad = 0
-    jobs: list[tuple[str, object]] = []
-    if chosen.random:
-        first, _, last = chosen.random.partition("-")
-        jobs = [(f"seed {s}", s) for s in range(int(first), int(last or first) + 1)]
-    else:
-        files = [*sorted((ROOT / "tests" / "hls" / "programs").glob("*.c"))]
-        files += sorted((ROOT / "examples" / "hls").glob("*/*.c"))
-        jobs = [(f.stem, f) for f in files if not chosen.names or f.stem in chosen.names]
-    for turn, (name, job) in enumerate(jobs):
+    files = [*sorted((ROOT / "tests" / "hls" / "programs").glob("*.c"))]
+    files += sorted((ROOT / "examples" / "hls").glob("*/*.c"))
+    jobs = [f for f in files if not chosen.names or f.stem in chosen.names]
+    for turn, job in enumerate(jobs):
         started = time.monotonic()
         try:
-            if not isinstance(job, Path):
-                said = generated(int(str(job)))
-            else:
-                said = profiled(job, teams, turn) if chosen.profile else program(job, teams)
+            said = profiled(job, teams, turn) if chosen.profile else program(job, teams)
         except CyclescopeError as error:
             said = f"wrong: {error}"
         bad += not said.startswith("right")
-        print(f"{name:28} {said} ({time.monotonic() - started:.0f} s)", flush=True)
+        print(f"{job.stem:28} {said} ({time.monotonic() - started:.0f} s)", flush=True)
     print(f"{len(jobs)} programs, {bad} wrong")
     return int(bad > 0)
 

@@ -37,6 +37,11 @@ _FEWEST_LINES = 4096
 
 _LIMIT = 1 << 32
 
+# Cycles without any movement until the bench gives up. Requests that a bank has taken count as
+# movement, but a profiling unit's go before the threads': memory that is slow lets these wait.
+_PATIENCE = 1000
+_PATIENCE_TRACED = 1 << 17
+
 TRACE_LINES = 1 << 14
 """Lines of a profiling unit's region by default: a megabyte."""
 
@@ -102,7 +107,7 @@ def prepare(
         machine: what to simulate.
         lines: of memory in each bank.
         profiled: capture what a profile is made of.
-        unit_rtl: simulate floating-point units by their RTL, not by models.
+        unit_rtl: simulate arithmetic units by their RTL, not by models.
     """
     files = {**machine.sources} if unit_rtl else with_models(machine.sources)
     files["dram.v"] = dram()
@@ -133,6 +138,7 @@ def run_machine(
     period: int | None = None,
     unit_rtl: bool = False,
     trace_lines: int = TRACE_LINES,
+    optimise: str = "-O1",
 ) -> HardwareRun:
     """Simulates a machine.
 
@@ -148,8 +154,10 @@ def run_machine(
         cycle_limit: stop after so many cycles.
         progress: called a few times a second with (cycles, seconds) so far.
         period: cycles between two samples of a profile's counters; None: nothing is captured.
-        unit_rtl: simulate floating-point units by their RTL, not by models.
+        unit_rtl: simulate arithmetic units by their RTL, not by models.
         trace_lines: of 64 bytes in the region of a profiling unit, if there is one.
+        optimise: the C++ compiler's flag for the simulator; hardware that runs once and not for
+            long is there sooner with "-O0".
 
     Raises:
         DataError: an array is missing or too large, or the team does not fit.
@@ -179,13 +187,15 @@ def run_machine(
         scalars,
         only=0 if only is None else only + 1,
         period=period or 1,
+        patience=_PATIENCE if machine.trace is None else _PATIENCE_TRACED,
         trace=(region, unit_lines(machine, room)),
         stop_at=cycle_limit or 0,
     )
     limit = cycle_limit
     if limit is not None and machine.trace is not None:
         limit += LAST_WORDS
-    built = build(prepare(machine, layout.lines, profiled=period is not None, unit_rtl=unit_rtl))
+    design = prepare(machine, layout.lines, profiled=period is not None, unit_rtl=unit_rtl)
+    built = build(design, optimise=optimise)
     try:
         with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
             folder = Path(name)
