@@ -68,8 +68,31 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "int s = 0;\n#pragma omp for reduction(+: s)\nfor (int i = 0; i < n; i++) s += a[i];",
             "only scalars of the host",
         ),
+        (
+            "int s[4];\n#pragma omp for reduction(+: s)\nfor (int i = 0; i < n; i++) s[0] += a[i];",
+            "only scalars of the host can be reduced, and arrays",
+        ),
+        (
+            "#pragma omp for reduction(+: a)\nfor (int i = 0; i < n; i++) a[0] += i;",
+            r"reduction of a: say how much of it, a\[0:count\]",
+        ),
+        (
+            "#pragma omp for reduction(+: a[0:n])\nfor (int i = 0; i < n; i++) a[0] += i;",
+            "its section must have constant bounds",
+        ),
+        (
+            "#pragma omp for reduction(+: a[0:4)\nfor (int i = 0; i < n; i++) a[0] += i;",
+            "a section in reduction isn't closed",
+        ),
+        (
+            "int s;\n#pragma omp for lastprivate(s)\nfor (int i = 0; i < n; i++) s = a[i];",
+            "it is each thread's own already; declare it outside the region",
+        ),
+        (
+            "#pragma omp for lastprivate(table)\nfor (int i = 0; i < n; i++) table[0] = i;",
+            "only scalars, vectors and structs of them",
+        ),
         ("#pragma omp for ordered\nfor (int i = 0; i < n; i++) a[i] = 1;", "clause ordered"),
-        ("#pragma omp for lastprivate(n)\nfor (int i = 0; i < n; i++) a[i] = 1;", "lastprivate"),
         ("#pragma omp for\nfor (int i = 0; i < n; i++) { if (a[i]) break; }", "left by break"),
         (
             "#pragma omp for collapse(2)\nfor (int i = 0; i < n; i++)\n"

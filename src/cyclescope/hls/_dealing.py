@@ -48,7 +48,22 @@ class _Canonical:
 class Dealing(Loops):
     """Lowers loops whose iterations are shared by the team."""
 
-    def deal(self, directive: Directive, stmt: Stmt) -> None:
+    def deal(
+        self, directive: Directive, stmt: Stmt, *, is_last: bool
+    ) -> tuple[Value | None, dict[Variable, Value]]:
+        """A loop's iterations, or those of several ones inside each other.
+
+        Args:
+            directive: what says how.
+            stmt: the loop.
+            is_last: whether it must be known who has the last iteration.
+
+        Returns:
+            Whether this thread has the last one, if asked; what the loops' variables are then.
+
+        Raises:
+            SourceError: the loops can't be dealt out.
+        """
         words = directive.clause("schedule") or ("static",)
         if words[0] not in ("static", "auto", "runtime"):
             raise self.refuse(directive.where, f"schedule({words[0]}) isn't supported; use static")
@@ -74,6 +89,9 @@ class Dealing(Loops):
                 )
             nest.append(self._canonical(inner))
             inner = nest[-1].body
+        # The loops' variables are each thread's own, wherever they were.
+        mapped = [level.variable for level in nest if level.variable in self.memories]
+        shared = {variable: self.memories.pop(variable) for variable in mapped}
         total = nest[0].count
         for level in nest[1:]:
             width = max(total.width, level.count.width)
@@ -83,10 +101,28 @@ class Dealing(Loops):
                 self.b.resized(level.count, width, is_signed=False),
                 width=width,
             )
+        mine = self._has_last(total, chunk) if is_last else None
+        ends = {level.variable: self._at(level, level.count) for level in nest} if is_last else {}
         if len(nest) == 1:
             self._deal_one(nest[0], chunk)
         else:
             self._deal_nest(nest, total, chunk)
+        self.memories.update(shared)
+        return mine, ends
+
+    def _has_last(self, total: Value, chunk: int | None) -> Value:
+        """Whether the last iteration is this thread's."""
+        width = total.width
+        if chunk is None:
+            begin, end = self._share(total)
+            some = self.b.op(Op.ULT, begin, end, width=1)
+            return self.b.op(Op.AND, self.b.op(Op.EQ, end, total, width=1), some, width=1)
+        before = self.b.op(Op.SUB, total, self.b.const(width, 1), width=width)
+        number = self.b.op(Op.UDIV, before, self.b.const(width, chunk), width=width)
+        whose = self.b.op(Op.UREM, number, self.b.const(width, self.threads), width=width)
+        some = self.b.op(Op.NE, total, self.b.const(width, 0), width=1)
+        own = self.b.op(Op.EQ, whose, self._thread(width), width=1)
+        return self.b.op(Op.AND, own, some, width=1)
 
     def read_by(self, stmt: For) -> set[Variable]:
         """The variables that a loop's bounds and step read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Call, DoWhile, Expr, For, Name, Return, While, walk
+from cyclescope.c import Call, DoWhile, Expr, For, Name, Return, Scalar, Variable, While, walk
 from cyclescope.hls._assigned import assigned, expressions, has_effects, may_jump, statements
 from cyclescope.hls._builder import Builder, constant_of
 from cyclescope.hls._ir import Carried, Graph, Op
@@ -15,7 +15,7 @@ from cyclescope.hls._statements import Statements
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cyclescope.c import Range, Stmt, Variable
+    from cyclescope.c import Range, Stmt
     from cyclescope.hls._ir import Value
 
 __all__ = ["Loops", "returns"]
@@ -162,6 +162,30 @@ class Loops(Statements):
         for variable, result in zip(variables, node.results, strict=True):
             self.env[variable] = result
         self.env.pop(going, None)
+
+    def counted(self, where: Range, count: Value, body: Callable[[Value], None]) -> None:
+        """A loop of the compiler's own over the numbers below a count; it assigns no variable.
+
+        Args:
+            where: what it is for.
+            count: 64 bits, signed.
+            body: lowers an iteration, given its number.
+        """
+        at = Variable("element", Scalar("int", 64), where, "local")
+        self.env[at] = self.b.const(64, 0)
+
+        def forward() -> None:
+            one = self.b.const(64, 1)
+            self.env[at] = self.b.op(Op.ADD, self.env[at], one, width=64, exact=True)
+
+        self.looped(
+            where,
+            [at],
+            test=lambda: self.b.op(Op.SLT, self.env[at], count, width=1),
+            body=lambda: body(self.env[at]),
+            step=forward,
+        )
+        del self.env[at]
 
     def _rotated(
         self,

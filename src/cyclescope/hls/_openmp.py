@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Expr, Pragma, Range, Unit
 
-__all__ = ["Constants", "Directive", "MapItem", "directives", "unroll_pragma"]
+__all__ = ["Constants", "Directive", "MapItem", "Reduction", "directives", "unroll_pragma"]
 
 _WORDS = frozenset(
     """
@@ -40,6 +40,22 @@ class MapItem:
 
     name: str
     direction: str
+    low: tuple[str, ...] = ()
+    count: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """One entry of a `reduction` clause.
+
+    Attributes:
+        operator: as written.
+        name: the variable.
+        low, count: the words of its section's bounds; empty without a section.
+    """
+
+    operator: str
+    name: str
     low: tuple[str, ...] = ()
     count: tuple[str, ...] = ()
 
@@ -71,14 +87,24 @@ class Directive:
         return [w for n, words in self.clauses if n == clause for w in words if w != ","]
 
     @property
-    def reductions(self) -> list[tuple[str, str]]:
-        """Operator and variable of each reduction, said at any of a region's directives."""
+    def reductions(self) -> list[Reduction]:
+        """The entries of all `reduction` clauses.
+
+        Raises:
+            SourceError: a section's bracket is missing.
+        """
         found = []
         for name, words in self.clauses:
-            if name == "reduction":
-                cut = words.index(":") if ":" in words else 0
-                operator = "".join(words[:cut])
-                found += [(operator, w) for w in words[cut + 1 :] if w != ","]
+            if name != "reduction":
+                continue
+            cut = words.index(":") if ":" in words else 0
+            if words.count("[") != words.count("]"):
+                raise SourceError(
+                    f"{self.where}: a section in reduction isn't closed; add a bracket"
+                )
+            for part in _split(words[cut + 1 :], ","):
+                item = _item(part, "")
+                found.append(Reduction("".join(words[:cut]), item.name, item.low, item.count))
         return list(dict.fromkeys(found))
 
     @property

@@ -51,8 +51,8 @@ _DEFAULT_THREADS = 8
 _CLAUSES = frozenset(
     """
     map num_threads thread_limit num_teams device default shared private firstprivate
-    reduction schedule dist_schedule collapse proc_bind defaultmap simdlen safelen aligned
-    nowait
+    lastprivate reduction schedule dist_schedule collapse proc_bind defaultmap simdlen safelen
+    aligned nowait
     """.split()  # noqa: SIM905
 )
 _WORDS = frozenset({"target", "teams", "distribute", "parallel", "for", "simd", "loop"})
@@ -201,10 +201,11 @@ class _Lowering(Sharing):
         self.order: list[Variable] = []
         self.hosts: dict[Array, Variable] = {}
         self.undecided: set[Array] = set()
-        names = {n for _, n in target.directive.reductions}
-        for stmt in statements(target.body):
-            names |= {n for d in directives(stmt.pragmas) for _, n in d.reductions}
-        self.reduced = names
+        inside = [d for stmt in statements(target.body) for d in directives(stmt.pragmas)]
+        self.reduced = {
+            name for d in (target.directive, *inside)
+            for name in (*d.names("lastprivate"), *(r.name for r in d.reductions))
+        }  # fmt: skip
         given = list(expressions(target.body))
         self.written = assigned(given, unit.functions, {})
         self.addressed = addressed(outermost(target.body), unit.functions)
@@ -216,13 +217,13 @@ class _Lowering(Sharing):
         with self.at(directive.where):
             for variable in self._outside(body):
                 self.outer(variable)
-            entered = []
-            if directive.has("for") or directive.has("distribute") or directive.has("loop"):
-                self.distribute(directive, body)
-            else:
-                entered = self.begin_reductions(directive)
-                self.bare(body)
-                self.end_reductions(directive, entered)
+            with self.private(directive):
+                if directive.has("for") or directive.has("distribute") or directive.has("loop"):
+                    self.distribute(directive, body)
+                else:
+                    entered = self.begin_reductions(directive)
+                    self.bare(body)
+                    self.end_reductions(directive, entered)
         self._check_pragmas()
         clean(self.root.graph)
         if preload(self.root.graph, self.shared):
@@ -246,8 +247,7 @@ class _Lowering(Sharing):
             if isinstance(expr, Call):
                 continue
         for variable in found:
-            if variable.name in listed:
-                width_of(variable.type, variable.where)
+            if variable.name in listed and self.on_wires(variable):
                 self.hold(variable, None)
         return [v for v in found if not self.is_held(v)]
 
@@ -268,8 +268,8 @@ class _Lowering(Sharing):
             return
         kind, name, where = variable.type, variable.name, self.shared.where
         item = self.items.get(name)
-        private = name in self.target.directive.names("firstprivate")
-        own = private or variable not in self.written
+        private = name in self.target.directive.names("firstprivate") and name not in self.reduced
+        own = private or not (variable in self.written or name in self.reduced)
         if isinstance(kind, Struct) and not (own and is_flat(kind)):
             self._memory(variable, item, size_of(kind, where))
             return

@@ -160,6 +160,13 @@ class State(ABC):
         self.guarded -= 1
         self.b.effect(Op.RELEASE, when=self.pred, constant=number, name=name)
 
+    def barrier(self, where: Range) -> None:
+        """All of the team wait for each other."""
+        with self.at(where):
+            number = len(self.barriers)
+            self.barriers.append(where)
+            self.b.effect(Op.BARRIER, when=self.pred, constant=number)
+
     def load(self, place: Location, width: int) -> Value:
         """Read memory."""
         self.words[place.array] = max(self.words.get(place.array, 1), width // 8)
