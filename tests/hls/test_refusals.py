@@ -130,7 +130,11 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
             "k.c:4: a second target region",
         ),
         ("void f(int *a) {\n#pragma omp target map(to: a)\na[0] = 1; }", "give a section"),
-        ("void f(int *a) {\n#pragma omp target if(1) map(a[0:1])\na[0] = 1; }", "clause if"),
+        (
+            "void f(int *a, int n) {\n#pragma omp target parallel if(parallel: n > 3) map(a[0:1])\n"
+            "a[0] = 1; }",
+            r"k.c:2: if\(parallel: n > 3\): the hardware's team has its size before",
+        ),
         ("void f(int *a) {\n#pragma omp target data map(a[0:1])\n{ } }", "target data"),
         ("void f(int *a) {\n#pragma omp target map(a[0:1]\na[0] = 1; }", "not closed"),
         ("void f(int *a) {\n#pragma omp target\na[0 = 1; }", "k.c:3"),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from cyclescope.c import read_c
 from cyclescope.hls._depend import depend
 from cyclescope.hls._openmp import Constants
-from cyclescope.hls._region import find_target, lower
+from cyclescope.hls._region import lower
 from cyclescope.hls._schedule import schedule
+from cyclescope.hls._target import find_target
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Unit
     from cyclescope.hls._ir import Graph, Region, Schedule
-    from cyclescope.hls._region import Lowered, Target
+    from cyclescope.hls._region import Lowered
+    from cyclescope.hls._target import Target
 
 __all__ = ["Program", "compile_c"]
 

@@ -58,16 +58,18 @@ def host_text(program: Program) -> str:
     hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")
     name = str(Path(unit.file).resolve()).replace("\\", "\\\\").replace('"', '\\"')
     items = _items(program)
+    wanted = " ".join(target.condition) or "1"
     text = [
         hooks.encode(),
         f'#line 1 "{name}"'.encode(),
         *before,
         f"{{ struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
         b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
-        b"if (!cyclescope_enter(cyclescope_items, cyclescope_count)) {",
+        f"int cyclescope_wanted = !!({wanted});".encode(),
+        b"if (!cyclescope_wanted || !cyclescope_enter(cyclescope_items, cyclescope_count)) {",
         f"#line {first}".encode(),
         *inside,
-        b"} cyclescope_leave(cyclescope_items, cyclescope_count); }",
+        b"} if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count); }",
         f"#line {end[0] + 1}".encode(),
         *after,
     ]
@@ -133,6 +135,10 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
                     break
         if word in _DEVICE_CLAUSES or (word in _DEVICE_WORDS and not inside):
             continue
+        if word == "if" and inside[1:2] and inside[2:3] == [":"]:
+            if inside[1] in _DEVICE_WORDS:
+                continue
+            inside[1:3] = []  # no other part is left that it could be of
         kept += [word, *inside]
     if not is_parallel and not _WORDS & set(kept):
         return ""

@@ -82,6 +82,19 @@ class Directive:
         """The words of a clause, None if it isn't there."""
         return next((words for n, words in self.clauses if n == name), None)
 
+    def condition(self, part: str) -> tuple[str, ...] | None:
+        """The words of the `if` clause of one of its parts; None without one.
+
+        A clause that names no part is of all of them: of `target` alone it need be said, as
+        hardware runs only if that holds.
+        """
+        first = "target" if "target" in self.words else "parallel"
+        for name, words in self.clauses:
+            named = len(words) > 1 and words[1] == ":"
+            if name == "if" and part == (words[0] if named else first):
+                return words[2:] if named else words
+        return None
+
     def names(self, clause: str) -> list[str]:
         """The variables listed in all clauses of a name."""
         return [w for n, words in self.clauses if n == clause for w in words if w != ","]

@@ -1,4 +1,4 @@
-"""The target region of a text: found, its data environment set up, lowered."""
+"""The target region of a text: its data environment set up, lowered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from cyclescope.c import Array as CArray
 from cyclescope.c import (
     Block,
     Call,
-    Function,
     Name,
     Pointer,
     Scalar,
@@ -32,54 +31,20 @@ from cyclescope.hls._clean import clean, graphs
 from cyclescope.hls._ir import Array, Node, Op, Place, Region
 from cyclescope.hls._layout import size_of, width_of
 from cyclescope.hls._neighbours import neighbours
-from cyclescope.hls._openmp import Directive, MapItem, directives
+from cyclescope.hls._openmp import MapItem, directives
 from cyclescope.hls._preload import preload
 from cyclescope.hls._races import Threads, last_writers, races
 from cyclescope.hls._sharing import Sharing
-from cyclescope.hls._statements import within
 from cyclescope.hls._structs import is_flat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from cyclescope.c import Pragma, Range, Unit
+    from cyclescope.c import Range, Unit
     from cyclescope.hls._openmp import Constants
+    from cyclescope.hls._target import Target
 
-__all__ = ["Lowered", "Target", "find_target", "lower"]
+__all__ = ["Lowered", "lower"]
 
 _DEFAULT_THREADS = 8
-_CLAUSES = frozenset(
-    """
-    map num_threads thread_limit num_teams device default shared private firstprivate
-    lastprivate reduction schedule dist_schedule collapse proc_bind defaultmap simdlen safelen
-    aligned nowait
-    """.split()  # noqa: SIM905
-)
-_WORDS = frozenset({"target", "teams", "distribute", "parallel", "for", "simd", "loop"})
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A target region in the text.
-
-    Attributes:
-        function: that it stands in.
-        stmt: the outermost statement, with the directive.
-        body: the statement that each thread executes.
-        directive: all directives between them in one.
-        pragmas: that the directives stand in, the outermost first.
-    """
-
-    function: Function
-    stmt: Stmt
-    body: Stmt
-    directive: Directive
-    pragmas: tuple[Pragma, ...]
-
-    @property
-    def is_parallel(self) -> bool:
-        """Whether it has more than one thread."""
-        return self.directive.has("parallel") or self.directive.has("teams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,69 +70,6 @@ class Lowered:
     undecided: frozenset[str] = frozenset()
 
 
-def find_target(unit: Unit) -> Target:
-    """The only target region of a text.
-
-    Raises:
-        SourceError: there is none, there are several, or it has a form that isn't supported.
-    """
-    found: list[tuple[Function, Stmt, list[Directive]]] = []
-    for function in unit.functions.values():
-        for stmt in statements(function.body):
-            own = [d for d in directives(stmt.pragmas) if d.words]
-            if any(d.has("target") for d in own):
-                found.append((function, stmt, own))
-    if not found:
-        raise SourceError(
-            f"{unit.file}: no statement has `#pragma omp target` before it; mark the region"
-        )
-    for _, _, own in found:
-        unfit = {"data", "enter", "exit", "update", "declare"} & {w for d in own for w in d.words}
-        if unfit:
-            raise SourceError(
-                f"{own[0].where}: omp target {sorted(unfit)[0]} isn't supported; map at the region"
-            )
-    if len(found) > 1:
-        first, second = (d[-1].where for _, _, d in found[:2])
-        raise SourceError(f"{second}: a second target region; only one is supported ({first})")
-    function, stmt, own = found[0]
-    if stmt.where.file != unit.file:
-        raise SourceError(f"{stmt.where}: the target region must stand in {unit.file} itself")
-    own, within_it = _leading(own)
-    pragmas = _at(stmt, own)
-    body = within(stmt, within_it)
-    while not within_it and not any(d.has("parallel") for d in own):
-        inner = body.body if isinstance(body, Block) else ()
-        nested, within_it = _leading(directives(inner[0].pragmas)) if len(inner) == 1 else ([], [])
-        if not any(d.has("parallel") or d.has("teams") for d in nested):
-            break
-        own += nested
-        pragmas += _at(inner[0], nested)
-        body = within(inner[0], within_it)
-    words = tuple(w for d in own for w in d.words)
-    clauses = tuple(c for d in own for c in d.clauses)
-    merged = Directive(words, clauses, own[0].where)
-    for name, _ in clauses:
-        if name not in _CLAUSES:
-            raise SourceError(f"{merged.where}: the clause {name} isn't supported here; remove it")
-    if not set(words) <= _WORDS:
-        raise SourceError(f"{merged.where}: omp {' '.join(words)} isn't supported")
-    return Target(function, stmt, body, merged, tuple(pragmas))
-
-
-def _leading(found: list[Directive]) -> tuple[list[Directive], list[Directive]]:
-    """The directives that begin a region, and those that are inside it."""
-    for position, directive in enumerate(found):
-        if position and not set(directive.words) <= _WORDS:
-            return found[:position], found[position:]
-    return found, []
-
-
-def _at(stmt: Stmt, own: Sequence[Directive]) -> list[Pragma]:
-    places = {d.where for d in own}
-    return [p for p in stmt.pragmas if p.where in places]
-
-
 def lower(unit: Unit, target: Target, constants: Constants, threads: int | None) -> Lowered:
     """The region in data-flow form, cleaned, without dependences.
 
@@ -187,6 +89,15 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         given = directive.clause("num_threads") or directive.clause("thread_limit")
         threads = constants.value(given) if given else None
         threads = threads or _DEFAULT_THREADS
+    if target.team:
+        has_team = constants.value(target.team)
+        if has_team is None:
+            text = " ".join(target.team)
+            raise SourceError(
+                f"{directive.where}: if(parallel: {text}): the hardware's team has its size before "
+                f"it runs; give a constant, or write if(target: {text})"
+            )
+        threads = threads if has_team else 1
     if not 1 <= threads <= 256:
         raise SourceError(f"{directive.where}: {threads} threads; from 1 to 256 are possible")
     with deep_recursion():
