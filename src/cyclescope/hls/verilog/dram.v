@@ -75,13 +75,10 @@ module dram #(
   wire [31:0] random_1 = random ^ (random << 13);
   wire [31:0] random_2 = random_1 ^ (random_1 >> 17);
 
-  wire [511:0] mask;
-  genvar g;
-  generate
-    for (g = 0; g < 64; g = g + 1) begin : enables
-      assign mask[8*g+7:8*g] = {8{byteenable[g]}};
-    end
-  endgenerate
+  // The bits that eight byte enables choose: to a simulator a look-up is less than 64 choices.
+  reg [63:0] chosen [0:255];
+  reg [511:0] mask;
+  integer i;
 
   reg [2047:0] folder;
   reg [2175:0] name;
@@ -89,9 +86,10 @@ module dram #(
     if (!$value$plusargs("RUN=%s", folder)) folder = ".";
     $sformat(name, "%0s/bank%0d.hex", folder, NUMBER);
     $readmemh(name, lines);
+    for (i = 0; i < 256; i = i + 1)
+      chosen[i] = {{8{i[7]}}, {8{i[6]}}, {8{i[5]}}, {8{i[4]}}, {8{i[3]}}, {8{i[2]}}, {8{i[1]}}, {8{i[0]}}};
   end
 
-  integer i;
   always @(posedge clk) begin
     if (reset) begin
       now <= 0;
@@ -128,7 +126,10 @@ module dram #(
       if (answers) head <= head + 1;
     end
     if (answers) readdata <= answer[head];
-    if (accept && write) lines[place] <= (lines[place] & ~mask) | (writedata & mask);
+    if (accept && write) begin
+      for (i = 0; i < 8; i = i + 1) mask[64*i +: 64] = chosen[byteenable[8*i +: 8]];
+      lines[place] <= (lines[place] & ~mask) | (writedata & mask);
+    end
     if (dump) begin
       $sformat(name, "%0s/bank%0d.out", folder, NUMBER);
       $writememh(name, lines);
