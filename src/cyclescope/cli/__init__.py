@@ -103,15 +103,18 @@ def main(arguments: list[str] | None = None) -> int:
         for stop in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(stop) is signal.SIG_DFL:  # not so under nohup
                 signal.signal(stop, signal.default_int_handler)
+    # The shell closed it (`>&-`): nobody listens, but files are written all the same.
     if sys.stdout is None:
-        # The shell closed it (`>&-`): nobody listens, but files are written all the same.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # What a terminal's encoding cannot show is shown by its number.
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
         status = program.main(arguments, prog_name="cyclescope", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Abort:
         return _complain("interrupted", 130)
     except click.exceptions.NoArgsIsHelpError as error:
