@@ -10,6 +10,7 @@ from cyclescope.hls import compile_c
 HEAD = """\
 #include <omp.h>
 #include <math.h>
+#include <string.h>
 struct pair { int a, b; };
 struct view { int *at, n; };
 struct wide { int at[300]; };
@@ -35,6 +36,8 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("a[0] = again(3);", "again calls itself"),
         ('printf("x");', r"printf\(\) isn't supported"),
         ("a[0] = sin(f[0]);", r"sin\(\) isn't supported"),
+        ("f[0] = fmaf(f[0], f[1], f[2]);", r"fma\(\) isn't supported; write a \* b \+ c"),
+        ("memcpy(a, &n, 2);", "a copy of a part of a int on wires; assign what is meant"),
         ("switch (n) { case 1 ... 3: a[0] = 1; }", "switch isn't supported"),
         ("switch (n) { case 1: if (n) case 2: a[0] = 1; }", "case isn't supported"),
         ("b[0] = 1;", "b is a pointer: say what it points to"),

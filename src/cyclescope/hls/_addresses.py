@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Call, Index, Member, Name, Unary, Vector, children
+from cyclescope.c import Call, Cast, Index, Member, Name, Pointer, Struct, Unary, Vector, children
 from cyclescope.hls._assigned import called, outermost
+from cyclescope.hls._calls import BLOCKS
+from cyclescope.hls._layout import is_flat, size_of
+from cyclescope.hls._openmp import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -65,6 +68,11 @@ class _Addresses:
             case Unary(op="*", operand=Unary(op="&", operand=inner)):
                 yield from self._taken(inner)
                 return
+            case Call(function=name, args=args) if name.removeprefix("__builtin_") in BLOCKS:
+                for arg in args:
+                    if not _is_copied_whole(arg, args):
+                        yield from self._taken(arg)
+                return
             case Call():
                 for arg, param in self._given(expr):
                     if not (_is_address(arg) and param is not None and self._only_names(param)):
@@ -109,6 +117,29 @@ class _Addresses:
 
 def _is_address(expr: Expr) -> bool:
     return isinstance(expr, Unary) and expr.op == "&" and is_plain(expr.operand)
+
+
+def _is_copied_whole(arg: Expr, args: tuple[Expr, ...]) -> bool:
+    """Whether the address of a variable only says what memcpy or memset is about, all of it.
+
+    A struct's value has no padding, so it is copied whole only from or to its like.
+    """
+    pointers = list(map(_without_casts, args[:2]))
+    pointer = _without_casts(arg)
+    if not isinstance(pointer, Unary) or not _is_address(pointer) or len(args) != 3:
+        return False
+    kind = pointer.operand.type
+    if not is_flat(kind) or folded(args[2]) != size_of(kind, arg.where):
+        return False
+    return not isinstance(kind, Struct) or all(
+        not isinstance(p.type, Pointer) or p.type.target == kind for p in pointers
+    )
+
+
+def _without_casts(expr: Expr) -> Expr:
+    while isinstance(expr, Cast):
+        expr = expr.operand
+    return expr
 
 
 def _owner(expr: Expr) -> Variable | None:

@@ -31,6 +31,7 @@ from cyclescope.c import (
     While,
     walk,
 )
+from cyclescope.hls._calls import BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -207,6 +208,8 @@ def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Va
             case Name(variable=variable) if variable in in_memory:
                 return True
             case Call(function=name) if name in functions and functions[name].body is not None:
+                return True
+            case Call(function=name) if name.removeprefix("__builtin_") in BLOCKS:
                 return True
     return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cyclescope.hls._ir import Op
 
-__all__ = ["INFINITIES", "KINDS_OF_NUMBERS", "MATHS", "constant_call"]
+__all__ = ["BLOCKS", "INFINITIES", "KINDS_OF_NUMBERS", "MATHS", "constant_call"]
 
 MATHS = {
     "sqrt": Op.FSQRT,
@@ -16,6 +16,8 @@ MATHS = {
     "fmax": Op.FMAX,
     "fmaxf": Op.FMAX,
 }
+
+BLOCKS = frozenset({"memcpy", "memmove", "memset"})
 
 KINDS_OF_NUMBERS = frozenset({"isnan", "isfinite", "isinf", "isinf_sign"})
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Array as CArray
 from cyclescope.hls._dealing import Dealing
 from cyclescope.hls._ir import Op, Place
-from cyclescope.hls._layout import leaves, size_of
+from cyclescope.hls._layout import is_flat, leaves, size_of
 from cyclescope.hls._state import Location
-from cyclescope.hls._structs import is_flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from cyclescope.errors import SourceError
 if TYPE_CHECKING:
     from cyclescope.c import Range
 
-__all__ = ["alignment", "field_offset", "leaves", "size_of", "width_of"]
+__all__ = ["alignment", "field_offset", "is_flat", "leaves", "size_of", "width_of"]
 
 _MOST_LEAVES = 256
 
@@ -74,6 +74,13 @@ def alignment(kind: CType) -> int:
         case Scalar(bits=bits):
             return bits // 8
     return 8
+
+
+def is_flat(kind: CType) -> bool:
+    """Whether a type is made of scalars and vectors alone, each named at compile time."""
+    if isinstance(kind, Struct):
+        return bool(kind.fields) and all(is_flat(t) for _, t in kind.fields)
+    return isinstance(kind, Scalar | Vector)
 
 
 def size_of(kind: CType, where: Range) -> int:

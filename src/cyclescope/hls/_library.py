@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Void
-from cyclescope.hls._calls import INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
-from cyclescope.hls._conversions import Conversions
+from cyclescope.hls._blocks import Blocks
+from cyclescope.hls._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import width_of
 from cyclescope.hls._semantics import bits_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Library"]
 
 
-class Library(Conversions):
+class Library(Blocks):
     """Lowers calls."""
 
     def call(self, expr: Call) -> Value:
@@ -35,6 +35,8 @@ class Library(Conversions):
         function = self.unit.functions.get(expr.function)
         if function is not None and function.body is not None:
             return self.inline(function, expr)
+        if name in BLOCKS:
+            return self.block_call(expr, name)
         width = width_of(expr.type, expr.where) if not isinstance(expr.type, Void) else 32
         if name in INFINITIES:
             return self.b.const(width, bits_of(INFINITIES[name], width))
@@ -48,6 +50,13 @@ class Library(Conversions):
             negative = self.b.op(Op.SLT, value, self.b.const(width, 0), width=1)
             opposite = self.b.op(Op.SUB, self.b.const(width, 0), value, width=width, exact=True)
             return self.b.select(negative, opposite, value)
+        exact = self.exact_call(
+            name.removesuffix("f"), lambda: [self.rvalue(a) for a in expr.args], width
+        )
+        if exact is not None:
+            return exact
+        if name in ("fma", "fmaf"):
+            raise self.refuse(expr.where, "fma() isn't supported; write a * b + c, rounded twice")
         raise self.refuse(
             expr.where, f"{expr.function}() isn't supported in a target region; "
             f"give its text, or call it on the host's side"

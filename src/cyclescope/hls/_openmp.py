@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Expr, Pragma, Range, Unit
 
-__all__ = ["Constants", "Directive", "MapItem", "Reduction", "directives", "unroll_pragma"]
+__all__ = [
+    "Constants",
+    "Directive",
+    "MapItem",
+    "Reduction",
+    "directives",
+    "folded",
+    "unroll_pragma",
+]
 
 _WORDS = frozenset(
     """
@@ -266,20 +274,21 @@ class Constants:
             unit = read_c(self.unit.file, text=probed, defines=self.defines, include=self.include)
         except SourceError:
             return None
-        return _folded(unit.variables[name].init)
+        return folded(unit.variables[name].init)
 
 
-def _folded(expr: Expr | None) -> int | None:
+def folded(expr: Expr | None) -> int | None:
+    """The value of an expression of numbers; None if it holds anything else."""
     match expr:
         case Literal(value=value):
             return int(value)
         case Cast(operand=operand):
-            return _folded(operand)
+            return folded(operand)
         case Unary(op="-", operand=operand):
-            inner = _folded(operand)
+            inner = folded(operand)
             return -inner if inner is not None else None
         case Binary(op=op, left=left, right=right):
-            a, b = _folded(left), _folded(right)
+            a, b = folded(left), folded(right)
             if a is None or b is None or (op in "/%" and b == 0):
                 return None
             match op:

@@ -29,13 +29,12 @@ from cyclescope.hls._assigned import (
 )
 from cyclescope.hls._clean import clean, graphs
 from cyclescope.hls._ir import Array, Node, Op, Place, Region
-from cyclescope.hls._layout import size_of, width_of
+from cyclescope.hls._layout import is_flat, size_of, width_of
 from cyclescope.hls._neighbours import neighbours
 from cyclescope.hls._openmp import MapItem, directives
 from cyclescope.hls._preload import preload
 from cyclescope.hls._races import Threads, last_writers, races
 from cyclescope.hls._sharing import Sharing
-from cyclescope.hls._structs import is_flat
 
 if TYPE_CHECKING:
     from cyclescope.c import Range, Unit

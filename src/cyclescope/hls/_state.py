@@ -121,6 +121,10 @@ class State(ABC):
     def inline(self, function: Function, call: Call) -> Value:
         """The body of a function in the place of its call."""
 
+    @abstractmethod
+    def counted(self, where: Range, count: Value, body: Callable[[Value], None]) -> None:
+        """A loop of the compiler's own over the numbers below a count."""
+
     @contextmanager
     def at(self, where: Range) -> Iterator[None]:
         """New nodes come from this text."""

@@ -8,24 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Pointer, Scalar, Struct, Variable, Vector
+from cyclescope.c import Pointer, Struct, Variable
 from cyclescope.hls._ir import Op, Value
-from cyclescope.hls._layout import leaves, width_of
+from cyclescope.hls._layout import is_flat, leaves, width_of
 from cyclescope.hls._state import Location, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cyclescope.c import CType, Range
+    from cyclescope.c import Range
 
-__all__ = ["Structs", "is_flat"]
-
-
-def is_flat(kind: CType) -> bool:
-    """Whether a type is made of scalars and vectors alone, each named at compile time."""
-    if isinstance(kind, Struct):
-        return bool(kind.fields) and all(is_flat(t) for _, t in kind.fields)
-    return isinstance(kind, Scalar | Vector)
+__all__ = ["Structs"]
 
 
 class Structs(State):
