@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cyclescope.analyse import design_overhead, table
+from cyclescope.analyse import advise, design_overhead, table
 from cyclescope.model import Bank, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import EMBED, write_report
 from cyclescope.views._report_data import pack
@@ -76,6 +76,20 @@ def test_the_block_holds_the_profile(profile: Profile) -> None:
     assert [(r[1], r[2], r[3]) for r in head["tables"].get("group", [])] == [
         (visible(row.instance)[:300], row.times, row.cycles) for row in rows
     ]
+
+
+def test_the_block_holds_the_advice() -> None:
+    profile = switch_profile()
+    (finding,) = advise(profile)
+    (packed,) = Block(pack(profile)).head["advice"]
+    assert packed["title"] == finding.rule.title
+    assert packed["saving"] == [finding.saving, finding.at_least, finding.at_most]
+    assert packed["more"] == [0, 0]
+    (site,) = packed["sites"]
+    assert (site["name"], site["place"]) == ("par L31", ["switch.futil", 31])
+    assert site["evidence"] == finding.sites[0].evidence
+    assert tuple(site["cycles"]) == finding.sites[0].cycles
+    assert Block(pack(profile.with_meta(source="traces"))).head["advice"] == []
 
 
 def test_columns_of_a_bank_and_values_too_large_for_a_browser() -> None:

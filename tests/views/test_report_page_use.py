@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cyclescope.analyse import advise
 from cyclescope.model import Frame, Gap, Kind, Meta, Position, Profile, ProfileBuilder, Rung
 from cyclescope.views._text import visible
 
@@ -122,6 +124,35 @@ def test_what_is_pointed_out_shows_in_all_views(show: Callable[..., Seen]) -> No
     assert seen.page.locator(".pointed").count() == 0
     seen.box("par L31").click()
     assert seen.page.locator("#source .pointed").count() == 1
+
+
+def test_advice_leads_to_what_it_speaks_of(show: Callable[..., Seen]) -> None:
+    text = "\n".join(f"text {n}" for n in range(1, 80))
+    two = replace(switch_profile(), sources={"switch.futil": text, "other.futil": text})
+    seen = show(("p", two), ("none", large_profile(20)), embed="all")
+    (finding,) = advise(two)
+    assert "A switch written as a par of ifs: about 3 cycles (33.3 %)." in seen.page.inner_text(
+        "#summary"
+    )
+    advice = seen.page.locator("#advice")
+    shown = advice.inner_text()
+    for words in ("about 3 cycles (33.3 %), between 2 and 4", finding.rule.change, "par-switch"):
+        assert words in shown
+    (site,) = finding.sites
+    assert site.evidence in shown
+    advice.get_by_role("button", name="par L31").click()
+    assert seen.text("chosen").startswith("pointed out: par L31")
+    assert seen.page.locator(".flame .box.pointed").count() == 1
+    assert site.cycles == (2, 6)
+    advice.get_by_role("link", name="cycles 2\u20135").click()
+    assert "shown: 0\u20137" in seen.page.inner_text("#timeline")
+    assert seen.page.url.endswith("#timeline")
+    advice.get_by_role("link", name="switch.futil:31").click()
+    assert seen.page.url.endswith("#line-31")
+    assert seen.page.locator("#line-31").is_visible()
+    seen.page.locator(".chooser").get_by_role("button", name="none").click()
+    assert advice.count() == (1 if advise(large_profile(20)) else 0)
+    assert not seen.complaints
 
 
 def test_the_keyboard_is_enough(show: Callable[..., Seen]) -> None:

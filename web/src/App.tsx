@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { About } from "./About.tsx";
+import { Advice } from "./Advice.tsx";
 import { Compare } from "./Compare.tsx";
 import { FlameView } from "./FlameView.tsx";
 import { Ladder } from "./Ladder.tsx";
@@ -31,6 +32,7 @@ export function App() {
         <nav aria-label="Views">
           {several && <a href="#compare">Compare</a>}
           <a href="#summary">Summary</a>
+          {profile.value.advice.length > 0 && <a href="#advice">What to change</a>}
           {profile.value.ladder.length > 0 && <a href="#ladder">Ladder</a>}
           <a href="#timeline">Timeline</a>
           <a href="#flame">Flame graph</a>
@@ -46,6 +48,7 @@ export function App() {
         {/* A profile's views keep what they remember of it to themselves. */}
         <div class="views" key={current.value}>
           <Summary />
+          <Advice />
           <Ladder />
           <Timeline />
           <FlameView />

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { type LineCycles, type Stall, lineCycles, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { counted, countedCycles, focus, point, profile, weights } from "./state.ts";
+import { counted, countedCycles, focus, point, profile, sourceFile, weights } from "./state.ts";
 import { type Head, Table } from "./Table.tsx";
 import { number, percent } from "./text.ts";
 
@@ -15,13 +15,12 @@ interface Shown {
 export function SourceView() {
   const shown = profile.value;
   const [level, setLevel] = useState(shown.levels[0] ?? "");
-  const [chosen, setFile] = useState("");
   const counts = weights.value;
   const files = useMemo(() => lineCycles(shown, counts, level), [shown, counts, level]);
   const span = counted.value;
   const places = useMemo(() => stalls(shown, span).filter((one) => one.line), [shown, span]);
   const names = [...files.keys()];
-  const file = files.has(chosen) ? chosen : (names[0] ?? "");
+  const file = files.has(sourceFile.value) ? sourceFile.value : (names[0] ?? "");
   if (!shown.levels.length) {
     return (
       <section id="source" aria-labelledby="source-title">
@@ -49,7 +48,7 @@ export function SourceView() {
             {shown.levels.map((one) => <option value={one}>{one}</option>)}
           </select></label>
         )}
-        <label>File <select value={file} onChange={(e) => setFile(e.currentTarget.value)}>
+        <label>File <select value={file} onChange={(e) => (sourceFile.value = e.currentTarget.value)}>
           {names.map((one) => <option value={one}>{one}</option>)}
         </select></label>
         {!text && <span class="note">The text is not in this report (see --embed-source); what each line declares is shown instead.</span>}

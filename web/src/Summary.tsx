@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { best } from "./Advice.tsx";
 import type { Profile } from "./data.ts";
 import { type Span, type Stall, classCycles, hottest, stalls, verdict, worked } from "./derive.ts";
 import { Help } from "./Help.tsx";
@@ -37,6 +38,7 @@ export function Summary() {
         </p>
       ))}
       <p class="gist">{gist(shown.classes.names, classes, total * per, unit)}{waiting && ` ${waiting}`}</p>
+      {shown.advice.length > 0 && <p class="first"><a href="#advice">What to change</a> first: {best(shown)}</p>}
       <ClassBar names={shown.classes.names} cycles={classes} total={total * per} />
       <div class="columns">
         <Table part="classes" kind="classes" heads={[[shown.classes.of ? "state" : "class"], [unit, "n"], ["share", "n"]]}

@@ -66,6 +66,33 @@ export interface Rung {
   gaps: Gap[];
 }
 
+/** Cycles that a change saves: about, at least, at most. */
+export type Saving = [number, number, number];
+
+/** What could be changed, and where. */
+export interface Finding {
+  title: string;
+  rule: string;
+  change: string;
+  check: string;
+  see: string;
+  saving: Saving;
+  sites: Site[];
+  /** Further places, and what they save. */
+  more: [number, number];
+}
+
+export interface Site {
+  name: string;
+  component: string;
+  /** File and line. */
+  place: [string, number] | null;
+  evidence: string;
+  saving: Saving;
+  /** A stretch of the run that shows it: first cycle, cycle after the last. */
+  cycles: [number, number] | null;
+}
+
 /** Values over half-open intervals of cycles. */
 export interface Intervals {
   start: Float64Array;
@@ -141,6 +168,7 @@ export interface Profile {
   tables: Record<string, TableRow[]>;
   series: Series[];
   ladder: Rung[];
+  advice: Finding[];
   sources: SourceText[];
 }
 

@@ -19,6 +19,8 @@ export const selection = signal<Span | null>(null);
 /** The cycles that the timeline shows. */
 export const view = signal<Span>({ from: 0, to: 1 });
 export const focus = signal<Focus | null>(null);
+/** The file that the source view shows, if the profile has it. */
+export const sourceFile = signal("");
 
 export const whole = computed<Span>(() => ({ from: 0, to: profile.value.cycles }));
 export const counted = computed<Span>(() => selection.value ?? whole.value);
@@ -29,6 +31,7 @@ export const weights = computed(() => treeCycles(profile.value, counted.value));
 export function choose(index: number): void {
   selection.value = null;
   focus.value = null;
+  sourceFile.value = "";
   current.value = index;
   view.value = whole.value;
 }

@@ -38,7 +38,7 @@ export function made(
       names: ["useful", "other"], per: 1, of: null,
       over: { start, what: Uint8Array.from(runs, ([, tree]) => tree % 2) },
     },
-    rows: [], tables: {}, series: [], ladder: [], sources: [],
+    rows: [], tables: {}, series: [], ladder: [], advice: [], sources: [],
   };
 }
 

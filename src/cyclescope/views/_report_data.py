@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cyclescope.analyse import CycleClasses, area_table, cycle_classes, levels, table
+from cyclescope.analyse import CycleClasses, advise, area_table, cycle_classes, levels, table
 from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
@@ -26,9 +26,9 @@ from cyclescope.views._stacks import stacks
 from cyclescope.views._text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from cyclescope.analyse import Row
+    from cyclescope.analyse import Advice, Row, Site
     from cyclescope.model import Bank, Frame
 
 __all__ = ["EMBED", "pack"]
@@ -37,6 +37,7 @@ EMBED = ("none", "used", "all")
 """How much source text a report carries: none, the lines around what the run names, all."""
 
 _AROUND = 3  # lines of context before and after a line that is named
+_SITES = 5  # places of a finding
 _LABEL = 300  # characters of a name: no view shows more
 _TABLES = tuple(Kind)
 _STATES = ("running", "critical", "spinning", "idle")  # in this order where they occur at all
@@ -95,6 +96,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
     number = {frame: index for index, frame in enumerate(profile.catalog)}
     instances = {name: index for index, name in enumerate(dict.fromkeys(profile.instances))}
     areas = _areas(profile)
+    advice = advise(profile)
     return {
         "version": 1,
         "title": _shown(meta.title),
@@ -144,7 +146,8 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
              ]}
             for rung in meta.ladder
         ],
-        "sources": _sources(profile, embed),
+        "advice": [_finding(finding) for finding in advice],
+        "sources": _sources(profile, embed, advice),
     }  # fmt: skip
 
 
@@ -169,6 +172,30 @@ def _frame(frame: Frame) -> list[Any]:
     name = _shown(frame.label) or "(no name)"
     detail = _shown(frame.detail)
     return [frame.kind.value, name, detail, positions, frame.latency, int(frame.generated)]
+
+
+def _finding(finding: Advice) -> dict[str, Any]:
+    rule, shown = finding.rule, finding.sites[:_SITES]
+    rest = finding.sites[_SITES:]
+    return {
+        "title": rule.title,
+        "rule": rule.name,
+        "change": rule.change,
+        "check": rule.verify,
+        "see": rule.reference,
+        "saving": _bounds(finding),
+        "sites": [
+            {"name": _shown(site.name), "component": _shown(site.component),
+             "place": [_place(at.file), at.line] if (at := site.position) else None,
+             "evidence": visible(site.evidence)[: 4 * _LABEL], "saving": _bounds(site), "cycles": site.cycles}
+            for site in shown
+        ],
+        "more": [len(rest), sum(site.saving for site in rest)],
+    }  # fmt: skip
+
+
+def _bounds(what: Advice | Site) -> tuple[int, int, int]:
+    return what.saving, what.at_least, what.at_most
 
 
 def _classes(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
@@ -291,7 +318,7 @@ def _values(values: Ints, arrays: _Arrays) -> dict[str, Any]:
     return {**arrays.add(values), "inexact": inexact}
 
 
-def _sources(profile: Profile, embed: str) -> list[dict[str, Any]]:
+def _sources(profile: Profile, embed: str, advice: Sequence[Advice]) -> list[dict[str, Any]]:
     """Texts as stretches of lines: `[first line, [line, …]]`."""
     if embed == "none":
         return []
@@ -299,6 +326,9 @@ def _sources(profile: Profile, embed: str) -> list[dict[str, Any]]:
     for frame in profile.catalog:
         for position in frame.positions:
             named.setdefault(position.file, set()).add(position.line)
+    for finding in advice:
+        for at in (site.position for site in finding.sites if site.position is not None):
+            named.setdefault(at.file, set()).add(at.line)
     waits = (_WAIT.fullmatch(one.name) for one in profile.series if one.metric == "stall")
     lines_of_waits = {int(wait[2]) for wait in waits if wait is not None}
     if lines_of_waits and named:
