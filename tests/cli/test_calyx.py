@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -181,27 +178,6 @@ def test_a_run_that_reaches_the_limit_leaves_a_valid_profile(
     assert not profile.meta.complete
     assert main(["summary", "e.cyc", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["complete"] is False
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
-def test_an_interrupted_run_leaves_a_valid_profile(folder: Path) -> None:
-    (folder / "endless.futil").write_text(ENDLESS)
-    # Built beforehand, so that the interrupt meets the simulation and not the compiler.
-    assert main(["calyx", "endless.futil", "-o", "warm.cyc", "--cycle-limit", "5"]) != 0
-    command = [sys.executable, "-m", "cyclescope", "calyx", "endless.futil", "-o", "e.cyc"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        killer = threading.Timer(60, process.kill)
-        killer.start()
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate()
-        killer.cancel()
-    assert process.returncode not in (0, None)
-    assert b"Traceback" not in complaint
-    profile = cyclescope.load("e.cyc")
-    assert not profile.meta.complete
-    assert profile.meta.stop_reason == "interrupted"
-    assert profile.cycles > 1000
 
 
 def test_a_combinational_loop_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cyclescope.cli import main
+from cyclescope.model import load
 
 ENDLESS = """import "primitives/core.futil";
 component main() -> () {
@@ -27,7 +28,7 @@ component main() -> () {
 """
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int) -> None:
     program, made, scratch = tmp_path / "e.futil", tmp_path / "e.cyc", tmp_path / "scratch"
     program.write_text(ENDLESS, "utf-8")
@@ -52,7 +53,9 @@ def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int
     assert process.returncode == 5
     expected = f"cyclescope: not complete: interrupted; {made} holds what came before"
     assert complaint.strip() == expected
-    assert made.exists()
+    profile = load(made)
+    assert (profile.meta.complete, profile.meta.stop_reason) == (False, "interrupted")
+    assert profile.cycles > 1000
     assert not list(scratch.iterdir())
 
 
