@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules._rule import Rule, Site
-from cyclescope.analyse.rules._threads import Threads, Wait, accesses, terms
+from cyclescope.analyse.rules._threads import Loop, Threads, Wait, accesses, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +37,16 @@ def _loads(threads: Threads) -> list[Wait]:
     return list(seen.values())
 
 
+def _saved(threads: Threads, loop: Loop) -> int:
+    """Of what threads wait in a loop, a thread's part that so many elements at once don't need."""
+    here = sum(
+        wait.cycles
+        for wait in threads.waits
+        if wait.verb in ("load of", "store to") and threads.loop_of(wait.line) == loop
+    )
+    return int(min(here, sum(threads.stalled())) / threads.count * (1 - 1 / _WIDTH))
+
+
 def _narrow(facts: Facts) -> Iterable[Site]:
     threads = Threads(facts)
     requests = threads.total("memory requests")
@@ -57,7 +67,7 @@ def _narrow(facts: Facts) -> Iterable[Site]:
                 f"{sum(stalled):,} of {sum(running):,} thread-cycles for memory, "
                 f"{wait.cycles:,} of them here; {loop.variable} walks along {wait.array}"
             ),
-            saving=int(sum(stalled) / threads.count * (1 - 1 / _WIDTH)),
+            saving=_saved(threads, loop),
             at_most=max(running),
         )
 
@@ -116,7 +126,7 @@ def _again(facts: Facts) -> Iterable[Site]:
                 f"thread-cycles for memory; {wait.array} is read again in each round of the loop "
                 f"over {outer.variable} (line {outer.line})"
             ),
-            saving=int(sum(stalled) / threads.count * (1 - 1 / _WIDTH)),
+            saving=_saved(threads, loop),
             at_most=max(running),
         )
 
