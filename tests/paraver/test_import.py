@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cyclescope
+from cyclescope.analyse import summarise
 from cyclescope.cli import main
 from cyclescope.errors import DataError
 from cyclescope.model import Kind, Profile, Severity, check_laws, spans
@@ -250,6 +251,24 @@ def test_hardware_counters_belong_to_the_time_before(tmp_path: Path) -> None:
     assert [counter.name, phase.name] == ["Instructions", "Phase"]
     assert [c.tolist() for c in counter.intervals] == [[0, 10], [10, 30], [5, 6]]
     assert [c.tolist() for c in phase.intervals] == [[10], [1000], [1]]
+
+
+def test_a_task_that_only_counts_has_no_threads(tmp_path: Path) -> None:
+    head = "#Paraver (x):100_ns:0:1:2(2:1,1:1)\n"
+    counts = "2:3:1:2:1:50:9:7\n"
+    works = "1:1:1:1:1:0:30:1\n1:2:1:1:2:0:40:1\n" + counts
+    for body in (works, works + "1:3:1:2:1:0:100:0\n"):
+        profile = import_paraver(trace(tmp_path, body, head))
+        check_laws(profile)
+        assert list(thread_states(profile)) == ["thread 1.1.1", "thread 1.1.2"]
+        [counter] = profile.series
+        assert (counter.track, counter.path) == ("thread 1.2.1", -1)
+        assert [c.tolist() for c in counter.intervals] == [[50], [100], [7]]
+        [_, running] = summarise(profile).hottest
+        assert (running.instance, running.stack, running.cycles) == ("threads", ("state 1",), 70)
+    # Where nobody has a state, all are threads.
+    profile = import_paraver(trace(tmp_path, counts, head))
+    assert len(thread_states(profile)) == 3
 
 
 def test_a_cut_archive_is_data_loss(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ class HotPath:
 
     Attributes:
         instance: the instance, dotted. Whoever called it: its callers are told apart in the
-            flame graph, here they would only split one hot spot into many lukewarm ones.
+            flame graph, here they would only split one hot spot into many lukewarm ones. Of
+            threads without a design around them that share the path: `threads`.
         stack: labels from below the instance's cell down; empty for the cell itself.
         kind: of the last frame: work if it is a group, overhead if a control block or a cell.
         cycles: cycles in which it was active and called nothing but primitives. With threads it
@@ -64,8 +65,11 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     own = _own_cycles(profile, place_of, each=threads is not None)
     whole = profile.cycles * (1 if threads is None else len(threads.members))
     example: dict[int, int] = {}
+    heads: dict[int, set[str]] = {}
     for path, place in enumerate(place_of):
         example.setdefault(place, path)
+        if threads is not None:
+            heads.setdefault(place, set()).add(profile.instances[profile.lineage(path)[0]])
     order = np.argsort(-own, kind="stable")[:hottest]
     paths = []
     for place in order[own[order] > 0].tolist():
@@ -73,6 +77,8 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
         frame = profile.frame_of(path)
         chain = profile.lineage(path)
         instance = profile.instances[path if threads is None else chain[0]]
+        if len(heads.get(place, ())) > 1:
+            instance = "threads"
         inside = [p for p in chain if threads or profile.instances[p] == instance]
         paths.append(
             HotPath(

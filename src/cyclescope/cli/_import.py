@@ -107,7 +107,7 @@ def vcd(
 @_period
 @force_option
 def paraver(file: Path, output: Path | None, period: int | None, force: bool) -> None:
-    """Read a Paraver trace: .prv, .prv.gz.
+    """Read a Paraver trace: .prv, .prv.gz, .prv.xz.
 
     Names come from the .pcf and .row beside it.
     """

@@ -162,7 +162,8 @@ class _Import:
     def profile(self, digest_: str) -> Profile:
         """Everything together."""
         tracks = self._thread_frames()
-        threads = self._threads(tracks)
+        shown = self._shown_threads()
+        threads = self._threads(tracks, shown)
         events = self._events()
         options = {"from": "paraver", "unit": self.header.unit or "none: microseconds"}
         meta = Meta(
@@ -179,7 +180,14 @@ class _Import:
             threads,
             self.clock.cycles,
             series=lambda paths: [
-                Series(tracks[row].name, what.name, what.metric, what.unit, paths[row], *intervals)
+                Series(
+                    tracks[row].name,
+                    what.name,
+                    what.metric,
+                    what.unit,
+                    paths[shown.index(row)] if row in shown else -1,
+                    *intervals,
+                )
                 for row, what, intervals in events
             ],
             where=str(self.path),
@@ -191,7 +199,15 @@ class _Import:
 
     # States
 
-    def _threads(self, tracks: list[Frame]) -> list[ThreadStates]:
+    def _shown_threads(self) -> list[int]:
+        """All rows but those of tasks that only count, while others work: they are no threads."""
+        states, events = self.records.states, self.records.events
+        tasks = [thread[:2] for thread in self.header.threads]
+        working = {tasks[row] for row in np.unique(states[states[:, 3] != 0, 0]).tolist()}
+        counting = {tasks[row] for row in np.unique(events[:, 0]).tolist()} - working
+        return [row for row, task in enumerate(tasks) if not working or task not in counting]
+
+    def _threads(self, tracks: list[Frame], shown: list[int]) -> list[ThreadStates]:
         table = self.records.states
         order = _sorted(table[:, 0], table[:, 1])
         table = table if order is None else table[order]
@@ -217,10 +233,10 @@ class _Import:
         idle = int(np.searchsorted(numbers, 0))
         cut = np.searchsorted(row, np.arange(len(self.header.threads) + 1)).tolist()
         threads = []
-        for place, frame in enumerate(tracks):
+        for place in shown:
             own = slice(cut[place], cut[place + 1])
-            start, shown = _filled(begin[own], end[own], index[own], idle, self.clock.cycles)
-            threads.append(ThreadStates(frame, frames, start, shown))
+            start, entered = _filled(begin[own], end[own], index[own], idle, self.clock.cycles)
+            threads.append(ThreadStates(tracks[place], frames, start, entered))
         return threads
 
     def _state_frames(self, numbers: list[int]) -> list[Frame]:
