@@ -100,7 +100,7 @@ def find_tool(name: str, *, extra: str) -> list[str]:
         return [sys.executable, "-c", start]
     raise ToolError(
         f"no {name}: put one on PATH, or install the extra `{extra}`"
-        f" (pip install cyclescope[{extra}])"
+        f" (pip install 'cyclescope[{extra}]')"
     )
 
 
