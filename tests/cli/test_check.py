@@ -87,7 +87,7 @@ def run_pytest(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_pytest_plugin(tmp_path: Path) -> None:
     (tmp_path / "test_budgets.py").write_text(TESTS)
-    done = run_pytest(tmp_path, "--junitxml=j.xml")
+    done = run_pytest(tmp_path, "--junitxml=j.xml", "-W", "error")
     assert "4 failed, 1 passed" in done.stdout, done.stdout + done.stderr
     assert "FAIL  cycles > +0" in done.stdout
     assert "  own  " in done.stdout

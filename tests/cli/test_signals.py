@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -91,10 +92,11 @@ def test_ctrl_c_ends_a_build_at_once_with_all_its_tools(tmp_path: Path) -> None:
     program.write_text(ENDLESS, "utf-8")
     # As compilers are: a driver that waits for the program which does the work.
     slow.write_text(
-        f'#!/bin/sh\ncase "$*" in *--version*) echo 1;; *) touch {begun}; sleep 300 | cat;; esac\n'
+        '#!/bin/sh\ncase "$*" in *--version*) echo 1;; *) : > "$BEGUN"; sleep 300 | cat;; esac\n'
     )
     slow.chmod(0o755)
-    environment = {**os.environ, "CXX": str(slow), "CYCLESCOPE_CACHE": str(tmp_path / "cache")}
+    settings = {"CXX": shlex.quote(str(slow)), "CYCLESCOPE_CACHE": str(tmp_path / "cache")}
+    environment = {**os.environ, **settings, "BEGUN": str(begun)}
     command = [sys.executable, "-m", "cyclescope", "calyx", str(program)]
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, text=True
