@@ -8,7 +8,8 @@ always so that their order changes nothing. The same text runs natively and as h
 
 from __future__ import annotations
 
-from hls.generator_expressions import Expressions, Scope
+from hls.generator_expressions import Scope
+from hls.generator_structs import Structs
 from hls.generator_texts import (
     ARRAYS,
     FLOATS,
@@ -31,18 +32,19 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Generator(Expressions):
+class _Generator(Structs):
     def block(self, scope: Scope, depth: int, count: int, indent: int) -> None:
         for _ in range(count):
             self.statement(scope, depth, indent)
 
-    def say(self, indent: int, text: str) -> None:
-        self.lines.append("  " * indent + text)
-
     def statement(self, scope: Scope, depth: int, indent: int) -> None:
         r = self.r
         choice = r.random()
-        if choice < 0.2:
+        if choice < 0.09:
+            self.structs(scope, indent)
+        elif choice < 0.13 and not self.in_function:
+            self.blocks(scope, indent)
+        elif choice < 0.25:
             self.declare(scope, indent)
         elif choice < 0.5:
             self.assign(scope, indent)
@@ -108,6 +110,10 @@ class _Generator(Expressions):
         collapsed = r.random() < 0.25
         if collapsed:
             schedule = " collapse(2)"
+        if r.random() < 0.4:
+            schedule += r.choice(["", " firstprivate(last)"]) + " lastprivate(last)"
+        if r.random() < 0.3:
+            schedule += " reduction(^: given[TEAM:4])"
         self.say(0, f"#pragma omp for{schedule} reduction(+: sum) reduction(min: low)"
                  f" reduction(max: high)")  # fmt: skip
         end = r.choice([7, 16, 23])
@@ -123,12 +129,23 @@ class _Generator(Expressions):
         self.jumps = True
         self.loops -= 3
         self.say(indent + 1, f"sum += {self.expr(inner, 'int32_t', 2)};")
+        if "last" in schedule:
+            op = "+=" if "first" in schedule else "="
+            self.say(indent + 1, f"last {op} {self.expr(inner, 'int32_t', 2)};")
+        if "given" in schedule:
+            at = self.index(inner, 4, 1)
+            self.say(indent + 1, f"given[TEAM + {at}] ^= {self.expr(inner, 'uint32_t', 2)};")
         for word, test, kind in (("low", "<", "int16_t"), ("high", ">", "uint64_t")):
             if r.random() < 0.6:
                 name = self.name("v")
                 self.say(indent + 1, f"{kind} {name} = {self.expr(inner, kind, 2)};")
                 self.say(indent + 1, f"{word} = {name} {test} {word} ? {name} : {word};")
         self.say(indent, "}")
+        if "given" in schedule:
+            name = self.name("v")
+            self.say(indent, f"uint32_t {name} = given[TEAM + {r.randrange(4)}];")
+            self.say(0, "#pragma omp barrier")
+            scope.variables[name] = "uint32_t"
 
     def result(self, scope: Scope) -> str:
         return self.expr(scope, self.functions[-1][1], 1)
@@ -313,7 +330,9 @@ class _Generator(Expressions):
 
     def kernel(self) -> Kernel:
         r = self.r
-        functions = "\n".join(self.function() for _ in range(r.randint(0, 2)))
+        texts = [self.function() for _ in range(r.randint(0, 2))]
+        texts += [self.mover() for _ in range(r.choice([0, 0, 1, 2]))]
+        functions = "\n".join(texts)
         scope = Scope({"me": "int32_t", "x": "int32_t", "y": "double"}, {"me", "x", "y"})
         for kind in r.sample(INTEGERS + FLOATS, 3):
             name = self.name("v")

@@ -5,7 +5,18 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from hls.generator_texts import ARRAYS, FLOATS, INTEGERS, OUT, OUTS, SIZE, VECTORS, unsigned, width
+from hls.generator_texts import (
+    ARRAYS,
+    FLOATS,
+    INTEGERS,
+    OUT,
+    OUTS,
+    SIZE,
+    STRUCTS,
+    VECTORS,
+    unsigned,
+    width,
+)
 
 __all__ = ["Expressions", "Scope"]
 
@@ -17,11 +28,13 @@ class Scope:
     locals: dict[str, tuple[str, int]] = field(default_factory=dict)
     vectors: dict[str, str] = field(default_factory=dict)
     tables: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # of two dimensions
+    structs: dict[str, str] = field(default_factory=dict)
+    records: dict[str, tuple[str, int]] = field(default_factory=dict)  # arrays of structs
 
     def inner(self) -> Scope:
         return Scope(
             dict(self.variables), set(self.fixed), dict(self.locals), dict(self.vectors),
-            dict(self.tables),
+            dict(self.tables), dict(self.structs), dict(self.records),
         )  # fmt: skip
 
 
@@ -33,6 +46,7 @@ class Expressions:
         self.seed = seed
         self.count = 0
         self.functions: list[tuple[str, str, list[str]]] = []
+        self.movers: list[tuple[str, str, str]] = []  # functions on structs
         self.in_function = False
         self.loops = 0
         self.jumps = True
@@ -58,8 +72,32 @@ class Expressions:
             value = -value
         return f"(({kind}){value}{'ll' if bits == 64 else ''})"
 
+    def path(self, scope: Scope, sort: str) -> tuple[str, str]:
+        """A part of a struct, and its kind."""
+        path, kind = self.r.choice(STRUCTS[sort])
+        return path.replace("(IDX)", self.index(scope, 4, 1)), kind
+
+    def member(self, scope: Scope, kind: str) -> str:
+        """A part of a struct, as a value of a kind."""
+        r = self.r
+        found = [(n, t) for n, t in scope.structs.items()]
+        for name, (sort, size) in scope.records.items():
+            found.append((f"{name}[{r.randrange(size)}]", sort))
+        if not found:
+            return self.leaf(scope, kind)
+        name, sort = r.choice(found)
+        path, own = self.path(scope, sort)
+        return f"(({kind}){name}.{path})" if own in INTEGERS or kind in FLOATS else (
+            self.leaf(scope, kind)
+        )  # fmt: skip
+
     def leaf(self, scope: Scope, kind: str) -> str:
         r = self.r
+        if scope.structs and r.random() < 0.2:
+            name, sort = r.choice(list(scope.structs.items()))
+            fit = [p for p, t in STRUCTS[sort] if t == kind and "IDX" not in p]
+            if fit:
+                return f"{name}.{r.choice(fit)}"
         choices = [n for n, t in scope.variables.items() if t == kind]
         if choices and r.random() < 0.75:
             return r.choice(choices)
@@ -110,11 +148,14 @@ class Expressions:
         if choice == 12 and depth > 0:
             other = r.choice(FLOATS)
             name = self.expr(scope, other, 1)
-            return f"(({kind})(({name}) > -100 && ({name}) < 100 ? (int)({name}) : 5))"
+            to = r.choice(["(int)", "(int)", "lround", "lrint"])
+            return f"(({kind})(({name}) > -100 && ({name}) < 100 ? {to}({name}) : 5))"
         if choice == 14 and r.random() < 0.3:
             return f"(({kind})(_Bool)({self.expr(scope, r.choice(INTEGERS + FLOATS), depth)}))"
         if choice == 14 and r.random() < 0.5:
             return self.lane(scope, kind, depth)
+        if choice == 14:
+            return self.member(scope, kind)
         if choice == 13:
             a, b = self.condition(scope, depth), self.condition(scope, depth)
             return f"(({kind})({a} {r.choice(['&&', '||'])} {b}))"
@@ -122,10 +163,21 @@ class Expressions:
 
     def floating(self, scope: Scope, kind: str, depth: int) -> str:
         r = self.r
-        choice = r.randrange(10)
+        choice = r.randrange(12)
         if choice < 4:
             a, b = self.expr(scope, kind, depth), self.expr(scope, kind, depth)
             return f"(({a}) {r.choice('+-*/')} ({b}))"
+        if choice == 10:
+            suffix = "f" if kind == "float" else ""
+            word = r.choice(["floor", "ceil", "trunc", "round", "rint", "nearbyint"])
+            if r.random() < 0.3:
+                a, b = self.expr(scope, kind, depth), self.leaf(scope, kind)
+                if r.random() < 0.5:
+                    return f"fdim{suffix}({a}, {b})"
+                return f"copysign{suffix}({a}, ({b}) == ({b}) ? ({b}) : 1)"
+            return f"{word}{suffix}({self.expr(scope, kind, depth)})"
+        if choice == 11:
+            return self.member(scope, kind)
         if choice == 9:
             # Of zeros with different signs and of NaNs, C leaves open which one is chosen.
             a, b = (f"{self.expr(scope, kind, depth)}" for _ in range(2))

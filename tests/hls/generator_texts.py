@@ -7,8 +7,8 @@ import struct
 from dataclasses import dataclass
 
 __all__ = [
-    "ARRAYS", "FLOATS", "INTEGERS", "JOINED", "OUT", "OUTS", "SIZE", "VECTORS", "Kernel",
-    "device_text", "inputs", "native_text", "unsigned", "width",
+    "ARRAYS", "FLOATS", "INTEGERS", "JOINED", "OUT", "OUTS", "SIZE", "STRUCTS", "TALLY", "VECTORS",
+    "Kernel", "device_text", "inputs", "native_text", "unsigned", "width",
 ]  # fmt: skip
 
 SIZE = 64  # elements of an input
@@ -34,20 +34,42 @@ ARRAYS = {
 }
 OUTS = {"out_i": "int32_t", "out_l": "uint64_t", "out_f": "float", "out_s": "int16_t"}
 # What threads share besides: sums and extremes of all, a word to hand to the next thread.
-JOINED = {"total": "uint32_t", "sum": "int64_t", "low": "int16_t", "high": "uint64_t"}
+JOINED = {
+    "total": "uint32_t", "sum": "int64_t", "low": "int16_t", "high": "uint64_t", "last": "int32_t",
+}  # fmt: skip
+TALLY = 4  # what is behind the threads' words in `given`, for reductions of a section
 VECTORS = {
     "float2": ("float", 2), "float4": ("float", 4), "float8": ("float", 8),
     "double2": ("double", 2), "double4": ("double", 4), "uint2": ("uint32_t", 2),
     "uint4": ("uint32_t", 4), "ulong2": ("uint64_t", 2), "ushort8": ("uint16_t", 8),
     "uchar16": ("uint8_t", 16), "uchar4": ("uint8_t", 4),
 }  # fmt: skip
-HEAD = """\
+# Structs, by paths to their parts: flat ones, and one that is in memory, as its array is.
+STRUCTS = {
+    "struct s0": (("a", "int8_t"), ("b", "float"), ("c", "uint64_t")),
+    "struct s1": (
+        ("p.a", "int8_t"), ("p.b", "float"), ("p.c", "uint64_t"), ("q", "int16_t"), ("r", "double")
+    ),
+    "struct s2": (("u", "uint16_t"), ("w[(IDX)]", "int32_t"), ("x.a", "int8_t"), ("x.b", "float")),
+    "struct s3": (("v[1]", "float"), ("n", "uint8_t")),
+}  # fmt: skip
+HEAD = (
+    """\
 #include <stdint.h>
+#include <string.h>
 #include <math.h>
 #include <omp.h>
-""" + "".join(
-    f"typedef {kind} {name} __attribute__((vector_size({lanes} * sizeof({kind}))));\n"
-    for name, (kind, lanes) in VECTORS.items()
+"""
+    + "".join(
+        f"typedef {kind} {name} __attribute__((vector_size({lanes} * sizeof({kind}))));\n"
+        for name, (kind, lanes) in VECTORS.items()
+    )
+    + """\
+struct s0 { int8_t a; float b; uint64_t c; };
+struct s1 { struct s0 p; int16_t q; double r; };
+struct s2 { uint16_t u; int32_t w[4]; struct s0 x; };
+struct s3 { float4 v; uint8_t n; };
+"""
 )
 
 
@@ -79,11 +101,11 @@ def device_text(kernel: Kernel, threads: int) -> str:
     results = ", ".join(f"{n}[0:{OUT * threads}]" for n in OUTS)
     joined = ", ".join(JOINED)
     return (
-        f"{HEAD}{kernel.functions}\n"
+        f"#define TEAM {threads}\n{HEAD}{kernel.functions}\n"
         f"uint32_t kernel({_params()}) {{\n"
         + "".join(f"  {kind} {name} = 0;\n" for name, kind in JOINED.items())
         + f"#pragma omp target parallel map(to: {given})"
-        f" map(tofrom: {results}, {joined}, given[0:{threads}]) num_threads({threads})\n"
+        f" map(tofrom: {results}, {joined}, given[0:{threads + TALLY}]) num_threads({threads})\n"
         f"  {{\n  int32_t me = omp_get_thread_num();\n{kernel.body}\n  }}\n"
         f"  return {' + '.join(JOINED)};\n}}\n"
     )
@@ -91,7 +113,7 @@ def device_text(kernel: Kernel, threads: int) -> str:
 
 def native_text(kernels: list[Kernel], threads: int) -> str:
     """A program that runs several kernels and prints their outputs."""
-    text = [HEAD, "#include <stdio.h>", "#include <string.h>"]
+    text = [f"#define TEAM {threads}", HEAD, "#include <stdio.h>"]
     names = [*ARRAYS, *OUTS]
     joined = [f"{kind} {name};" for name, kind in JOINED.items()]
     text.append(f"struct joined {{ {' '.join(joined)} }};")
@@ -111,10 +133,11 @@ def native_text(kernels: list[Kernel], threads: int) -> str:
         text.append(f"static {kind} {name}[{SIZE}] __attribute__((aligned(64)));")
     for name, kind in OUTS.items():
         text.append(f"static {kind} {name}[{OUT * threads}] __attribute__((aligned(64)));")
-    text += ["int main(void) {", f"  int32_t x; double y; uint32_t given[{threads}];"]
+    text += ["int main(void) {", f"  int32_t x; double y; uint32_t given[{threads + TALLY}];"]
     for kernel in kernels:
         text += [f"  fread({n}, sizeof {n}, 1, stdin);" for n in names]
         text += ["  fread(&x, sizeof x, 1, stdin); fread(&y, sizeof y, 1, stdin);"]
+        text += ["  memset(given, 0, sizeof given);"]
         text += [f"  {{ struct joined j = kernel{kernel.seed}({', '.join(names)}, x, y, given);"]
         text += [f"  fwrite({n}, sizeof {n}, 1, stdout);" for n in OUTS]
         text += [f"  fwrite(&j.{n}, sizeof j.{n}, 1, stdout);" for n in JOINED]
@@ -143,6 +166,6 @@ def inputs(kernel: Kernel, threads: int) -> tuple[dict[str, bytes], list[int]]:
             ]
         found[name] = struct.pack(f"<{count}{codes[kind]}", *values)
     found |= {name: bytes(width(kind) // 8) for name, kind in JOINED.items()}
-    found["given"] = bytes(4 * threads)
+    found["given"] = bytes(4 * (threads + TALLY))
     x, y = r.randrange(-100, 100), r.uniform(-3, 3)
     return found, [x & 0xFFFFFFFF, int.from_bytes(struct.pack("<d", y), "little")]

@@ -71,11 +71,11 @@ def _keep_results(loop: Node, kept: list[int], changes: dict[Value, Value]) -> N
 def substitute(graph: Graph, changes: dict[Value, Value]) -> None:
     """Replace values in everything that uses them in a graph."""
     resolved: dict[Value, Value] = {}
-    # A removed loop result may stand for another removed one; renumbered ones are final.
+    # What stands for a removed loop result may itself be removed, or renumbered, which is final.
     for old, new in changes.items():
-        last = new
-        while last in changes and changes[last].node is not last.node and last.node is not old.node:
-            last = changes[last]
+        before, last = old, new
+        while last.node is not before.node and last in changes:
+            before, last = last, changes[last]
         resolved[old] = last
     for node in graph.nodes:
         node.operands = tuple(resolved.get(v, v) for v in node.operands)

@@ -43,15 +43,15 @@ class Structs(State):
         return known[field]
 
     def wires(self, variable: Variable) -> list[Variable]:
-        """The variables that a variable is made of; itself, if it isn't a struct."""
-        if not isinstance(variable.type, Struct):
+        """The variables that a variable is made of; itself, if it isn't a struct of scalars."""
+        if not isinstance(variable.type, Struct) or not is_flat(variable.type):
             return [variable]
         fields = [self.part(variable, name) for name, _ in variable.type.fields]
         return [wire for field in fields for wire in self.wires(field)]
 
     def is_held(self, variable: Variable) -> bool:
         """Whether a variable is on wires, and has a value."""
-        if not isinstance(variable.type, Struct):
+        if not isinstance(variable.type, Struct) or not is_flat(variable.type):
             return variable in self.env
         return variable in self.parts and all(w in self.env for w in self.wires(variable))
 
