@@ -94,7 +94,7 @@ def test_bounds_lie_below_what_was_measured(version: str) -> None:
     assert len(found) == 8
     measured = load(DATA / f"gemm-{version}.cyc").cycles
     for share in found:
-        assert 0 < share.chain <= share.unbounded <= share.absolute <= measured
+        assert 0 < share.chain <= share.unbounded <= share.absolute <= share.apart <= measured
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_bounds_are_in_order_for_each_thread(name: str) -> None:
     with Host(program) as host:
         native = host.run([], threads=program.region.threads)
     for share in shares(program, native):
-        assert 0 <= share.chain <= share.unbounded <= share.absolute
+        assert 0 <= share.chain <= share.unbounded <= share.absolute <= share.apart
 
 
 def bounds_of(body: str, threads: int = 1) -> tuple[Share, ...]:
@@ -124,14 +124,21 @@ def test_what_bounds_are_by_hand() -> None:
     # A load (1), a product (5, its latency here), a store (1); 64 of them, one a cycle.
     (share,) = bounds_of("for (int i = 0; i < 64; i++) B[i] = A[i] * A[i];")
     depth = share.chain
-    assert share == Share(depth, depth, depth + 63)
+    # One iteration at a time between the waiting stages of load and store, three cycles.
+    assert share == Share(depth, depth, depth + 63, depth + 3 * 63)
     # A chain through memory: each product waits for the one before.
     (share,) = bounds_of("for (int i = 1; i < 64; i++) B[i] = B[i - 1] * A[i];")
     assert share.chain == depth
-    assert share.unbounded == share.absolute == 63 * depth
+    assert share.unbounded == share.absolute == share.apart == 63 * depth
     # A chain through a register, started by what the first loop leaves.
     (share,) = bounds_of("int s = 1; for (int i = 0; i < 64; i++) s = s * A[i]; B[0] = s;")
     assert share.unbounded == share.absolute == 1 + 64 * (depth - 2) + 1
+    # A store that a later load may meet, but doesn't: two cycles; a loop begins where it ended.
+    again = "for (int k = 0; k < 4; k++)"
+    body = "for (int i = 0; i < 64; i++) t[(i * 7 + k) & 63] += i;"
+    (share,) = bounds_of(f"int t[64]; {again} {body} B[0] = t[me];")
+    assert share.absolute == 4 * 64 + 3
+    assert share.apart == 2 * 4 * 64 + 2
     # Each thread by itself; one has more to do.
     found = bounds_of("for (int i = 0; i < 16 * (me + 1); i++) B[i + me] = A[i] * A[i];", 2)
     assert [s.absolute for s in found] == [depth + 15, depth + 31]
@@ -140,20 +147,22 @@ def test_what_bounds_are_by_hand() -> None:
 def test_rungs_add_up_with_and_without_bounds() -> None:
     alone, together = (load(DATA / f"{name}.cyc") for name in ("pi-start-1", "pi-start-2500"))
     runs = {"at once": alone, "latency": alone, "all": alone}
-    given = tuple(Share(10, 20, 30 + t) for t in range(8))
+    given = tuple(Share(10, 20, 30 + t, 40 + t) for t in range(8))
     rungs = thread_ladder(given, 7, runs, alone, together)
     holds(rungs)
-    assert [r.name for r in rungs[:4]] == [
+    assert [r.name for r in rungs[:5]] == [
         "one iteration",
         "unbounded",
         "absolute",
         "longest thread",
+        "scheduled",
     ]
-    assert [r.cycles for r in rungs[:4]] == [10, 20, 34, 37]
+    assert [r.cycles for r in rungs[:5]] == [10, 20, 34, 37, 47]
+    assert named(rungs)["iterations apart"] == 10
     assert rungs[-1].name == "8 threads"
     assert named(rungs)["thread start"] == together.cycles - alone.cycles
     # Waiting that work hides is taken off: a bound near the run leaves little to wait for.
-    given = tuple(Share(10, 20, alone.cycles - 5) for _ in range(8))
+    given = tuple(Share(10, 20, alone.cycles - 5, alone.cycles - 5) for _ in range(8))
     rungs = thread_ladder(given, 7, runs, alone, together)
     holds(rungs)
     assert all(gap.cycles > 0 for gap in rungs[3].gaps)
@@ -215,6 +224,7 @@ def test_one_thread_climbs_over_two_loops(tmp_path: Path) -> None:
         "one iteration",
         "unbounded",
         "absolute",
+        "scheduled",
         "memory at once",
         "memory's latency",
         "one thread",

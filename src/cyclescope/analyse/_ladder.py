@@ -29,7 +29,10 @@ _ABOUT = {
     "resource": "executions of one operation, one after the other",
     "late operands": "waiting for values that are late because a unit was taken",
     "imbalance": "the longest thread has more to do than the mean",
-    "control": "pipelines filled and drained, loops entered and left, iterations held apart",
+    "scheduled": "iterations of a loop as far apart as the hardware lets them begin at best",
+    "iterations apart": "accesses that may meet, ports, and one iteration of a thread between two"
+    " waiting stages",
+    "control": "pipelines filled and drained, loops entered and left",
     "overlap": "work done side by side, or by simpler operations, that the bound counts in turn",
     "way to memory": "ports, arbiters and interfaces, with a memory that answers at once",
     "memory latency": "from a request to its answer, as far as no other work hides it",
@@ -127,7 +130,7 @@ def thread_ladder(
 
 
 def _bounds(shares: Sequence[Share], thread: int) -> list[Rung]:
-    """The rungs below hardware: of a mean thread, and of the longest one."""
+    """The rungs below hardware: of a mean thread, of the longest one, of its schedule."""
     kinds = zip(*((s.chain, s.unbounded, s.absolute) for s in shares), strict=True)
     chain, free, bound = (-(-sum(kind) // len(shares)) for kind in kinds)
     rungs = [
@@ -138,6 +141,9 @@ def _bounds(shares: Sequence[Share], thread: int) -> list[Rung]:
     longest = shares[thread].absolute
     if longest != bound:
         rungs.append(_rung("longest thread", longest, {"imbalance": longest - bound}))
+    apart = shares[thread].apart
+    if apart != longest:
+        rungs.append(_rung("scheduled", apart, {"iterations apart": apart - longest}))
     return rungs
 
 

@@ -6,11 +6,16 @@ graph in the place of a statement: what one unit of the hardware does, so that t
 never be faster. Its latency is the schedule's, a memory's the least that it can be, one cycle. As
 there, only values are waited for; what steers control (conditions of loops, branches, effects) is
 not. Each thread is by itself: what others write is there at once.
+
+A further estimate is nearer to the hardware: an iteration of a loop begins no sooner after the one
+before it than the schedule and the contexts of waiting stages let it, and what is in it no sooner
+than it; a loop that is entered again goes on from there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.hls._delays import is_leaf
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 
     from cyclescope.hls._compile import Program
     from cyclescope.hls._host import Native
-    from cyclescope.hls._ir import Array
+    from cyclescope.hls._ir import Array, Schedule
 
 __all__ = ["MOST_ITERATIONS", "Share", "shares"]
 
@@ -31,11 +36,13 @@ MOST_ITERATIONS = 1_000_000
 """Iterations of all threads that `shares` executes at most: about a minute."""
 
 _WIRES = frozenset({Op.ZEXT, Op.SEXT, Op.TRUNC, Op.CONCAT, Op.EXTRACT})
-_KINDS = ("a", "u", "c")  # absolute, unbounded, chain
+# Absolute, by intervals, unbounded: these wait for memory; the first two for units. And chains.
+_KINDS = ("a", "p", "u", "c")
+_MEMORY, _UNITS = 3, 2
 
-_Names = tuple[str, str, str]
-_NOTHING: _Names = ("0", "0", "0")
-_Marks = dict[int, tuple[int, int]]
+_Names = tuple[str, ...]
+_NOTHING: _Names = ("0",) * len(_KINDS)
+_Marks = dict[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +54,13 @@ class Share:
             what earlier iterations computed and what memory holds were there at once.
         unbounded: with as many units as there are executions.
         absolute: with one unit for each operation, which begins one execution a cycle, in order.
+        apart: the same, where iterations begin as far apart as they do in the hardware at least.
     """
 
     chain: int
     unbounded: int
     absolute: int
+    apart: int
 
 
 def shares(program: Program, native: Native, limit: int = MOST_ITERATIONS) -> tuple[Share, ...]:
@@ -67,7 +76,7 @@ def shares(program: Program, native: Native, limit: int = MOST_ITERATIONS) -> tu
     """
     machine = _Stamping(program, native, limit)
     machine.run()
-    return tuple(Share(chain, free, bound) for bound, free, chain in machine.ends)
+    return tuple(Share(chain, free, bound, apart) for bound, apart, free, chain in machine.ends)
 
 
 class _Stamping(Machine):
@@ -75,7 +84,7 @@ class _Stamping(Machine):
         self.program = program
         threads = program.region.threads
         # For each thread: until when it takes; for each of its arrays when a word was written.
-        self.ends = [[0, 0, 0] for _ in range(threads)]
+        self.ends = [[0] * len(_KINDS) for _ in range(threads)]
         self.marks: list[list[_Marks]] = [
             [{} for _ in program.region.arrays] for _ in range(threads)
         ]
@@ -86,29 +95,31 @@ class _Stamping(Machine):
 
     def _more(self, text: Text) -> dict[str, Any]:
         assert isinstance(text, _StampedText)
-        free = [[0] * text.units for _ in self.ends]
+        free, slots, left = (
+            [[0] * count for _ in self.ends] for count in (text.units, text.units, len(text.names))
+        )
         return {
-            "free": free, "ends": self.ends, "marks": self.marks, "written": _written,
-            "write": _write, "never": (0, 0),
+            "free": free, "slots": slots, "left": left, "ends": self.ends, "marks": self.marks,
+            "written": _written, "write": _write, "never": (0,) * _MEMORY,
         }  # fmt: skip
 
 
-def _written(marks: _Marks, first: int, words: int) -> tuple[int, int]:
-    """When the last of these words was written, in both estimates."""
+def _written(marks: _Marks, first: int, words: int) -> tuple[int, ...]:
+    """When the last of these words was written, in each estimate."""
     found = [marks[w] for w in range(first, first + words) if w in marks]
-    return max((a for a, _ in found), default=0), max((u for _, u in found), default=0)
+    return tuple(map(max, zip(*found, strict=True))) if found else (0,) * _MEMORY
 
 
-def _write(marks: _Marks, first: int, words: int, mark: tuple[int, int]) -> None:
+def _write(marks: _Marks, first: int, words: int, mark: tuple[int, ...]) -> None:
     for word in range(first, first + words):
         marks[word] = mark
 
 
 class _StampedText(Text):
-    """Beside each value three stamps: from when on it is there.
+    """Beside each value its stamps: from when on it is there.
 
-    Each function of a graph takes the stamps of what it is given behind the values, and returns
-    (values, stamps).
+    Each function of a graph takes when its iteration begins, in the estimate by intervals, and the
+    stamps of what it is given behind the values; it returns (values, stamps).
     """
 
     def __init__(self, program: Program, scalars: Sequence[int]) -> None:
@@ -127,18 +138,22 @@ class _StampedText(Text):
             self._stamp[node] = self._own(node)
         for node in carried:
             own = self._own(node)
-            self._stamp[node] = (own[0], own[1], "0")
+            self._stamp[node] = (*own[:_MEMORY], "0")
         values = [self._value[node] for node in given]
         stamps = [stamp for node in given for stamp in self._own(node)]
+        start = ["begin"] if graph.stay is not None else ["begin=0"]  # the root, which nobody calls
         lines = [
-            f"def {name}({', '.join(['memories', 'thread', *values, *stamps])}):",
+            f"def {name}({', '.join(['memories', 'thread', *start, *values, *stamps])}):",
             "    mark, unit, end = marks[thread], free[thread], ends[thread]",
+            "    slot, last = slots[thread], left[thread]",
         ]
         if graph.stay is None:
             lines += [f"    {line}" for node in self._order(graph) for line in self._node(node)]
             lines += ["    if False: yield"]
         else:
             early, late = self._split(graph)
+            mine = f"last[{len(self.names) - 1}]"
+            lines.append(f"    begin = max(begin, {mine})")
             lines += ["    while True:", "        yield"]
             lines += [f"        {line}" for node in early for line in self._node(node)]
             lines.append(f"        if not {self._name(graph.stay)}: break")
@@ -150,20 +165,21 @@ class _StampedText(Text):
                     left += self._own(c.param)
                     right += self._stamps(c.next)
                 lines.append(f"        {', '.join(left)} = {', '.join(right)}")
+            lines.append(f"        begin += {_apart(self._program.schedules[graph])}")
+            lines.append(f"    {mine} = begin")
         back = [stamp for node in carried for stamp in self._own(node)]
         results = "".join(f"{self._value[node]}, " for node in carried)
         lines.append(f"    return ({results}), ({''.join(f'{s}, ' for s in back)})")
         self._lines += lines
 
     def _own(self, node: Node) -> _Names:
-        name = self._value[node]
-        return f"{name}a", f"{name}u", f"{name}c"
+        return tuple(f"{self._value[node]}{kind}" for kind in _KINDS)
 
     def _stamps(self, value: Value) -> _Names:
         if value.node.op is Op.LOOP:
             name = self._value[value.node]
-            at = 3 * value.index
-            return f"{name}s[{at}]", f"{name}s[{at + 1}]", f"{name}s[{at + 2}]"
+            at = len(_KINDS) * value.index
+            return tuple(f"{name}s[{at + kind}]" for kind in range(len(_KINDS)))
         return self._stamp[value.node]
 
     def _node(self, node: Node) -> list[str]:
@@ -179,7 +195,7 @@ class _StampedText(Text):
         if node.when is None:
             return lines + happens
         if node.op is Op.LOOP:
-            nothing = f"{self._value[node]}s = {(0,) * 3 * len(node.widths)}"
+            nothing = f"{self._value[node]}s = {(0,) * len(_KINDS) * len(node.widths)}"
         elif node.op is Op.LOAD:
             nothing = f"{' = '.join(self._own(node))} = 0"
         else:
@@ -193,7 +209,8 @@ class _StampedText(Text):
             assert node.body is not None
             given = [self._name(v) for v in node.operands]
             given += [stamp for v in node.operands for stamp in self._stamps(v)]
-            call = f"{self.names[node.body]}({', '.join(['memories', 'thread', *given])})"
+            given = ["memories", "thread", "begin", *given]
+            call = f"{self.names[node.body]}({', '.join(given)})"
             lines = [f"{name}, {name}s = yield from {call}"]
         return lines, nothing
 
@@ -211,16 +228,18 @@ class _StampedText(Text):
                 # Only the value that is taken is waited for.
                 taken = f"({from_[1]} if {self._name(node.operands[0])} else {from_[2]})"
                 from_ = [from_[0], taken] if from_[1] != from_[2] else from_[:2]
-            lines.append(f"{name} = {_latest(from_)}")
+            lines.append(f"{name} = {_latest(from_, kind)}")
         if node.op in _WIRES:
             return lines
         return lines + self._takes(node, own)
 
     def _takes(self, node: Node, own: _Names, takes: str = "1") -> list[str]:
-        """An execution: in the absolute estimate its unit must be free; then its latency."""
-        unit = f"unit[{self.units}]"
+        """An execution: in some estimates its unit must be free; then its latency."""
+        lines = []
+        for name, units in zip(own[:_UNITS], ("unit", "slot"), strict=True):
+            unit = f"{units}[{self.units}]"
+            lines += [f"if {name} < {unit}: {name} = {unit}", f"{unit} = {name} + {takes}"]
         self.units += 1
-        lines = [f"if {own[0]} < {unit}: {own[0]} = {unit}", f"{unit} = {own[0]} + {takes}"]
         latency = str(self._latency[node]) if takes == "1" else takes
         if latency != "0":
             lines += [f"{name} += {latency}" for name in own]
@@ -233,7 +252,7 @@ class _StampedText(Text):
         assert node.array is not None
         own = self._own(node)
         operands = [self._stamps(v) for v in node.operands]
-        lines = [f"{own[k]} = {_latest([s[k] for s in operands])}" for k in range(3)]
+        lines = [f"{name} = {_latest([s[k] for s in operands], k)}" for k, name in enumerate(own)]
         if node.op is Op.LOAD:
             self._stamp[node] = own
             bits = node.widths[0]
@@ -250,7 +269,8 @@ class _StampedText(Text):
             lines += [f"lines = max(1, -(-{size} // {LINE}))", *self._takes(node, own, "lines")]
         array, word = self._place[node.array], self._word[node.array]
         first = f"{self._name(node.operands[0])} // {word}"
-        lines.append(f"write(mark[{array}], {first}, {_count(size, word)}, ({own[0]}, {own[1]}))")
+        mark = ", ".join(own[:_MEMORY])
+        lines.append(f"write(mark[{array}], {first}, {_count(size, word)}, ({mark}))")
         return lines + [f"if {name} > end[{k}]: end[{k}] = {name}" for k, name in enumerate(own)]
 
     def _after_writing(self, array: Array, at: str, size: int | str, own: _Names) -> list[str]:
@@ -263,12 +283,22 @@ class _StampedText(Text):
             found = f"written(mark[{place}], {first}, {_count(size, word)})"
         lines = [f"there = {found}"]
         return lines + [
-            f"if there[{k}] > {name}: {name} = there[{k}]" for k, name in enumerate(own[:2])
+            f"if there[{k}] > {name}: {name} = there[{k}]" for k, name in enumerate(own[:_MEMORY])
         ]
 
 
-def _latest(stamps: Sequence[str]) -> str:
-    found = [stamp for stamp in dict.fromkeys(stamps) if stamp != "0"]
+def _apart(schedule: Schedule) -> int:
+    """The least that lies between two iterations of a thread in the hardware.
+
+    Between two waiting stages there is one at a time: behind them is one context for each thread.
+    """
+    lengths = (b - a for a, b in pairwise((-1, *schedule.waiting)))
+    return max([schedule.interval, *lengths])
+
+
+def _latest(stamps: Sequence[str], kind: int) -> str:
+    begun = ["begin"] if _KINDS[kind] == "p" else []
+    found = [stamp for stamp in dict.fromkeys([*stamps, *begun]) if stamp != "0"]
     if len(found) < 2:
         return found[0] if found else "0"
     return f"max({', '.join(found)})"

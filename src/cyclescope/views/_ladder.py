@@ -21,6 +21,7 @@ GAP_CLASSES = {
     "late operands": "program",
     "groups": "program",
     "control": "control",
+    "iterations apart": "control",
     "control: steps of state registers": "control",
     "control: arms of a par": "control",
     "control: steps and arms": "control",
