@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +20,7 @@ CHROMIUM = next(
 )
 
 # Chromium would look for updates and hosts of its maker at every start.
-_QUIET = (
+QUIET = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -27,13 +31,30 @@ _QUIET = (
 )
 
 
+# Chromium makes sockets in its folder, and a socket's path has 107 characters at most.
+_ROOM = 60
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A temporary folder whose path is short, wherever other temporary folders are."""
+    usual = tempfile.gettempdir()
+    with tempfile.TemporaryDirectory(dir=usual if len(usual) < _ROOM else "/tmp") as folder:
+        yield Path(folder)
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_QUIET))
+    with scratch() as folder:
+        with patch.dict(os.environ, TMPDIR=str(folder)):
+            playwright = sync_playwright().start()
         try:
-            yield browser
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+            try:
+                yield browser
+            finally:
+                browser.close()
         finally:
-            browser.close()
+            playwright.stop()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
+import os
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 from fractions import Fraction
@@ -28,11 +28,12 @@ from cyclescope.views import flamegraph
 from cyclescope.views._text import visible
 
 from ..strategies import HOSTILE, calyx_profiles
+from .browser import CHROMIUM, QUIET, scratch
 from .golden import check_golden
 from .switch import switch_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -206,45 +207,31 @@ DRIVER = """
 """
 
 
-def find_browser() -> str | None:
-    return (
-        shutil.which("chromium")
-        or shutil.which("chromium-browser")
-        or shutil.which("google-chrome")
-    )
-
-
 @pytest.fixture
-def browse(tmp_path: Path) -> Iterator[object]:
-    browser = find_browser()
-    if browser is None:
+def browse() -> Iterator[Callable[[Path], str]]:
+    if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-    ]
+    with scratch() as folder:
+        home = f"--user-data-dir={folder / 'browser'}"
+        command = [CHROMIUM, "--headless", *QUIET, home, "--dump-dom"]
 
-    def dump(page: Path) -> str:
-        home = f"--user-data-dir={tmp_path / 'browser'}"
-        found = subprocess.run(
-            [browser, *flags, home, "--dump-dom", page.as_uri()],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-        return found.stdout
+        def dump(page: Path) -> str:
+            found = subprocess.run(
+                [*command, page.as_uri()],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=True,
+                env={**os.environ, "TMPDIR": str(folder)},
+            )
+            return found.stdout
 
-    return dump
+        yield dump
 
 
-def test_zoom_search_and_reset_work_from_disk(browse, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_zoom_search_and_reset_work_from_disk(
+    browse: Callable[[Path], str], tmp_path: Path
+) -> None:
     svg = flamegraph(switch_profile(), scaled=True).decode()
     page = tmp_path / "flame.svg"
     driver = f"<script><![CDATA[{DRIVER}]]></script></svg>"
@@ -269,7 +256,7 @@ def test_zoom_search_and_reset_work_from_disk(browse, tmp_path: Path) -> None:  
     }
 
 
-def test_no_name_runs_as_a_script(browse, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_no_name_runs_as_a_script(browse: Callable[[Path], str], tmp_path: Path) -> None:
     names = [*HOSTILE, "<img src=x onerror=alert(1)>", "\"><script>document.title='owned'</script>"]
     builder = ProfileBuilder()
     root = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
