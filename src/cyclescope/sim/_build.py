@@ -24,6 +24,7 @@ from cyclescope.sim._runtime import (
 from cyclescope.sim._toolchain import call, end_calls, find_compiler, find_verilator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -44,6 +45,9 @@ VERILATOR_FLAGS = (
     "1000",
     "--output-split",
     "0",
+    # Some of a compiler's passes take time with the square of a function's length.
+    "--output-split-cfuncs",
+    "3000",
     "-Wno-fatal",
     "-Wno-lint",
     "-Wno-style",
@@ -52,6 +56,22 @@ VERILATOR_FLAGS = (
     "--prefix",
     "Vcyc",
 )
+
+
+# What runs once, before the first cycle, is a third of a design's code.
+SLOW = """\
+#ifdef __clang__
+#pragma clang optimize off
+#else
+#pragma GCC push_options
+#pragma GCC optimize("O0")
+#endif
+{includes}#ifdef __clang__
+#pragma clang optimize on
+#else
+#pragma GCC pop_options
+#endif
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +126,7 @@ def build(design: Design, *, optimise: str = "-O1") -> Built:
         runtime_key(compiler, verilator),
         optimise,
         *VERILATOR_FLAGS,
+        SLOW,
         *(part for item in sources.items() for part in item),
         job.top,
         job.main,
@@ -199,7 +220,13 @@ class _Job:
 
     def _gather(self, folder: Path) -> bool:
         generated = sorted(p.name for p in (folder / "obj").glob("Vcyc*.cpp"))
-        text = "".join(f'#include "{name}"\n' for name in generated)
+        slow = [name for name in generated if name.endswith("__Slow.cpp")]
+        text = _includes(name for name in generated if name not in slow)
+        text += SLOW.format(includes=_includes(slow))
         text += f'#include "Vcyc.h"\nstatic const char cyc_layout[] = R"cyc({self.layout})cyc";\n'
         (folder / "all.cpp").write_text(text + self.main, "utf-8")
         return "Vcyc__Dpi.cpp" in generated
+
+
+def _includes(names: Iterable[str]) -> str:
+    return "".join(f'#include "{name}"\n' for name in names)
