@@ -53,6 +53,7 @@ studies: setup   ## make the pages in docs/studies anew
 
 pictures: setup  ## make what docs/views shows anew
 	$(BIN)/python scripts/views.py
+	$(BIN)/python scripts/pictures.py
 
 units: setup     ## stream vectors through the arithmetic units: make units [VECTORS=N] [SEED=N]
 	$(BIN)/python tests/rtl/fpu.py $(or $(VECTORS),1000000) $(or $(SEED),1)
