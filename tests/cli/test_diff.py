@@ -43,3 +43,22 @@ def test_to_files(capsys: pytest.CaptureFixture[str]) -> None:
 def test_no_profile_no_comparison() -> None:
     assert main(["diff", "a.cyc", "none.cyc"]) == 2
     assert main(["diff", "a.cyc"]) == 2
+
+
+def test_the_name_of_the_output_says_its_format() -> None:
+    command = ["diff", "a.cyc", "b.cyc", "-o"]
+    for name in ("d.HTML", "d.json", "d.md", "d.svg", "d.txt", "d"):
+        assert main([*command, name]) == 0
+    assert b"<html" in Path("d.HTML").read_bytes()
+    assert json.loads(Path("d.json").read_text())["cycles"]
+    assert Path("d.md").read_text().startswith("**")
+    assert Path("d.svg").read_bytes().startswith(b"<?xml")
+    assert Path("d.txt").read_bytes() == Path("d").read_bytes()
+    assert main(["diff", "--format", "text", "a.cyc", "b.cyc", "-o", "d.json", "--force"]) == 0
+    assert Path("d.json").read_bytes() == Path("d").read_bytes()
+    assert main([*command, "d.png"]) == 3
+    for name, first in (("t.csv", b"instance,"), ("t.json", b"[\n"), ("t.parquet", b"PAR1")):
+        assert main(["table", "-o", name, "a.cyc", "groups"]) == 0
+        assert Path(name).read_bytes().startswith(first), name
+    assert main(["advise", "a.cyc", "-o", "a.json"]) == 0
+    assert json.loads(Path("a.json").read_text())["cycles"]

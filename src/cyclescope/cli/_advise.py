@@ -8,6 +8,7 @@ import click
 
 from cyclescope.cli._common import (
     force_option,
+    format_option,
     level_option,
     output_option,
     profile_argument,
@@ -22,13 +23,7 @@ __all__ = ["advise"]
 @click.command()
 @profile_argument
 @level_option
-@click.option(
-    "--format",
-    "form",
-    default="text",
-    show_default=True,
-    type=click.Choice(["text", "markdown", "json"]),
-)
+@format_option("text", "markdown", "json")
 @click.option(
     "--sites",
     type=click.IntRange(min=1),

@@ -25,6 +25,7 @@ __all__ = [
     "check_picture",
     "force_option",
     "form_option",
+    "format_option",
     "level_option",
     "output_option",
     "pairs",
@@ -58,13 +59,34 @@ level_option = click.option(
 )
 
 
-form_option = click.option(
-    "--format",
-    "form",
-    default="text",
-    show_default=True,
-    type=click.Choice(["text", "csv", "json", "markdown", "parquet"]),
-)
+_ENDINGS = {
+    ".csv": "csv",
+    ".htm": "html",
+    ".html": "html",
+    ".json": "json",
+    ".md": "markdown",
+    ".parquet": "parquet",
+}
+
+
+def format_option(*forms: str) -> Callable[[Decorated], Decorated]:
+    """`--format` of these; without it what the output's ending says, else the first."""
+
+    def chosen(context: click.Context, _: click.Parameter, given: str | None) -> str:
+        output = context.params.get("output")
+        said = _ENDINGS.get(output.suffix.lower(), "") if output is not None else ""
+        return given or (said if said in forms else forms[0])
+
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        callback=chosen,
+        help=f"Else as the name of the output ends, else {forms[0]}.",
+    )
+
+
+form_option = format_option("text", "csv", "json", "markdown", "parquet")
 
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
@@ -102,6 +124,7 @@ def output_option(what: str) -> Callable[[Decorated], Decorated]:
         "-o",
         "--output",
         type=click.Path(path_type=Path, allow_dash=True),
+        is_eager=True,  # its ending may say which format
         help=f"{what}; - for standard output.",
     )
 

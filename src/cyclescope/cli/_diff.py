@@ -10,6 +10,7 @@ from cyclescope.cli._common import (
     check_outputs,
     check_picture,
     force_option,
+    format_option,
     level_option,
     output_option,
     read_profile,
@@ -24,13 +25,7 @@ __all__ = ["diff"]
 @click.argument("before", type=click.Path(path_type=Path), metavar="BEFORE.cyc")
 @click.argument("after", type=click.Path(path_type=Path), metavar="AFTER.cyc")
 @level_option
-@click.option(
-    "--format",
-    "form",
-    default="text",
-    show_default=True,
-    type=click.Choice(["text", "markdown", "json", "html"]),
-)
+@format_option("text", "markdown", "json", "html")
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -43,7 +38,7 @@ __all__ = ["diff"]
     metavar="FILE",
     help="Also draw both flame graphs, red where slower, blue where faster (SVG).",
 )
-@output_option("File to write; the terminal if not given")
+@output_option("File to write, a picture of both flame graphs (.svg); the terminal if not given")
 @force_option
 def diff(
     before: Path,
@@ -71,11 +66,14 @@ def diff(
 
     if form == "html" and output is None:
         raise click.UsageError("--format html is not for the terminal; give -o FILE")
+    check_picture(output)
     check_picture(picture)
     check_outputs(output, picture, force=force)
     found = compare(read_profile(before, level), read_profile(after, level))
     rows = 20 if top is None else top
-    if form == "html":
+    if output is not None and output.suffix == ".svg":
+        data = diff_flamegraph(found)
+    elif form == "html":
         data = diff_html(found, top=200 if top is None else top)
     elif form == "json":
         data = diff_json(found).encode()

@@ -10,6 +10,7 @@ import click
 from cyclescope.cli._common import (
     check_outputs,
     force_option,
+    format_option,
     output_option,
     pairs,
     progress,
@@ -54,10 +55,7 @@ __all__ = ["ladder"]
     "--calibration", type=click.Path(path_type=Path), metavar="FILE.toml",
     help="With --calyx: latencies for the bounds; else those of Calyx's primitives.",
 )  # fmt: skip
-@click.option(
-    "--format", "form", default="text", show_default=True,
-    type=click.Choice(["text", "markdown", "json"]),
-)  # fmt: skip
+@format_option("text", "markdown", "json")
 @output_option("File to write: a profile that holds the ladder (.cyc), a picture (.svg), a text")
 @force_option
 def ladder(
