@@ -15,6 +15,7 @@ struct pair { int a, b; };
 struct view { int *at, n; };
 struct wide { int at[300]; };
 union both { int n; float f; };
+static struct wide same(struct wide w) { return w; }
 typedef float v4 __attribute__((vector_size(16)));
 static int again(int n) { return n ? again(n - 1) : 0; }
 int printf(const char *, ...);
@@ -48,7 +49,8 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("int *p = &n; a[0] = *p;", "the address of a value on wires"),
         ("int *p = n ? a : table; a[0] = *p;", "would point into a or table"),
         ("struct view v; v.at = a; a[0] = v.n;", "pointers in memory aren't supported"),
-        ("struct wide w, x = w; a[0] = x.at[n];", "has more than 256 parts; copy its arrays"),
+        ("struct wide w; w = same(w); a[0] = w.at[n];", "has more than 256 parts; hand over its"),
+        ("a[0] = same((struct wide){1}).at[0];", "has more than 256 parts"),
         ("union both u = {1}; a[0] = u.n;", "union both aren't supported"),
         ("#pragma omp task\na[0] = 1;", "omp task isn't supported"),
         (

@@ -42,6 +42,7 @@ __all__ = ["ExprBuilder"]
 
 _SIGNED = {"CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG"}
 _UNSIGNED = {"CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG"}
+_QUALIFIERS = {"const", "volatile", "restrict"}
 _ARRAYS = {"CONSTANTARRAY", "INCOMPLETEARRAY", "VARIABLEARRAY"}
 
 
@@ -109,7 +110,8 @@ class ExprBuilder:
             return Unknown(given.spelling)
         if not _is_plain(given):
             return Unknown(f"{given.spelling} (bit-fields, or packed)")
-        name = given.spelling.removeprefix("struct ")
+        words = given.spelling.split(" ")  # the type is the same, whoever may write it
+        name = " ".join(w for w in words if w not in _QUALIFIERS).removeprefix("struct ")
         # A struct that points to itself needs a name to point to while it is being built.
         self._types[given.spelling] = Unknown(given.spelling)
         fields = tuple((f.spelling, self.type(f.type)) for f in given.get_fields())

@@ -27,15 +27,25 @@ _MOST_AT_ONCE = 8  # accesses that aren't worth a loop
 class Blocks(Rounding):
     """Lowers calls that move or fill bytes."""
 
-    def block_call(self, call: Call, name: str) -> Value:
-        """A call of `memcpy`, `memmove` or `memset`; gives the target's offset."""
+    def copy_object(self, to: Location, given: Location, where: Range) -> None:
+        """A copy of an object in memory, piece by piece; the two are the same or apart."""
+        unit = min(alignment(to.type), _MOST_BYTES)
+        kind = Scalar("uint", 8 * unit)
+
+        def move(number: Value) -> None:
+            value = self.load(self._access(given, number, unit, kind), kind.bits)
+            self.store(self._access(to, number, unit, kind), value)
+
+        self.counted(where, self.b.const(64, size_of(to.type, where) // unit), move)
+
+    def block_call(self, call: Call, name: str) -> OnWire | Location:
+        """A call of `memcpy`, `memmove` or `memset`; gives the target."""
         target, source, size = call.args
         if name == "memset":
             self._fill(target, source, size, call.where)
         else:
             self._copy(target, source, size, call.where, may_overlap=name == "memmove")
-        wire = self.wire(_bare(target))
-        return self.b.const(64, 0) if wire is not None else self.address(target).offset
+        return self._place(target)
 
     def _copy(
         self, target: Expr, source: Expr, size: Expr, where: Range, *, may_overlap: bool

@@ -31,6 +31,14 @@ def innermost(kind: CType) -> CType:
 class Copies(Dealing):
     """Gives threads variables of their own for a while."""
 
+    def in_memory(self, name: str) -> Variable | None:
+        """The variable of a name that is in a memory; None if there is none."""
+        known = [v for v in (*self.memories, *self.bases) if v.name == name]
+        if not known and name in self.mentioned and not any(v.name == name for v in self.env):
+            self.outer(self.mentioned[name])  # only a function that is called later names it
+            known = [v for v in self.memories if v.name == name]
+        return known[0] if known else None
+
     @contextmanager
     def private(self, directive: Directive) -> Iterator[None]:
         """The copies that `private` and `firstprivate` ask for."""
@@ -98,8 +106,8 @@ class Copies(Dealing):
         last: dict[Variable, Array] = {}
         where = directive.where
         for name in dict.fromkeys(names):
-            variable = next((v for v in self.memories if v.name == name), None)
-            if variable is None:
+            variable = self.in_memory(name)
+            if variable not in self.memories:
                 if any(v.name == name for v in self.env):
                     raise self.refuse(
                         where, f"lastprivate({name}): it is each thread's own already; declare it "

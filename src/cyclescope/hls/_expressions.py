@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cyclescope.c import CType, Range, Variable
     from cyclescope.hls._state import Location
 
-__all__ = ["Expressions"]
+__all__ = ["Expressions", "is_object"]
 
 _INTEGER = {"+": Op.ADD, "-": Op.SUB, "*": Op.MUL, "&": Op.AND, "|": Op.OR, "^": Op.XOR}
 _FLOATING = {"+": Op.FADD, "-": Op.FSUB, "*": Op.FMUL, "/": Op.FDIV}
@@ -64,7 +64,7 @@ class Expressions(Library):
         match expr:
             case Literal(value=value):
                 return self._literal(value, kind, expr.where)
-            case Member(base=base, field=name, arrow=False) if not _is_object(base):
+            case Member(base=base, field=name, arrow=False) if not is_object(base):
                 assert isinstance(base.type, Struct)
                 return self.field_of(self.rvalue(base), base.type, name, expr.where)
             case Name() | Index() | Member():
@@ -130,7 +130,7 @@ class Expressions(Library):
             yield self.convert(self.rvalue(init), sort, kind, where)
 
     def _lane_of(self, expr: Index) -> Value:
-        if _is_object(expr.base):
+        if is_object(expr.base):
             return self.read(self.object(expr), expr.where)
         assert isinstance(expr.base.type, Vector)
         return self.lane(self.rvalue(expr.base), expr.base.type, self._lane(expr.index))
@@ -358,13 +358,13 @@ class Expressions(Library):
         return self.pred is not None or self.b is not self.root
 
 
-def _is_object(expr: Expr) -> bool:
+def is_object(expr: Expr) -> bool:
     """Whether an expression names an object, and isn't just a value."""
     match expr:
         case Name() | Index() | Unary() | Member(arrow=True):
             return True
         case Member(base=base):
-            return _is_object(base)
+            return is_object(base)
     return False
 
 

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Host", "Native"]
 
-# Floating point as written, signed arithmetic that wraps: what the hardware does.
-_FLAGS = ("-std=gnu11", "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-w")
+# Floating point as written, also where `simd` would allow lanes of it, signed arithmetic that
+# wraps: what the hardware does.
+_FLAGS = (
+    "-std=gnu11", "-O1", "-fopenmp", "-fno-tree-loop-vectorize", "-ffp-contract=off", "-fwrapv",
+    "-w",
+)  # fmt: skip
 _NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
 _POLL, _IDLE = 0.5, 4  # seconds between two looks; looks without any progress: it hangs
 
@@ -131,9 +135,10 @@ class Host:
     def _recorded(self, mode: str, arguments: Sequence[str], threads: int | None) -> Native:
         data, stdout, status = self._execute(mode, b"", arguments, threads)
         if not data:
+            condition = " where its if clause holds" if self._program.target.condition else ""
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {status}) without "
-                f"entering the target region; give it other arguments"
+                f"entering the target region{condition}; give it other arguments"
             )
         parts = _parts(data)
         names, count = self._arrays, self._recorded_first

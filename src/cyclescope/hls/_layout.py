@@ -10,9 +10,10 @@ from cyclescope.errors import SourceError
 if TYPE_CHECKING:
     from cyclescope.c import Range
 
-__all__ = ["alignment", "field_offset", "is_flat", "leaves", "size_of", "width_of"]
+__all__ = ["alignment", "field_offset", "is_block", "is_flat", "leaves", "size_of", "width_of"]
 
 _MOST_LEAVES = 256
+_MOST_AT_ONCE = 64  # bytes
 
 
 def width_of(kind: CType, where: Range) -> int:
@@ -54,8 +55,8 @@ def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
         found += [(offset + inner, leaf) for inner, leaf in leaves(part, where)]
         if len(found) > _MOST_LEAVES:
             raise SourceError(
-                f"{where}: a value of type {kind} has more than {_MOST_LEAVES} parts; copy its "
-                f"arrays in loops, or by memcpy"
+                f"{where}: a value of type {kind} has more than {_MOST_LEAVES} parts; hand "
+                f"over its address, or copy it on its own"
             )
     if not found:
         raise SourceError(f"{where}: a value of type {kind} has no parts; leave it out")
@@ -81,6 +82,11 @@ def is_flat(kind: CType) -> bool:
     if isinstance(kind, Struct):
         return bool(kind.fields) and all(is_flat(t) for _, t in kind.fields)
     return isinstance(kind, Scalar | Vector)
+
+
+def is_block(kind: CType, where: Range) -> bool:
+    """Whether a value is better copied in a loop than all at once."""
+    return isinstance(kind, Struct) and not is_flat(kind) and size_of(kind, where) > _MOST_AT_ONCE
 
 
 def size_of(kind: CType, where: Range) -> int:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Void
+from cyclescope.c import Call, Void
 from cyclescope.hls._blocks import Blocks
 from cyclescope.hls._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import width_of
 from cyclescope.hls._semantics import bits_of
+from cyclescope.hls._state import Location
 
 if TYPE_CHECKING:
-    from cyclescope.c import Call
+    from cyclescope.c import Expr
 
 __all__ = ["Library"]
 
 
 class Library(Blocks):
     """Lowers calls."""
+
+    def address(self, expr: Expr) -> Location:
+        """What a pointer points to; of a call, what it gives back."""
+        if isinstance(expr, Call) and expr.function.removeprefix("__builtin_") in BLOCKS:
+            place = self.block_call(expr, expr.function.removeprefix("__builtin_"))
+            if isinstance(place, Location):
+                return place
+        return super().address(expr)
 
     def call(self, expr: Call) -> Value:
         """The value of a call.
@@ -36,7 +45,8 @@ class Library(Blocks):
         if function is not None and function.body is not None:
             return self.inline(function, expr)
         if name in BLOCKS:
-            return self.block_call(expr, name)
+            place = self.block_call(expr, name)
+            return place.offset if isinstance(place, Location) else self.b.const(64, 0)
         width = width_of(expr.type, expr.where) if not isinstance(expr.type, Void) else 32
         if name in INFINITIES:
             return self.b.const(width, bits_of(INFINITIES[name], width))

@@ -92,7 +92,10 @@ class Places(Structs):
                     offset = field_offset(place.type, name, expr.where)
                     at = self._plus(place.offset, self.b.const(64, offset))
                     return Location(place.array, at, expr.type)
-        raise self.refuse(expr.where, f"`{self.unit.text(expr.where)}` isn't supported here")
+        text = self.unit.text(expr.where)
+        if isinstance(expr.type, Struct):
+            raise self.refuse(expr.where, f"`{text}` has no place; give it to a variable first")
+        raise self.refuse(expr.where, f"`{text}` isn't supported here")
 
     def _pointed(self, pointer: Expr) -> Object:
         """What a pointer points to, which may be on wires."""

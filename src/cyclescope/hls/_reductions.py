@@ -61,7 +61,7 @@ class Reductions(Copies):
             name, where = reduction.name, directive.where
             if reduction.operator not in _COMBINED:
                 raise self.refuse(where, f"reduction({reduction.operator}: …) isn't supported")
-            variable = next((v for v in (*self.memories, *self.bases) if v.name == name), None)
+            variable = self.in_memory(name)
             if variable is None and not any(v.name == name for v in self.env):
                 continue  # nothing in the region uses it
             kind = innermost(variable.type) if variable is not None else None

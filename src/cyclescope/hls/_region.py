@@ -22,6 +22,7 @@ from cyclescope.errors import SourceError
 from cyclescope.hls._addresses import addressed
 from cyclescope.hls._assigned import (
     assigned,
+    called,
     expressions,
     lanes_written,
     outermost,
@@ -111,7 +112,13 @@ class _Lowering(Sharing):
         self.order: list[Variable] = []
         self.hosts: dict[Array, Variable] = {}
         self.undecided: set[Array] = set()
-        inside = [d for stmt in statements(target.body) for d in directives(stmt.pragmas)]
+        names = called(expressions(target.body), unit.functions)
+        bodies = [target.body, *(unit.functions[name].body for name in names)]
+        inside = [d for b in bodies for stmt in statements(b) for d in directives(stmt.pragmas)]
+        self.mentioned = {
+            e.variable.name: e.variable for b in bodies for e in expressions(b)
+            if isinstance(e, Name) and e.variable.scope == "global"
+        }  # fmt: skip
         self.reduced = {
             name for d in (target.directive, *inside)
             for name in (*d.names("lastprivate"), *(r.name for r in d.reductions))
@@ -119,8 +126,8 @@ class _Lowering(Sharing):
         given = list(expressions(target.body))
         self.written = assigned(given, unit.functions, {})
         self.addressed = addressed(outermost(target.body), unit.functions)
-        called = [f.body for f in unit.functions.values() if f.body is not None]
-        self.laned = lanes_written([*given, *(e for body in called for e in expressions(body))])
+        texts = [f.body for f in unit.functions.values() if f.body is not None]
+        self.laned = lanes_written([*given, *(e for body in texts for e in expressions(body))])
 
     def lowered(self) -> Lowered:
         directive, body = self.target.directive, self.target.body

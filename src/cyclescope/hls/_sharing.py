@@ -19,7 +19,9 @@ _CLAUSES = {
     "atomic": frozenset({"read", "write", "update", "capture", "seq_cst", "relaxed", "acq_rel"}),
     "for": _OF_LOOPS | {"schedule", "nowait", "firstprivate"},
     "loop": _OF_LOOPS | {"bind"},
-    "simd": frozenset({"simdlen", "safelen", "aligned", "private", "lastprivate", "if"}),
+    "simd": frozenset(
+        {"simdlen", "safelen", "aligned", "private", "lastprivate", "reduction", "if"}
+    ),
     "single": frozenset({"nowait", "private", "firstprivate"}),
     "master": frozenset[str](),
     "masked": frozenset[str](),

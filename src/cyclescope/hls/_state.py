@@ -69,6 +69,7 @@ class State(ABC):
         parts: struct variable on wires → the variables that stand for its fields, by name.
         whole: the other way: what a field's variable is a part of, the outermost struct.
         addressed: variables that are in memory, since their addresses are values.
+        mentioned: global variables that the region's text and its functions name.
         pred: the condition under which the present statement is executed; None: always.
         flags: variables that say that the rest of the present block is left out.
     """
@@ -87,6 +88,7 @@ class State(ABC):
         self.parts: dict[Variable, dict[str, Variable]] = {}
         self.whole: dict[Variable, Variable] = {}
         self.addressed: set[Variable] = set()
+        self.mentioned: dict[str, Variable] = {}
         self.pred: Value | None = None
         self.flags: list[Variable] = []
         self.loop_flags: list[tuple[Variable, Variable]] = []  # broken, continued

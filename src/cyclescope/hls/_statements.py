@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import (
     Array,
+    Assign,
     Block,
     Break,
     Continue,
@@ -33,9 +34,9 @@ from cyclescope.c import (
     While,
 )
 from cyclescope.hls._assigned import may_jump
-from cyclescope.hls._expressions import Expressions
+from cyclescope.hls._expressions import Expressions, is_object
 from cyclescope.hls._ir import Op, Place, Value
-from cyclescope.hls._layout import field_offset, size_of, width_of
+from cyclescope.hls._layout import field_offset, is_block, size_of, width_of
 from cyclescope.hls._openmp import directives
 from cyclescope.hls._state import Location, flag
 
@@ -106,6 +107,13 @@ class Statements(Expressions):
             case Declare(variables=variables):
                 for variable in variables:
                     self.declare(variable)
+            case Evaluate(value=Assign(op="=", target=target, value=value)) if is_block(
+                target.type, stmt.where
+            ) and is_object(value):
+                given, to = self.object(value), self.object(target)
+                assert isinstance(given, Location)
+                assert isinstance(to, Location)
+                self.copy_object(to, given, stmt.where)
             case Evaluate(value=value):
                 self.rvalue(value)
             case If(condition=condition, then=then, other=other):
@@ -193,8 +201,12 @@ class Statements(Expressions):
         self.hold(variable, self.convert(value, given, kind, where))
 
     def _declare_array(self, variable: Variable) -> None:
-        place = self._local(variable)
-        if variable.init is not None:
+        place, init = self._local(variable), variable.init
+        if init is not None and is_block(variable.type, variable.where) and is_object(init):
+            given = self.object(init)
+            assert isinstance(given, Location)
+            self.copy_object(place, given, variable.where)
+        elif variable.init is not None:
             self._initialise(place, 0, variable.init, variable.type)
 
     def _local(self, variable: Variable) -> Location:
@@ -253,12 +265,17 @@ class Statements(Expressions):
         assert function.body is not None
         # All arguments before any parameter: the function may be among their calls.
         ready: list[tuple[Variable, Value | Location | Variable]] = []
+        blocks: list[tuple[Variable, Location]] = []
         for param, arg in zip(function.params, call.args, strict=False):
             wire = self.wire(arg)
             if wire is not None:
                 ready.append((param, wire.variable))
             elif isinstance(param.type, Pointer | Array):
                 ready.append((param, self.address(arg)))
+            elif is_block(param.type, call.where) and is_object(arg):
+                place = self.object(arg)
+                assert isinstance(place, Location)
+                blocks.append((param, place))
             else:
                 ready.append(
                     (param, self.convert(self.rvalue(arg), arg.type, param.type, arg.where))
@@ -274,6 +291,8 @@ class Statements(Expressions):
                 self.point(param, given, call.where)
             else:
                 self.aliases[param] = given
+        for param, place in blocks:
+            self.copy_object(self._local(param), place, call.where)
         returned = flag("returned", call.where)
         self.env[returned] = self.b.const(1, 0)
         result: Variable | None = None
