@@ -50,7 +50,7 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("int *p = n ? a : table; a[0] = *p;", "would point into a or table"),
         ("struct view v; v.at = a; a[0] = v.n;", "pointers in memory aren't supported"),
         ("struct wide w; w = same(w); a[0] = w.at[n];", "has more than 256 parts; hand over its"),
-        ("a[0] = same((struct wide){1}).at[0];", "has more than 256 parts"),
+        ("a[0] = same((struct wide){1}).at[0];", "has no place; give it to a variable first"),
         ("union both u = {1}; a[0] = u.n;", "union both aren't supported"),
         ("#pragma omp task\na[0] = 1;", "omp task isn't supported"),
         (
