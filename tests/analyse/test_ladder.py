@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.analyse import calyx_ladder, climb, climb_calyx, thread_ladder, thread_time
+from cyclescope.analyse import (
+    bounds_ladder,
+    calyx_ladder,
+    climb,
+    climb_calyx,
+    thread_ladder,
+    thread_time,
+)
 from cyclescope.bounds import estimate
+from cyclescope.cli import main
 from cyclescope.errors import SourceError, VerifyError
 from cyclescope.hls import Host, Share, compile_c, shares
 from cyclescope.model import load
@@ -289,6 +297,21 @@ void products(int A[N][N], int B[N][N], int C[N][N], int D[N][N],
     }
 }
 """
+
+
+def test_what_lies_between_the_bounds_of_a_kernel(tmp_path: Path) -> None:
+    source = tmp_path / "k.c"
+    source.write_text(
+        "void k(int a[8], int b[8]) { for (int i = 0; i < 8; i++) b[i] = a[i] * a[i]; }\n"
+    )
+    for detail in (True, False):
+        bounds = estimate(source, detail=detail)
+        low, high = bounds_ladder(bounds)
+        holds((low, high))
+        assert (low.cycles, high.cycles) == (bounds.unbounded.cycles, bounds.absolute.cycles)
+        assert [gap.name for gap in high.gaps] == ["resource"]
+    assert main(["bounds", str(source), "-o", str(tmp_path / "k.cyc")]) == 0
+    assert load(tmp_path / "k.cyc").meta.ladder == (low, high)
 
 
 def test_a_calyx_design_climbs(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ interface Step {
 
 /** From the bounds to the run: rungs, and between them what the cycles rise by. */
 export function Ladder() {
-  const { ladder, cycles } = profile.value;
+  const { ladder, cycles, source } = profile.value;
   if (!ladder.length) return null;
   const steps = climb(ladder);
   const most = Math.max(1, ...steps.map((step) => Math.max(step.from, step.to)));
@@ -25,7 +25,7 @@ export function Ladder() {
   );
   return (
     <section id="ladder" aria-labelledby="ladder-title">
-      <h2 id="ladder-title">From the bounds to the hardware</h2>
+      <h2 id="ladder-title">{source === "bounds" ? "Between the bounds" : "From the bounds to the hardware"}</h2>
       {largest && largest.to > largest.from && (
         <p class="gist">
           Of {number(cycles)} cycles the largest part is {largest.name}: {number(largest.to - largest.from)} ({percent(largest.to - largest.from, cycles)}).

@@ -6,7 +6,7 @@ from ._check import Finding, Limit, check, parse_limit
 from ._classes import CycleClasses, cycle_classes
 from ._climb import climb, climb_calyx
 from ._diff import Change, Diff, Spot, diff
-from ._ladder import Gap, Rung, calyx_ladder, thread_ladder, thread_time
+from ._ladder import Gap, Rung, bounds_ladder, calyx_ladder, thread_ladder, thread_time
 from ._lines import Line, line_cycles
 from ._match import match_paths, plain_name
 from ._overheads import (
@@ -61,6 +61,7 @@ __all__ = [
     "advise",
     "area_table",
     "at_level",
+    "bounds_ladder",
     "calyx_ladder",
     "check",
     "climb",

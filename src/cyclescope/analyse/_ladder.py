@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cyclescope.hls import Share
     from cyclescope.model import Profile
 
-__all__ = ["Gap", "Rung", "calyx_ladder", "thread_ladder", "thread_time"]
+__all__ = ["Gap", "Rung", "bounds_ladder", "calyx_ladder", "thread_ladder", "thread_time"]
 
 _ABOUT = {
     "one iteration": "the longest chain of operations in one iteration, its inputs at hand",
@@ -162,6 +162,23 @@ def _above(bound: int, run: Profile, thread: int) -> tuple[Gap, ...]:
     return _gaps({"control" if control >= 0 else "overlap": control, **waits})
 
 
+def bounds_ladder(bounds: Bounds) -> tuple[Rung, Rung]:
+    """The rungs of a kernel by itself: both bounds, and what lies between.
+
+    Args:
+        bounds: of the kernel; without detail all that lies between is called `resource`.
+    """
+    low, high = bounds.unbounded.cycles, bounds.absolute.cycles
+    taken = high - low
+    if bounds.detail is not None:
+        path = bounds.detail.critical_path["absolute"]
+        taken = min(sum(s.cycles for s in path if s.cause == "resource"), taken)
+    return (
+        _rung("unbounded", low, {}),
+        _rung("absolute", high, {"resource": taken, "late operands": high - low - taken}),
+    )
+
+
 def calyx_ladder(bounds: Bounds, measured: Profile) -> tuple[Rung, ...]:
     """The rungs of a kernel that a Calyx design computes.
 
@@ -169,21 +186,12 @@ def calyx_ladder(bounds: Bounds, measured: Profile) -> tuple[Rung, ...]:
         bounds: of the kernel, with the latencies of the design's units, and with detail.
         measured: a run of the design.
     """
-    low, high = bounds.unbounded.cycles, bounds.absolute.cycles
-    taken = 0
-    if bounds.detail is not None:
-        path = bounds.detail.critical_path["absolute"]
-        taken = min(sum(s.cycles for s in path if s.cause == "resource"), high - low)
     overhead = design_overhead(measured)
     conditions = _conditions(measured)
-    work = overhead.useful - conditions - high
+    work = overhead.useful - conditions - bounds.absolute.cycles
     gaps = {"groups" if work >= 0 else "overlap": work, "conditions": conditions}
     gaps |= overhead.by_kind()
-    return (
-        _rung("unbounded", low, {}),
-        _rung("absolute", high, {"resource": taken, "late operands": high - low - taken}),
-        Rung("the design", measured.cycles, _gaps(gaps)),
-    )
+    return (*bounds_ladder(bounds), Rung("the design", measured.cycles, _gaps(gaps)))
 
 
 def _conditions(profile: Profile) -> int:

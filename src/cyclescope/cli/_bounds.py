@@ -75,6 +75,7 @@ def bounds(
     Runs the kernel natively as a process network: with one resource for each statement
     (absolute), and with as many as there are firings (unbounded).
     """
+    from cyclescope.analyse import bounds_ladder
     from cyclescope.bounds import (
         estimate,
         levels_of,
@@ -105,7 +106,8 @@ def bounds(
     if verify:
         _verify(result, macros, include)
     if output is not None and beside is not None:
-        save(profile_of(result, result.absolute), output, force=force)
+        absolute = profile_of(result, result.absolute)
+        save(absolute.with_meta(ladder=bounds_ladder(result)), output, force=force)
         save(profile_of(result, result.unbounded), beside, force=force)
     if vcd is not None:
         _waveform(result, vcd, force=force)
