@@ -93,6 +93,21 @@ def test_the_trace_is_the_truth_and_changes_no_result(name: str) -> None:
         assert len(wrong(broken, truth)) == 1
 
 
+def test_a_memory_that_the_trace_keeps_busy_is_no_deadlock() -> None:
+    """The unit's lines go before the threads' requests; a bank takes one in some thirty cycles."""
+    name = CHOSEN[0]
+    program, native = compiled(name)
+    run = run_machine(
+        machine(name, UnitOptions(name, period=64)),
+        native.inputs,
+        native.scalars,
+        memory=MemoryModel(refresh_interval=200, refresh=190),
+        period=64,
+    )
+    assert run.complete
+    assert differences(program, native.outputs, run.arrays) == []
+
+
 def with_a_later_state(profile: Profile) -> Profile:
     cycles = profile.schedule.cycles.copy()
     cycles[0] += 1
