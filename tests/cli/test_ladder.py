@@ -41,6 +41,8 @@ def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     existing.write_text("")
     assert main(["ladder", none, "-o", str(existing)]) == 3
     assert "Traceback" not in capsys.readouterr().err
+    assert main(["ladder", "d.futil"]) == 2
+    assert "cyclescope ladder KERNEL.c --calyx d.futil" in capsys.readouterr().err
 
 
 def test_a_profile_that_holds_one_is_shown(

@@ -78,6 +78,11 @@ def ladder(
     for_calyx = {"--data": data, "--kernel": kernel, "--arg": values, "--calibration": calibration}
     for_threads = {"--threads": threads, "--args": arguments, "--memory": memory}
     macros = pairs(defines, "-D")
+    if source.suffix == ".futil":
+        raise click.UsageError(
+            f"{source} has no bounds by itself; give the C kernel that it computes:"
+            f" cyclescope ladder KERNEL.c --calyx {source}"
+        )
     if source.suffix == ".cyc":
         _refuse({**for_calyx, **for_threads, "--calyx": design}, "is for a program")
         profile = load(source)
