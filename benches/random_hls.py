@@ -23,11 +23,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from sweep_hls import FAST, UNITS, traced
 
 from cyclescope.errors import CyclescopeError
-from cyclescope.hls import MemoryModel, compile_c, machine_of
+from cyclescope.hls import MemoryModel
 from cyclescope.hls._run import run_machine
 from cyclescope.hls._unit_top import UnitOptions
-from hls.generator import Kernel, device_text, generate, inputs
-from hls.test_random import agrees, native, run
+from hls.generator import Kernel, generate
+from hls.test_random import agrees, hardware, native, run
 
 BATCH = 50
 TEAMS = (1, 2, 3, 5, 8)
@@ -70,16 +70,12 @@ def as_graph(kernel: Kernel, expected: dict[str, bytes]) -> str:
 def as_hardware(kernel: Kernel, expected: dict[str, bytes]) -> str:
     """What is wrong with a program's hardware; empty if nothing is."""
     threads, r = team(kernel.seed), random.Random(f"hardware {kernel.seed}")
-    program = compile_c(f"seed{kernel.seed}.c", text=device_text(kernel, threads))
-    arrays, scalars = inputs(kernel, threads)
-    values = dict(zip("xy", scalars, strict=True))
     period, on_full, room, width = r.choice(UNITS)
     room = min(room, ROOM)
     unit = None
     if kernel.seed % 3 == 0:
         unit = UnitOptions("", period=period, on_full=on_full, line_bits=width)
-    machine = machine_of(program, unit=unit)
-    scalars = [values[name] for name, _ in program.region.scalars]
+    machine, arrays, scalars = hardware(kernel, threads, unit)
     for _ in range(RUNS):
         model, in_order, cost = memory(r), r.random() < 0.5, r.choice([0, 0, 1, 7, 100])
         try:
@@ -131,8 +127,9 @@ def main() -> int:
                     if text:
                         failures += 1
                         print(f"seed {kernel.seed}, {threads} threads: {text}", flush=True)
-    count = given.last - given.first
-    print(f"{count} programs, {failures} wrong, {time.perf_counter() - start:.0f} s")
+            done = min(given.last, first + BATCH) - given.first
+            seconds = time.perf_counter() - start
+            print(f"{done} programs, {failures} wrong, {seconds:.0f} s", flush=True)
     return min(failures, 1)
 
 
