@@ -12,7 +12,7 @@ HEAD = """\
 #include <math.h>
 #include <string.h>
 struct pair { int a, b; };
-struct view { int *at, n; };
+struct view { int *at, n; } given;
 struct wide { int at[300]; };
 union both { int n; float f; };
 static struct wide same(struct wide w) { return w; }
@@ -48,7 +48,11 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("int x[n]; a[0] = x[0];", "the size of .* isn't known"),
         ("int *p = &n; a[0] = *p;", "the address of a value on wires"),
         ("int *p = n ? a : table; a[0] = *p;", "would point into a or table"),
-        ("struct view v; v.at = a; a[0] = v.n;", "pointers in memory aren't supported"),
+        ("struct view v[2]; v[0].at = a;", "pointers in memory aren't supported"),
+        ("struct view v; a[0] = *v.at;", "it isn't known what `v.at` points to; let it"),
+        ("struct view v = {a}, w = n ? v : v;", "holds pointers: copy it from a variable"),
+        ("given.n = 1;", "given holds pointers: a region can only read its other fields"),
+        ("a[0] = given.at[n];", "it isn't known what `given.at` points to"),
         ("struct wide w; w = same(w); a[0] = w.at[n];", "has more than 256 parts; hand over its"),
         ("a[0] = same((struct wide){1}).at[0];", "has no place; give it to a variable first"),
         ("union both u = {1}; a[0] = u.n;", "union both aren't supported"),

@@ -27,16 +27,15 @@ from cyclescope.c import (
 )
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import size_of, width_of
-from cyclescope.hls._library import Library
+from cyclescope.hls._pointers import Pointers, is_object
 from cyclescope.hls._semantics import bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cyclescope.c import CType, Range, Variable
-    from cyclescope.hls._state import Location
+    from cyclescope.c import CType, Range
 
-__all__ = ["Expressions", "is_object"]
+__all__ = ["Expressions"]
 
 _INTEGER = {"+": Op.ADD, "-": Op.SUB, "*": Op.MUL, "&": Op.AND, "|": Op.OR, "^": Op.XOR}
 _FLOATING = {"+": Op.FADD, "-": Op.FSUB, "*": Op.FMUL, "/": Op.FDIV}
@@ -47,7 +46,7 @@ def _is_signed(kind: CType) -> bool:
     return isinstance(kind, Scalar) and kind.kind == "int"
 
 
-class Expressions(Library):
+class Expressions(Pointers):
     """Lowers expressions."""
 
     def rvalue(self, expr: Expr) -> Value:
@@ -306,7 +305,9 @@ class Expressions(Library):
     def _assign(self, expr: Assign) -> Value:
         target, where = expr.target, expr.where
         if isinstance(target.type, Pointer):
-            return self._assign_pointer(expr)
+            return self.assign_pointer(expr)
+        if self.is_view(target.type):
+            return self.assign_view(expr)
         if expr.op == "=":
             value = self.rvalue(expr.value)
             value = self.convert(value, expr.value.type, target.type, where)
@@ -328,44 +329,6 @@ class Expressions(Library):
             )
         self.write(place, after, where)
         return after
-
-    def _assign_pointer(self, expr: Assign) -> Value:
-        target = expr.target
-        if not isinstance(target, Name):
-            raise self.refuse(expr.where, "pointers in memory aren't supported; use subscripts")
-        if expr.op == "=":
-            place = self.address(expr.value)
-        else:
-            sign = -1 if expr.op == "-=" else 1
-            place = self._moved(self.address(target), expr.value, sign, expr.where)
-        self.point(target.variable, place, expr.where)
-        return place.offset
-
-    def point(self, variable: Variable, place: Location, where: Range) -> None:
-        """Let a pointer variable point somewhere."""
-        known = self.bases.get(variable)
-        if known is not None and known is not place.array and variable in self.env and self.moving:
-            raise self.refuse(
-                where, f"{variable.name} would point into {known.name} and {place.array.name}; "
-                f"use a pointer for each"
-            )  # fmt: skip
-        self.bases[variable] = place.array
-        self.env[variable] = place.offset
-
-    @property
-    def moving(self) -> bool:
-        """Whether a variable's base could depend on what happens at run time."""
-        return self.pred is not None or self.b is not self.root
-
-
-def is_object(expr: Expr) -> bool:
-    """Whether an expression names an object, and isn't just a value."""
-    match expr:
-        case Name() | Index() | Unary() | Member(arrow=True):
-            return True
-        case Member(base=base):
-            return is_object(base)
-    return False
 
 
 def _is_integer(kind: CType) -> bool:

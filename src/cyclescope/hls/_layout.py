@@ -77,16 +77,25 @@ def alignment(kind: CType) -> int:
     return 8
 
 
-def is_flat(kind: CType) -> bool:
-    """Whether a type is made of scalars and vectors alone, each named at compile time."""
+def is_flat(kind: CType, *, pointers: bool = False) -> bool:
+    """Whether a type is made of scalars and vectors alone, each named at compile time.
+
+    Args:
+        kind: the type.
+        pointers: whether a struct may also hold pointers.
+    """
+    if isinstance(kind, Pointer):
+        return pointers
     if isinstance(kind, Struct):
-        return bool(kind.fields) and all(is_flat(t) for _, t in kind.fields)
+        return bool(kind.fields) and all(is_flat(t, pointers=pointers) for _, t in kind.fields)
     return isinstance(kind, Scalar | Vector)
 
 
 def is_block(kind: CType, where: Range) -> bool:
     """Whether a value is better copied in a loop than all at once."""
-    return isinstance(kind, Struct) and not is_flat(kind) and size_of(kind, where) > _MOST_AT_ONCE
+    if not isinstance(kind, Struct) or is_flat(kind, pointers=True):
+        return False
+    return size_of(kind, where) > _MOST_AT_ONCE
 
 
 def size_of(kind: CType, where: Range) -> int:

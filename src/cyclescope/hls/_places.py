@@ -168,8 +168,18 @@ class Places(Structs):
             case Unary(op="pre++" | "pre--" | "post++" | "post--") | Assign():
                 at = self.rvalue(expr)
                 target = expr.operand if isinstance(expr, Unary) else expr.target
-                assert isinstance(target, Name)
-                return Location(self.bases[target.variable], at, _target(kind))
+                pointer = self.object(target)
+                assert isinstance(pointer, OnWire)
+                return Location(self.bases[pointer.variable], at, _target(kind))
+            case Member() if isinstance(kind, Pointer):
+                pointer = self.object(expr)
+                if isinstance(pointer, OnWire) and pointer.variable in self.bases:
+                    at = self.b.use(self.env[pointer.variable])
+                    return Location(self.bases[pointer.variable], at, _target(kind))
+                raise self.refuse(
+                    expr.where, f"it isn't known what `{self.unit.text(expr.where)}` points to; "
+                    f"let it point into a mapped or local array"
+                )  # fmt: skip
             case Conditional(condition=condition, then=then, other=other):
                 return self._either(expr, self.condition(condition), then, other)
             case Index() | Member() | Unary(op="*") if isinstance(kind, Array):

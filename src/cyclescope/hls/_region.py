@@ -187,7 +187,13 @@ class _Lowering(Sharing):
         item = self.items.get(name)
         private = name in self.target.directive.names("firstprivate") and name not in self.reduced
         own = private or not (variable in self.written or name in self.reduced)
-        if isinstance(kind, Struct) and not (own and is_flat(kind)):
+        has_pointers = is_flat(kind, pointers=True) and not is_flat(kind)
+        if isinstance(kind, Struct) and has_pointers and not own:
+            raise self.refuse(
+                where, f"{name} holds pointers: a region can only read its other fields; copy "
+                f"what is written to a variable of its own"
+            )  # fmt: skip
+        if isinstance(kind, Struct) and not (own and is_flat(kind, pointers=True)):
             self._memory(variable, item, size_of(kind, where))
             return
         if isinstance(kind, Scalar | Vector | Struct):
@@ -195,8 +201,9 @@ class _Lowering(Sharing):
             if shared and not private and (variable in self.written or name in self.reduced):
                 self._memory(variable, item, size_of(kind, where))
                 return
-            width_of(kind, where)
             for wire in self.wires(variable):
+                if isinstance(wire.type, Pointer):
+                    continue
                 width = width_of(wire.type, where)
                 number = len(self.scalars)
                 self.scalars.append((wire, width))

@@ -34,10 +34,12 @@ from cyclescope.c import (
     While,
 )
 from cyclescope.hls._assigned import may_jump
-from cyclescope.hls._expressions import Expressions, is_object
+from cyclescope.hls._expressions import Expressions
 from cyclescope.hls._ir import Op, Place, Value
 from cyclescope.hls._layout import field_offset, is_block, size_of, width_of
 from cyclescope.hls._openmp import directives
+from cyclescope.hls._places import OnWire
+from cyclescope.hls._pointers import is_object
 from cyclescope.hls._state import Location, flag
 
 if TYPE_CHECKING:
@@ -190,6 +192,10 @@ class Statements(Expressions):
             if variable.init is not None:
                 self.point(variable, self.address(variable.init), where)
             return
+        if self.is_view(kind):
+            self.hold(variable, None)
+            self.begin_view(variable, variable.init, where)
+            return
         width_of(kind, where)
         if variable.init is None:
             self.hold(variable, None)
@@ -266,12 +272,21 @@ class Statements(Expressions):
         # All arguments before any parameter: the function may be among their calls.
         ready: list[tuple[Variable, Value | Location | Variable]] = []
         blocks: list[tuple[Variable, Location]] = []
+        views: list[tuple[Variable, Variable]] = []
         for param, arg in zip(function.params, call.args, strict=False):
             wire = self.wire(arg)
             if wire is not None:
                 ready.append((param, wire.variable))
             elif isinstance(param.type, Pointer | Array):
                 ready.append((param, self.address(arg)))
+            elif self.is_view(param.type) and not isinstance(arg, InitList):
+                view = self.object(arg)
+                if not isinstance(view, OnWire):
+                    raise self.refuse(arg.where, "pointers in memory aren't supported; subscript")
+                views.append((param, view.variable))
+            elif self.is_view(param.type):
+                self.hold(param, None)
+                self.begin_view(param, arg, arg.where)
             elif is_block(param.type, call.where) and is_object(arg):
                 place = self.object(arg)
                 assert isinstance(place, Location)
@@ -291,6 +306,9 @@ class Statements(Expressions):
                 self.point(param, given, call.where)
             else:
                 self.aliases[param] = given
+        for param, variable in views:
+            self.hold(param, None)
+            self.copy_view(param, variable, call.where)
         for param, place in blocks:
             self.copy_object(self._local(param), place, call.where)
         returned = flag("returned", call.where)

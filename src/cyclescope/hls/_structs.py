@@ -27,7 +27,7 @@ class Structs(State):
     def on_wires(self, variable: Variable) -> bool:
         """Whether a variable of the region's own is on wires, and not in a memory."""
         kind = variable.type
-        return variable not in self.addressed and (isinstance(kind, Pointer) or is_flat(kind))
+        return variable not in self.addressed and is_flat(kind, pointers=True)
 
     def part(self, variable: Variable, field: str) -> Variable:
         """The variable that stands for a field of a struct on wires."""
@@ -44,21 +44,26 @@ class Structs(State):
 
     def wires(self, variable: Variable) -> list[Variable]:
         """The variables that a variable is made of; itself, if it isn't a struct of scalars."""
-        if not isinstance(variable.type, Struct) or not is_flat(variable.type):
+        if not isinstance(variable.type, Struct) or not is_flat(variable.type, pointers=True):
             return [variable]
         fields = [self.part(variable, name) for name, _ in variable.type.fields]
         return [wire for field in fields for wire in self.wires(field)]
 
     def is_held(self, variable: Variable) -> bool:
         """Whether a variable is on wires, and has a value."""
-        if not isinstance(variable.type, Struct) or not is_flat(variable.type):
+        if not isinstance(variable.type, Struct) or not is_flat(variable.type, pointers=True):
             return variable in self.env
-        return variable in self.parts and all(w in self.env for w in self.wires(variable))
+        wires = self.wires(variable) if variable in self.parts else [variable]
+        return all(w in self.env for w in wires if not isinstance(w.type, Pointer))
 
     def hold(self, variable: Variable, value: Value | None) -> None:
-        """Give a variable on wires a value; None: zeros."""
+        """Give a variable on wires a value; None: zeros, and pointers to nothing."""
         low = 0
         for wire in self.wires(variable):
+            if isinstance(wire.type, Pointer) and wire is not variable:
+                self.env.pop(wire, None)
+                self.bases.pop(wire, None)
+                continue
             width = width_of(wire.type, wire.where)
             if value is None:
                 self.env[wire] = self.b.const(width, 0)
@@ -68,7 +73,18 @@ class Structs(State):
             low += width
 
     def held(self, variable: Variable) -> Value:
-        """The value of a variable on wires."""
+        """The value of a variable on wires.
+
+        Raises:
+            SourceError: there are pointers in it, or it is one that points to nothing.
+        """
+        if isinstance(variable.type, Struct):
+            width_of(variable.type, self.shared.where)
+        if variable not in self.env and isinstance(variable.type, Pointer):
+            raise self.refuse(
+                self.shared.where, f"it isn't known what {variable.name} points to; let it point "
+                f"into a mapped or local array"
+            )  # fmt: skip
         values = [self.b.use(self.env[w]) for w in self.wires(variable)]
         return self.joined(values)
 
