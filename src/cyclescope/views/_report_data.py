@@ -187,7 +187,8 @@ def _finding(finding: Advice) -> dict[str, Any]:
         "sites": [
             {"name": _shown(site.name), "component": _shown(site.component),
              "place": [_place(at.file), at.line] if (at := site.position) else None,
-             "evidence": visible(site.evidence)[: 4 * _LABEL], "saving": _bounds(site), "cycles": site.cycles}
+             "evidence": visible(site.evidence)[: 4 * _LABEL], "saving": _bounds(site),
+             "cycles": site.cycles}
             for site in shown
         ],
         "more": [len(rest), sum(site.saving for site in rest)],
