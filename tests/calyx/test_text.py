@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cyclescope.calyx._compile import compile_program
 from cyclescope.calyx._text import read_program
 from cyclescope.errors import SourceError
 from cyclescope.model import Position
@@ -130,3 +131,38 @@ def test_no_file_and_no_text(tmp_path: Path) -> None:
     (tmp_path / "b.futil").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SourceError, match="not a text file"):
         read_program(tmp_path / "b.futil")
+
+
+@pytest.mark.parametrize(
+    ("control", "deep"),
+    [
+        ("seq { " * 10_001 + "g; " + "} " * 10_001, True),
+        ("if r.out { g; } " + "else if r.out { g; } " * 10_001, True),
+        ("if r.out { g; } else if r.out { g; } " * 10_001, False),
+        ("seq { g; } " * 10_001, False),
+        ("// " + "{ " * 10_001, False),
+    ],
+    ids=["blocks", "chain", "many chains", "many blocks", "comment"],
+)
+def test_what_lies_too_deep_for_the_compiler_is_refused(
+    tmp_path: Path, control: str, deep: bool
+) -> None:
+    main = tmp_path / "main.futil"
+    main.write_text(f"component main() -> () {{\n  control {{ seq {{ {control}\n}} }} }}\n")
+    if not deep:
+        assert read_program(main)[main].clean
+        return
+    with pytest.raises(SourceError, match=r"main\.futil:2: more than 10,000 statements") as error:
+        read_program(main)
+    assert "\n" not in str(error.value)
+
+
+def test_the_compiler_has_room_for_deep_statements(tmp_path: Path) -> None:
+    main = tmp_path / "main.futil"
+    group = "group g { r.in = 1'd1; r.write_en = 1'd1; g[done] = r.done; }"
+    body = "seq { " * 3000 + "g; " + "} " * 3000
+    main.write_text(
+        'import "primitives/core.futil";\ncomponent main() -> () {\n'
+        f"  cells {{ r = std_reg(1); }} wires {{ {group} }} control {{ {body} }} }}\n"
+    )
+    assert "module main" in compile_program(main).design.sources["design.sv"]

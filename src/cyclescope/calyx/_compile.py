@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cyclescope import _native
 from cyclescope.calyx._float import complete, write_float_library
@@ -16,12 +18,14 @@ from cyclescope.errors import OutputError, SourceError
 from cyclescope.sim import CaptureModule, Design, Memory, Signal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Position
 
 __all__ = ["Program", "compile_program", "list_passes"]
+
+T = TypeVar("T")
 
 # The parser names the rules of its grammar.
 _RULES = {
@@ -143,15 +147,28 @@ def _built_in(
                 replacements[text.path] = copy
                 known[str(copy)] = text
         try:
-            verilog, record = _native.compile(
-                path, library, work, replacements, list(passes), list(disable), list(options),
-                instrument,
+            verilog, record = _with_room(
+                _native.compile, path, library, work, replacements, list(passes), list(disable),
+                list(options), instrument,
             )  # fmt: skip
         except _native.CompileError as error:
             message, file, offset = error.args
             message = message.replace(f"({library})", "")
             raise SourceError(_explain(path, known, message, file, offset)) from None
     return verilog, read_record(record), known
+
+
+_STACK = 512 << 20  # bytes; the system gives them as they are used
+
+
+def _with_room(work: Callable[..., T], *arguments: object) -> T:
+    """Call the compiler where the stack is large: it recurses into nested statements."""
+    before = threading.stack_size(_STACK)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(work, *arguments).result()
+    finally:
+        threading.stack_size(before)
 
 
 def _by_own(

@@ -42,6 +42,8 @@ _AT_SET = re.compile(rb"@(\w+)\s*(" + _SET + rb")")
 _LIST_SET = re.compile(rb'\s*"(\w+)"\s*=\s*(' + _SET + rb")\s*,?")
 _WORD = re.compile(rb"\S")
 _IMPORT = re.compile(rb'^\s*import\s*"([^"]*)"\s*;', re.MULTILINE)
+_NESTING = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}()]|\belse\s+if\b|\bif\b', re.DOTALL)
+_DEEPEST = 10_000  # for which the compiler has room on its stack, see `_compile`
 _LEVELS = {".py": "calyx-py", ".fuse": "dahlia", ".futil": "calyx", ".c": "c", ".mlir": "mlir"}
 
 
@@ -132,9 +134,36 @@ def _read(path: Path, main: Path) -> ProgramText:
     for match in _TOKENS.finditer(data):
         for begin, end in _blanks(match, sets, table):
             clean[begin:end] = re.sub(rb"[^\n]", b" ", data[begin:end])
+    _check_depth(path, bytes(clean))
     lines = [0, *(m.end() for m in re.finditer(b"\n", data))]
     text, shifts = _with_constants(path, data, bytes(clean))
     return ProgramText(path, name, data, text, text != data, sets, table, lines, shifts)
+
+
+def _check_depth(path: Path, text: bytes) -> None:
+    """The compiler goes into what lies inside each other by calling itself."""
+    if text.count(b"{") + text.count(b"(") + text.count(b"else") < _DEEPEST:
+        return
+    chains = [0]  # at each level, how many `else if` in a row
+    chained = 0
+    for match in _NESTING.finditer(text):
+        word = match[0]
+        if word in b"{(":
+            chains.append(0)
+        elif word in b")}":
+            chained -= chains.pop() if len(chains) > 1 else 0
+        elif word.startswith(b"else"):
+            chains[-1] += 1
+            chained += 1
+        elif word == b"if":
+            chained -= chains[-1]
+            chains[-1] = 0
+        if len(chains) + chained > _DEEPEST:
+            line = text.count(b"\n", 0, match.start()) + 1
+            raise SourceError(
+                f"{path}:{line}: more than {_DEEPEST:,} statements lie inside each other here; "
+                "make components of the inner ones"
+            )
 
 
 def _with_constants(path: Path, data: bytes, clean: bytes) -> tuple[bytes, list[tuple[int, int]]]:
