@@ -41,6 +41,9 @@ def unpacked(folder: Path, into: Path) -> Path:
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else recorded()
     times = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    if not folder.is_dir():
+        print(f"import: {folder} is not here; CYCLESCOPE_CORPUS names the recorded runs' folder")
+        return
     with tempfile.TemporaryDirectory() as scratch:
         run = unpacked(folder, Path(scratch))
         size = (run / "run.vcd").stat().st_size
