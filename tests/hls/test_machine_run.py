@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cyclescope.cli import program
+from cyclescope.cli import main, program
 from cyclescope.errors import DataError
 from cyclescope.hls import MemoryModel, compile_c, machine_of, measure, read_memory_model
 from cyclescope.hls._run import run_machine
@@ -189,3 +189,18 @@ def test_a_program_without_profile_leaves_no_capture(source: Path) -> None:
     run = run_machine(machine, arrays)
     assert run.complete
     assert run.capture is None
+
+
+def test_a_printed_nan_has_any_sign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nan.c"
+    path.write_text("""
+        #include <stdio.h>
+        int main(void) {
+          float x[2] = {0, 1}, y[2];
+          #pragma omp target parallel for map(to: x[0:2]) map(from: y[0:2]) num_threads(2)
+          for (int i = 0; i < 2; i++) y[i] = x[i] / x[0];
+          printf("%f banana %8.2f\\n", y[0], y[1]);
+        }
+    """)
+    assert main(["hls", str(path)]) == 0
+    assert "nan banana      inf" in capsys.readouterr().out
