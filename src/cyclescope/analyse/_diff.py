@@ -203,7 +203,7 @@ def _change(
 def _weight(change: Change) -> tuple[object, ...]:
     """Most cycles first; equals in an order that does not depend on which side is which."""
     spots = [s for s in (change.before, change.after) if s is not None]
-    names = sorted((spot.instance, spot.stack) for spot in spots)
+    names = sorted((spot.instance, spot.stack, spot.path) for spot in spots)
     return (-abs(change.own), -abs(change.active), names)
 
 
