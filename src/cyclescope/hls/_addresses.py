@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Call, Cast, Index, Member, Name, Pointer, Struct, Unary, Vector, children
-from cyclescope.hls._assigned import called, outermost
+from cyclescope.c import Call, Index, Member, Name, Pointer, Struct, Unary, Vector, children
+from cyclescope.hls._assigned import called, outermost, without_casts
 from cyclescope.hls._calls import BLOCKS
 from cyclescope.hls._layout import is_flat, size_of
 from cyclescope.hls._openmp import folded
@@ -124,8 +124,8 @@ def _is_copied_whole(arg: Expr, args: tuple[Expr, ...]) -> bool:
 
     A struct's value has no padding, so it is copied whole only from or to its like.
     """
-    pointers = list(map(_without_casts, args[:2]))
-    pointer = _without_casts(arg)
+    pointers = list(map(without_casts, args[:2]))
+    pointer = without_casts(arg)
     if not isinstance(pointer, Unary) or not _is_address(pointer) or len(args) != 3:
         return False
     kind = pointer.operand.type
@@ -134,12 +134,6 @@ def _is_copied_whole(arg: Expr, args: tuple[Expr, ...]) -> bool:
     return not isinstance(kind, Struct) or all(
         not isinstance(p.type, Pointer) or p.type.target == kind for p in pointers
     )
-
-
-def _without_casts(expr: Expr) -> Expr:
-    while isinstance(expr, Cast):
-        expr = expr.operand
-    return expr
 
 
 def _owner(expr: Expr) -> Variable | None:

@@ -49,6 +49,7 @@ __all__ = [
     "outermost",
     "root",
     "statements",
+    "without_casts",
 ]
 
 _STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
@@ -160,6 +161,13 @@ def assigned(
         if target is not None:
             found.add(target)
     return found
+
+
+def without_casts(expr: Expr) -> Expr:
+    """What is cast, however often."""
+    while isinstance(expr, Cast):
+        expr = expr.operand
+    return expr
 
 
 def root(expr: Expr) -> Variable | None:

@@ -6,6 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Binary, Cast, Literal, Scalar, Struct, Unary, Vector
+from cyclescope.hls._assigned import without_casts
 from cyclescope.hls._builder import constant_of
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import alignment, size_of, width_of
@@ -157,7 +158,7 @@ class Blocks(Rounding):
             body(self.b.const(64, number))
 
     def _place(self, pointer: Expr) -> OnWire | Location:
-        pointer = _bare(pointer)
+        pointer = without_casts(pointer)  # which say nothing of what is copied
         wire = self.wire(pointer)
         return wire if wire is not None else self.address(pointer)
 
@@ -169,13 +170,6 @@ class Blocks(Rounding):
         moved = self.b.op(Op.MUL, number, self.b.const(64, unit), width=64, exact=True)
         at = self.b.op(Op.ADD, place.offset, moved, width=64, exact=True)
         return Location(place.array, at, kind)
-
-
-def _bare(pointer: Expr) -> Expr:
-    """A pointer without the casts around it, which say nothing of what is copied."""
-    while isinstance(pointer, Cast):
-        pointer = pointer.operand
-    return pointer
 
 
 def _grain(place: Location) -> int:

@@ -9,7 +9,6 @@ from cyclescope.c import (
     Assign,
     Binary,
     Block,
-    Cast,
     Declare,
     Evaluate,
     Expr,
@@ -20,7 +19,7 @@ from cyclescope.c import (
     Unary,
     Variable,
 )
-from cyclescope.hls._assigned import breaks, may_jump
+from cyclescope.hls._assigned import breaks, may_jump, without_casts
 from cyclescope.hls._ir import Op
 from cyclescope.hls._loops import Loops, returns
 
@@ -336,9 +335,8 @@ def _start(stmt: For) -> tuple[Variable | None, Expr | None]:
 
 
 def _names(expr: Expr, variable: Variable) -> bool:
-    while isinstance(expr, Cast):
-        expr = expr.operand
-    return isinstance(expr, Name) and expr.variable is variable
+    bare = without_casts(expr)
+    return isinstance(bare, Name) and bare.variable is variable
 
 
 def _limit(test: Expr | None, variable: Variable) -> tuple[str, Expr] | None:

@@ -11,7 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._machine_parts import either, encoded, lowest, one_hot, scheduler, tid_width
+from cyclescope.hls._machine_parts import (
+    either,
+    encoded,
+    fifo,
+    lowest,
+    one_hot,
+    scheduler,
+    tid_width,
+)
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
@@ -76,22 +84,14 @@ class Preloader:
         length: Expr,
     ) -> None:
         """A copy: from byte address `source` to byte `offset` of the target, `length` bytes."""
-        m = self._m
         word = cat(tid, source, offset.trunc(_ADDRESS), length.trunc(_ADDRESS))
-        queue = m.memory(f"{name}_queue", word.width, 1 << self._tid)
-        tail = m.register(f"{name}_tail", self._tid + 1, reset=0)
-        head = m.register(f"{name}_head", self._tid + 1, reset=0)
-        queue.write(tail.trunc(self._tid), m.named(word, f"{name}_job"), valid)
-        m.update(tail, tail + 1, valid)
-        first = m.wire(f"{name}_first", queue.at(head.trunc(self._tid)))
-        taken = m.ahead(f"{name}_taken", 1)
-        m.update(head, head + 1, taken)
+        waits, first, taken = fifo(self._m, name, self._threads, word, valid)
         self._jobs.append(
             _Jobs(
                 node,
                 busy,
                 target,
-                m.wire(f"{name}_waits", tail.ne(head)),
+                waits,
                 first[word.width - 1 : 3 * _ADDRESS],
                 first[3 * _ADDRESS - 1 : 2 * _ADDRESS],
                 first[2 * _ADDRESS - 1 : _ADDRESS],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._machine_copy import Preloader
-from cyclescope.hls._machine_parts import Flags, either, one_hot, scheduler, tid_width
+from cyclescope.hls._machine_parts import Flags, either, fifo, one_hot, scheduler, tid_width
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
@@ -160,17 +160,8 @@ class Ports:
     def _queue(
         self, name: str, valid: Expr, tid: Expr, at: Expr, data: Expr | None
     ) -> tuple[Net, tuple[Expr, Expr, Expr | None], Net]:
-        m = self._m
         word = cat(tid, at) if data is None else cat(data, tid, at)
-        queue = m.memory(f"{name}_queue", word.width, 1 << self._tid)
-        tail = m.register(f"{name}_tail", self._tid + 1, reset=0)
-        head = m.register(f"{name}_head", self._tid + 1, reset=0)
-        queue.write(tail.trunc(self._tid), m.named(word, f"{name}_request"), valid)
-        m.update(tail, tail + 1, valid)
-        asks = m.wire(f"{name}_asks", tail.ne(head))
-        first = m.wire(f"{name}_first", queue.at(head.trunc(self._tid)))
-        accepted = m.ahead(f"{name}_accepted", 1)
-        m.update(head, head + 1, accepted)
+        asks, first, accepted = fifo(self._m, name, self._threads, word, valid)
         top = ADDRESS + self._tid
         rest = first[word.width - 1 : top] if data is not None else None
         return asks, (first[top - 1 : ADDRESS], first[ADDRESS - 1 : 0], rest), accepted

@@ -17,12 +17,32 @@ __all__ = [
     "barrier",
     "either",
     "encoded",
+    "fifo",
     "lock",
     "lowest",
     "one_hot",
     "scheduler",
     "tid_width",
 ]
+
+
+def fifo(m: Module, name: str, threads: int, word: Expr, valid: Expr) -> tuple[Net, Net, Net]:
+    """A queue with room for a word of each thread; `word` goes in when `valid`.
+
+    Returns:
+        Whether it holds one; the first one; a net to be assigned, when that is taken out.
+    """
+    width = tid_width(threads)
+    queue = m.memory(f"{name}_queue", word.width, 1 << width)
+    tail = m.register(f"{name}_tail", width + 1, reset=0)
+    head = m.register(f"{name}_head", width + 1, reset=0)
+    queue.write(tail.trunc(width), m.named(word, f"{name}_request"), valid)
+    m.update(tail, tail + 1, valid)
+    asks = m.wire(f"{name}_asks", tail.ne(head))
+    first = m.wire(f"{name}_first", queue.at(head.trunc(width)))
+    accepted = m.ahead(f"{name}_accepted", 1)
+    m.update(head, head + 1, accepted)
+    return asks, first, accepted
 
 
 def tid_width(threads: int) -> int:
