@@ -123,7 +123,7 @@ class Traced:
 
 def traced(machine: Machine, run: HardwareRun) -> Traced:
     """A unit's trace beside what the bench saw in each cycle of the run."""
-    from hls.exact import wrong
+    from hls.exact import too_much, wrong
 
     assert machine.trace is not None
     assert run.capture is not None
@@ -142,6 +142,7 @@ def traced(machine: Machine, run: HardwareRun) -> Traced:
     full = lost & {"line dropped", "line overwritten"}
     busy = {"change of state lost", "cycle of unknown state"} & lost
     bad = wrong(profile, truth, complete=not full, known=not full and not busy)
+    bad += too_much(machine.trace, truth)
     if not full:
         bad += sorted(lost - busy)
     return Traced(bad, profile.cycles, bool(full), bool(busy))

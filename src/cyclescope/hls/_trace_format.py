@@ -270,12 +270,12 @@ class TraceLayout:
             raise DataError(f"{where}: {problem}: not possible; use the layout written by the run")
 
     def _in_step(self) -> bool:
-        """Whether each line's period is a multiple of the one before."""
-        pairs = zip((self.period, *self.periods), self.periods, strict=False)
-        return all(
-            after == before if not before else after and not after % before
-            for before, after in pairs
-        ) and all(period < 1 << self.stamp_bits for period in self.periods)
+        """Whether each line's period is a multiple of the one before; 0 is one of 0 alone."""
+        for before, after in pairwise((self.period, *self.periods)):
+            multiple = not after % before if before and after else before == after
+            if not multiple or after >> self.stamp_bits:
+                return False
+        return True
 
 
 def make_layout(
@@ -301,11 +301,13 @@ def make_layout(
     Raises:
         DataError: it does not fit.
     """
-    own = dict(periods or {})
-    listed = list(sources)
+
+    def every(source: Source) -> int:
+        return (periods or {}).get(source.counter.name, period)
+
     # A sample has lines up to some period's: those of the shortest come first.
-    listed.sort(key=lambda s: own.get(s.counter.name, period))
-    steps = sorted({own.get(s.counter.name, period) for s in listed})
+    listed = sorted(sources, key=every)
+    steps = sorted(set(map(every, listed)))
     for before, after in pairwise(steps):
         if not before or after % before:
             raise DataError(
@@ -326,31 +328,30 @@ def make_layout(
     for source in listed:
         if source.counter.scope is Scope.DESIGN:
             # Those that there is one of each share a column: each has a turn of its own.
-            every = own.get(source.counter.name, period)
-            alike = [s for s in designs if own.get(s.counter.name, period) == every]
+            alike = [s for s in designs if every(s) == every(source)]
             column, turn = divmod(alike.index(source), form.round)
-            columns.setdefault((every, column), []).append((turn, source))
+            columns.setdefault((every(source), column), []).append((turn, source))
         else:
             columns.setdefault(source.counter, []).append((source.index, source))
     places: list[Place] = []
     groups: list[int] = []  # the period of each
     low = 0
     for members in columns.values():
-        every = own.get(members[0][1].counter.name, period)
-        cycles = max((every or 1 << stamp_bits) * _SLACK, _LATE)
+        own = every(members[0][1])
+        cycles = max((own or 1 << stamp_bits) * _SLACK, _LATE)
         most = max(s.largest // s.scale * -(-cycles // s.window) for _, s in members)
         width = min(most.bit_length() + 1, 32)
-        if not groups or groups[-1] != every or low + width > form.pitch:
-            groups.append(every)
+        if not groups or groups[-1] != own or low + width > form.pitch:
+            groups.append(own)
             low = 0
         for turn, source in members:
             block, slot = divmod(turn, form.span)
             line = (len(groups) - 1) * (form.round // form.span) + block
             places.append(Place(source, line, form.record_low(slot + 1) + low, width, turn))
         low += width
-    every_line = [every for every in groups for _ in range(form.round // form.span)]
+    lines = [own for own in groups for _ in range(form.round // form.span)]
     layout = replace(form, places=tuple(places))
-    layout = replace(layout, periods=tuple(every_line[: layout.sample_lines]))
+    layout = replace(layout, periods=tuple(lines[: layout.sample_lines]))
     layout.check()
     return layout
 
