@@ -1,21 +1,21 @@
 """What each firing waited for: waits, the critical path, and the edges of the network.
 
-Everything here follows from one record a firing: when it started in each estimate, and which
-firing wrote each value that it read.
+The program notes it while it runs (`_runtime.h`): of each firing when it started and whom it waited
+for last, and of each edge how its values came.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from cyclescope.bounds._estimate import Bounds
+    from cyclescope.bounds._native import EdgeRecord, Kept
     from cyclescope.bounds._network import Process
 
 __all__ = ["Detail", "Edge", "EdgeClass", "PathStep", "Wait", "detail_of"]
@@ -26,6 +26,8 @@ OUT_OF_ORDER = "out-of-order"
 OUT_OF_ORDER_REPEATED = "out-of-order with multiplicity"
 
 EdgeClass = str
+
+CAUSES = ("end", "value", "resource")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,156 +105,62 @@ class Detail:
     critical_path: dict[str, tuple[PathStep, ...]]
 
 
-class _Firings:
-    """All firings by number, from 1; number 0 stands for no firing."""
-
-    def __init__(self, bounds: Bounds) -> None:
-        records = bounds.records.detail
-        used = {row.process.index for row in bounds.absolute.firings}
-        total = 1 + max((int(own[0][-1]) for own in records.values() if len(own[0])), default=0)
-        count = len(bounds.network.processes)
-        self.process = np.full(total, count, dtype=np.int32)
-        self.start = [np.zeros(total, dtype=np.int64) for _ in range(2)]
-        self.numbers: dict[int, NDArray[Any]] = {}
-        self.writers: dict[int, NDArray[Any]] = {}
-        calibration = bounds.calibration
-        cost = [calibration.read + p.latency + calibration.write for p in bounds.network.processes]
-        self.cost = np.array([*cost, 0], dtype=np.int64)
-        for process in bounds.network.processes:
-            own = records.get(process.index)
-            if own is None or process.index not in used:
-                continue
-            number, absolute, unbounded, writers = own
-            self.numbers[process.index] = number
-            self.process[number] = process.index
-            self.start[0][number] = absolute
-            self.start[1][number] = unbounded
-            operands = len(process.operands)
-            self.writers[process.index] = writers.reshape(len(number), operands)
-
-    def ready(self, estimate: int, numbers: NDArray[Any]) -> NDArray[np.int64]:
-        """When the results of these firings can be read; 0 for no firing."""
-        ready = self.start[estimate][numbers] + self.cost[self.process[numbers]]
-        return np.where(self.process[numbers] < len(self.cost) - 1, ready, 0)
-
-
 def detail_of(bounds: Bounds) -> Detail:
-    """Analyse a run that kept its firings (`detail_limit` of `estimate`)."""
-    firings = _Firings(bounds)
+    """What a run with `detail_limit` found out about its firings."""
+    kept = bounds.records.detail
+    assert kept is not None
     processes = bounds.network.processes
-    waits: dict[str, tuple[Wait, ...]] = {}
-    paths: dict[str, tuple[PathStep, ...]] = {}
-    for index, estimate in enumerate(bounds.estimates):
-        before = np.zeros(len(firings.process), dtype=np.int64)
-        by_value = np.zeros(len(firings.process), dtype=bool)
-        waits[estimate.name] = tuple(
-            _wait(firings, processes, processes[number], index, before, by_value)
-            for number in firings.numbers
-        )
-        paths[estimate.name] = _critical_path(
-            firings, processes, index, estimate.cycles, before, by_value
-        )
-    return Detail(tuple(_edges(firings, processes)), waits, paths)
-
-
-def _wait(
-    firings: _Firings,
-    processes: list[Process],
-    process: Process,
-    estimate: int,
-    before: NDArray[np.int64],
-    by_value: NDArray[np.bool_],
-) -> Wait:
-    """A process's waits; notes in `before` and `by_value` whom each firing waited for last."""
-    numbers, writers = firings.numbers[process.index], firings.writers[process.index]
-    start = firings.start[estimate][numbers]
-    count, operands = writers.shape
-    if operands:
-        ready = firings.ready(estimate, writers)
-        last = ready.argmax(axis=1)
-        data = ready[np.arange(count), last]
-        writer = writers[np.arange(count), last]
-    else:
-        last = np.zeros(count, dtype=np.int64)
-        data = np.zeros(count, dtype=np.int64)
-        writer = np.zeros(count, dtype=np.uint32)
-    free = np.zeros(count, dtype=np.int64)
-    previous = np.zeros(count, dtype=np.int64)
-    if estimate == 0:
-        free[1:] = start[:-1] + process.interval
-        previous[1:] = numbers[:-1]
-    held = start > data
-    before[numbers] = np.where(held, previous, writer)
-    by_value[numbers] = ~held
-    late = np.where(held, 0, data - free).clip(min=0)
-    by_operand = tuple(
-        (int(late[last == o].sum()), int(np.count_nonzero(late[last == o])))
-        for o in range(operands)
+    used = [row.process for row in bounds.absolute.firings]
+    return Detail(
+        edges=tuple(
+            _edge(processes[producer], process, row)
+            for process in used
+            for row in kept.edges.get(process.index, [])
+            if row.reads
+            for producer in [row.producer]
+        ),
+        waits={
+            estimate.name: tuple(_wait(processes, p, kept, index) for p in used)
+            for index, estimate in enumerate(bounds.estimates)
+        },
+        critical_path={
+            estimate.name: _path(processes, kept.paths[index])
+            for index, estimate in enumerate(bounds.estimates)
+        },
     )
-    by_producer = np.zeros(len(processes) + 1, dtype=np.int64)
-    np.add.at(by_producer, firings.process[writer], late)
+
+
+def _edge(producer: Process, consumer: Process, row: EdgeRecord) -> Edge:
+    repeated = row.tokens < row.reads
+    if row.falls:
+        order = OUT_OF_ORDER_REPEATED if repeated else OUT_OF_ORDER
+    else:
+        order = IN_ORDER_REPEATED if repeated else IN_ORDER
+    return Edge(
+        producer, consumer, row.operand, row.reads, row.tokens, order, reordered=row.first_falls > 0
+    )
+
+
+def _wait(processes: list[Process], process: Process, kept: Kept, estimate: int) -> Wait:
+    operands = [[0, 0] for _ in process.operands]
+    producers: dict[int, int] = defaultdict(int)
+    for row in kept.edges.get(process.index, []):
+        operands[row.operand][0] += row.late[estimate]
+        operands[row.operand][1] += row.delayed[estimate]
+        producers[row.producer] += row.late[estimate]
     return Wait(
         process=process,
-        resource=int((start - data)[held].sum()) if estimate == 0 else 0,
-        operands=by_operand,
-        producers=tuple(
-            (processes[p], int(by_producer[p])) for p in np.flatnonzero(by_producer[:-1]).tolist()
-        ),
+        resource=kept.taken[process.index] if estimate == 0 else 0,
+        operands=tuple((cycles, firings) for cycles, firings in operands),
+        producers=tuple((processes[p], n) for p, n in sorted(producers.items()) if n),
     )
 
 
-def _critical_path(
-    firings: _Firings,
-    processes: list[Process],
-    estimate: int,
-    cycles: int,
-    before: NDArray[np.int64],
-    by_value: NDArray[np.bool_],
-) -> tuple[PathStep, ...]:
-    """From the last write back to cycle 0; each firing answers for the time up to the next."""
-    start = firings.start[estimate]
-    end = np.where(firings.process < len(processes), start + firings.cost[firings.process], -1)
-    if not len(end) or cycles == 0:
-        return ()
-    at = int(end.argmax())
-    until = cycles
-    cause = "end"
-    parts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0])
-    while at:
-        part = parts[(int(firings.process[at]), cause)]
-        part[0] += 1
-        part[1] += until - int(start[at])
-        until = int(start[at])
-        cause = "value" if by_value[at] else "resource"
-        at = int(before[at])
-    steps = [PathStep(processes[p], why, n, c) for (p, why), (n, c) in parts.items()]
+def _path(processes: list[Process], parts: NDArray[np.int64]) -> tuple[PathStep, ...]:
+    steps = [
+        PathStep(process, cause, firings, cycles)
+        for process, own in zip(processes, parts.tolist(), strict=True)
+        for cause, (firings, cycles) in zip(CAUSES, own, strict=True)
+        if firings
+    ]
     return tuple(sorted(steps, key=lambda s: (-s.cycles, s.process.index, s.cause)))
-
-
-def _edges(firings: _Firings, processes: list[Process]) -> list[Edge]:
-    edges = []
-    for index, writers in firings.writers.items():
-        consumer = processes[index]
-        for operand in range(writers.shape[1]):
-            column = writers[:, operand]
-            producers = firings.process[column]
-            for producer in np.unique(producers).tolist():
-                if producer == len(processes):
-                    continue
-                tokens = column[producers == producer].astype(np.int64)
-                edges.append(_edge(processes[producer], consumer, operand, tokens))
-    return edges
-
-
-def _edge(producer: Process, consumer: Process, operand: int, tokens: NDArray[np.int64]) -> Edge:
-    in_order = bool((np.diff(tokens) >= 0).all())
-    _, first = np.unique(tokens, return_index=True)
-    distinct = len(first)
-    repeated = distinct < len(tokens)
-    # `first` stands in the order of writing; where it falls, a later value was needed earlier.
-    reordered = bool((np.diff(first) < 0).any())
-    if in_order:
-        order = IN_ORDER_REPEATED if repeated else IN_ORDER
-    else:
-        order = OUT_OF_ORDER_REPEATED if repeated else OUT_OF_ORDER
-    return Edge(producer, consumer, operand, len(tokens), distinct, order, reordered)

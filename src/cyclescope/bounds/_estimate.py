@@ -12,6 +12,8 @@ import numpy as np
 from cyclescope.bounds._contents import dtype_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cyclescope.bounds._calibration import Calibration
     from cyclescope.bounds._detail import Detail
     from cyclescope.bounds._native import Records
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Bounds", "Estimate", "Firings"]
 
 ABSOLUTE, UNBOUNDED = 0, 1
+
+WINDOW = 1 << 18
+"""Bins of activity that are worked on at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,80 +76,111 @@ class Estimate:
         """Number of bins of the profiles: cycles, rounded up to the resolution."""
         return -(-self.cycles // self.resolution)
 
-    def starts(self, process: Process) -> Ints:
-        """R$ shifted to its first cycle: starts in each cycle (shape: bins).
+    def starts(self, process: Process, begin: int = 0, end: int | None = None) -> Ints:
+        """R$ shifted to its first cycle: starts in each cycle from `begin` to `end`.
 
         Only at resolution 1; else the firings cannot be told apart any more.
         """
         assert self.resolution == 1
         found = self._records.starts.get((process.index, self._index))
-        result = np.zeros(self.cycles, dtype=np.int64)
-        if found is not None:
-            result[: len(found)] = found[: self.cycles]
-        return result
+        end = self.cycles if end is None else end
+        return np.zeros(end - begin, np.int64) if found is None else found.window(begin, end)
 
-    def stage(self, process: Process, stage: str) -> Ints:
+    def stage(self, process: Process, stage: str, begin: int = 0, end: int | None = None) -> Ints:
         """R$, E$ or W$ of a process: firings in its read, execute or write stage in each cycle.
 
         Definitions of the cprof paper, section 4.5.1. At a coarser resolution only E$ is known:
-        cycles of execution in each bin (so divide by `resolution` for a mean).
+        cycles of execution in each bin (so divide by `resolution` for a mean). `begin` and `end`
+        count bins.
         """
+        end = self.bins if end is None else end
         if self.resolution > 1:
             assert stage == "E"
             _, row = self._records.work[(process.index, self._index)]
-            result = np.zeros(self.bins, dtype=np.int64)
-            result[: len(row)] = row[: self.bins]
-            return result
-        begin, length = {
+            return row.window(begin, end)
+        delay, length = {
             "R": (0, self._read),
             "E": (self._read, process.latency),
             "W": (self._read + process.latency, self._write),
         }[stage]
-        return _spread(self.starts(process), begin, length)
+        return self._spread(process, delay, length, begin, end)
 
-    def busy(self, process: Process) -> Ints:
+    def busy(self, process: Process, begin: int = 0, end: int | None = None) -> Ints:
         """Firings of a process that are under way in each cycle, from read to write."""
+        end = self.bins if end is None else end
         if self.resolution > 1:
-            return self.stage(process, "E")
-        return _spread(self.starts(process), 0, self._read + process.latency + self._write)
+            return self.stage(process, "E", begin, end)
+        length = self._read + process.latency + self._write
+        return self._spread(process, 0, length, begin, end)
 
-    @cached_property
+    def _spread(self, process: Process, delay: int, length: int, begin: int, end: int) -> Ints:
+        """How many of the intervals [start + delay, start + delay + length) cover each cycle."""
+        # One cycle more in front, from which nothing is taken: the sums count from there.
+        sums = np.cumsum(self.starts(process, begin - delay - length, end - delay))
+        result: Ints = sums[length:]
+        return result - sums[: len(sums) - length]
+
+    @property
     def parallelism(self) -> Ints:
         """G$: executions under way in each cycle (times the resolution, in each bin)."""
-        total = np.zeros(self.bins, dtype=np.int64)
+        return self.parallelism_in(0, self.bins)
+
+    def parallelism_in(self, begin: int, end: int) -> Ints:
+        """G$ from bin `begin` to `end`."""
+        total = np.zeros(end - begin, dtype=np.int64)
         for row in self.firings:
-            total += self.stage(row.process, "E")
+            if self._reaches(row, begin, end):
+                total += self.stage(row.process, "E", begin, end)
         return total
+
+    def windows(self) -> Iterator[tuple[int, int]]:
+        """Pieces of the run in bins: (begin, end). One at a time fits any memory."""
+        for begin in range(0, self.bins, WINDOW):
+            yield begin, min(begin + WINDOW, self.bins)
+
+    @cached_property
+    def _activity(self) -> tuple[int, int, dict[int, int]]:
+        """The largest G$, bins in which it is not zero, bins in which each process is busy."""
+        most = active = 0
+        busy = dict.fromkeys((row.process.index for row in self.firings), 0)
+        for begin, end in self.windows():
+            total = self.parallelism_in(begin, end)
+            most = max(most, int(total.max()))
+            active += int(np.count_nonzero(total))
+            for row in self.firings:
+                if self._reaches(row, begin, end):
+                    under_way = self.busy(row.process, begin, end)
+                    busy[row.process.index] += int(np.count_nonzero(under_way))
+        return most, active, busy
+
+    def _reaches(self, row: Firings, begin: int, end: int) -> bool:
+        """Whether a process does anything in these bins."""
+        return row.first < end * self.resolution and row.end > begin * self.resolution
+
+    def busy_cycles(self, process: Process) -> int:
+        """Cycles in which a process is busy (at a coarser resolution, bins times their length)."""
+        return self._activity[2][process.index] * self.resolution
 
     @property
     def work(self) -> int:
         """ΣG$ = Σ firings · Λ_F."""
         return sum(row.count * row.process.latency for row in self.firings)
 
-    @cached_property
+    @property
     def maximum_parallelism(self) -> Fraction:
         """The largest G$ (Definition 4); at a coarser resolution the largest mean of a bin."""
-        return Fraction(int(self.parallelism.max(initial=0)), self.resolution)
+        return Fraction(self._activity[0], self.resolution)
 
     @property
     def average_parallelism(self) -> Fraction:
         """ΣG$ over all cycles."""
         return Fraction(self.work, self.cycles) if self.cycles else Fraction(0)
 
-    @cached_property
+    @property
     def average_while_active(self) -> Fraction:
         """ΣG$ over the cycles (bins) in which it is not zero."""
-        active = int(np.count_nonzero(self.parallelism)) * self.resolution
+        active = self._activity[1] * self.resolution
         return Fraction(self.work, active) if active else Fraction(0)
-
-
-def _spread(starts: Ints, begin: int, length: int) -> Ints:
-    """How many of the intervals [start + begin, start + begin + length) cover each cycle."""
-    size = len(starts)
-    change = np.zeros(size + begin + length + 1, dtype=np.int64)
-    change[begin : begin + size] += starts
-    change[begin + length : begin + length + size] -= starts
-    return np.cumsum(change)[:size]
 
 
 class Bounds:

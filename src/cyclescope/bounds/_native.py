@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import struct
 import subprocess
 import tempfile
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,19 +25,26 @@ if TYPE_CHECKING:
 
     from cyclescope.bounds._network import Network
 
-__all__ = ["FLAGS", "Program", "Records", "compile_c", "execute"]
+__all__ = [
+    "FLAGS",
+    "Column",
+    "EdgeRecord",
+    "Kept",
+    "Program",
+    "Records",
+    "TooManyFiringsError",
+    "compile_c",
+    "execute",
+]
 
 # Kernels' values must be those of a plain build: no contraction, no fast mathematics.
 FLAGS = ("-std=gnu11", "-ffp-contract=off", "-fwrapv", "-w", "-g0")
 
-_FAULT, _PROCESS, _START, _WORK, _SEEN, _FINAL, _INITIAL, _DETAIL, _TESTS = range(1, 10)
 _INDEX, _DIVISION, _MEMORY, _STAMP, _LIMIT = range(1, 6)
 
 # At -Og a program compiles in half the time of -O1, but runs a quarter longer: right for kernels
 # with fewer elements than this, which take no time to run.
 _SMALL = 1 << 16
-
-_DETAIL_TYPES = {0: "u4", 3: "u4"}
 
 
 def compile_c(text: str, output: Path, flags: Sequence[str]) -> None:
@@ -51,6 +60,85 @@ def compile_c(text: str, output: Path, flags: Sequence[str]) -> None:
     call(command, what=compiler.command[0])
 
 
+class _Result:
+    """A program's result file, read where it is asked for; closed when nobody needs it any more."""
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._handle)
+
+    def read(self, position: int, size: int) -> bytes:
+        """Bytes from a position, as many as there are up to `size`."""
+        return os.pread(self._handle, size, position)
+
+
+class Column:
+    """Whole numbers in a file that is read where it is asked for, so that it takes no memory.
+
+    Args:
+        file: the file.
+        position: of the first number, in bytes.
+        dtype: of a number.
+        count: how many there are.
+    """
+
+    def __init__(self, file: _Result, position: int, dtype: str, count: int) -> None:
+        self._file, self._position = file, position
+        self._dtype, self._count = np.dtype(dtype), count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def window(self, begin: int, end: int) -> NDArray[np.int64]:
+        """The numbers from `begin` to `end`; beyond both ends there are zeros."""
+        result = np.zeros(end - begin, dtype=np.int64)
+        first, last = max(begin, 0), min(end, self._count)
+        if first < last:
+            width = self._dtype.itemsize
+            part = self._file.read(self._position + first * width, (last - first) * width)
+            result[first - begin : last - begin] = np.frombuffer(part, dtype=self._dtype)
+        return result
+
+
+class EdgeRecord(NamedTuple):
+    """What a run noted of the values that one process sent to one operand of another.
+
+    Attributes:
+        operand: number of the consumer's operand.
+        producer: number of the process that sends.
+        reads, tokens: how often a value was read, and how many different ones.
+        falls, first_falls: whether ever an older value was read after a younger; and whether
+            among the first reads of values.
+        late: per estimate: cycles for which the free consumer waited for it.
+        delayed: per estimate: how many firings did.
+    """
+
+    operand: int
+    producer: int
+    reads: int
+    tokens: int
+    falls: int
+    first_falls: int
+    late: tuple[int, int]
+    delayed: tuple[int, int]
+
+
+@dataclass
+class Kept:
+    """What a run with details noted.
+
+    Attributes:
+        taken: per process, cycles for which operands lay ready and the resource was taken.
+        edges: by consumer.
+        paths: per estimate, shape (processes, 3, 2): for the causes `end`, `value`, `resource`
+            the firings on the critical path and their cycles.
+    """
+
+    taken: dict[int, int] = field(default_factory=dict)
+    edges: dict[int, list[EdgeRecord]] = field(default_factory=dict)
+    paths: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+
+
 @dataclass
 class Records:
     """What a run left.
@@ -62,21 +150,25 @@ class Records:
         seen: per storage, odd if the kernel read what it had not written.
         tests: how often each non-affine condition was tested.
         initial, final: values of parameters and globals by storage.
-        detail: process → firing numbers, starts absolute and unbounded, writers.
+        detail: what was noted of firings, if it was asked for.
     """
 
     processes: NDArray[np.int64]
-    starts: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict)
-    work: dict[tuple[int, int], tuple[int, NDArray[np.int64]]] = field(default_factory=dict)
+    starts: dict[tuple[int, int], Column] = field(default_factory=dict)
+    work: dict[tuple[int, int], tuple[int, Column]] = field(default_factory=dict)
     seen: list[int] = field(default_factory=list)
     tests: list[int] = field(default_factory=list)
     initial: dict[int, bytes] = field(default_factory=dict)
     final: dict[int, bytes] = field(default_factory=dict)
-    detail: dict[int, list[NDArray[Any]]] = field(default_factory=dict)
+    detail: Kept | None = None
 
 
 class _OverflowError(Exception):
     """A stamp did not fit; wider ones are needed."""
+
+
+class TooManyFiringsError(Exception):
+    """There are more firings than details are wanted of."""
 
 
 class Program:
@@ -141,6 +233,7 @@ class Program:
         Raises:
             SourceError: the kernel left an array or divided by zero.
             RunError: it crashed or ran out of memory.
+            TooManyFiringsError: there are more than `detail_limit`.
         """
         words = parameters(
             self._network, read=read, write=write, memory=memory, detail_limit=detail_limit,
@@ -183,48 +276,55 @@ class Program:
             raise OutputError(f"{output}: cannot be written; make room")
         if status not in (0, 3):
             raise ToolError(f"{program}: ended with status {status}")
-        raw = output.read_bytes()
+        # Open, it outlives its name and the folder.
+        result = _Result(output)
         output.unlink()
-        return self._read(raw, width)
+        return self._read(result)
 
-    def _read(self, raw: bytes, width: int) -> Records:
+    def _read(self, file: _Result) -> Records:
         count = len(self._network.processes)
         records = Records(np.zeros((count, 5), dtype=np.int64))
-        stamp = f"u{width // 8}"
+        kept = Kept()
         position = 0
-        while position < len(raw):
-            tag, index, size, number = struct.unpack_from("<4Q", raw, position)
+        while head := file.read(position, 32):
+            tag, index, size, number = struct.unpack("<4Q", head)
             position += 32
-            body = memoryview(raw)[position : position + size * number]
-            position += size * number
+            column = Column(file, position, f"u{size}", number)
             match tag:
                 case 1:
-                    self._fault(*struct.unpack("<4Qq", body))
+                    self._fault(*struct.unpack("<4Qq", file.read(position, 40)))
                 case 2:
-                    records.processes[index] = np.frombuffer(body, dtype=np.int64)
+                    records.processes[index] = column.window(0, number)
                 case 3:
-                    key = (index // 2, index % 2)
-                    records.starts[key] = np.frombuffer(body, dtype=f"u{size}")
+                    records.starts[index // 2, index % 2] = column
                 case 4:
                     key = (index // 4, index % 4 // 2)
                     if index % 2 == 0:
-                        shift = int(np.frombuffer(body, dtype=np.int64)[0])
-                        records.work[key] = (shift, np.zeros(0, dtype=np.int64))
+                        shift = int(column.window(0, 1)[0])
                     else:
-                        row = np.frombuffer(body, dtype=np.int64)
-                        records.work[key] = (records.work[key][0], row)
+                        records.work[key] = (shift, column)
                 case 5:
-                    records.seen = np.frombuffer(body, dtype=np.uint64).tolist()
+                    records.seen = column.window(0, number).tolist()
                 case 6:
-                    records.final[index] = bytes(body)
+                    records.final[index] = file.read(position, size * number)
                 case 7:
-                    records.initial[index] = bytes(body)
+                    records.initial[index] = file.read(position, size * number)
                 case 8:
-                    kind = _DETAIL_TYPES.get(index % 4, stamp)
-                    own = records.detail.setdefault(index // 4, [])
-                    own.append(np.frombuffer(body, dtype=kind))
+                    records.tests = column.window(0, number).tolist()
                 case 9:
-                    records.tests = np.frombuffer(body, dtype=np.uint64).tolist()
+                    records.detail = kept
+                    kept.taken[index] = int(column.window(0, 1)[0])
+                case 10:
+                    row = column.window(0, number).tolist()
+                    operand, producer, reads, tokens, falls, first_falls, *waits = row
+                    edge = EdgeRecord(
+                        operand, producer, reads, tokens, falls, first_falls,
+                        late=(waits[0], waits[2]), delayed=(waits[1], waits[3]),
+                    )  # fmt: skip
+                    kept.edges.setdefault(index, []).append(edge)
+                case 11:
+                    kept.paths[index] = column.window(0, number).reshape(count, 3, 2)
+            position += size * number
         return records
 
     def _fault(self, kind: int, place: int, storage: int, dimension: int, value: int) -> None:
@@ -234,7 +334,7 @@ class Program:
         if kind == _MEMORY:
             raise RunError(f"{network.kernel}: no memory for another {value} MB; use smaller sizes")
         if kind == _LIMIT:
-            raise RunError(f"{network.kernel}: more than {value} firings; do without the details")
+            raise TooManyFiringsError
         site = network.sites[place]
         if kind == _DIVISION:
             raise SourceError(f"{site.where}: integer division by zero in `{site.text}`")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ from cyclescope.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cyclescope.bounds._estimate import Bounds, Estimate
     from cyclescope.bounds._network import Process
     from cyclescope.c import Range
@@ -43,10 +46,7 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     paths, tracks = _call_paths(bounds, builder)
     rows = estimate.firings
     own = [builder.path(paths[row.process.path], _frame(row.process, bounds)) for row in rows]
-    active = np.zeros((len(rows), estimate.bins), dtype=bool)
-    for number, row in enumerate(rows):
-        active[number] = estimate.busy(row.process) > 0
-    begins, trees = _trees(builder, active, own, paths[0])
+    begins, trees = _trees(builder, estimate, own, paths[0])
     begins *= estimate.resolution
     lengths = np.diff(np.append(begins, estimate.cycles))
     for row, path in zip(rows, own, strict=True):
@@ -54,7 +54,7 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
         for series in _stages(estimate, row.process, track, path):
             builder.counter(series)
     builder.counter(
-        _series(estimate, estimate.parallelism, tracks[0], "G$", "parallelism", paths[0])
+        _series(estimate, estimate.parallelism_in, tracks[0], "G$", "parallelism", paths[0])
     )
     profile = builder.build(_meta(bounds, estimate), lengths, trees)
     shown = {position.file for frame in profile.catalog for position in frame.positions}
@@ -103,40 +103,65 @@ def _frame(process: Process, bounds: Bounds) -> Frame:
 
 
 def _trees(
-    builder: ProfileBuilder, active: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
-    own: list[int], root: int,
-) -> tuple[Ints, Ints]:  # fmt: skip
+    builder: ProfileBuilder, estimate: Estimate, own: list[int], root: int
+) -> tuple[Ints, Ints]:
     """Where the set of active processes changes, and the tree that holds from there."""
-    bins = active.shape[1]
-    changes = np.zeros(bins, dtype=bool)
-    changes[:1] = True
-    for row in active:
-        changes[1:] |= row[1:] != row[:-1]
-    begins = np.flatnonzero(changes).astype(np.int64)
-    packed = np.packbits(active[:, begins], axis=0).T
+    places: list[Ints] = [np.zeros(0, dtype=np.int64)]
+    sets: list[np.ndarray[tuple[int, int], np.dtype[np.uint8]]] = []
+    before = np.zeros((len(own), 1), dtype=bool)
+    for begin, end in estimate.windows():
+        active = np.zeros((len(own), end - begin), dtype=bool)
+        for number, row in enumerate(estimate.firings):
+            active[number] = estimate.busy(row.process, begin, end) > 0
+        differs = (active != np.hstack([before, active[:, :-1]])).any(axis=0)
+        differs[0] |= begin == 0
+        change = np.flatnonzero(differs)
+        places.append(change + begin)
+        sets.append(np.packbits(active[:, change], axis=0).T)
+        before = active[:, -1:]
+    begins = np.concatenate(places)
+    if not len(begins):
+        return begins, begins
+    packed = np.concatenate(sets)
     _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    number = np.zeros(len(first), dtype=np.int64)
+    number_of = np.zeros(len(first), dtype=np.int64)
     for kind in order.tolist():
-        column = active[:, begins[first[kind]]]
-        number[kind] = builder.tree([root, *(own[p] for p in np.flatnonzero(column).tolist())])
-    return begins, number[inverse.reshape(-1)]
+        column = np.unpackbits(packed[first[kind]], count=len(own))
+        number_of[kind] = builder.tree([root, *(own[p] for p in np.flatnonzero(column).tolist())])
+    return begins, number_of[inverse.reshape(-1)]
 
 
 def _stages(estimate: Estimate, process: Process, track: str, path: int) -> list[Series]:
     stages = _STAGES if estimate.resolution == 1 else _STAGES[1:2]
     return [
-        _series(estimate, estimate.stage(process, stage), track, name, metric, path)
+        _series(estimate, partial(estimate.stage, process, stage), track, name, metric, path)
         for name, stage, metric in stages
     ]
 
 
 def _series(
-    estimate: Estimate, values: Ints, track: str, name: str, metric: str, path: int
+    estimate: Estimate,
+    values: Callable[[int, int], Ints],
+    track: str,
+    name: str,
+    metric: str,
+    path: int,
 ) -> Series:
-    """A counter over the whole run, an interval for each run of equal values."""
-    change = np.flatnonzero(np.diff(values, prepend=-1))
-    start = change * estimate.resolution
+    """A counter over the whole run, an interval for each run of equal values.
+
+    `values(begin, end)` gives those of the bins from `begin` to `end`.
+    """
+    places: list[Ints] = [np.zeros(0, dtype=np.int64)]
+    kept: list[Ints] = [np.zeros(0, dtype=np.int64)]
+    before = -1
+    for begin, end in estimate.windows():
+        window = values(begin, end)
+        change = np.flatnonzero(np.diff(window, prepend=before))
+        places.append(change + begin)
+        kept.append(window[change])
+        before = int(window[-1])
+    start = np.concatenate(places) * estimate.resolution
     unit = "" if estimate.resolution == 1 else f"cycles of execution in {estimate.resolution}"
     return Series(
         track=track,
@@ -146,7 +171,7 @@ def _series(
         path=path,
         start=start,
         end=np.append(start[1:], estimate.cycles) if len(start) else start,
-        value=values[change],
+        value=np.concatenate(kept),
     )
 
 

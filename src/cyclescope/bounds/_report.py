@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
@@ -89,7 +87,6 @@ def _processes(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]]:
     rows = []
     for row in estimate.firings:
         process = row.process
-        busy = int(np.count_nonzero(estimate.busy(process))) * estimate.resolution
         entry: dict[str, Any] = {
             "process": process.name,
             "kind": process.kind,
@@ -101,7 +98,7 @@ def _processes(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]]:
             "first": row.first,
             "last": row.last,
             "end": row.end,
-            "busy": busy,
+            "busy": estimate.busy_cycles(process),
         }
         wait = waits.get(process.index)
         if wait is not None:

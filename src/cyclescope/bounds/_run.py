@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from cyclescope.bounds._contents import contents_of
 from cyclescope.bounds._detail import Detail, detail_of
 from cyclescope.bounds._estimate import Bounds, Estimate
 from cyclescope.bounds._kernel import find_kernel, network_of
-from cyclescope.bounds._native import Program, Records
+from cyclescope.bounds._native import Program, Records, TooManyFiringsError
 from cyclescope.c import read_c
 
 if TYPE_CHECKING:
@@ -123,10 +124,14 @@ def estimate(
     contents = contents_of(network, data) if data else None
     with Program(network, declarations) as program:
         run = partial(program.run, read=used.read, write=used.write, memory=memory, data=contents)
-        bounds = Bounds(unit, network, used, run(dump=values))
-        if detail and sum(row.count for row in bounds.absolute.firings) <= detail_limit:
-            firings = Bounds(unit, network, used, run(detail_limit=detail_limit))
-            bounds.detail = detail_of(firings)
+        kept = None
+        if detail:
+            with suppress(TooManyFiringsError):
+                kept = run(dump=values, detail_limit=detail_limit)
+        bounds = Bounds(unit, network, used, kept or run(dump=values))
+        if kept is not None:
+            bounds.detail = detail_of(bounds)
+            run = partial(run, detail_limit=detail_limit)  # of the same program as before
             bounds.reordered = _reordered(bounds, bounds.detail, run)
     return bounds
 
@@ -137,6 +142,8 @@ def _reordered(bounds: Bounds, detail: Detail, run: Callable[[], Records]) -> Es
     A process with such an edge starts every `reorder` cycles at best (see docs/bounds.md).
     """
     network = bounds.network
+    if not any(edge.reordered and edge.consumer.kind == "statement" for edge in detail.edges):
+        return bounds.absolute
     usual = [process.interval for process in network.processes]
     for edge in detail.edges:
         if edge.reordered and edge.consumer.kind == "statement":

@@ -32,7 +32,7 @@ typedef struct {
 enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_MEMORY = 3, FAULT_STAMP = 4, FAULT_DETAIL = 5 };
 
 /* Records of the result file: what they hold is said where they are written. */
-enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_DETAIL, R_TESTS, R_CALL };
+enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_PATH };
 
 static FILE *result;
 
@@ -76,10 +76,9 @@ typedef struct {
     u64 control; /* absolute: the cycle from which the resource is free */
     u64 first[2], last[2];
 #if DETAIL
-    u32 operands;
-    u64 kept, room, reads;
-    u32 *number, *writer;
-    STAMP *start[2];
+    u32 operands, previous; /* previous: number of its latest firing */
+    u64 taken;              /* absolute: cycles for which operands lay ready and the resource was taken */
+    struct Input *input;    /* one an operand */
 #endif
 } Process;
 
@@ -96,7 +95,8 @@ static Starts starts[2][PROCESSES + 1];
 static u64 *work[2][PROCESSES + 1];
 static u32 shift[2];
 static u64 bins; /* of `work` */
-static u64 most[2]; /* longest exact array of starts */
+static u64 budget, held[2]; /* bytes for each estimate's starts: those allowed, those taken */
+static const u64 width[2] = {sizeof(u8), sizeof(u32)};
 
 static void add_work(int estimate, u64 p, u64 start, u64 count)
 {
@@ -119,13 +119,17 @@ static void add_work(int estimate, u64 p, u64 start, u64 count)
     }
 }
 
-__attribute__((cold, noinline)) static void coarsen(int estimate)
+__attribute__((cold, noinline)) static void coarsen(int estimate, u64 start)
 {
-    u64 longest = 1;
-    for (u64 p = 0; p < PROCESSES; p++)
+    u64 longest = 1, reach = start;
+    for (u64 p = 0; p < PROCESSES; p++) {
         if (process[p].latency > longest)
             longest = process[p].latency;
-    while ((1ull << shift[estimate]) < longest || (bins << shift[estimate]) < 2 * most[estimate])
+        if (starts[estimate][p].size > reach)
+            reach = starts[estimate][p].size;
+    }
+    shift[estimate] = 1; /* 0 says that starts are exact */
+    while ((1ull << shift[estimate]) < longest || (bins << shift[estimate]) < 2 * reach)
         shift[estimate]++;
     for (u64 p = 0; p < PROCESSES; p++)
         work[estimate][p] = claim(bins + 1, sizeof(u64));
@@ -143,60 +147,198 @@ __attribute__((cold, noinline)) static void coarsen(int estimate)
 
 __attribute__((noinline)) static void record_beyond(int estimate, u64 p, u64 start)
 {
-    if (!shift[estimate] && start < most[estimate]) {
-        Starts *own = &starts[estimate][p];
-        u64 size = own->size ? own->size : 1024, width = estimate ? sizeof(u32) : 1;
+    Starts *own = &starts[estimate][p];
+    u64 size = own->size ? own->size : 1024, unit = width[estimate], others = held[estimate] - own->size * unit;
+    if (!shift[estimate] && others < budget && start < (budget - others) / unit) {
         while (size <= start)
             size *= 2;
-        if (size > most[estimate])
-            size = most[estimate];
-        u8 *larger = realloc(estimate ? (void *)own->word : (void *)own->byte, size * width);
+        if (size > (budget - others) / unit)
+            size = (budget - others) / unit;
+        u8 *larger = realloc(estimate ? (void *)own->word : (void *)own->byte, size * unit);
         if (!larger)
-            fault(FAULT_MEMORY, p, 0, 0, (int64_t)(size * width >> 20));
-        memset(larger + own->size * width, 0, (size - own->size) * width);
+            fault(FAULT_MEMORY, p, 0, 0, (int64_t)(size * unit >> 20));
+        memset(larger + own->size * unit, 0, (size - own->size) * unit);
         if (estimate)
             own->word = (u32 *)larger, own->word[start]++;
         else
             own->byte = larger, own->byte[start]++;
         own->size = size;
+        held[estimate] = others + size * unit;
         return;
     }
     if (!shift[estimate])
-        coarsen(estimate);
+        coarsen(estimate, start);
     add_work(estimate, p, start, 1);
 }
 
 #if DETAIL
-static u32 firing; /* number of the latest firing */
-static u64 firings_kept;
+/* Of each firing: its process, starts, and for each estimate whom it waited for last. */
+typedef struct {
+    u32 process;
+    u32 before[2]; /* a firing's number; 0: nobody */
+    u8 by_value[2]; /* 1: for its result, 0: for the resource that it took */
+    STAMP start[2];
+} Firing;
 
-static void keep(u64 p, STAMP absolute, STAMP unbounded, const u32 *writers)
+/* Values that one process sends to one operand of another. */
+typedef struct {
+    u32 producer, newest, newest_first; /* the latest numbers read, and read for the first time */
+    u8 falls, first_falls;              /* whether numbers ever fell, and among first reads */
+    u64 reads, tokens;
+    u64 late[2], delayed[2]; /* cycles that the free process waited for it, and how many firings did */
+} Edge;
+
+/* Which values an operand has read already: a bit for each firing, in pages that come when used. */
+enum { PAGE = 1 << 15 };
+
+typedef struct Input {
+    Edge *edge;
+    u32 edges, at; /* at: the edge that was used last */
+    u64 **page;
+} Input;
+
+static u32 firing; /* number of the latest firing */
+static Firing *firings;
+static u64 firings_room;
+
+static Edge *edge_of(Input *input, u32 producer)
+{
+    if (input->at < input->edges && input->edge[input->at].producer == producer)
+        return &input->edge[input->at];
+    for (u32 i = 0; i < input->edges; i++)
+        if (input->edge[i].producer == producer)
+            return &input->edge[input->at = i];
+    input->at = input->edges++;
+    input->edge = realloc(input->edge, input->edges * sizeof(Edge));
+    if (!input->edge)
+        fault(FAULT_MEMORY, 0, 0, 0, 1);
+    memset(&input->edge[input->at], 0, sizeof(Edge));
+    input->edge[input->at].producer = producer;
+    return &input->edge[input->at];
+}
+
+/* Whether the operand reads this value for the first time; notes that it has. */
+static int is_first(Input *input, u32 number)
+{
+    if (!input->page)
+        input->page = claim(detail_limit / PAGE + 1, sizeof *input->page);
+    u64 **page = &input->page[number / PAGE], bit = 1ull << number % 64;
+    if (!*page)
+        *page = claim(PAGE / 64, sizeof(u64));
+    u64 *word = &(*page)[number % PAGE / 64];
+    int first = !(*word & bit);
+    *word |= bit;
+    return first;
+}
+
+static void read_token(Input *input, u32 number)
+{
+    Edge *edge = edge_of(input, firings[number].process);
+    edge->reads++;
+    edge->falls |= number < edge->newest;
+    edge->newest = number;
+    if (is_first(input, number)) {
+        edge->tokens++;
+        edge->first_falls |= number < edge->newest_first;
+        edge->newest_first = number;
+    }
+}
+
+/* The operand that came last: its cycle, number, and the firing that wrote it. */
+typedef struct {
+    u64 ready;
+    u32 operand, writer;
+} Latest;
+
+static void keep(u64 p, const u64 start[2], u64 control, const Latest latest[2], const u32 *writers)
 {
     Process *own = &process[p];
-    if (++firings_kept > detail_limit)
+    if (firing >= detail_limit)
         fault(FAULT_DETAIL, p, 0, 0, (int64_t)detail_limit);
-    if (own->kept == own->room) {
-        own->room = own->room ? 2 * own->room : 1024;
-        own->number = realloc(own->number, own->room * sizeof(u32));
-        own->start[0] = realloc(own->start[0], own->room * sizeof(STAMP));
-        own->start[1] = realloc(own->start[1], own->room * sizeof(STAMP));
-        own->writer = realloc(own->writer, (own->room * own->operands + 1) * sizeof(u32));
-        if (!own->number || !own->start[0] || !own->start[1] || !own->writer)
-            fault(FAULT_MEMORY, p, 0, 0, (int64_t)(own->room * 24 >> 20));
+    if (++firing >= firings_room) {
+        firings_room = firings_room ? 2 * firings_room : 4096;
+        firings = realloc(firings, firings_room * sizeof *firings);
+        if (!firings)
+            fault(FAULT_MEMORY, p, 0, 0, (int64_t)(firings_room * sizeof *firings >> 20));
     }
-    own->number[own->kept] = ++firing;
-    own->start[0][own->kept] = absolute;
-    own->start[1][own->kept] = unbounded;
-    memcpy(own->writer + own->kept * own->operands, writers, own->operands * sizeof(u32));
-    own->kept++;
+    Firing *now = &firings[firing];
+    now->process = (u32)p;
+    for (int e = 0; e < 2; e++) {
+        const Latest *last = &latest[e];
+        int held = start[e] > last->ready;
+        u64 since = e ? 0 : control;
+        now->start[e] = (STAMP)start[e];
+        now->by_value[e] = !held;
+        now->before[e] = held ? own->previous : last->writer;
+        if (held) {
+            own->taken += start[e] - last->ready;
+        } else if (last->ready > since) {
+            Edge *edge = edge_of(&own->input[last->operand], firings[last->writer].process);
+            edge->late[e] += last->ready - since;
+            edge->delayed[e]++;
+        }
+    }
+    for (u32 o = 0; o < own->operands; o++)
+        if (writers[o])
+            read_token(&own->input[o], writers[o]);
+    own->previous = firing;
 }
-#define READER(count) u32 writers[(count) + 1] = {0}
-#define WRITER(o, s) writers[o] = (s).writer
-#define KEEP(p, a, u) keep(p, a, u, writers)
+
+static void note(Latest *latest, u64 ready, u32 operand, u32 writer)
+{
+    if (ready > latest->ready)
+        *latest = (Latest){ready, operand, writer};
+}
+#define READER(count) u32 writers[(count) + 1] = {0}; Latest latest[2] = {{0, 0, 0}, {0, 0, 0}}
+#define WRITER(o, s) do { \
+    writers[o] = (s).writer; \
+    note(&latest[0], (s).a >> 1, o, (s).writer); \
+    note(&latest[1], (s).u >> 1, o, (s).writer); } while (0)
+#define KEEP(p, control) keep(p, (u64[2]){ta, tu}, control, latest, writers)
+
+/* From the last write back to cycle 0: each firing answers for the time until the next one starts. */
+static void put_path(u32 estimate)
+{
+    enum { CAUSES = 3 }; /* the end, its result, its resource */
+    u64 *parts = claim((u64)PROCESSES * CAUSES * 2, sizeof *parts), until = 0;
+    u32 at = 0, cause = 0;
+    for (u32 n = 1; n <= firing; n++) {
+        u64 p = firings[n].process, end = firings[n].start[estimate] + process[p].cost;
+        if (process[p].firings && end > until)
+            until = end, at = n;
+    }
+    while (at) {
+        const Firing *step = &firings[at];
+        u64 *part = &parts[(step->process * CAUSES + cause) * 2];
+        part[0]++;
+        part[1] += until - step->start[estimate];
+        until = step->start[estimate];
+        cause = step->by_value[estimate] ? 1 : 2;
+        at = step->before[estimate];
+    }
+    put(R_PATH, estimate, sizeof(u64), (u64)PROCESSES * CAUSES * 2, parts);
+    free(parts);
+}
+
+static void put_detail(void)
+{
+    for (u32 p = 0; p < PROCESSES; p++) {
+        put(R_TAKEN, p, sizeof(u64), 1, &process[p].taken);
+        for (u32 o = 0; o < process[p].operands; o++)
+            for (u32 i = 0; i < process[p].input[o].edges; i++) {
+                const Edge *edge = &process[p].input[o].edge[i];
+                u64 row[] = {o, edge->producer, edge->reads, edge->tokens, edge->falls, edge->first_falls,
+                             edge->late[0], edge->delayed[0], edge->late[1], edge->delayed[1]};
+                put(R_EDGE, p, sizeof(u64), sizeof row / sizeof *row, row);
+            }
+    }
+    put_path(0);
+    put_path(1);
+}
 #else
 #define READER(count) (void)0
 #define WRITER(o, s) (void)0
-#define KEEP(p, a, u) (void)0
+#define KEEP(p, control) (void)0
 #endif
 
 /* ---- one firing: BEGIN, READ for each operand, FIRE, STAMPED for each result ------------------ */
@@ -250,6 +392,8 @@ static inline void record(int estimate, u64 p, u64 start)
 /* Leaves in ta and tu the stamps of the results. */
 #define FIRE(p) do { \
     Process *own = &process[p]; \
+    u64 control = own->control; \
+    (void)control; \
     ON_ABSOLUTE( \
         ta >>= 1; ta = LARGER(ta, own->control); own->control = ta + own->interval; \
         if (!own->firings) own->first[0] = ta; \
@@ -258,7 +402,7 @@ static inline void record(int estimate, u64 p, u64 start)
         tu >>= 1; if (!own->firings || tu < own->first[1]) own->first[1] = tu; \
         own->last[1] = LARGER(own->last[1], tu); record(1, p, tu);) \
     own->firings++; \
-    KEEP(p, (STAMP)ta, (STAMP)tu); \
+    KEEP(p, control); \
     ta = (ta + own->cost) << 1; tu = (tu + own->cost) << 1; \
     if (sizeof(STAMP) < sizeof(u64) && __builtin_expect((ta | tu) >> 32 != 0, 0)) \
         fault(FAULT_STAMP, p, 0, 0, 0); \
@@ -358,7 +502,7 @@ static void feed(const Port *port, Stamp *shadow)
         ON_ABSOLUTE(shadow[offset].a = (STAMP)((start + process[p].cost) << 1 | 1);)
         ON_UNBOUNDED(shadow[offset].u = (STAMP)(process[p].cost << 1 | 1);)
 #if DETAIL
-        keep(p, (STAMP)start, 0, 0);
+        keep(p, (u64[2]){start, 0}, start, (Latest[2]){{0, 0, 0}, {0, 0, 0}}, 0);
         shadow[offset].writer = firing;
 #else
         (void)start;
@@ -437,14 +581,14 @@ static void load_parameters(const char *name)
         process[p].cost = latency_read + process[p].latency + latency_write;
 #if DETAIL
         process[p].operands = (u32)next();
+        process[p].input = claim(process[p].operands, sizeof(Input));
 #else
         (void)next();
 #endif
     }
-    /* Absolute starts take 1 byte a cycle, unbounded ones 4, coarse work 8 bytes a bin. */
-    u64 share = memory_for_work / 2 / (PROCESSES ? PROCESSES : 1);
-    most[0] = share < 4096 ? 4096 : share;
-    most[1] = share < 16384 ? 4096 : share / 4;
+    /* Both estimates may hold exact starts, and coarse work beside them while it is made of them. */
+    budget = memory_for_work / 16 * 7;
+    u64 share = memory_for_work / 16 / (PROCESSES ? PROCESSES : 1);
     for (bins = 1024; bins * 2 * sizeof(u64) <= share && bins < (1 << 20);)
         bins *= 2;
 }
@@ -463,11 +607,8 @@ static void put_processes(void)
                 put(R_START, 2 * p + (u32)e, e ? 4 : 1, starts[e][p].size, e ? (void *)starts[e][p].word : (void *)starts[e][p].byte);
             }
         }
-#if DETAIL
-        put(R_DETAIL, 4 * p, sizeof(u32), process[p].kept, process[p].number);
-        put(R_DETAIL, 4 * p + 1, sizeof(STAMP), process[p].kept, process[p].start[0]);
-        put(R_DETAIL, 4 * p + 2, sizeof(STAMP), process[p].kept, process[p].start[1]);
-        put(R_DETAIL, 4 * p + 3, sizeof(u32), process[p].kept * process[p].operands, process[p].writer);
-#endif
     }
+#if DETAIL
+    put_detail();
+#endif
 }
