@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus studies pictures units bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus traces studies pictures units bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -47,6 +47,9 @@ page-tests:
 
 corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNTS=TABLE.tsv]
 	$(BIN)/python tests/calyx/corpus.py "$(CALYX)" $(if $(COUNTS),--counts "$(COUNTS)")
+
+traces: setup    ## hold Paraver traces against other readers: make traces PARAVER="DIR …" [PARAMEDIR=PROGRAM]
+	$(BIN)/python tests/paraver/corpus.py $(PARAVER) $(if $(PARAMEDIR),--paramedir "$(PARAMEDIR)")
 
 studies: setup   ## make the pages in docs/studies anew
 	$(BIN)/python scripts/studies.py

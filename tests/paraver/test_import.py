@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import re
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,17 @@ import cyclescope
 from cyclescope.analyse import summarise
 from cyclescope.cli import main
 from cyclescope.errors import DataError
-from cyclescope.model import Kind, Profile, Severity, check_laws, spans
+from cyclescope.model import (
+    Frame,
+    Kind,
+    Meta,
+    Profile,
+    ProfileBuilder,
+    Series,
+    Severity,
+    check_laws,
+    spans,
+)
 from cyclescope.traces import import_paraver
 from cyclescope.views import paraver_companions, write_paraver
 
@@ -110,11 +122,17 @@ def level(series: object, cycles: int) -> np.ndarray:
 @given(st.integers(0, 2**32))
 def test_any_valid_trace_reads_as_the_strict_reader_has_it(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
-    tasks = [rng.randint(1, 3) for _ in range(rng.randint(1, 3))]
-    places = [(1, t, n) for t, count in enumerate(tasks, 1) for n in range(1, count + 1)]
+    appls = [
+        [rng.randint(1, 3) for _ in range(rng.randint(1, 3))] for _ in range(rng.randint(1, 3))
+    ]
+    places = [
+        (a, t, n)
+        for a, tasks in enumerate(appls, 1)
+        for t, count in enumerate(tasks, 1)
+        for n in range(1, count + 1)
+    ]
     end = rng.choice([10, 1000, 10**10, 10**15])
     lines = []
-    counting = set()
     for cpu, place in enumerate(places, 1):
         who = f"{cpu}:" + ":".join(map(str, place))
         cuts = sorted({0, end, *(rng.randrange(end) for _ in range(rng.randint(0, 8)))})
@@ -127,27 +145,28 @@ def test_any_valid_trace_reads_as_the_strict_reader_has_it(tmp_path: Path, seed:
                 for _ in range(rng.randint(1, 3))
             )
             lines.append((time, f"2:{who}:{time}{pairs}"))
-            counting.add(place[:2])
-        if rng.random() < 0.3:
-            time = rng.randint(0, end)
-            lines.append((time, f"3:{who}:{time}:{time}:{who}:{time}:{time}:64:1"))
+        for _ in range(rng.choice((0, 0, 1, 5))):
+            sent, leaves, awaited, arrives = (rng.randint(0, end) for _ in range(4))
+            other = rng.randrange(len(places))
+            whom = f"{other + 1}:" + ":".join(map(str, places[other]))
+            size = rng.choice((0, 64, 1 << 40))
+            message = f"3:{who}:{sent}:{leaves}:{whom}:{awaited}:{arrives}:{size}:1"
+            lines.append((rng.choice((sent, arrives)), message))
     lines.sort(key=lambda line: line[0])
-    shape = ",".join(f"{count}:1" for count in tasks)
-    head = f"#Paraver (21/11/2026 at 12:00):{end}_ns:1({len(places)}):1:{len(tasks)}({shape})\n"
+    shape = ",".join(
+        f"{len(tasks)}({','.join(f'{count}:1' for count in tasks)})" for tasks in appls
+    )
+    head = f"#Paraver (21/11/2026 at 12:00):{end}_ns:1({len(places)}):{len(appls)}:{shape}"
+    head += rng.choice(("\n", ",1\nc:1:1:1:1\n"))
     text = head + "".join(f"{line}\n" for _, line in lines)
-    expected = check_trace(text)
+    expected = check_trace(re.sub(r",1\nc:.*", "", text))
+    if rng.random() < 0.3:
+        text = text.replace("),", "):").replace("):1\nc", "),1\nc")  # Paraver takes a colon, too
     profile = import_paraver(trace(tmp_path, text, ""))
     check_laws(profile)
     assert profile.cycles == end
     found = thread_states(profile)
-    working = {
-        place[:2] for place, rows in expected.states.items() if any(number for *_, number in rows)
-    }
     for place, rows in expected.states.items():
-        if working and place[:2] in counting - working:
-            # Its threads only count.
-            assert "thread " + ".".join(map(str, place)) not in found
-            continue
         merged: list[tuple[int, int, str]] = []
         for begin, until, number in rows:
             name = "idle" if number == 0 else f"state {number}"
@@ -164,9 +183,22 @@ def test_any_valid_trace_reads_as_the_strict_reader_has_it(tmp_path: Path, seed:
         (s.track, s.name, start): value
         for s in profile.series
         for start, value in zip(s.start.tolist(), s.value.tolist(), strict=True)
+        if not s.summed
     }
     assert read == values
-    assert lost(profile).get("communication", 0) == expected.messages
+    assert set(lost(profile)) <= {"event with another at its instant"}
+    traffic: Counter[tuple[str, str, int]] = Counter()
+    for sender, leaves, receiver, arrives, size in expected.messages:
+        for place, side, time in ((sender, "sent", leaves), (receiver, "received", arrives)):
+            key = "thread " + ".".join(map(str, place)), min(time, end - 1)
+            traffic[key[0], f"messages {side}", key[1]] += 1
+            traffic[key[0], f"bytes {side}", key[1]] += size
+    assert traffic == {
+        (s.track, s.name, start): value
+        for s in profile.series
+        if s.summed
+        for start, value in zip(s.start.tolist(), s.value.tolist(), strict=True)
+    }
 
 
 CASES = [
@@ -177,15 +209,21 @@ CASES = [
     ("words", "hello\n\n# a comment\n2:1:1:1:1:5:7:x\n", {"unreadable line": 2}),
     ("fields", "1:1:1:1:1:0:10\n2:1:1:1:1:0:7\n4:1:1:1:1:0:1:1\n", {"unreadable line": 3}),
     ("empty field", "1:1:1:1:1::10:1\n", {"unreadable line": 1}),
-    ("overflow", "2:1:1:1:1:5:7:9223372036854775808\n", {"unreadable line": 1}),
-    ("far overflow", "2:1:1:1:1:5:7:99999999999999999999999\n", {"unreadable line": 1}),
+    ("overflow", "2:1:1:1:1:5:7:9223372036854775808\n", {"event value beyond 63 bits": 1}),
+    ("far overflow", "2:1:1:1:1:5:7:99999999999999999999\n", {"event value beyond 63 bits": 1}),
+    ("type overflow", "2:1:1:1:1:5:9223372036854775808:7\n", {"unreadable line": 1}),
+    ("time overflow", "1:1:1:1:1:0:9223372036854775808:7\n", {"unreadable line": 1}),
     ("sign inside", "2:1:1:1:1:5:7:1-2\n", {"unreadable line": 1}),
     ("signs", "2:1:1:1:1:5:7:--2\n", {"unreadable line": 1}),
     ("thread", "1:1:1:1:9:0:5:1\n", {"record of an unknown thread": 1}),
     ("task", "1:1:2:1:1:0:5:1\n1:1:1:0:1:0:5:1\n", {"record of an unknown thread": 2}),
     ("backward", "1:1:1:1:1:50:5:1\n", {"state that ends before it begins": 1}),
     ("negative", "2:1:1:1:1:-5:7:1\n", {"event before time 0": 1}),
-    ("message", "3:1:1:1:1:5:5:1:1:1:2:6:6:64:1\n", {"communication": 1}),
+    ("message", "3:1:1:1:1:5:5:2:1:1:2:6:6:64:1\n", {}),
+    ("out of order", "2:1:1:1:1:9:7:1\n3:1:1:1:1:5:5:2:1:1:2:6:6:64:1\n2:1:1:1:1:9:8:1\n", {}),
+    ("no receiver", "3:1:1:1:1:5:5:2:1:1:3:6:6:64:1\n", {"record of an unknown thread": 1}),
+    ("size", "3:1:1:1:1:5:5:2:1:1:2:6:6:-64:1\n", {"negative time or size of a message": 1}),
+    ("early", "3:1:1:1:1:5:5:2:1:1:2:-6:6:64:1\n", {"negative time or size of a message": 1}),
     ("cut", "1:1:1:1:1:0:500:1\n1:1:1:1:1:500:10", {"trace cut": 1}),
     ("twice", "2:1:1:1:1:5:7:1\n2:1:1:1:1:5:7:2\n", {"event with another at its instant": 1}),
     ("windows", "1:1:1:1:1:0:500:1\r\n1:1:1:1:1:500:1000:2\r\n", {}),
@@ -262,22 +300,107 @@ def test_hardware_counters_belong_to_the_time_before(tmp_path: Path) -> None:
     assert [c.tolist() for c in phase.intervals] == [[10], [1000], [1]]
 
 
-def test_a_task_that_only_counts_has_no_threads(tmp_path: Path) -> None:
-    head = "#Paraver (x):100_ns:0:1:2(2:1,1:1)\n"
-    counts = "2:3:1:2:1:50:9:7\n"
-    works = "1:1:1:1:1:0:30:1\n1:2:1:1:2:0:40:1\n" + counts
-    for body in (works, works + "1:3:1:2:1:0:100:0\n"):
-        profile = import_paraver(trace(tmp_path, body, head))
-        check_laws(profile)
-        assert list(thread_states(profile)) == ["thread 1.1.1", "thread 1.1.2"]
-        [counter] = profile.series
-        assert (counter.track, counter.path) == ("thread 1.2.1", -1)
-        assert [c.tolist() for c in counter.intervals] == [[50], [100], [7]]
-        [_, running] = summarise(profile).hottest
-        assert (running.instance, running.stack, running.cycles) == ("threads", ("state 1",), 70)
-    # Where nobody has a state, all are threads.
+@pytest.mark.parametrize("separator", [",", ":"])
+def test_threads_without_a_record_of_their_own_are_idle_rows(
+    tmp_path: Path, separator: str
+) -> None:
+    """Two applications, as Paraver's own writer has them; of the second only events are known."""
+    head = f"#Paraver (x):100_ns:1(4):2:1(2:1){separator}2(1:1,1:1),0\n"
+    counts = "2:3:2:1:1:50:9:7\n"
+    body = "1:1:1:1:1:0:30:1\n1:2:1:1:2:0:40:1\n" + counts
+    profile = import_paraver(trace(tmp_path, body, head))
+    check_laws(profile)
+    states = thread_states(profile)
+    assert list(states) == ["thread 1.1.1", "thread 1.1.2", "thread 2.1.1", "thread 2.2.1"]
+    assert states["thread 2.1.1"] == states["thread 2.2.1"] == [(0, 100, "idle")]
+    [counter] = profile.series
+    assert profile.instances[counter.path] == counter.track == "thread 2.1.1"
+    assert [c.tolist() for c in counter.intervals] == [[50], [100], [7]]
+    [idle, running] = summarise(profile).hottest
+    assert (running.stack, running.cycles, idle.stack, idle.cycles) == (
+        *(("state 1",), 70),
+        *(("idle",), 330),
+    )
     profile = import_paraver(trace(tmp_path, counts, head))
-    assert len(thread_states(profile)) == 3
+    assert len(thread_states(profile)) == 4
+
+
+def test_tracks_that_count_come_back_as_no_threads(tmp_path: Path) -> None:
+    """A counter of no thread has a row of its own in what is exported: it is none that works."""
+    builder = ProfileBuilder()
+    thread = builder.path(-1, Frame(Kind.THREAD, "worker", ""))
+    builder.counter(
+        Series("bank 0", "row misses", "row misses", "", -1, *np.array([[0], [5], [3]]))
+    )
+    idle = builder.tree([builder.path(thread, Frame(Kind.STATE, "idle", ""))])
+    path = exported(tmp_path, builder.build(Meta("hls", "t.c"), [10], [idle]))
+    back = import_paraver(path)
+    assert thread_states(back) == {"worker": [(0, 10, "idle")]}
+    assert [(s.track, s.path) for s in back.series] == [("bank 0", -1)]
+
+
+def test_messages_count_where_they_leave_and_arrive(tmp_path: Path) -> None:
+    first = "3:1:1:1:1:10:20:2:1:1:2:5:40:64:1\n"
+    again = "3:1:1:1:1:11:20:2:1:1:2:5:1000:36:1\n"
+    back = "3:2:1:1:2:50:60:1:1:1:1:50:70:0:1\n"
+    path = trace(tmp_path, back + first + again)
+    found = {(s.track, s.name): s for s in import_paraver(path).series}
+    assert {key: [c.tolist() for c in s.intervals] for key, s in found.items()} == {
+        ("thread 1.1.1", "messages sent"): [[20], [21], [2]],
+        ("thread 1.1.1", "bytes sent"): [[20], [21], [100]],
+        ("thread 1.1.2", "messages sent"): [[60], [61], [1]],
+        ("thread 1.1.2", "bytes sent"): [[60], [61], [0]],
+        ("thread 1.1.1", "messages received"): [[70], [71], [1]],
+        ("thread 1.1.1", "bytes received"): [[70], [71], [0]],
+        # What arrives at the trace's end arrives in its last cycle.
+        ("thread 1.1.2", "messages received"): [[40, 999], [41, 1000], [1, 1]],
+        ("thread 1.1.2", "bytes received"): [[40, 999], [41, 1000], [64, 36]],
+    }
+    assert all(s.summed and s.path >= 0 for s in found.values())
+    # A message may be the last thing that is recorded.
+    late = trace(tmp_path, "3:1:1:1:1:10:20:2:1:1:2:5:4000:64:1\n")
+    assert import_paraver(late).cycles == 4000
+
+
+def test_the_other_values_of_a_line_are_taken_in(tmp_path: Path) -> None:
+    body = f"2:1:1:1:1:5:7:1:8:{1 << 63}:9:2\n2:1:1:1:1:6:7:{10**25}:8:-3:9:4\n"
+    profile = import_paraver(trace(tmp_path, body))
+    assert [(s.name, s.start.tolist(), s.value.tolist()) for s in profile.series] == [
+        ("event 7", [5], [1]),
+        ("event 8", [6], [-3]),
+        ("event 9", [5, 6], [2, 4]),
+    ]
+    (anomaly,) = profile.meta.anomalies
+    assert (anomaly.name, anomaly.count) == ("event value beyond 63 bits", 2)
+    assert "line 2" in anomaly.detail
+
+
+def test_labels_of_values_are_kept(tmp_path: Path) -> None:
+    path = trace(tmp_path, "2:1:1:1:1:0:7:1\n2:1:1:1:1:9:7:0\n2:1:1:1:2:5:8:-2:9:4:6:1\n")
+    names = (
+        "EVENT_TYPE\n0 7 MPI call\n0 8 OpenMP\nVALUES\n0 Outside\n1   MPI_Send: to all \n-2 odd\n"
+        "no number\n\nEVENT_TYPE\n0 9 Bytes\n"
+    )
+    (tmp_path / "t.pcf").write_text(names)
+    profile = import_paraver(path)
+    labels = {0: "Outside", 1: "MPI_Send: to all", -2: "odd"}
+    assert {s.name: s.labels for s in profile.series} == {
+        "MPI call": labels, "OpenMP": labels, "Bytes": {}, "event 6": {}
+    }  # fmt: skip
+    table = profile.counters.sort("name", "start")
+    assert table.select("name", "value", "label").rows() == [
+        ("Bytes", 4, None),
+        ("MPI call", 1, "MPI_Send: to all"),
+        ("MPI call", 0, "Outside"),
+        ("OpenMP", -2, "odd"),
+        ("event 6", 1, None),
+    ]
+    # They are saved, and go to Paraver and back.
+    cyclescope.save(profile, tmp_path / "t.cyc")
+    assert cyclescope.load(tmp_path / "t.cyc") == profile
+    (tmp_path / "out").mkdir()
+    back = import_paraver(exported(tmp_path / "out", profile))
+    assert {s.name: s.labels for s in back.series} == {s.name: s.labels for s in profile.series}
 
 
 def test_a_cut_archive_is_data_loss(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import gzip
 import io
 import itertools
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
 )
 
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder
+from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import write_timeline
 from cyclescope.views._lanes import rows
 from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets, varint
@@ -241,6 +241,20 @@ def test_a_counter_falls_to_zero_in_a_gap_and_a_window_begins_with_its_value() -
     windowed = decoded(written(switch_profile(), start=5, end=7))
     (counter,) = [t for t in windowed.values() if t.counts]
     assert counter.counts == [(5, -3), (6, 0)]
+
+
+def test_values_that_have_labels_are_slices() -> None:
+    """A value that stands for something is no height; 0 without a label is nothing."""
+    profile = switch_profile()
+    columns = (np.array(c, dtype=np.int64) for c in ([0, 2, 3, 5], [2, 3, 5, 10], [4, 0, -1, 7]))
+    calls = Series("main", "MPI call", "event", "", -1, *columns, labels={4: "Send", -1: "Wait"})
+    profile = replace(profile, series=(calls,))
+    (track,) = [t for t in decoded(written(profile)).values() if t.name == "MPI call"]
+    assert track.slices == [(0, 2, "Send", ""), (3, 5, "Wait", ""), (5, 9, "7", "")]
+    assert not track.counts
+    windowed = decoded(written(profile, start=1, end=4)).values()
+    (track,) = [t for t in windowed if t.name == "MPI call"]
+    assert track.slices == [(1, 2, "Send", ""), (3, 4, "Wait", "")]
 
 
 def test_tracks_are_ordered_explicitly() -> None:

@@ -4,7 +4,7 @@
     paths      path, parent, frame, instance; active: cycles; own: those in which it called nothing
     trees      tree, path
     runs       start, cycles, tree
-    counters   track, name, metric, unit, path, start, end, value
+    counters   track, name, metric, unit, path, start, end, value, label
     spans      path, start, end: the activations of every path
     meta       key, value
 

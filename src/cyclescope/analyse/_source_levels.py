@@ -149,4 +149,8 @@ def _moved(series: Series, new: Sequence[int]) -> Series:
         return Series.of_bank(
             series.track, series.name, series.metric, series.unit, path, series.bank, series.column
         )
-    return Series(series.track, series.name, series.metric, series.unit, path, *series.intervals)
+    return Series(
+        *(series.track, series.name, series.metric, series.unit, path),
+        *series.intervals,
+        labels=series.labels,
+    )

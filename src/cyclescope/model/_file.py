@@ -3,7 +3,7 @@
 A zip whose members are stored, not deflated (Parquet compresses itself), so that any reader of
 Parquet can open a table in place:
 
-    head.json         format, version, meta, counter series
+    head.json         format, version, meta, counter series and the labels of their values
     frames.parquet    as `Profile.frames`
     paths.parquet     path, parent, frame
     trees.parquet     tree, path
@@ -71,6 +71,7 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
         "meta": asdict(profile.meta),
         "banks": [list(b.values.shape) for b in banks],
         "series": [_series_head(s, banks) for s in profile.series],
+        "labels": {i: s.labels for i, s in enumerate(profile.series) if s.labels},
     }
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(head, indent=1)
@@ -261,6 +262,7 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
         schedule=Runs(cycles=ints("runs", "cycles"), tree=shown),
         series=_read_series(
             head["series"],
+            {int(number): labels for number, labels in head.get("labels", {}).items()},
             banks,
             *(ints("counters", column) for column in ("series", "gap", "cycles", "value")),
         ),
@@ -329,6 +331,7 @@ def _frame(row: dict[str, Any]) -> Frame:
 
 def _read_series(
     heads: list[dict[str, Any]],
+    labels: dict[int, dict[str, str]],
     banks: list[Bank],
     series: Ints,
     gap: Ints,
@@ -337,13 +340,14 @@ def _read_series(
 ) -> tuple[Series, ...]:
     result = []
     own = 0  # series that have rows of their own are numbered among themselves
-    for head in heads:
+    for number, head in enumerate(heads):
         if "bank" in head:
             result.append(Series.of_bank(**{**head, "bank": banks[head["bank"]]}))
             continue
         first, last = np.searchsorted(series, [own, own + 1])
         end = np.cumsum(gap[first:last] + cycles[first:last])
         start = end - cycles[first:last]
-        result.append(Series(**head, start=start, end=end, value=value[first:last]))
+        names = {int(text): label for text, label in labels.get(number, {}).items()}
+        result.append(Series(**head, start=start, end=end, value=value[first:last], labels=names))
         own += 1
     return tuple(result)

@@ -11,6 +11,8 @@ import numpy as np
 from cyclescope.model._changes import changes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from cyclescope.model._profile import Ints
@@ -22,6 +24,8 @@ SUMMED = frozenset(
         "bytes",
         "hardware counter",
         "local bytes",
+        "message bytes",
+        "messages",
         "operations",
         "outstanding",
         "requests",
@@ -111,9 +115,10 @@ class Series:
         path: the call path to which the track belongs, -1 for none.
         start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end. The
             last may reach one cycle past the run: what a step in the last cycle led to.
+        labels: names of values, of a series whose values are no quantities; empty otherwise.
     """
 
-    __slots__ = ("_own", "bank", "column", "metric", "name", "path", "track", "unit")
+    __slots__ = ("_own", "bank", "column", "labels", "metric", "name", "path", "track", "unit")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -126,8 +131,11 @@ class Series:
         start: Ints,
         end: Ints,
         value: Ints,
+        *,
+        labels: Mapping[int, str] | None = None,
     ) -> None:
         self.track, self.name, self.metric, self.unit, self.path = track, name, metric, unit, path
+        self.labels: dict[int, str] = dict(labels or {})
         self._own: _Intervals | None = (start, end, value)
         self.bank: Bank | None = None
         self.column = -1
@@ -172,7 +180,7 @@ class Series:
 
     @property
     def head(self) -> dict[str, str | int]:
-        """Everything but the values."""
+        """Everything but the values and their labels."""
         names = ("track", "name", "metric", "unit", "path")
         return {name: getattr(self, name) for name in names}
 
@@ -183,7 +191,9 @@ class Series:
         """Equal contents, however they are kept."""
         if not isinstance(other, Series):
             return NotImplemented
-        return self.head == other.head and all(
+        if self.head != other.head or self.labels != other.labels:
+            return False
+        return all(
             np.array_equal(a, b) for a, b in zip(self.intervals, other.intervals, strict=True)
         )
 

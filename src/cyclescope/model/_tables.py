@@ -71,7 +71,10 @@ def runs(profile: Profile) -> pl.DataFrame:
 
 
 def counters(profile: Profile) -> pl.DataFrame:
-    """Columns track, name, metric, unit, path (null for none), start, end, value."""
+    """Columns track, name, metric, unit, path, start, end, value, label.
+
+    A path or a label is null where there is none.
+    """
     series = profile.series
     index = np.repeat(np.arange(len(series)), [len(s) for s in series])
 
@@ -81,6 +84,15 @@ def counters(profile: Profile) -> pl.DataFrame:
     def joined(name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         parts = [getattr(s, name) for s in series]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+    def labelled() -> pl.Series:
+        labels = [
+            pl.Series(s.value).replace_strict(s.labels, default=None, return_dtype=pl.String)
+            if s.labels
+            else pl.Series([None], dtype=pl.String).new_from_index(0, len(s))
+            for s in series
+        ]
+        return pl.concat([pl.Series([], dtype=pl.String), *labels])
 
     owner = np.array([s.path for s in series], dtype=np.int64)[index]
     return pl.DataFrame(
@@ -93,5 +105,6 @@ def counters(profile: Profile) -> pl.DataFrame:
             "start": joined("start"),
             "end": joined("end"),
             "value": joined("value"),
+            "label": labelled(),
         }
     ).with_columns(pl.when(pl.col("path") >= 0).then(pl.col("path")).alias("path"))

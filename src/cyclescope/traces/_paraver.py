@@ -1,4 +1,4 @@
-"""Import a Paraver trace: threads in states, and events as counters."""
+"""Import a Paraver trace: threads in states; events and messages as counters."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ _PIECE = 1 << 18  # what fits in a processor's cache with all that is made of it
 _LONGEST = 64 << 20  # bytes of a header or of one record
 _CANONICAL = ("idle", "running", "critical", "spinning")
 _LOSSES = {
-    "communication": "messages between threads are not shown; the first in line {}",
     "event before time 0": "not taken in; the first near line {}",
+    "event value beyond 63 bits": "not taken in, the others of its line are; first in line {}",
+    "negative time or size of a message": "not taken in; the first in line {}",
     "record of an unknown thread": "the header has no such thread: not taken in; first in line {}",
     "record out of order": "taken in where its time belongs; the first is line {}",
     "state that ends before it begins": "not taken in; the first in line {}",
@@ -49,12 +50,13 @@ _LOSSES = {
 
 
 def import_paraver(path: Path, *, period_ps: int | None = None) -> Profile:
-    """The profile of a Paraver trace: its threads, the states they are in, its events.
+    """The profile of a Paraver trace: its threads, the states they are in, events and messages.
 
     A cycle is the trace's unit of time; of traces that cyclescope wrote, and where a period is
     given, it is a clock cycle. Names come from the .pcf and .row beside the trace, if there are
     any. An event's value holds until the thread's next event of the type, except for hardware
-    counters and those that cyclescope wrote as totals: they belong to the time before.
+    counters and those that cyclescope wrote as totals: they belong to the time before. A message
+    counts in the cycle in which it leaves its sender, and in that in which it arrives.
 
     Args:
         path: .prv, plain or packed (.gz, .xz).
@@ -149,6 +151,10 @@ class _Clock:
         return -(-times * self.unit_ps // self.cycle_ps)
 
 
+_Counter = tuple[int, Kind, tuple["Ints", "Ints", "Ints"], dict[int, str]]
+"""Row, kind, (start, end, value), labels of values."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Import:
     path: Path
@@ -164,7 +170,7 @@ class _Import:
         tracks = self._thread_frames()
         shown = self._shown_threads()
         threads = self._threads(tracks, shown)
-        events = self._events()
+        events = [*self._events(), *self._messages()]
         options = {"from": "paraver", "unit": self.header.unit or "none: microseconds"}
         meta = Meta(
             source="traces",
@@ -187,8 +193,9 @@ class _Import:
                     what.unit,
                     paths[shown.index(row)] if row in shown else -1,
                     *intervals,
+                    labels=labels,
                 )
-                for row, what, intervals in events
+                for row, what, intervals, labels in events
             ],
             where=str(self.path),
         )
@@ -200,12 +207,15 @@ class _Import:
     # States
 
     def _shown_threads(self) -> list[int]:
-        """All rows but those of tasks that only count, while others work: they are no threads."""
-        states, events = self.records.states, self.records.events
-        tasks = [thread[:2] for thread in self.header.threads]
-        working = {tasks[row] for row in np.unique(states[states[:, 3] != 0, 0]).tolist()}
-        counting = {tasks[row] for row in np.unique(events[:, 0]).tolist()} - working
-        return [row for row, task in enumerate(tasks) if not working or task not in counting]
+        """All rows; of a trace of ours those of the first task: the second has tracks that count.
+
+        A thread of another's trace stays one if nothing of it is recorded: it is idle.
+        """
+        return [
+            row
+            for row, (_, task, _) in enumerate(self.header.threads)
+            if not self.header.own or task == 1
+        ]
 
     def _threads(self, tracks: list[Frame], shown: list[int]) -> list[ThreadStates]:
         table = self.records.states
@@ -261,8 +271,8 @@ class _Import:
 
     # Events
 
-    def _events(self) -> list[tuple[int, Kind, tuple[Ints, Ints, Ints]]]:
-        """(row, kind, (start, end, value)) of each counter."""
+    def _events(self) -> list[_Counter]:
+        """Each row's events of a type, as a counter."""
         table = self.records.events
         kinds, kind = np.unique(table[:, 2], return_inverse=True)
         key = table[:, 0] * max(len(kinds), 1) + kind.reshape(-1)
@@ -284,15 +294,34 @@ class _Import:
             else:
                 part = _levels(time[own], table[own, 3], self.clock.cycles)
                 hidden += end - begin - len(part[0])
-            found.append((int(table[begin, 0]), what, part))
+            labels = self.names.labels.get(number, {})
+            found.append((int(table[begin, 0]), what, part, labels))
         self._lose("event with another at its instant", hidden, "the last one's value is shown")
         self._lose("count at time 0", early, "there is no cycle before it to which it belongs")
-        unlabelled = sum(1 for number in kinds.tolist() if number in self.names.labelled)
-        if unlabelled:
-            detail = "values are numbers; their labels are in the .pcf"
-            self.anomalies.append(
-                Anomaly("event type with labels", Severity.INFO, unlabelled, detail)
+        return found
+
+    # Messages
+
+    def _messages(self) -> list[_Counter]:
+        """Messages and their bytes, by thread and cycle: what it sends, what it receives."""
+        table = self.records.messages
+        found: list[_Counter] = []
+        for side, direction in enumerate(("sent", "received")):
+            kinds = (
+                Kind(f"messages {direction}", "messages", "messages"),
+                Kind(f"bytes {direction}", "message bytes", "B"),
             )
+            # What leaves at the very end leaves in the last cycle.
+            time = np.minimum(self.clock(table[:, 2 * side + 1]), self.clock.cycles - 1)
+            own = table[:, 2 * side]
+            for row in np.unique(own).tolist():
+                which = own == row
+                when, place = np.unique(time[which], return_inverse=True)
+                counts = np.bincount(place, minlength=len(when)).astype(np.int64)
+                sizes = np.zeros(len(when), dtype=np.int64)
+                np.add.at(sizes, place, table[which, 4])
+                for kind, value in zip(kinds, (counts, sizes), strict=True):
+                    found.append((row, kind, (when, when + 1, value), {}))
         return found
 
 

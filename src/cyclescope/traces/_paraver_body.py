@@ -32,17 +32,20 @@ _Words = NDArray[np.uint64]
 
 @dataclass
 class Records:
-    """States and events in the order of the file, and what could not be taken in.
+    """States, events and messages in the order of the file, and what could not be taken in.
 
     Attributes:
         states: row, begin, end, state; shape (records, 4).
         events: row, time, type, value; shape (events, 4): a line may hold several.
+        messages: sender's row, time it leaves, receiver's row, time it arrives, bytes; shape
+            (messages, 5). Of a record's logical and physical times these are the physical ones.
         end: the latest time of any record.
         lost: name → how many lines or records, and the first line's number.
     """
 
     states: Ints
     events: Ints
+    messages: Ints
     end: int
     lost: dict[str, tuple[int, int]]
 
@@ -54,6 +57,7 @@ class Body:
     header: Header
     _states: list[Ints] = field(default_factory=list)
     _events: list[Ints] = field(default_factory=list)
+    _messages: list[Ints] = field(default_factory=list)
     _lost: dict[str, tuple[int, int]] = field(default_factory=dict)
     _lines: int = 1
     _now: int = 0
@@ -61,9 +65,11 @@ class Body:
 
     def records(self) -> Records:
         """All that was read."""
-        empty = np.empty((0, 4), dtype=np.int64)
-        states, events = (np.concatenate([empty, *part]) for part in (self._states, self._events))
-        return Records(states, events, self._end, self._lost)
+        parts = ((self._states, 4), (self._events, 4), (self._messages, 5))
+        states, events, messages = (
+            np.concatenate([np.empty((0, width), dtype=np.int64), *part]) for part, width in parts
+        )
+        return Records(states, events, messages, self._end, self._lost)
 
     def lose(self, name: str, count: int, line: int) -> None:
         """Count something that was not taken in."""
@@ -75,14 +81,14 @@ class Body:
         data, ends, signs, strange = _separated(text)
         if strange:
             data, ends, signs, _ = _separated(self._without_strange(text))
-        value, wrong = _numbers(data, ends, signs)
+        value, wrong, large = _numbers(data, ends, signs)
         last = np.flatnonzero(data[ends] == _NEWLINE)
         first = np.append(np.zeros(1, dtype=np.int64), last[:-1] + 1)[: len(last)]
         count = last - first + 1
         blank = (count == 1) & (np.diff(ends[last], prepend=_PAD - 1) == 1)
         if len(first):
-            bad = np.logical_or.reduceat(wrong, first) & ~blank
-            self._lines_of(value, first, count, bad, blank)
+            bad = np.logical_or.reduceat(_harmful(value, first, wrong, large), first) & ~blank
+            self._lines_of(value, first, count, bad, blank, large)
         self._lines += len(last)
 
     def _without_strange(self, text: bytes) -> bytes:
@@ -95,7 +101,9 @@ class Body:
                 lines[number] = b""
         return b"\n".join(lines)
 
-    def _lines_of(self, value: Ints, first: Ints, count: Ints, bad: Any, blank: Any) -> None:
+    def _lines_of(
+        self, value: Ints, first: Ints, count: Ints, bad: Any, blank: Any, large: NDArray[np.bool_]
+    ) -> None:
         kind = value[first]
         state = (kind == _STATE) & (count == 8)
         event = (kind == _EVENT) & (count >= 8) & (count % 2 == 0)
@@ -106,9 +114,15 @@ class Body:
         row = np.full(len(first), -1, dtype=np.int64)
         at = first[known]
         row[known] = self.header.rows(value[at + 2], value[at + 3], value[at + 4])
-        self._note("record of an unknown thread", known & (row < 0))
-        self._order(np.maximum(value[first[known] + 5], 0), known)
-        self._note("communication", message & (row >= 0))
+        at = first[message]
+        partner = np.full(len(first), -1, dtype=np.int64)
+        partner[message] = self.header.rows(value[at + 8], value[at + 9], value[at + 10])
+        stray = known & ((row < 0) | (message & (partner < 0)))
+        self._note("record of an unknown thread", stray)
+        # A message is recorded once, for two threads at four times: it has no place of its own.
+        timed = known & ~message
+        self._order(np.maximum(value[first[timed] + 5], 0), timed)
+        self._take_messages(value, first, message & ~stray, row, partner)
         state &= row >= 0
         event &= row >= 0
         at = first[state]
@@ -121,10 +135,36 @@ class Body:
         if len(table):
             self._states.append(table)
             self._end = max(self._end, int(table[:, 2].max()))
-        self._take_events(value, first[event], count[event], row[event])
+        self._take_events(value, large, np.flatnonzero(event), first, count, row)
 
-    def _take_events(self, value: Ints, first: Ints, count: Ints, row: Ints) -> None:
-        pairs = (count - 6) // 2
+    def _take_messages(
+        self, value: Ints, first: Ints, which: NDArray[np.bool_], row: Ints, partner: Ints
+    ) -> None:
+        at = first[which]
+        if not len(at):
+            return
+        times = value[at[:, None] + np.array([5, 6, 11, 12])]
+        wrong = (times < 0).any(axis=1) | (value[at + 13] < 0)
+        if wrong.any():
+            line = self._line(int(np.flatnonzero(which)[wrong][0]))
+            self.lose("negative time or size of a message", int(wrong.sum()), line)
+        columns = (row[which], times[:, 1], partner[which], times[:, 3], value[at + 13])
+        table = np.stack(columns, axis=1)[~wrong]
+        if len(table):
+            self._messages.append(table)
+            self._end = max(self._end, int(times[~wrong].max()))
+
+    def _take_events(
+        self,
+        value: Ints,
+        large: NDArray[np.bool_],
+        lines: Ints,
+        first: Ints,
+        count: Ints,
+        row: Ints,
+    ) -> None:
+        first, row = first[lines], row[lines]
+        pairs = (count[lines] - 6) // 2
         if not len(pairs):
             return
         if int(pairs.max()) == 1:
@@ -137,8 +177,12 @@ class Body:
         table = np.stack((row[line], time, value[at], value[at + 1]), axis=1)
         early = time < 0
         if early.any():
-            self.lose("event before time 0", int(early.sum()), self._lines + 1)
-            table = table[~early]
+            self.lose("event before time 0", int(early.sum()), self._line(lines[line[early][0]]))
+        beyond = large[at + 1]
+        if beyond.any():
+            where = self._line(lines[line[beyond][0]])
+            self.lose("event value beyond 63 bits", int(beyond.sum()), where)
+        table = table[~(early | beyond)]
         if len(table):
             self._events.append(table)
             self._end = max(self._end, int(table[:, 1].max()))
@@ -171,8 +215,25 @@ def _separated(text: bytes) -> tuple[Any, Ints, Ints, int]:
     return data, ends, signs, len(data) - digits - len(ends) - len(signs)
 
 
-def _numbers(data: Any, ends: Ints, signs: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """The number before each separator, and whether it is none that 64 bits hold."""
+def _harmful(
+    value: Ints, first: Ints, wrong: NDArray[np.bool_], large: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which fields make a line unreadable. A value too large harms none of an event's others."""
+    places = np.flatnonzero(large)
+    if not len(places):
+        return wrong
+    line = np.searchsorted(first, places, side="right") - 1
+    field_ = places - first[line]
+    alone = (value[first[line]] == _EVENT) & (field_ >= 7) & (field_ % 2 == 1)
+    harmful = wrong.copy()
+    harmful[places[~alone]] = True
+    return harmful
+
+
+def _numbers(
+    data: Any, ends: Ints, signs: Ints
+) -> tuple[Ints, NDArray[np.bool_], NDArray[np.bool_]]:
+    """The number before each separator; whether it is none, or one beyond 63 bits."""
     starts = np.append(np.array([_PAD]), ends[:-1] + 1)[: len(ends)]
     length = ends - starts
     wrong = np.zeros(len(ends), dtype=np.bool_)
@@ -183,20 +244,22 @@ def _numbers(data: Any, ends: Ints, signs: Ints) -> tuple[Ints, NDArray[np.bool_
         if np.count_nonzero(negative) != len(signs):
             # One that is not in front: find its field.
             wrong |= np.bincount(np.searchsorted(ends, signs), minlength=len(ends)) != negative
-    wrong |= (length < 1) | (length > _MOST_DIGITS)
+    wrong |= length < 1
+    large = length > _MOST_DIGITS
     words = np.ndarray((len(data) - 7,), "<u8", data, 0, (1,))
     value = _eight(words[ends - 8], np.clip(length, 1, 8))
-    long = np.flatnonzero((length > 8) & ~wrong)
+    long = np.flatnonzero((length > 8) & ~(wrong | large))
     for skipped in (8, 16):
         if len(long):
             part = _eight(words[ends[long] - skipped - 8], np.clip(length[long] - skipped, 1, 8))
             value[long] += part * np.uint64(10**skipped)
             long = long[length[long] > skipped + 8]
-    wrong |= value > _LARGEST
+    large |= value > _LARGEST
+    large &= ~wrong
     result: Ints = value.view(np.int64)
     if negative is not None:
         result = np.where(negative, -result, result)
-    return result, wrong
+    return result, wrong, large
 
 
 def _eight(word: _Words, digits: Ints) -> _Words:

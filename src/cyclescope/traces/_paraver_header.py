@@ -22,6 +22,9 @@ _HEADER = re.compile(r"#Paraver ?\(([^)]*)\):(\d{1,19})(_\w+)?:(.*)", re.DOTALL)
 _UNITS = {"_ns": 10**3, "_us": 10**6, "_ms": 10**9}
 _COUNTERS = range(42_000_000, 42_009_000)  # Extrae's: a value is the count since the one before
 _MOST_THREADS = 100_000
+_APPLICATION = re.compile(
+    r"(\d{1,9})\((\d{1,9}:\d+(?:,\d{1,9}:\d+)*)\)(?:[:,](?=\d+\()|:?\s*$|,\d+\s*$)"
+)
 _OWN = re.compile(r"# cyclescope: 1 cycle = (\d{1,18}) ps( \(real\))?")
 
 
@@ -96,14 +99,18 @@ def read_header(path: Path, line: bytes, comment: bytes) -> Header:
 
 
 def _threads(path: Path, text: str) -> list[tuple[int, int, int]]:
-    """The resources and the process model: `8 nodes (…):1 application:1 task(8 threads:node)`."""
+    """The resources and the process model: `nodes(…):applications:tasks(threads:node,…),tasks(…)`.
+
+    Paraver writes a comma between two applications, and takes a colon too; a number alone after
+    the last one says how many communicators follow.
+    """
     match = re.match(r"(?:0|\d+\([\d,]*\)):(\d{1,6}):", text)
     if match is None:
         raise DataError(f"{path}: line 1: the list of nodes and applications is damaged")
     at = match.end()
     threads: list[tuple[int, int, int]] = []
     for appl in range(1, int(match[1]) + 1):
-        part = re.compile(r"(\d{1,9})\((\d+:\d+(?:,\d+:\d+)*)\)(?:,\d+)?(?::|$)").match(text, at)
+        part = _APPLICATION.match(text, at)
         counts = [int(task.split(":")[0]) for task in part[2].split(",")] if part else []
         if part is None or len(counts) != int(part[1]):
             raise DataError(f"{path}: line 1: application {appl} of {match[1]} is damaged")
@@ -133,12 +140,12 @@ class Names:
     Attributes:
         states: label of each state.
         kinds: each event type.
-        labelled: types whose values have labels.
+        labels: of types whose values have labels, each value's.
     """
 
     states: dict[int, str] = field(default_factory=dict)
     kinds: dict[int, Kind] = field(default_factory=dict)
-    labelled: set[int] = field(default_factory=set)
+    labels: dict[int, dict[int, str]] = field(default_factory=dict)
 
 
 def _text(path: Path) -> list[str]:
@@ -172,8 +179,10 @@ def read_names(path: Path) -> Names:
             metric = "hardware counter" if number in _COUNTERS else "event"
             names.kinds[number] = own.get(number, Kind(words[2].strip(), metric, ""))
             types.append(number)
-        elif section == "VALUES":
-            names.labelled.update(types)
+        elif section == "VALUES" and len(words) > 1 and _small(words[0].removeprefix("-")):
+            for number in types:
+                label = " ".join(line.split()[1:])
+                names.labels.setdefault(number, {})[int(words[0])] = label
     return names
 
 

@@ -47,7 +47,7 @@ class EventType:
         name, metric, unit: as in `Series`.
         summed: a value is the total since the row's last event of the type; else it holds until
             the next one.
-        values: labels of values, by number; empty where values are quantities.
+        values: labels of values; empty where values are quantities.
     """
 
     number: int
@@ -55,7 +55,7 @@ class EventType:
     metric: str
     unit: str
     summed: bool
-    values: list[str] = field(default_factory=list)
+    values: dict[int, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -92,13 +92,13 @@ def plan(profile: Profile) -> Plan:
     owner, rows = _owners(profile)
     entries = _Entries(profile, np.array(owner, dtype=np.int64))
     state, labels = _states(profile, entries, len(rows))
-    activity = EventType(ACTIVITY, "active part", "activity", "", False, ["none"])
+    activity = EventType(ACTIVITY, "active part", "activity", "", False, {0: "none"})
     active = np.zeros_like(state)
     parts: dict[tuple[int, ...], int] = {(): 0}
     for tree, row, part in _parts(profile, entries):
         number = parts.setdefault(part, len(parts))
         if number == len(activity.values):
-            activity.values.append(_part_label(profile, part))
+            activity.values[number] = _part_label(profile, part)
         active[tree, row] = number
     tracks, types, events = _counters(profile, owner, rows)
     return Plan(
@@ -224,18 +224,21 @@ def _counters(
     """Further tracks, the types of events, and each counter's row and type."""
     row_of = {name: row for row, name in enumerate(rows)}
     tracks: dict[str, int] = {}
-    types: dict[tuple[str, str, str], EventType] = {}
+    types: dict[tuple[object, ...], EventType] = {}
     count = [0, 0]
     events = []
     for series in profile.series:
         row = owner[series.path] if series.path >= 0 else row_of.get(series.track, -1)
         if row < 0:
             row = len(rows) + tracks.setdefault(series.track, len(tracks))
-        key = (series.name, series.metric, series.unit)
+        # Paraver reads a label's value as a number of 32 bits.
+        labels = {v: _clean(label) for v, label in series.labels.items() if abs(v) < 1 << 31}
+        kind = (series.name, series.metric, series.unit)
+        key = (*kind, *sorted(labels.items()))
         if key not in types:
             count[series.summed] += 1
             base = (_LEVELS, _TOTALS)[series.summed]
-            types[key] = EventType(base + count[series.summed], *key, series.summed)
+            types[key] = EventType(base + count[series.summed], *kind, series.summed, labels)
         events.append((row, types[key], series))
     ordered = sorted(types.values(), key=lambda t: t.number)
     return list(tracks), ordered, events

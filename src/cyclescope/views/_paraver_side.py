@@ -53,7 +53,7 @@ def paraver_companions(profile: Profile, *, period_ps: int | None = None) -> dic
     files[".states.cfg"] = _cfg([states])
     files[".histogram.cfg"] = _cfg([states], histogram=_histogram(len(shown.states)))
     if shown.activity.any():
-        files[".activity.cfg"] = _cfg([_window(1, "Active part", _LEVEL, (ACTIVITY,))])
+        files[".activity.cfg"] = _cfg([_window(1, "Active part", _LEVEL, (ACTIVITY,), coded=True)])
     by_metric: dict[str, list[EventType]] = {}
     for kind in shown.types[1:]:
         by_metric.setdefault(kind.metric, []).append(kind)
@@ -71,7 +71,8 @@ def _metric_windows(kinds: Sequence[EventType], period_ps: int | None) -> list[s
     windows: list[str] = []
     for kind in kinds:
         if not kind.summed:
-            windows.append(_window(len(windows) + 1, kind.label, _LEVEL, (kind.number,)))
+            number, coded = len(windows) + 1, bool(kind.values)
+            windows.append(_window(number, kind.label, _LEVEL, (kind.number,), coded=coded))
             continue
         per = "cycle" if period_ps is None else "ns"
         name = f"{kind.label} per {per}"
@@ -112,7 +113,7 @@ def _pcf(shown: Plan) -> str:
         lines += [f"0 {kind.number} {kind.label}"]
         if kind.values:
             lines.append("VALUES")
-            lines += [f"{value} {label}" for value, label in enumerate(kind.values)]
+            lines += [f"{value} {label}" for value, label in sorted(kind.values.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -144,9 +145,18 @@ def _cfg(windows: Sequence[str], histogram: str = "") -> str:
 
 
 def _window(
-    number: int, name: str, function: str, types: Sequence[int], level: str = "thread"
+    number: int,
+    name: str,
+    function: str,
+    types: Sequence[int],
+    level: str = "thread",
+    *,
+    coded: bool = False,
 ) -> str:
-    """A timeline. Rates are drawn over the time to which they belong, whatever the zoom."""
+    """A timeline. Rates are drawn over the time to which they belong, whatever the zoom.
+
+    Quantities have a colour gradient; states, and values that are `coded`, a colour each.
+    """
     state = not types
     functions = {
         "cpu": "Active Thd", "appl": "Adding", "task": "Adding", "thread": function,
@@ -158,7 +168,7 @@ def _window(
                 "compose_system", "compose_workload", "topcompose1", "topcompose2")  # fmt: skip
     chosen = ", ".join(f"{{{key}, {value}}}" for key, value in functions.items())
     unchanged = ", ".join(f"{{{key}, As Is}}" for key in composed)
-    gradient = function != "State As Is" and types != (ACTIVITY,)
+    gradient = not state and not coded
     lines = [
         "################################################################################",
         f"< NEW DISPLAYING WINDOW {name} >",

@@ -5,7 +5,8 @@
       Control registers       one slice of one cycle for each update: `fsm0: 2 → 3`
       Groups                  its groups, likewise by arm
       Primitives              a track for each primitive
-      counters                stalls, bytes, … where the profile has them
+      counters                stalls, bytes, … where the profile has them; slices where values
+                              have labels
       queue [pifo]            the cells it calls, likewise
 
 Open it at ui.perfetto.dev. Perfetto knows no cycles, only nanoseconds: one cycle is one
@@ -154,6 +155,8 @@ class _Timeline:
             for track in tracks:
                 if track.registers:
                     yield from self._register_slices(track)
+                elif track.counter is not None and track.counter.labels:
+                    yield from self._labelled_slices(track, track.counter)
                 elif track.counter is not None:
                     yield from self._counter(track, track.counter)
             yield from self._row_slices([track for track in tracks if track.row is not None])
@@ -239,6 +242,17 @@ class _Timeline:
         packets = self._slices(track, [(text, None) for text in texts], slices)
         del slices
         yield from packets
+
+    def _labelled_slices(self, track: _Track, series: Series) -> Iterator[Any]:
+        """A slice for each value that has a label, or is not 0."""
+        start, end, value = series.intervals
+        numbers, which = np.unique(value, return_inverse=True)
+        texts = [_name(series.labels.get(n, str(n))) for n in numbers.tolist()]
+        shown = np.array([n in series.labels or n != 0 for n in numbers.tolist()], dtype=np.bool_)
+        kept = shown[which] & (start < self._profile.cycles)
+        end = np.minimum(end[kept], self._profile.cycles)
+        slices = self._windowed(len(texts), which[kept], start[kept], end)
+        yield from self._slices(track, [(text, None) for text in texts], slices)
 
     def _counter(self, track: _Track, series: Series) -> Iterator[Any]:
         yield _serialized(self._defaults(track, []))
