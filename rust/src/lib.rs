@@ -7,7 +7,9 @@
 
 mod blocks;
 mod conditions;
+mod confine;
 mod encode;
+mod guard;
 mod inline;
 mod instrument;
 mod plan;
@@ -48,6 +50,8 @@ struct Request {
     disable: Vec<String>,
     options: Vec<String>,
     instrument: bool,
+    /// Only files below the program's folder.
+    bound: bool,
 }
 
 /// Ports by name: passes that add some go through hash tables, whose order differs from run to run,
@@ -66,7 +70,8 @@ fn in_fixed_order(ctx: &ir::Context) {
 /// (Verilog, record as JSON).
 fn run(request: &Request) -> CalyxResult<(String, String)> {
     record::begin();
-    let mut workspace = source::workspace(&request.file, &request.library, &request.replacements)?;
+    let mut workspace =
+        source::workspace(&request.file, &request.library, &request.replacements, request.bound)?;
     if request.instrument {
         workspace.lib.add_inline_primitive(instrument::probe_primitive());
     }
@@ -112,8 +117,26 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
         "record": record,
         "memories": memories(&ctx),
         "passes": passes,
+        "foreign": foreign(&ctx, &request.library)?,
     });
     Ok((verilog, json.to_string()))
+}
+
+/// The Verilog that neither we nor Calyx wrote: (file or primitive, text).
+fn foreign(ctx: &ir::Context, library: &Path) -> CalyxResult<Vec<(String, String)>> {
+    let library = library.canonicalize()?;
+    let mut texts = Vec::new();
+    for path in ctx.lib.extern_paths() {
+        if !path.canonicalize()?.starts_with(&library) {
+            let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+            texts.push((path.display().to_string(), text));
+        }
+    }
+    for (primitive, _) in ctx.lib.prim_inlines() {
+        let body = primitive.body.clone().unwrap_or_default();
+        texts.push((format!("primitive {}", primitive.name), body));
+    }
+    Ok(texts)
 }
 
 /// The probes of a component that something other than 0 drives in the final design.
@@ -159,7 +182,7 @@ fn printed(
     disable: &[String],
     options: &[String],
 ) -> CalyxResult<String> {
-    let workspace = source::workspace(file, library, &source::Replacements::new())?;
+    let workspace = source::workspace(file, library, &source::Replacements::new(), false)?;
     let mut ctx = ir::from_ast::ast_to_ir(workspace)?;
     ctx.extra_opts = options.to_vec();
     let manager = plan::pass_manager()?;
@@ -225,7 +248,7 @@ fn describe(error: &Error) -> (String, String, usize) {
 
 /// Compile a Calyx program to Verilog; gives (Verilog, record as JSON).
 #[pyfunction]
-#[pyo3(signature = (file, library, work, replacements, passes, disable, options, instrument))]
+#[pyo3(signature = (file, library, work, replacements, passes, disable, options, instrument, bound))]
 #[allow(clippy::too_many_arguments)]
 fn compile(
     py: Python<'_>,
@@ -237,9 +260,10 @@ fn compile(
     disable: Vec<String>,
     options: Vec<String>,
     instrument: bool,
+    bound: bool,
 ) -> PyResult<(String, String)> {
     let request =
-        Request { file, library, work, replacements, passes, disable, options, instrument };
+        Request { file, library, work, replacements, passes, disable, options, instrument, bound };
     compiler(py, || run(&request))
 }
 
@@ -372,6 +396,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CALYX_VERSION", "0.7.1")?;
     module.add("CompileError", module.py().get_type::<CompileError>())?;
     module.add_class::<VcdLines>()?;
+    module.add_function(wrap_pyfunction!(guard::confinement, module)?)?;
+    module.add_function(wrap_pyfunction!(guard::end_after, module)?)?;
+    module.add_function(wrap_pyfunction!(guard::spawn, module)?)?;
     module.add_function(wrap_pyfunction!(compile, module)?)?;
     module.add_function(wrap_pyfunction!(write_library, module)?)?;
     module.add_function(wrap_pyfunction!(pass_help, module)?)?;

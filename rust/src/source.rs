@@ -16,15 +16,19 @@ use std::path::{Path, PathBuf};
 pub type Replacements = HashMap<PathBuf, PathBuf>;
 
 /// Parse `file` and all that it imports.
+///
+/// With `bound`, only files below the program's folder and those of the library are read.
 pub fn workspace(
     file: &Path,
     library: &Path,
     replacements: &Replacements,
+    bound: bool,
 ) -> CalyxResult<Workspace> {
     let parse = |path: &Path| -> CalyxResult<NamespaceDef> {
         CalyxParser::parse_file(replacements.get(path).map_or(path, PathBuf::as_path))
     };
     let library = library.canonicalize()?;
+    let mut home = PathBuf::new();
     let mut workspace = Workspace::default();
     let mut open = vec![(file.to_path_buf(), true)];
     let mut seen = HashSet::new();
@@ -42,7 +46,23 @@ pub fn workspace(
             _ => PathBuf::from("."),
         };
         let folder = if is_source { folder.canonicalize()? } else { folder };
+        if is_source {
+            home.clone_from(&folder);
+        }
         let imports = workspace.merge_namespace(namespace, is_source, &folder, false, &library)?;
+        if bound {
+            let named = imports.iter().map(|(import, _)| import);
+            for found in named.chain(workspace.lib.extern_paths()) {
+                let real = found.canonicalize()?;
+                if !real.starts_with(&home) && !real.starts_with(&library) {
+                    return Err(Error::misc(format!(
+                        "needs {}, which is outside the program's folder; move it there, or pass \
+                         --trust",
+                        real.display()
+                    )));
+                }
+            }
+        }
         open.extend(imports);
     }
     Ok(workspace)

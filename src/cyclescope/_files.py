@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
+import signal
 import tempfile
+import time
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from cyclescope.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["check_free", "read_source", "source_below", "write_whole"]
+__all__ = [
+    "check_free",
+    "read_source",
+    "scratch",
+    "source_below",
+    "undisturbed",
+    "write_together",
+    "write_whole",
+]
 
 
 def check_free(path: Path, *, force: bool) -> None:
@@ -48,35 +61,205 @@ def write_whole(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
     Raises:
         OutputError: as `check_free`, or the disk is full or fails.
     """
-    check_free(path, force=force)
-    if _is_stream(path):
-        try:
-            with path.open("wb") as stream:
-                yield stream
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise OutputError(f"{path}: cannot be written: {reason}") from error
-        return
-    partial: Path | None = None
+    with write_together([path], force=force) as (stream,):
+        yield stream
+
+
+@contextmanager
+def write_together(paths: Sequence[Path], *, force: bool = False) -> Iterator[list[BinaryIO]]:
+    """Open several files that appear under their names only when all of all is written.
+
+    If one of them cannot be given its name, those that have theirs lose them again; what was there
+    before is there again. The first gets its name last.
+
+    Raises:
+        OutputError: as `check_free`, or the disk is full or fails.
+    """
+    for path in paths:
+        check_free(path, force=force)
+    drafts = [_Stream(path) if _is_stream(path) else _Draft(path) for path in paths]
+    at = paths[0]
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        partial = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        # mkstemp makes private files; give it the rights that any other new file gets.
-        umask = os.umask(0)
-        os.umask(umask)
-        partial.chmod(0o666 & ~umask)
-        partial.replace(path)
+        for draft in drafts:
+            at = draft.path
+            draft.open()
+        yield [draft.stream for draft in drafts]
+        for draft in drafts:
+            at = draft.path
+            draft.complete()
+        with undisturbed():
+            for draft in reversed(drafts):
+                at = draft.path
+                draft.publish(force=force)
+            for draft in drafts:
+                draft.keep()
+    except BrokenPipeError:
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OutputError(f"{path}: cannot be written: {reason}; nothing was left there") from error
+        kept = "" if _is_stream(at) else "; nothing was left there"
+        raise OutputError(f"{at}: cannot be written: {reason}{kept}") from error
     finally:
-        if partial is not None:
+        with undisturbed():
+            for draft in drafts:
+                draft.discard()
+
+
+# How a file without a name gets one.
+_UNNAMED = Path("/proc/self/fd").is_dir()
+
+
+class _Draft:
+    """A file without a name, or with one that nobody looks for, until it is published."""
+
+    stream: BinaryIO
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # Names are chosen before anything is made under them: whatever interrupts us, we know them.
+        mark = os.urandom(6).hex()
+        self._named = path.parent / f".{path.name[:200]}.{mark}"
+        self._before = path.parent / f".{path.name[:200]}.{mark}.before"
+        self._opened = self._new = self._published = self._kept = False
+
+    def open(self) -> None:
+        flags = os.O_WRONLY | os.O_CLOEXEC
+        handle = -1
+        if _UNNAMED:
+            # Gone with us, however we go. Not every file system can.
             with suppress(OSError):
-                partial.unlink()
+                handle = os.open(self.path.parent, flags | os.O_TMPFILE, 0o666)
+        if handle < 0:
+            handle = os.open(self._named, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        self.stream = os.fdopen(handle, "wb")
+        self._opened = True
+
+    def complete(self) -> None:
+        """Hand all of it to the system: what cannot be written shows now."""
+        self.stream.flush()
+
+    def publish(self, *, force: bool) -> None:
+        if not self._named.exists():
+            handle = self.stream.fileno()
+            # The directory's descriptor is not used, but asks for the call that follows links.
+            source = f"/proc/self/fd/{handle}"
+            os.link(source, self._named, src_dir_fd=handle, follow_symlinks=True)
+        self._new = not self.path.exists()
+        if not self._new:
+            check_free(self.path, force=force)
+            with suppress(OSError):
+                os.link(self.path, self._before)
+        try:
+            if not self._new:
+                raise FileExistsError
+            # Of two that found the name free, one has it.
+            os.link(self._named, self.path)
+            self._named.unlink()
+        except OSError:
+            check_free(self.path, force=force)
+            self._named.replace(self.path)
+        self._published = True
+
+    def keep(self) -> None:
+        self._kept = True
+
+    def discard(self) -> None:
+        """Remove what has no name yet, and names that not all got."""
+        if self._opened:
+            with suppress(OSError):
+                self.stream.close()
+        if self._published and not self._kept:
+            with suppress(OSError):
+                if self._new:
+                    self.path.unlink()
+                elif self._before.exists():
+                    self._before.replace(self.path)
+        for left in (self._named, self._before):
+            with suppress(OSError):
+                left.unlink()
+
+
+class _Stream(_Draft):
+    """A device or a pipe: what is written is away."""
+
+    def open(self) -> None:
+        self.stream = self.path.open("wb")
+        self._opened = True
+
+    def publish(self, *, force: bool) -> None:
+        pass
+
+    def discard(self) -> None:
+        if self._opened:
+            with suppress(OSError):
+                self.stream.close()
+
+
+_STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let signals that would stop us wait for a few lines that belong together."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_SCRATCH = "cyclescope-"
+_FRESH = 60.0  # seconds in which a folder may be made but not locked yet
+
+
+@contextmanager
+def scratch(kind: str = "run") -> Iterator[Path]:
+    """A folder for temporary files, removed at the end.
+
+    Folders that a killed process left behind go when the next one makes one: each is locked while
+    somebody uses it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = Path(tempfile.gettempdir()) / f"{_SCRATCH}{kind}-{os.urandom(6).hex()}"
+    lock = -1
+    try:
+        with undisturbed():
+            folder.mkdir(mode=0o700)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        _sweep(folder.parent)
+        yield folder
+    finally:
+        with undisturbed():
+            shutil.rmtree(folder, ignore_errors=True)
+            if lock >= 0:
+                os.close(lock)
+
+
+@cache
+def _sweep(above: Path) -> None:
+    """Remove what killed processes of this user left there; once a process."""
+    with suppress(OSError):
+        for entry in os.scandir(above):
+            if entry.name.startswith(_SCRATCH) and entry.is_dir(follow_symlinks=False):
+                _remove_if_left(Path(entry.path))
+
+
+def _remove_if_left(folder: Path) -> None:
+    with suppress(OSError):
+        found = folder.lstat()
+        # A clock that was set back must not keep it for ever.
+        if found.st_uid != os.getuid() or abs(time.time() - found.st_ctime) < _FRESH:
+            return
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.open(folder, flags)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock)
 
 
 _SOURCES = frozenset({".c", ".cpp", ".fuse", ".futil", ".h", ".mlir", ".py", ".scala"})

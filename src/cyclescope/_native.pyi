@@ -15,6 +15,7 @@ def compile(
     disable: list[str],
     options: list[str],
     instrument: bool,
+    bound: bool,
 ) -> tuple[str, str]: ...
 def write_library(folder: Path) -> None: ...
 def pass_help() -> str: ...
@@ -44,3 +45,30 @@ class VcdLines:
         Times and values are of 64 bits, steps (-1 before the first time) and signals of 32. None
         if the text is laid out in an unusual way. ValueError (what, byte): it cannot be read.
         """
+
+def confinement() -> tuple[int, bool]:
+    """(version of Landlock, 0 if there is none; whether there are seccomp filters)."""
+
+def end_after(line: int, signals: bytes, seconds: float) -> None:
+    """End this process some time after one of these signals was written to `line`."""
+
+def spawn(
+    arguments: Sequence[bytes],
+    environment: Sequence[bytes],
+    folder: Path,
+    streams: tuple[int, ...],
+    *,
+    kept: Sequence[int],
+    limits: Sequence[tuple[int, int]],
+    seconds: float,
+    tasks: int,
+    memory: int,
+    files: tuple[list[Path], list[Path], list[Path]] | None,
+    alone: bool,
+) -> tuple[int, int, int, int]:
+    """Start a program under a guard; gives (guard, program, life line, report).
+
+    A byte written to the life line is sent to the program's group as a signal; when the line
+    closes the program ends. The guard reports its reason and the program's wait status as two
+    32-bit words. OSError: it cannot be started; its text is the step that failed.
+    """

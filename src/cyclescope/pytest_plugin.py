@@ -14,9 +14,7 @@ folder of the test's file. Cycles of everything checked go into pytest's own JUn
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,17 +69,19 @@ class Cyclescope:
             arguments: what follows it; paths are relative to the folder of the test's file.
         """
         __tracebackhide__ = True
+        from cyclescope._files import scratch
         from cyclescope.model import load
+        from cyclescope.sim import Policy, finish
 
-        with tempfile.TemporaryDirectory(prefix="cyclescope-pytest-") as name:
-            made = Path(name) / "made.cyc"
-            done = subprocess.run(
+        with scratch("pytest") as folder:
+            made = folder / "made.cyc"
+            done = finish(
                 [sys.executable, "-m", "cyclescope", command, *map(str, arguments), "-o", made],
-                cwd=self._folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                errors="backslashreplace", check=False,
-            )  # fmt: skip
-            if done.returncode:
-                said = done.stderr.strip().splitlines()
+                Policy(confined=False),
+                cwd=self._folder,
+            )
+            if done.end.status:
+                said = done.stderr.decode("utf-8", "backslashreplace").strip().splitlines()
                 pytest.fail(said[-1] if said else f"{command} failed", pytrace=False)
             with _in_one_line():
                 return load(made)

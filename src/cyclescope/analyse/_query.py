@@ -14,16 +14,16 @@ Only tables that a query names are made. Nothing outside the database can be rea
 from __future__ import annotations
 
 import re
-import tempfile
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cyclescope._files import scratch
 from cyclescope.errors import InputError, ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import polars as pl
 
@@ -197,10 +197,9 @@ def _database(profile: Profile, sql: str) -> Iterator[_Database]:
         raise InputError("the query is not taken: it has characters that are no text")
     words = {word.lower() for word in _WORD.findall(sql)}
     with (
-        tempfile.TemporaryDirectory(prefix="cyclescope-query-") as name,
+        scratch("query") as folder,
         closing(duckdb.connect(":memory:")) as connection,
     ):
-        folder = Path(name)
         for table in words & _MAKERS.keys():
             file = folder / f"{table}.parquet"
             _MAKERS[table](profile).write_parquet(file)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import struct
-import subprocess
-import tempfile
 import weakref
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cyclescope._files import scratch
 from cyclescope.bounds._program import parameters, program_text
 from cyclescope.errors import OutputError, RunError, SourceError, ToolError
-from cyclescope.sim import call, find_compiler
+from cyclescope.sim import Process, calculation, call, find_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +47,14 @@ _INDEX, _DIVISION, _MEMORY, _STAMP, _LIMIT = range(1, 6)
 _SMALL = 1 << 16
 
 
-def compile_c(text: str, output: Path, flags: Sequence[str]) -> None:
+def compile_c(text: str, output: Path, flags: Sequence[str], *, read: Sequence[Path] = ()) -> None:
     """Compile a C text to a program.
+
+    Args:
+        text: the program.
+        output: where to; the compiler may write to its folder.
+        flags: for the compiler.
+        read: files and folders that the compiler may read besides the system's.
 
     Raises:
         ToolError: there is no compiler, or it fails.
@@ -57,7 +63,7 @@ def compile_c(text: str, output: Path, flags: Sequence[str]) -> None:
     source = output.with_suffix(".c")
     source.write_text(text, encoding="utf-8")
     command = [*compiler.command, "-x", "c", *FLAGS, *flags, str(source), "-o", str(output), "-lm"]
-    call(command, what=compiler.command[0])
+    call(command, what=compiler.command[0], own=output.parent, read=read)
 
 
 class _Result:
@@ -183,7 +189,8 @@ class Program:
     ) -> None:
         self._network = network
         self._text = program_text(network, declarations)
-        self._folder = tempfile.TemporaryDirectory(prefix="cyclescope-bounds-")
+        self._open = ExitStack()
+        self._folder = self._open.enter_context(scratch("bounds"))
         self._built: dict[tuple[int, int, int, int], Path] = {}
         small = sum(storage.size for storage in network.storages) < _SMALL
         self._optimise = optimise or ("-Og" if small else "-O1")
@@ -191,7 +198,7 @@ class Program:
 
     def close(self) -> None:
         """Remove the folder."""
-        self._folder.cleanup()
+        self._open.close()
 
     def __enter__(self) -> Program:
         return self
@@ -202,7 +209,7 @@ class Program:
     def _build(self, width: int, absolute: int, unbounded: int, detail: int) -> Path:
         key = (width, absolute, unbounded, detail)
         if key not in self._built:
-            output = Path(self._folder.name) / "_".join(map(str, key))
+            output = self._folder / "_".join(map(str, key))
             flags = [
                 self._optimise,
                 f"-DSTAMP=uint{width}_t",
@@ -259,14 +266,14 @@ class Program:
         detail: int,
     ) -> Records:  # fmt: skip
         program = self._build(width, absolute, unbounded, detail)
-        folder = Path(self._folder.name)
+        folder = self._folder
         given, output = folder / "parameters", folder / "result"
         given.write_bytes(np.array(words, dtype=np.uint64).tobytes())
         command = [str(program), str(given), str(output)]
         if data is not None:
             (folder / "data").write_bytes(data)
             command.append(str(folder / "data"))
-        status = self.execute(command)
+        status = self.execute(command, self._network.kernel)
         if status < 0:
             name = signal.Signals(-status).name
             raise RunError(
@@ -349,15 +356,22 @@ class Program:
         )
 
 
-def execute(command: list[str]) -> int:
-    """Run to the end; an interruption ends the program too."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as running:
-        try:
-            return running.wait()
-        except BaseException:
-            running.kill()
-            running.wait()
-            raise
+def execute(command: list[str], kernel: str) -> int:
+    """Run a native program to its end, confined to the folder that it lies in.
+
+    Returns:
+        Its exit status; a signal's number below zero.
+
+    Raises:
+        RunError: it exceeded a limit.
+    """
+    program = Path(command[0])
+    with Process(command, calculation(program, program.parent)) as running:
+        end = running.wait()
+    assert end is not None
+    if end.exceeded:
+        raise RunError(f"{kernel}: the kernel {end.exceeded}; give it less to do, or --time-limit")
+    return end.status
 
 
 def _joined(absolute: Records, unbounded: Records) -> Records:

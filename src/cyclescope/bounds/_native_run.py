@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope._files import scratch
 from cyclescope.bounds._contents import dtype_of
 from cyclescope.bounds._forms import literal
 from cyclescope.bounds._native import compile_c, execute
@@ -84,16 +84,17 @@ def native_run(
     lines.append("double seconds = (b.tv_sec - a.tv_sec) + 1e-9 * (b.tv_nsec - a.tv_nsec);")
     lines += [f"fwrite({names[s.index]}, sizeof({s.type}), {s.size}, out);" for s in outer]
     lines.append("fwrite(&seconds, sizeof seconds, 1, out); return fclose(out) ? 4 : 0; }")
-    with tempfile.TemporaryDirectory(prefix="cyclescope-native-") as name:
-        folder = Path(name)
+    with scratch("native") as folder:
         flags = [optimise, "-ffunction-sections", "-Wl,--gc-sections"]
         macros = {**bounds.calibration.defines, **(defines or {})}
         flags += [f"-D{k}={v}" for k, v in macros.items()]
-        flags += [f"-I{path}" for path in (*include, Path(bounds.unit.file).parent)]
-        compile_c("\n".join(lines) + "\n", folder / "native", flags)
+        folders = [Path(path) for path in (*include, Path(bounds.unit.file).parent)]
+        flags += [f"-I{path}" for path in folders]
+        compile_c("\n".join(lines) + "\n", folder / "native", flags, read=folders)
         initial = b"".join(bounds.records.initial[s.index] for s in outer)
         (folder / "in").write_bytes(initial)
-        status = execute([str(folder / "native"), str(folder / "in"), str(folder / "out")])
+        command = [str(folder / "native"), str(folder / "in"), str(folder / "out")]
+        status = execute(command, network.kernel)
         if status:
             raise RunError(f"{network.kernel}: its plain run failed (status {status})")
         raw = (folder / "out").read_bytes()

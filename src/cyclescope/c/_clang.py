@@ -8,9 +8,12 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclescope.errors import SourceError, ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "Cursor",
@@ -170,13 +173,23 @@ def skipped(unit: Any) -> list[tuple[str, int, int]]:
         lib.clang_disposeSourceRangeList(found)
 
 
-def parse(file: Path, text: str, flags: tuple[str, ...]) -> Any:
+def parse(
+    file: Path, text: str, flags: tuple[str, ...], folders: Sequence[Path] | None = None
+) -> Any:
     """The translation unit of a text, parsed as GNU C11 against the stub headers.
 
     Only a header without a stub comes from the system.
 
+    Args:
+        file: the text's name.
+        text: it.
+        flags: for libclang.
+        folders: besides these and the system's, no file may be included from elsewhere; None: any
+            may.
+
     Raises:
-        SourceError: the text is not C; its first error by file and line.
+        SourceError: the text is not C, its first error by file and line; or it includes a file from
+            elsewhere.
         ToolError: libclang is missing or too old.
     """
     cindex, _ = _library()
@@ -192,10 +205,28 @@ def parse(file: Path, text: str, flags: tuple[str, ...]) -> Any:
         )
     except cindex.TranslationUnitLoadError:
         raise SourceError(f"{file}: libclang cannot read it with {' '.join(flags)}") from None
+    if folders is not None:
+        _refuse_outside(file, unit, folders)
     for diagnostic in unit.diagnostics:
         if diagnostic.severity >= cindex.Diagnostic.Error:
             raise SourceError(_diagnostic(file, diagnostic))
     return unit
+
+
+def _refuse_outside(file: Path, unit: Any, folders: Sequence[Path]) -> None:
+    """Before any message quotes what is in them."""
+    allowed = [folder.resolve() for folder in folders]
+    allowed += [_STUBS.resolve(), *(Path(folder) for folder in _SYSTEM)]
+    for inclusion in unit.get_includes():
+        name = Path(inclusion.include.name)
+        found = name.resolve()
+        if not any(found.is_relative_to(folder) for folder in allowed):
+            place = inclusion.location
+            where = f"{place.file.name if place.file else file}:{place.line}"
+            raise SourceError(
+                f"{where}: includes {name}, which is outside the program's folder; name its folder"
+                " with -I, or pass --trust"
+            )
 
 
 def _diagnostic(file: Path, diagnostic: Any) -> str:

@@ -32,6 +32,7 @@ from cyclescope.c._tree import (
     While,
 )
 from cyclescope.errors import SourceError
+from cyclescope.sim import current_trust
 
 if TYPE_CHECKING:
     import os
@@ -58,7 +59,8 @@ def read_c(
         include: folders to look for headers in (`-I`), after the file's own.
 
     Raises:
-        SourceError: the file cannot be read, or isn't C.
+        SourceError: the file cannot be read, isn't C, or includes one from outside its folder and
+            the folders to look in, and is not trusted.
         ToolError: libclang is missing.
     """
     path = Path(file)
@@ -73,7 +75,8 @@ def read_c(
         raise SourceError(f"{path}: holds zero bytes; give a C text")
     flags = [f"-D{name}={value}" for name, value in (defines or {}).items()]
     flags += [f"-I{folder}" for folder in include]
-    unit = _clang.parse(path, text.encode("utf-8", "replace").decode(), tuple(flags))
+    folders = [path.parent, *map(Path, include)] if current_trust().refuse else None
+    unit = _clang.parse(path, text.encode("utf-8", "replace").decode(), tuple(flags), folders)
     with deep_recursion():
         return _Reader(path, text, unit).unit()
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from cyclescope import _native
+from cyclescope._files import scratch
 from cyclescope.calyx._float import complete, write_float_library
+from cyclescope.calyx._foreign import refuse_reaching_out
 from cyclescope.calyx._record import ComponentRecord, Record, make_record, read_record
 from cyclescope.calyx._text import ProgramText, read_program
 from cyclescope.errors import OutputError, SourceError
-from cyclescope.sim import CaptureModule, Design, Memory, Signal
+from cyclescope.sim import CaptureModule, Design, Memory, Signal, current_trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Position
@@ -45,6 +46,7 @@ _HINTS = (
     ("expected", "correct the syntax here"),
     ("Undefined", "declare it or correct the name"),
     ("already bound", "rename one of the two"),
+    ("outside the program's folder", ""),
     ("Import path", "correct the import or add the file"),
     ("unknown pass", ""),
     ("ombinational cycle", "break it with a register"),
@@ -99,15 +101,19 @@ def compile_program(
         compiler: to use instead of the built-in one.
 
     Raises:
-        SourceError: with file and line, whatever the compiler has against the program.
+        SourceError: with file and line, whatever the compiler has against the program; it asks
+            for other files or programs, and is not trusted.
         ToolError: the user's compiler cannot be run.
     """
-    texts = read_program(path)
+    refuse = current_trust().refuse
+    texts = read_program(path, bound=refuse)
     if compiler is None:
         verilog, facts, known = _built_in(path, texts, passes, disable, options, instrument)
     else:
         verilog, facts = _by_own(compiler, path, texts, passes, disable, options, instrument)
         known = {str(file): text for file, text in texts.items()}
+    if refuse:
+        refuse_reaching_out(path, facts.foreign)
     design = Design(
         top=facts.top,
         sources={"design.sv": complete(verilog, path)},
@@ -126,8 +132,7 @@ def _built_in(
     instrument: bool,
 ) -> tuple[str, Record, dict[str, ProgramText]]:
     """By the compiler in this process: Verilog, record, files by the names that it knows."""
-    with tempfile.TemporaryDirectory(prefix="cyclescope-") as folder:
-        work = Path(folder)
+    with scratch("calyx") as work:
         library = work / "library"
         try:
             _native.write_library(library)
@@ -149,7 +154,7 @@ def _built_in(
         try:
             verilog, record = _with_room(
                 _native.compile, path, library, work, replacements, list(passes), list(disable),
-                list(options), instrument,
+                list(options), instrument, current_trust().refuse,
             )  # fmt: skip
         except _native.CompileError as error:
             message, file, offset = error.args
@@ -189,8 +194,8 @@ def _by_own(
         if not instrument:
             verilog, data = compile_stock(compiler, path, chosen, options)
             return verilog, make_record(data)
-        with tempfile.TemporaryDirectory(prefix="cyclescope-") as folder:
-            verilog, data = compile_instrumented(compiler, texts, Path(folder), chosen, options)
+        with scratch("calyx") as folder:
+            verilog, data = compile_instrumented(compiler, texts, folder, chosen, options)
             return verilog, make_record(data)
     except RefusalError as refusal:
         if instrument:

@@ -133,7 +133,10 @@ class ComponentRecord:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Everything about a program: `main` is its entry as written, `top` the module around it."""
+    """Everything about a program: `main` is its entry as written, `top` the module around it.
+
+    `foreign` is the Verilog that neither we nor Calyx wrote: (file or primitive, text).
+    """
 
     main: str
     top: str
@@ -141,6 +144,7 @@ class Record:
     components: dict[str, ComponentRecord]
     memories: tuple[tuple[str, str, tuple[int, ...]], ...]
     passes: tuple[str, ...]
+    foreign: tuple[tuple[str, str], ...]
 
 
 def read_record(text: str) -> Record:
@@ -158,6 +162,7 @@ def make_record(data: dict[str, Any]) -> Record:
         components={name: _component(c) for name, c in record["components"].items()},
         memories=tuple((name, kind, tuple(params)) for name, kind, params in data["memories"]),
         passes=tuple(data["passes"]),
+        foreign=tuple((name, text) for name, text in data["foreign"]),
     )
 
 

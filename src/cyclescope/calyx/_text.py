@@ -86,12 +86,17 @@ class ProgramText:
         return (Position("calyx", self.name, line, column), *above)
 
 
-def read_program(main: Path) -> dict[Path, ProgramText]:
+def read_program(main: Path, *, bound: bool = True) -> dict[Path, ProgramText]:
     """Read a program and every file that it imports but those of the standard library.
 
+    Args:
+        main: the program.
+        bound: only files below its folder.
+
     Raises:
-        SourceError: a file cannot be read or is not text.
+        SourceError: a file cannot be read, is not text, or is outside.
     """
+    home = main.parent.resolve()
     texts: dict[Path, ProgramText] = {}
     waiting = [main]
     while waiting:
@@ -104,8 +109,15 @@ def read_program(main: Path) -> dict[Path, ProgramText]:
             # The compiler looks beside the file first, then in its library.
             folder = path.parent.resolve() if path == main else path.parent
             beside = folder / imported
-            if beside.exists():
-                waiting.append(beside)
+            if not beside.exists():
+                continue
+            if bound and not beside.resolve().is_relative_to(home):
+                line = text.clean.count(b"\n", 0, match.start(1)) + 1
+                raise SourceError(
+                    f"{path}:{line}: imports {imported}, which is outside the program's folder; "
+                    "move it there, or pass --trust"
+                )
+            waiting.append(beside)
     # A generator's table stands in one file and serves all.
     table = {mark: p for text in texts.values() for mark, p in text._table.items()}
     for text in texts.values():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cyclescope.cli._common import check_outputs, force_option, pairs, report, writing
+from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
     from cyclescope.bounds import Bounds
@@ -64,6 +65,7 @@ def numbers(values: tuple[str, ...]) -> dict[str, int | float]:
 )  # fmt: skip
 @click.option("--verify", is_flag=True, help="Compare the kernel's values with a plain run.")
 @force_option
+@trust_options
 def bounds(
     source: Path, kernel: str | None, defines: tuple[str, ...], include: tuple[Path, ...],
     arguments: tuple[str, ...], calibration: Path | None, plain: bool, hls_report: Path | None,

@@ -17,6 +17,7 @@ from cyclescope.cli._common import (
     report,
     writing,
 )
+from cyclescope.cli._trust import trust_options
 from cyclescope.errors import InputError
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
 )
 @click.option("--verify", is_flag=True, help="Prove that measuring moved no cycle; no profile.")
 @force_option
+@trust_options
 def calyx(
     program: Path,
     data: Path | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
-from cyclescope._files import check_free, write_whole
+from cyclescope._files import check_free, write_together
 from cyclescope.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ __all__ = [
     "target",
     "words",
     "writing",
+    "writing_together",
 ]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -174,14 +175,22 @@ _NOT_SVG = {".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".png", ".ps", ".we
 @contextmanager
 def writing(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A stream to a file that appears only when whole, or to standard output."""
-    if str(path) == "-":
-        yield sys.stdout.buffer
+    with writing_together([path], force=force) as (stream,):
+        yield stream
+
+
+@contextmanager
+def writing_together(paths: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
+    """Streams to files that appear only when all are whole; or one to standard output."""
+    if [str(path) for path in paths] == ["-"]:
+        yield [sys.stdout.buffer]
         sys.stdout.buffer.flush()
-    else:
+        return
+    for path in paths:
         if path.exists() and path.resolve() in _inputs():
             raise OutputError(f"{path}: is the profile that is shown; choose another name")
-        with write_whole(path, force=force) as stream:
-            yield stream
+    with write_together(paths, force=force) as streams:
+        yield streams
 
 
 def report(path: Path, what: str) -> None:

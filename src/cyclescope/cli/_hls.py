@@ -17,6 +17,7 @@ from cyclescope.cli._common import (
     words,
     writing,
 )
+from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
     from cyclescope.hls import Measurement, Program, UnitOptions
@@ -106,6 +107,7 @@ __all__ = ["hls"]
 )
 @output_option("Profile of the region; without it none is written")
 @force_option
+@trust_options
 def hls(
     source: Path,
     threads: int | None,

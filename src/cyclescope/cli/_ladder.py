@@ -18,6 +18,7 @@ from cyclescope.cli._common import (
     words,
     writing,
 )
+from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,7 @@ __all__ = ["ladder"]
 @format_option("text", "markdown", "json")
 @output_option("File to write: a profile that holds the ladder (.cyc), a picture (.svg), a text")
 @force_option
+@trust_options
 def ladder(
     source: Path, threads: int | None, defines: tuple[str, ...], include: tuple[Path, ...],
     arguments: str, memory: Path | None, design: Path | None, data: Path | None,

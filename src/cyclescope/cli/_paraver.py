@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cyclescope.cli._common import check_outputs, report, writing
+from cyclescope.cli._common import check_outputs, report, writing_together
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,9 +28,8 @@ def export_paraver(profile: Profile, path: Path, period: int | None, *, force: b
     texts = {} if alone else paraver_companions(profile, period_ps=period)
     beside = {stem.with_name(stem.stem + ending): text for ending, text in texts.items()}
     check_outputs(path, *beside, force=force)
-    with writing(path, force=force) as stream:
+    with writing_together([path, *beside], force=force) as (stream, *others):
         write_paraver(profile, stream, period_ps=period, compress=compress)
-    for other, text in beside.items():
-        with writing(other, force=force) as stream:
-            stream.write(text.encode())
+        for other, text in zip(others, beside.values(), strict=True):
+            other.write(text.encode())
     report(path, "paraver")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cyclescope.cli._common import report, writing
+from cyclescope.cli._trust import TRUST_OPTIONS, trust_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ __all__ = ["sweep"]
 
 # Sources whose -o is a profile.
 _SOURCES = ("calyx", "bounds", "hls")
-_OWN = {"output", "force", "help"}
+_OWN = {"output", "force", "help"} | TRUST_OPTIONS
 
 
 @click.command()
@@ -37,6 +38,7 @@ _OWN = {"output", "force", "help"}
 @click.option("--retry", is_flag=True, help="Run again what failed before.")
 @click.option("--top", type=click.IntRange(min=0), default=20, show_default=True,
               help="Print at most so many runs.")  # fmt: skip
+@trust_options
 def sweep(
     study: Path, output: Path | None, workers: int | None, dask: str | None, retry: bool, top: int
 ) -> None:

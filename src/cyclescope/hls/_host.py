@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import select
 import struct
-import subprocess
-import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._files import scratch
 from cyclescope.errors import RunError, SourceError, ToolError
 from cyclescope.hls._host_text import host_text
 from cyclescope.hls._ir import Place
-from cyclescope.sim import call, find_compiler
+from cyclescope.sim import Process, calculation, call, find_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,7 @@ _FLAGS = (
     "-w",
 )  # fmt: skip
 _NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
+_MOST_OUTPUT = 256 << 20  # bytes
 _POLL, _IDLE = 0.5, 4  # seconds between two looks; looks without any progress: it hangs
 
 
@@ -74,20 +76,25 @@ class Host:
                 f"{unit.file}: no main function: the region needs a host that gives it data"
             )
         self._program = program
-        self._folder = tempfile.TemporaryDirectory(prefix="cyclescope-hls-")
-        folder = Path(self._folder.name)
+        self._open = ExitStack()
+        self._folder = self._open.enter_context(scratch("hls"))
+        folder = self._folder
         source = folder / "host.c"
         source.write_text(host_text(program), encoding="utf-8", errors="surrogateescape")
         compiler = find_compiler()
         constants = program.constants
         flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
-        flags += [f"-I{path}" for path in (*constants.include, Path(unit.file).resolve().parent)]
+        self._sources = Path(unit.file).resolve().parent
+        folders = [*map(Path, constants.include), self._sources]
+        flags += [f"-I{path}" for path in folders]
         self._program_file = folder / "host"
         command = [*compiler.command, "-x", "c", *_FLAGS, *flags, str(source)]
         try:
             call(
                 [*command, "-o", str(self._program_file), "-lm"],
                 what=f"{compiler.command[0]} -fopenmp",
+                own=folder,
+                read=folders,
             )
         except BaseException:
             self.close()
@@ -95,7 +102,7 @@ class Host:
 
     def close(self) -> None:
         """Remove the compiled program."""
-        self._folder.cleanup()
+        self._open.close()
 
     def __enter__(self) -> Host:
         return self
@@ -181,10 +188,9 @@ class Host:
     def _execute(
         self, mode: str, data: bytes, arguments: Sequence[str], threads: int | None
     ) -> tuple[bytes, bytes, int]:
-        file = Path(self._folder.name) / "data"
+        file = self._folder / "data"
         file.write_bytes(data)
         environment = {
-            **os.environ,
             "CYCLESCOPE_HLS_MODE": mode,
             "CYCLESCOPE_HLS_FILE": str(file),
             "CYCLESCOPE_HLS_THREADS": str(threads or self._program.region.threads),
@@ -192,16 +198,27 @@ class Host:
             "OMP_WAIT_POLICY": "passive",
         }
         command = [str(self._program_file), *arguments]
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment
-        ) as running:
+        # Hosts read their input from files beside them.
+        policy = calculation(self._program_file, file.parent, read=(self._sources,))
+        output, written = os.pipe()
+        written_out = bytearray()
+        try:
             try:
-                stdout = self._awaited(running, file)
-            except BaseException:
-                running.kill()
-                running.wait()
-                raise
-        status = running.returncode
+                running = Process(command, policy, env=environment, stdout=written)
+            finally:
+                os.close(written)
+            with running:
+                self._await(running, output, written_out, file)
+                end = running.wait()
+        finally:
+            os.close(output)
+        assert end is not None
+        if end.exceeded:
+            raise RunError(
+                f"{self._program.unit.file}: its native run {end.exceeded}; give it less to do, or"
+                " --time-limit"
+            )
+        status, stdout = end.status, bytes(written_out)
         name = self._program.unit.file
         if status < 0:
             raise RunError(
@@ -217,20 +234,28 @@ class Host:
             raise ToolError(f"{file}: the native run cannot write there, or the disk is full")
         return file.read_bytes(), stdout, status
 
-    def _awaited(self, running: subprocess.Popen[bytes], file: Path) -> bytes:
-        """What a process writes until it ends.
+    def _await(self, running: Process, output: int, stdout: bytearray, file: Path) -> None:
+        """Collect what a process writes until it ends.
 
         Raises:
             RunError: it is in the region, and its threads wait for each other for ever.
         """
         idle, before = 0, ""
         while True:
-            try:
-                return running.communicate(timeout=_POLL)[0]
-            except subprocess.TimeoutExpired:
-                now = _asleep(running.pid)
-                idle = idle + 1 if now and now == before else 0
-                before = now
+            if select.select([output], [], [], _POLL)[0]:
+                chunk = os.read(output, 1 << 16)
+                if not chunk:
+                    return
+                stdout += chunk
+                if len(stdout) > _MOST_OUTPUT:
+                    raise RunError(
+                        f"{self._program.unit.file}: its native run wrote more than "
+                        f"{_MOST_OUTPUT >> 20} MB to its standard output; let it write less"
+                    )
+                continue
+            now = _asleep(running.pid)
+            idle = idle + 1 if now and now == before else 0
+            before = now
             if idle < _IDLE:
                 continue
             if len(_parts(file.read_bytes())) == self._recorded_first:

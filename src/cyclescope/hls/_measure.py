@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope._files import write_whole
+from cyclescope._files import write_together
 from cyclescope.errors import OutputError, RunError
 from cyclescope.hls._compare import differences, order_matters
 from cyclescope.hls._host import Host
@@ -333,8 +333,8 @@ def write_rtl(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
-    for name, text in files.items():
-        with write_whole(folder / name, force=force) as stream:
+    with write_together([folder / name for name in files], force=force) as streams:
+        for stream, text in zip(streams, files.values(), strict=True):
             stream.write(text.encode())
     try:
         write_inputs(folder, machine, arrays, host, memory, layout)

@@ -6,11 +6,11 @@ import re
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope._files import scratch
 from cyclescope.errors import DataError, OutputError, RunError
 from cyclescope.hls._ir import Op, Place
 from cyclescope.hls._machine_memory import BANKS, LINE, bank_of
@@ -22,6 +22,7 @@ from cyclescope.sim import Design, StopReason, build, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -197,10 +198,15 @@ def run_machine(
     design = prepare(machine, layout.lines, profiled=period is not None, unit_rtl=unit_rtl)
     built = build(design, optimise=optimise)
     try:
-        with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
-            folder = Path(name)
+        with scratch("data") as folder:
             write_inputs(folder, machine, arrays, host, memory or MemoryModel(), layout)
-            result = run(built, cycle_limit=limit, progress=progress, arguments=(f"+RUN={folder}",))
+            result = run(
+                built,
+                cycle_limit=limit,
+                progress=progress,
+                arguments=(f"+RUN={folder}",),
+                files=folder,
+            )
             said = re.search(r"^CYC (.*)$", result.output, re.MULTILINE)
             # Cut by the limit, or by whoever stopped it: the trace is there all the same.
             cut = said is not None and said[1] == "cut"

@@ -14,10 +14,22 @@ runs of equal combinations.
 from cyclescope.sim._build import Built, build
 from cyclescope.sim._cache import cache_folder
 from cyclescope.sim._capture import Capture, load_capture
+from cyclescope.sim._confine import (
+    Confine,
+    Policy,
+    Trust,
+    calculation,
+    check_confinement,
+    current_trust,
+    foreign_compiler,
+    trusting,
+    uncovered,
+)
 from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signal, go_done
 from cyclescope.sim._ecp5 import Ecp5, find_nextpnr, on_ecp5, speed_on_ecp5
 from cyclescope.sim._memory import MemoryData, read_data
 from cyclescope.sim._probe import Layout, Place
+from cyclescope.sim._process import End, Finished, Process, Reason, finish
 from cyclescope.sim._run import RunResult, StopReason, run
 from cyclescope.sim._synthesis import Usage, find_yosys, read_usage, synthesise
 from cyclescope.sim._toolchain import Compiler, call, find_compiler
@@ -28,23 +40,35 @@ __all__ = [
     "Capture",
     "CaptureModule",
     "Compiler",
+    "Confine",
     "Design",
     "Ecp5",
+    "End",
+    "Finished",
     "Harness",
     "Layout",
     "Memory",
     "MemoryData",
     "Place",
+    "Policy",
+    "Process",
+    "Reason",
     "RunResult",
     "Signal",
     "StopReason",
+    "Trust",
     "Usage",
     "build",
     "cache_folder",
+    "calculation",
     "call",
+    "check_confinement",
+    "current_trust",
     "find_compiler",
     "find_nextpnr",
     "find_yosys",
+    "finish",
+    "foreign_compiler",
     "go_done",
     "load_capture",
     "on_ecp5",
@@ -54,4 +78,6 @@ __all__ = [
     "run",
     "speed_on_ecp5",
     "synthesise",
+    "trusting",
+    "uncovered",
 ]

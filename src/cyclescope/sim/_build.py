@@ -177,6 +177,7 @@ class _Job:
             ],
             what="the C++ compiler",
             cwd=folder,
+            read=(self.verilator.root, header.parent),
         )
         linked = objects.result()
         if uses_dpi:
@@ -188,6 +189,7 @@ class _Job:
             ],
             what="the C++ linker",
             cwd=folder,
+            read=linked,
         )
 
     def _verilate(self, folder: Path) -> list[str]:
@@ -203,6 +205,8 @@ class _Job:
                 ],
                 what="verilator",
                 cwd=source,
+                own=folder,
+                read=(self.verilator.root,),
                 env={"VERILATOR_ROOT": str(self.verilator.root)},
             )
         except ToolError as error:

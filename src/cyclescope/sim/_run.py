@@ -6,19 +6,21 @@ import os
 import re
 import selectors
 import signal
-import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._files import scratch
 from cyclescope.errors import DataError, OutputError, RunError
+from cyclescope.sim._confine import Confine, calculation, current_trust
 from cyclescope.sim._memory import check_data, decode_memory, encode_memory
+from cyclescope.sim._process import Process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from cyclescope.sim._build import Built
     from cyclescope.sim._capture import Capture
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["RunResult", "StopReason", "run"]
 
 PROGRESS_SECONDS = 0.25
-GRACE_SECONDS = 5.0
+# A simulation that was told to end has a second; a system that stops us waits for two.
+GRACE_SECONDS = 1.0
+HANG_SECONDS = 900.0
 KEPT_OUTPUT = 1 << 16
 
 
@@ -82,6 +86,7 @@ def run(
     cycle_limit: int | None = None,
     progress: Callable[[int, float], object] | None = None,
     arguments: Sequence[str] = (),
+    files: Path | None = None,
 ) -> RunResult:
     """Runs a design to its end.
 
@@ -94,6 +99,7 @@ def run(
         cycle_limit: stop after so many cycles.
         progress: called a few times a second with (cycles so far, seconds so far).
         arguments: plusargs for the design.
+        files: a folder that the design may read and write besides its own.
 
     Raises:
         DataError: the data is not what the design's memories need.
@@ -106,13 +112,12 @@ def run(
     check_data(memories, data)
     texts = {m.name: encode_memory(m, data[m.name]) for m in memories}
     try:
-        with tempfile.TemporaryDirectory(prefix="cyclescope-") as name:
-            folder = Path(name)
+        with scratch("run") as folder:
             for memory, text in texts.items():
                 (folder / f"{memory}.dat").write_text(text, "ascii")
             child = _Child(progress)
             started = time.monotonic()
-            child.run(_command(built, folder, cycle_limit, arguments))
+            child.run(built, folder, files, _command(built, folder, cycle_limit, arguments))
             seconds = time.monotonic() - started
             return _result(built, folder, data, child, seconds)
     except OSError as error:
@@ -144,44 +149,52 @@ class _Child:
     output: bytearray = field(default_factory=bytearray)
     status: int = 0
 
-    def run(self, command: list[str]) -> None:
-        theirs, ours = os.pipe()
-        theirs, ours = ours, theirs
+    def run(self, built: Built, folder: Path, files: Path | None, command: list[str]) -> None:
+        policy = calculation(built.program, folder, simulation=True)
+        if files is not None:
+            policy = replace(policy, write=(*policy.write, files))
+        report, theirs = os.pipe()
+        output, written = os.pipe()
         try:
-            process = subprocess.Popen(
+            process = Process(
                 [command[0], f"report={theirs}", *command[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=(theirs,),
-                # Ctrl-C in a terminal is for us alone: we tell the simulation to end well.
-                start_new_session=True,
+                policy,
+                # Where a design that is trusted leaves its files.
+                cwd=None if current_trust().confine is Confine.OFF else folder,
+                stdout=written,
+                stderr=written,
+                keep=(theirs,),
             )
         except OSError as error:
-            os.close(ours)
+            os.close(report)
+            os.close(output)
             raise RunError(
                 f"{command[0]}: the simulation cannot be started: {error.strerror}; run it again"
             ) from error
         finally:
             os.close(theirs)
+            os.close(written)
         try:
-            self._watch(process, ours)
+            with process:
+                self._watch(process, report, output)
+                end = process.wait()
+            assert end is not None
+            self.status = end.status
+            if end.exceeded:
+                self.reason = StopReason.FAILED
+                self.message = f"the simulation {end.exceeded}"
         finally:
-            if process.poll() is None:
-                process.kill()
-            self.status = process.wait()
-            os.close(ours)
-            assert process.stdout
-            process.stdout.close()
+            os.close(report)
+            os.close(output)
 
-    def _watch(self, process: subprocess.Popen[bytes], report: int) -> None:
-        assert process.stdout
+    def _watch(self, process: Process, report: int, output: int) -> None:
         started = time.monotonic()
         deadline: float | None = None
+        heard = started
         pending = b""
         with selectors.DefaultSelector() as selector:
             selector.register(report, selectors.EVENT_READ)
-            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(output, selectors.EVENT_READ)
             while selector.get_map():
                 try:
                     for key, _ in selector.select(PROGRESS_SECONDS):
@@ -189,7 +202,8 @@ class _Child:
                         if not chunk:
                             selector.unregister(key.fileobj)
                         elif key.fd == report:
-                            *lines, pending = (pending + chunk).split(b"\n")
+                            heard = time.monotonic()
+                            *lines, pending = (pending[-KEPT_OUTPUT:] + chunk).split(b"\n")
                             for line in lines:
                                 self._heard(line.decode("utf-8", "replace"), started)
                         else:
@@ -198,22 +212,38 @@ class _Child:
                 except KeyboardInterrupt:
                     if deadline is not None:
                         raise
-                    process.send_signal(signal.SIGINT)
+                    process.send(signal.SIGINT)
                     deadline = time.monotonic() + GRACE_SECONDS
-                if deadline is not None and time.monotonic() > deadline:
+                now = time.monotonic()
+                if deadline is not None and now > deadline:
                     # It hangs within a cycle; what it had flushed is kept.
                     self.reason = self.reason or StopReason.INTERRUPTED
                     process.kill()
+                elif deadline is None and now - heard > HANG_SECONDS:
+                    self.reason = StopReason.FAILED
+                    self.message = f"no cycle came to its end for {HANG_SECONDS:g} s"
+                    process.kill()
+                    deadline = now + GRACE_SECONDS
 
     def _heard(self, line: str, started: float) -> None:
-        word, _, rest = line.partition(" ")
-        if word == "cycles":
-            self.cycles = int(rest)
-            if self.progress:
-                self.progress(self.cycles, time.monotonic() - started)
-        else:
-            self.reason, cycles, self.message = rest.split(" ", 2)
-            self.cycles = int(cycles)
+        # The recorder writes it, but in a process with the design's own code.
+        match line.split(" ", 3):
+            case ["cycles", cycles] if _is_count(cycles):
+                self.cycles = int(cycles)
+                if self.progress:
+                    self.progress(self.cycles, time.monotonic() - started)
+            case ["end", reason, cycles, message] if _is_count(cycles) and reason in _REASONS:
+                self.reason, self.cycles, self.message = reason, int(cycles), message
+            case _:
+                self.reason = StopReason.FAILED
+                self.message = "the simulation reported nonsense"
+
+
+_REASONS = frozenset({*StopReason, "unwritable"})
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 20
 
 
 def _result(

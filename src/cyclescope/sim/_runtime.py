@@ -114,6 +114,7 @@ def _compile(
         ],
         what="the C++ compiler",
         cwd=folder,
+        read=(verilator.root,),
     )
 
 
@@ -136,6 +137,7 @@ def precompiled_header(compiler: Compiler, verilator: Verilator, optimise: str) 
                 ],
                 what="the C++ compiler",
                 cwd=folder,
+                read=(verilator.root,),
             )
 
     key = _cache.content_key(runtime_key(compiler, verilator), optimise)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import re
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import OutputError, ToolError
+from cyclescope.sim._confine import compiler_policy
+from cyclescope.sim._process import Process, finish
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Compiler", "Verilator", "call", "end_calls", "find_compiler", "find_verilator"]
 
@@ -108,14 +108,24 @@ def find_verilator() -> Verilator:
 
 
 def call(
-    command: list[str], *, what: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    command: list[str],
+    *,
+    what: str,
+    cwd: Path | None = None,
+    own: Path | None = None,
+    read: Iterable[Path] = (),
+    write: Iterable[Path] = (),
+    env: Mapping[str, str] | None = None,
 ) -> str:
-    """Runs a tool to its end.
+    """Runs a compiler or another tool to its end, confined.
 
     Args:
         command: program and arguments.
         what: the tool's name in messages.
         cwd: folder to run in.
+        own: the folder that it may write to; `cwd` if not given.
+        read: what it may read besides its own folder, its installation and the system's.
+        write: further folders that it may write to.
         env: added to the environment.
 
     Returns:
@@ -125,51 +135,32 @@ def call(
         ToolError: it cannot be started or fails; the text has its first error.
         OutputError: it fails because the disk is full.
     """
+    policy = compiler_policy(command, own or cwd, read=read, write=write)
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            # A group of its own, so that it can be ended with all that it has started.
-            start_new_session=True,
-        )
+        # A cache of the compiler's own is none of the folders that it may write to.
+        settings = {"CCACHE_DISABLE": "1", **(env or {})}
+        done = finish(command, policy, cwd=cwd, env=settings, joined=True, started=_running)
     except OSError as error:
         raise ToolError(f"{what} cannot be started: {error.strerror or error}") from error
-    _running.add(process)
-    try:
-        output, _ = process.communicate()
-    except BaseException:
-        _end(process)
-        process.communicate()
-        raise
-    finally:
-        _running.discard(process)
-    if process.returncode == 0:
+    output = done.stdout.decode("utf-8", "replace")
+    if done.end.exceeded:
+        raise ToolError(f"{what} {done.end.exceeded}; give it less to do")
+    if done.end.status == 0:
         return output
     if "No space left on device" in output:
         raise OutputError(f"{what}: no space left on device ({cwd or Path.cwd()}); make room")
-    if process.returncode < 0:
-        raise ToolError(f"{what} was killed by signal {-process.returncode}; run it again")
+    if done.end.status < 0:
+        raise ToolError(f"{what} was killed by signal {-done.end.status}; run it again")
     raise ToolError(f"{what} failed: {_first_error(output)}")
 
 
-_running: set[subprocess.Popen[str]] = set()
+_running: set[Process] = set()
 
 
 def end_calls() -> None:
-    """Ends the tools that run in any thread; their calls fail."""
+    """Asks the tools that run in any thread to end; their calls fail."""
     for process in list(_running):
-        _end(process)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+        process.send(signal.SIGTERM)
 
 
 def _first_error(output: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import InputError, ToolError
@@ -13,9 +14,9 @@ from cyclescope.sweep._search import search_of
 from cyclescope.sweep._trial import Outcome, Trial, make_trial, run_trial
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
 
+    from cyclescope.sim import Process
     from cyclescope.sweep._results import Result, Store
     from cyclescope.sweep._study import Study
 
@@ -150,15 +151,14 @@ def _executor(
 @contextmanager
 def _here(workers: int) -> Iterator[tuple[Executor, int, Callable[[Trial], Outcome]]]:
     """Threads that each wait for a process; whatever ends us ends the processes too."""
-    processes: set[subprocess.Popen[str]] = set()
+    processes: set[Process] = set()
     executor = ThreadPoolExecutor(workers, thread_name_prefix="trial")
     try:
         yield executor, workers, lambda trial: run_trial(trial, processes)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in list(processes):
-            with suppress(OSError):
-                process.terminate()
+            process.send(signal.SIGTERM)
         raise
     finally:
         executor.shutdown()

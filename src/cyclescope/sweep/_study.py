@@ -33,6 +33,8 @@ __all__ = ["Objective", "Option", "Study", "read_study"]
 
 SEARCHES = ("grid", "random", "optuna")
 _KEYS = {"command", "input", "files", "search", "trials", "seed", "objectives", "time_limit"}
+# What would let a study run programs of its choice.
+PROGRAMS = frozenset({"compiler", "library", "trust", "confine", "time-limit"})
 _MOST = 100_000  # values of a range, points of a grid
 
 
@@ -224,6 +226,11 @@ class _Reader:
     def _known(self, name: str, options: Mapping[str, Option]) -> None:
         if name == "input":
             return
+        if name.split(".")[0] in PROGRAMS:
+            raise self._fail(
+                f"{name}: a study names no program and allows nothing; give it at the command line"
+                " (for a Calyx compiler: CALYX=PATH cyclescope sweep …)"
+            )
         if name.split(".")[0] not in options:
             near = ", ".join(sorted(options))
             raise self._fail(f"{name}: no such option; there are {near}")

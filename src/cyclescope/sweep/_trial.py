@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cyclescope._files import scratch
 from cyclescope.errors import InputError
+from cyclescope.sim import Policy, current_trust, finish
 
 if TYPE_CHECKING:
+    from cyclescope.sim import Process
     from cyclescope.sweep._study import Study
 
 __all__ = ["Outcome", "Trial", "make_trial", "run_trial"]
@@ -31,12 +31,14 @@ class Trial:
         arguments: of `cyclescope`, without the output.
         files: name below the run's folder → content.
         time_limit: seconds.
+        trust: options that say what the program may do; a run that succeeds is the same for all.
     """
 
     point: dict[str, Any]
     arguments: tuple[str, ...]
     files: dict[str, bytes]
     time_limit: float
+    trust: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -78,50 +80,49 @@ def make_trial(study: Study, point: dict[str, Any]) -> Trial:
             if option.path:
                 names.append(str(item))
     files = {name: _read(study, name) for name in dict.fromkeys(names)}
-    return Trial(point, tuple(arguments), files, study.time_limit)
+    return Trial(point, tuple(arguments), files, study.time_limit, _trust())
+
+
+def _trust() -> tuple[str, ...]:
+    trust = current_trust()
+    return (f"--confine={trust.confine}", *([] if trust.refuse else ["--trust"]))
 
 
 def _read(study: Study, name: str) -> bytes:
     path = study.path.parent / name
+    if not path.resolve().is_relative_to(study.path.parent.resolve()):
+        raise InputError(
+            f"{study.path}: {name}: leads to {path.resolve()}, which leaves the study's folder"
+        )
     try:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{study.path}: {path} cannot be read: {error.strerror}") from None
 
 
-def run_trial(trial: Trial, watch: Any = None) -> Outcome:
+def run_trial(trial: Trial, watch: set[Process] | None = None) -> Outcome:
     """Run it in a process and a folder of its own.
 
     Args:
         trial: what to run.
-        watch: told of the process (`add`) and of its end (`discard`), to be able to end it.
+        watch: holds the process while it runs, to be able to end it.
     """
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="cyclescope-trial-") as name:
-        folder = Path(name)
+    with scratch("trial") as folder:
         for file, data in trial.files.items():
             target = folder / file
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
-        command = [sys.executable, "-m", "cyclescope", *trial.arguments, "-o", _PROFILE]
-        with subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, errors="backslashreplace",
-        ) as process:  # fmt: skip
-            if watch is not None:
-                watch.add(process)
-            try:
-                _, said = process.communicate(timeout=trial.time_limit)
-            except subprocess.TimeoutExpired:
-                process.terminate()
-                process.communicate()
-                said = f"cyclescope: took more than {trial.time_limit:g} s (time_limit)"
-            finally:
-                if watch is not None:
-                    watch.discard(process)
+        command = [sys.executable, "-m", "cyclescope", *trial.arguments, *trial.trust]
+        # Our own program: it confines what it starts, and all of them end with us.
+        policy = Policy(confined=False, seconds=trial.time_limit)
+        done = finish([*command, "-o", _PROFILE], policy, cwd=folder, started=watch)
         spent = time.monotonic() - started
+        said = done.stderr.decode("utf-8", "backslashreplace")
+        if done.end.exceeded:
+            said = f"took more than {trial.time_limit:g} s (time_limit)"
         lines = [line for line in said.splitlines() if line.strip()]
-        if process.returncode or not (folder / _PROFILE).is_file():
+        if done.end.status or done.end.exceeded or not (folder / _PROFILE).is_file():
             last = lines[-1].removeprefix("cyclescope: ") if lines else "it ended without a word"
             return Outcome(b"", last or "it ended without a word", spent)
         return Outcome((folder / _PROFILE).read_bytes(), "", spent)

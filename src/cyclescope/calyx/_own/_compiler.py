@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._files import scratch
 from cyclescope.errors import SourceError, ToolError
+from cyclescope.sim import finish, foreign_compiler
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
+    from cyclescope.sim import Finished
+
 __all__ = ["OwnCompiler", "RefusalError", "find_own_compiler"]
 
-_SECONDS = 600
 _ALIAS = re.compile(r"^- ([\w-]+):\s*(.*)$")
 
 
@@ -52,9 +54,9 @@ class OwnCompiler:
         if self.library is not None:
             command += ["-l", str(self.library)]
         done = _call(command, self.path)
-        if done.returncode:
+        if done.end.status:
             text = done.stderr.decode(errors="replace") or done.stdout.decode(errors="replace")
-            raise RefusalError(text.strip() or f"it ended with status {done.returncode}")
+            raise RefusalError(text.strip() or f"it ended with status {done.end.status}")
         return done.stdout.decode(errors="replace")
 
     @cached_property
@@ -120,17 +122,17 @@ def find_own_compiler(name: str | os.PathLike[str], library: Path | None = None)
     done = _call([str(path), "--version"], path)
     said = done.stdout.decode(errors="replace").strip().splitlines()
     version = re.search(r"[Cc]alyx.*?\b(\d+\.\d+[\w.+-]*)", said[0]) if said else None
-    if done.returncode or version is None:
+    if done.end.status or version is None:
         raise ToolError(f"{path}: is no Calyx compiler (asked for --version); name another")
     return OwnCompiler(path, version[1], library.absolute() if library else None)
 
 
-def _call(command: Sequence[str], path: Path) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(
-            command, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired:
-        raise ToolError(f"{path}: did not end within {_SECONDS} s; try fewer passes") from None
-    except OSError as error:
-        raise ToolError(f"{path}: cannot be run: {error.strerror or error}") from error
+def _call(command: Sequence[str], path: Path) -> Finished:
+    with scratch("compiler") as own:
+        try:
+            done = finish(command, foreign_compiler(own))
+        except OSError as error:
+            raise ToolError(f"{path}: cannot be run: {error.strerror or error}") from error
+    if done.end.exceeded:
+        raise ToolError(f"{path}: it {done.end.exceeded}; try fewer passes")
+    return done

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.calyx._own._blocks import (
@@ -38,8 +40,6 @@ from cyclescope.calyx._syntax_read import read_syntax
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cyclescope.calyx._own._compiler import OwnCompiler, RefusalError
     from cyclescope.calyx._text import ProgramText
 
@@ -164,7 +164,18 @@ def _facts(
         "record": record,
         "memories": memories,
         "passes": list(passes),
+        "foreign": list(_foreign(final)),
     }
+
+
+def _foreign(final: Design) -> Iterator[tuple[str, str]]:
+    """Verilog that the compiler did not write: of other files, and in the program's text."""
+    for item in final.file.items:
+        if isinstance(item, Extern):
+            with suppress(OSError):
+                yield item.path, Path(item.path).read_text("utf-8", "replace")
+        elif isinstance(item, PrimitiveText):
+            yield f"primitive {item.name}", item.body or ""
 
 
 def _flags(passes: Sequence[str], options: Sequence[str]) -> Flags:

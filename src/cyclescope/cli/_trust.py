@@ -1,0 +1,57 @@
+"""The options of commands that run what they profile: how it is confined, what it may ask for."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["TRUST_OPTIONS", "trust_options"]
+
+Decorated = TypeVar("Decorated", bound="Callable[..., Any]")
+
+# Parameters that only the user may choose, at the command line: no study, no other file.
+TRUST_OPTIONS = frozenset({"confine", "trust", "time_limit", "compiler", "library"})
+
+
+def trust_options(command: Decorated) -> Decorated:
+    """`--confine`, `--trust` and `--time-limit`; they hold while the command runs."""
+
+    @functools.wraps(command)
+    def with_trust(
+        *args: Any, confine: str | None, trust: bool, time_limit: float | None, **options: Any
+    ) -> Any:
+        from cyclescope.sim import Confine, Trust, trusting
+
+        # Who trusts a program lets it do what it was written to do, unless told otherwise.
+        chosen = confine or (Confine.OFF if trust else Confine.AUTO)
+        with trusting(Trust(Confine(chosen), refuse=not trust, seconds=time_limit)):
+            return command(*args, **options)
+
+    for option in (
+        click.option(
+            "--time-limit",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="For a simulation (else a day) or a native run (else an hour).",
+        ),
+        click.option(
+            "--trust",
+            is_flag=True,
+            help="Let the program use $system, $fopen and files outside its folder, unconfined.",
+        ),
+        click.option(
+            "--confine",
+            type=click.Choice(["auto", "require", "off"]),
+            envvar="CYCLESCOPE_CONFINE",
+            show_envvar=True,
+            help="Run what the program becomes without network, writing in its own folder only:"
+            " as far as the system can (auto, the default), wholly or not at all (require), off.",
+        ),
+    ):
+        with_trust = option(with_trust)
+    return with_trust  # type: ignore[return-value]
