@@ -207,8 +207,8 @@ def test_a_pointer_made_of_a_number_is_refused() -> None:
 def test_a_killed_kernel_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     from cyclescope.bounds import _native
 
-    def crash(command: list[str]) -> int:
-        del command
+    def crash(command: list[str], kernel: str) -> int:
+        del command, kernel
         return -int(signal.SIGSEGV)
 
     monkeypatch.setattr(_native, "execute", crash)
@@ -216,13 +216,14 @@ def test_a_killed_kernel_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         estimate("k.c", text=KERNEL)
 
 
-def children(process: subprocess.Popen[str]) -> list[str]:
-    """The commands that a process runs; a kernel's begins with a digit."""
-    of = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+def descendants(process: int) -> list[str]:
+    """The commands that a process and those below it run; a kernel's begins with a digit."""
     try:
-        return [Path(f"/proc/{child}/comm").read_text() for child in of.read_text().split()]
+        below = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        own = [Path(f"/proc/{child}/comm").read_text() for child in below]
     except OSError:  # it ended in between, or there is no /proc
         return []
+    return own + [command for child in below for command in descendants(int(child))]
 
 
 def test_an_endless_kernel_can_be_interrupted(tmp_path: Path) -> None:
@@ -234,7 +235,9 @@ def test_an_endless_kernel_can_be_interrupted(tmp_path: Path) -> None:
         text=True,
     ) as running:
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not any(c[:1].isdigit() for c in children(running)):
+        while time.monotonic() < deadline and not any(
+            c[:1].isdigit() for c in descendants(running.pid)
+        ):
             time.sleep(0.05)
         killer = threading.Timer(60, running.kill)
         killer.start()
