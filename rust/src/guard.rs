@@ -194,18 +194,29 @@ const STEPS: [&str; 8] = [
 ///
 /// Python attends to a signal between two of its own instructions only; a library may take long.
 #[pyfunction]
-pub fn end_after(line: RawFd, signals: Vec<u8>, seconds: f64) {
-    std::thread::spawn(move || loop {
+pub fn end_after(
+    line: RawFd,
+    signals: Vec<u8>,
+    seconds: f64,
+    message: String,
+    status: i32,
+) -> PyResult<()> {
+    let wait = std::time::Duration::from_secs_f64(seconds);
+    let watch = move || loop {
         let mut signal = 0u8;
-        let got = unsafe { libc::read(line, (&raw mut signal).cast(), 1) };
-        if got == 1 && signals.contains(&signal) {
-            std::thread::sleep(std::time::Duration::from_secs_f64(seconds));
-            unsafe { libc::_exit(128 + libc::c_int::from(signal)) };
+        match unsafe { libc::read(line, (&raw mut signal).cast(), 1) } {
+            1 if signals.contains(&signal) => {
+                std::thread::sleep(wait);
+                unsafe {
+                    libc::write(2, message.as_ptr().cast(), message.len());
+                    libc::_exit(status);
+                }
+            }
+            0 => return,
+            _ => {}
         }
-        if got == 0 {
-            return;
-        }
-    });
+    };
+    std::thread::Builder::new().stack_size(1 << 16).spawn(watch).map(|_| ()).map_err(Into::into)
 }
 
 // ---- between fork and exec -------------------------------------------------------------------

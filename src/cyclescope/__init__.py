@@ -13,9 +13,21 @@ and `cli`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import _signal  # type: ignore[import-not-found]
+import sys
 
-from cyclescope.errors import CyclescopeError
+# Started as a program, Ctrl-C just ends us until `__main__` can answer it: no traceback of modules
+# half loaded. `signal` itself would take longer to load than all of this.
+_is_program = sys.argv[:1] and (
+    sys.argv[0].endswith("/cyclescope")
+    or sys.orig_argv[-len(sys.argv) - 1 :][:2] == ["-m", "cyclescope"]
+)
+if _is_program and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+from typing import TYPE_CHECKING  # noqa: E402
+
+from cyclescope.errors import CyclescopeError  # noqa: E402
 
 if TYPE_CHECKING:
     from cyclescope.model import save

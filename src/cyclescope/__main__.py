@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,16 +14,45 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 
+_LEAST_MB = 192  # of address space, in which NumPy can be loaded
+
+
 def main() -> int:
     """Run the command line; gives the exit status."""
     sys.stdout, sys.stderr = _unhurried(sys.stdout), _unhurried(sys.stderr)
+    if too_small := _narrow():
+        print(f"cyclescope: {too_small}", file=sys.stderr)
+        return 1
     try:
+        # See the package: from here on there is an answer.
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         from cyclescope.cli import main as program
 
-        return program()
+        return program(watched=True)
     except KeyboardInterrupt:  # while modules were still being loaded
         print("cyclescope: interrupted", file=sys.stderr)
         return 130
+    finally:
+        # All is done: nothing is left to be told of.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _narrow() -> str:
+    """What is wrong with a limit of address space; empty if nothing, or if there is none."""
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return ""
+    # Its threads reserve more than all the rest needs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if limit < _LEAST_MB << 20:
+        return (
+            f"the address space is limited to {limit >> 20} MB (ulimit -v); allow at least"
+            f" {_LEAST_MB} MB, and 1 GB to run a program"
+        )
+    return ""
 
 
 class _Stream(io.FileIO):

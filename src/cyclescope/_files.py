@@ -209,7 +209,7 @@ def undisturbed() -> Iterator[None]:
 
 
 _SCRATCH = "cyclescope-"
-_FRESH = 60.0  # seconds in which a folder may be made but not locked yet
+_FRESH = 5.0  # seconds in which a folder may be made but not locked yet
 
 
 @contextmanager

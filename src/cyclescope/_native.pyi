@@ -49,7 +49,7 @@ class VcdLines:
 def confinement() -> tuple[int, bool]:
     """(version of Landlock, 0 if there is none; whether there are seccomp filters)."""
 
-def end_after(line: int, signals: bytes, seconds: float) -> None:
+def end_after(line: int, signals: bytes, seconds: float, message: str, status: int) -> None:
     """End this process some time after one of these signals was written to `line`."""
 
 def spawn(

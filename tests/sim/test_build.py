@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from cyclescope.cli import main
 from cyclescope.errors import OutputError, RunError, ToolError
 from cyclescope.sim import CaptureModule, Design, Signal, _cache, build, cache_folder
 from cyclescope.sim._toolchain import call, find_compiler, find_verilator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture
@@ -30,6 +36,7 @@ def test_a_design_is_built_once(countdown) -> None:
         "loops.json",
         "ready",
         "sim",
+        "used",
     ]
 
 
@@ -200,7 +207,7 @@ def test_an_entry_that_was_cut_off_is_built_anew(cache) -> None:
     # As it would be after a power cut.
     (cache / "a" / "left").mkdir()
     folder = _cache.entry("a", lambda f: (f / "content").write_text("x"))
-    assert sorted(p.name for p in folder.iterdir()) == ["content", "lock", "ready"]
+    assert sorted(p.name for p in folder.iterdir()) == ["content", "lock", "ready", "used"]
 
 
 def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path, monkeypatch) -> None:
@@ -210,24 +217,156 @@ def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path, monkeypatch
         _cache.entry("a", lambda f: None)
 
 
-def test_the_oldest_entries_go_first_but_never_recent_or_locked_ones(cache) -> None:
+def let_go() -> None:
+    """As if the process that used them had ended."""
+    while _cache._held:
+        os.close(_cache._held.popitem()[1])
+
+
+def test_the_oldest_entries_go_first_but_never_used_or_locked_ones(cache) -> None:
     def fill(folder: Path) -> None:
         (folder / "content").write_bytes(bytes(1000))
 
-    now = time.time()
+    def aged(name: str, age: float) -> None:
+        for file in _cache.entry(name, fill).iterdir():
+            os.utime(file, (time.time() - age,) * 2)
+
     for age, name in enumerate(["new", "older", "old", "oldest"]):
-        folder = _cache.entry(name, fill)
-        for file in folder.iterdir():
-            os.utime(file, (now - age * 10_000,) * 2)
+        aged(name, age * 10)
     (cache / "not-ours").mkdir()
-    _cache.prune(limit=2500, grace=3600)
+    (cache / "not-ours" / "lock").mkdir()
+    _cache.prune(limit=0)
+    assert len(list(cache.iterdir())) == 5  # all in use, by this process
+    let_go()
+    _cache.prune(limit=2500)
     assert {p.name for p in cache.iterdir()} == {"new", "older", "not-ours"}
     with _cache._locked(cache / "older"):
-        _cache.prune(limit=0, grace=3600)
-    assert {p.name for p in cache.iterdir()} == {"new", "older", "not-ours"}
-    # Used again: it is recent now.
+        _cache.prune(limit=1000)
+    assert {p.name for p in cache.iterdir()} == {"older", "not-ours"}
     _cache.entry("older", fill)
-    _cache.prune(limit=0, grace=3600)
-    assert {p.name for p in cache.iterdir()} == {"new", "older", "not-ours"}
-    _cache.prune(limit=0, grace=-1)
+    _cache.clear()
+    assert {p.name for p in cache.iterdir()} == {"older", "not-ours"}
+    let_go()
+    assert _cache.clear() == 1
     assert {p.name for p in cache.iterdir()} == {"not-ours"}
+
+
+def test_a_clock_that_was_set_back_keeps_nothing_for_ever(cache) -> None:
+    def fill(folder: Path) -> None:
+        (folder / "content").write_bytes(bytes(1000))
+
+    for name, age in (("ahead", -86400), ("now", 0), ("before", 86400)):
+        folder = _cache.entry(name, fill)
+        os.utime(folder / "ready", (time.time() - age,) * 2)
+    let_go()
+    assert [one.folder.name for one in _cache.entries()] == ["ahead", "before", "now"]
+    _cache.prune(limit=1500)
+    assert {p.name for p in cache.iterdir()} == {"now"}
+
+
+def test_a_new_entry_keeps_the_cache_within_its_limit_at_once(cache, monkeypatch) -> None:
+    monkeypatch.setattr(_cache, "LIMIT_BYTES", 5000)
+    for number in range(20):
+        _cache.entry(f"e{number}", lambda folder: (folder / "x").write_bytes(bytes(1000)))
+        let_go()
+    assert sum(one.bytes for one in _cache.entries()) <= 5000
+    assert (cache / "e19").is_dir()
+
+
+def flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def instead(file: Path, make: Callable[[Path], object]) -> None:
+    if file.is_dir():
+        shutil.rmtree(file)
+    else:
+        file.unlink()
+    make(file)
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "a bit of the program": lambda e: flip(e / "sim"),
+    "the program cut": lambda e: os.truncate(e / "sim", 100),
+    "the program emptied": lambda e: os.truncate(e / "sim", 0),
+    "the program longer": lambda e: (e / "sim").write_bytes((e / "sim").read_bytes() + b"x"),
+    "the program gone": lambda e: (e / "sim").unlink(),
+    "the program cannot be run": lambda e: (e / "sim").chmod(0o644),
+    "a folder for the program": lambda e: instead(e / "sim", Path.mkdir),
+    "a link for the program": lambda e: instead(e / "sim", lambda p: p.symlink_to("/bin/true")),
+    "a link that leads nowhere": lambda e: instead(e / "sim", lambda p: p.symlink_to("absent")),
+    "a pipe for the program": lambda e: instead(e / "sim", os.mkfifo),
+    "another list of loops": lambda e: (e / "loops.json").write_text("[7]"),
+    "no list of loops": lambda e: (e / "loops.json").unlink(),
+    "no list of contents": lambda e: (e / "ready").unlink(),
+    "an empty list of contents": lambda e: (e / "ready").write_bytes(b""),
+    "a list of nothing": lambda e: (e / "ready").write_text("{}"),
+    "deep nonsense": lambda e: (e / "ready").write_text("[" * 100_000),
+    "a list that is no text": lambda e: (e / "ready").write_bytes(b"\xff\xfe"),
+    "a folder for the list": lambda e: instead(e / "ready", Path.mkdir),
+    "what a killed build left": lambda e: (e / "src").mkdir(),
+    "a folder for the lock": lambda e: instead(e / "lock", Path.mkdir),
+    "a link for the lock": lambda e: instead(e / "lock", lambda p: p.symlink_to("absent/lock")),
+    "a folder for the other lock": lambda e: instead(e / "used", Path.mkdir),
+    "an empty folder": lambda e: instead(e, Path.mkdir),
+    "a file for the folder": lambda e: instead(e, Path.touch),
+    "a link for the folder": lambda e: instead(e, lambda p: p.symlink_to("absent")),
+    "the whole cache gone": lambda e: shutil.rmtree(e.parent),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_entry_is_built_anew_without_a_word(cache, capfd, damage: str) -> None:
+    def fill(folder: Path) -> None:
+        filled.append(folder)
+        (folder / "sim").write_bytes(b"#!/bin/sh\necho 42\n")
+        (folder / "sim").chmod(0o755)
+        (folder / "loops.json").write_text("[]")
+
+    filled: list[Path] = []
+    entry = _cache.entry("design-1", fill)
+    DAMAGE[damage](entry)
+    for _ in range(2):
+        assert _cache.entry("design-1", fill) == entry
+        assert subprocess.check_output([entry / "sim"]) == b"42\n"
+        assert (entry / "loops.json").read_text() == "[]"
+    assert len(filled) == (1 if damage.endswith("the lock") else 2)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_link_in_the_cache_leads_to_stays(cache, tmp_path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "precious").touch()
+    cache.mkdir()
+    (cache / "design-1").symlink_to(tmp_path / "home")
+    _cache.entry("design-1", lambda folder: (folder / "x").touch())
+    assert (tmp_path / "home" / "precious").exists()
+    (cache / "design-2").symlink_to(tmp_path / "home")
+    let_go()
+    _cache.clear()
+    assert (tmp_path / "home" / "precious").exists()
+
+
+def test_a_disk_that_keeps_nothing_is_an_output_error(cache, monkeypatch) -> None:
+    monkeypatch.setattr(_cache, "_is_whole", lambda folder: False)
+    with pytest.raises(OutputError, match="does not hold what was written"):
+        _cache.entry("a", lambda folder: (folder / "x").touch())
+
+
+def test_the_verb(cache, capsys) -> None:
+    assert main(["cache", "path"]) == 0
+    assert capsys.readouterr().out == f"{cache}\n"
+    assert main(["cache", "info"]) == 0
+    assert "entries  0" in capsys.readouterr().out
+    for name in ("design-1", "design-2", "runtime-1"):
+        _cache.entry(name, lambda folder: (folder / "x").write_bytes(bytes(1_000_000)))
+    assert main(["cache", "info"]) == 0
+    said = capsys.readouterr().out
+    assert "entries  3" in said
+    assert "design          2         2.0 MB" in said
+    let_go()
+    assert main(["cache", "clear"]) == 0
+    assert capsys.readouterr().out == "removed 3 entries, 3.0 MB\n"
+    assert not list(cache.iterdir())

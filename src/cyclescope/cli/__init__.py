@@ -40,6 +40,7 @@ COMMANDS = (
     "ladder",
     "query",
     "sweep",
+    "cache",
 )
 
 
@@ -55,6 +56,15 @@ class _Verbs(click.Group):
         module = importlib.import_module(f"cyclescope.cli._{name}")
         command: click.Command = getattr(module, f"{name}_", None) or getattr(module, name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """As click's, which would put an empty line before what we say of an interruption."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if sys.stderr.isatty():
+                print(file=sys.stderr)  # the terminal shows ^C
+            raise click.exceptions.Abort from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -87,12 +97,33 @@ A source makes a profile (.cyc); views show it:
 
 @click.group(cls=_Verbs, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="cyclescope %(version)s")
-def program() -> None:
+@click.pass_context
+def program(context: click.Context) -> None:
     """Everything that the command line can do."""
+    if context.obj:
+        _end_in_time()
 
 
-def main(arguments: list[str] | None = None) -> int:
+# A system that stops us waits for two seconds before it insists.
+_STOPPED_SECONDS = 1.8
+
+
+def _end_in_time() -> None:
+    """See to it that we end in time when the system stops us, whatever library is at work then."""
+    from cyclescope._native import end_after
+
+    line, told = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(told, False)
+    end_after(line, bytes([signal.SIGTERM]), _STOPPED_SECONDS, "cyclescope: interrupted\n", 130)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+
+
+def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
     """Run the command line; gives the exit status.
+
+    Args:
+        arguments: after the program's name; None for those of the process.
+        watched: end the process when the system stops it (SIGTERM), within two seconds.
 
     0 done, 1 or 2 wrong use or input, 3 to 6 as in `cyclescope.errors`, 70 a bug of ours, 130
     interrupted. CYCLESCOPE_DEBUG=1 shows the traceback of an error.
@@ -113,7 +144,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = program.main(arguments, prog_name="cyclescope", standalone_mode=False)
+        status = program.main(arguments, prog_name="cyclescope", standalone_mode=False, obj=watched)
         sys.stdout.flush()
     except click.exceptions.Abort:
         return _complain("interrupted", 130)
@@ -155,8 +186,20 @@ def _one_line(error: click.ClickException) -> str:
 
 
 def _bug(error: Exception) -> int:
+    if isinstance(error, (ImportError, OSError, RuntimeError)) and (limit := _limit()):
+        return _complain(f"out of memory: {limit}; allow more, or profile less", 1, error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
+
+
+def _limit() -> str:
+    """The limit of address space, if there is one: libraries do not say that it was too small."""
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return ""
+    return f"the address space is limited to {limit >> 20} MB (ulimit -v)"
 
 
 def _complain(message: str, status: int, error: Exception | None = None) -> int:

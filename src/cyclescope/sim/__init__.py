@@ -12,7 +12,10 @@ runs of equal combinations.
 """
 
 from cyclescope.sim._build import Built, build
+from cyclescope.sim._cache import LIMIT_BYTES as CACHE_BYTES
 from cyclescope.sim._cache import cache_folder
+from cyclescope.sim._cache import clear as clear_cache
+from cyclescope.sim._cache import entries as cache_entries
 from cyclescope.sim._capture import Capture, load_capture
 from cyclescope.sim._confine import (
     Confine,
@@ -36,6 +39,7 @@ from cyclescope.sim._toolchain import Compiler, call, find_compiler
 from cyclescope.sim._vivado import read_vivado
 
 __all__ = [
+    "CACHE_BYTES",
     "Built",
     "Capture",
     "CaptureModule",
@@ -59,10 +63,12 @@ __all__ = [
     "Trust",
     "Usage",
     "build",
+    "cache_entries",
     "cache_folder",
     "calculation",
     "call",
     "check_confinement",
+    "clear_cache",
     "current_trust",
     "find_compiler",
     "find_nextpnr",

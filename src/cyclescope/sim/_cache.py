@@ -1,8 +1,12 @@
 """The user's cache: what is built once and kept, shared by all processes of the user.
 
-An entry is a folder named by what is in it and a hash. Whoever builds it holds the lock in it; the
-file `ready` is written last, so an entry without it is not there yet. The cache is bounded: entries
-that were not used for longest go first, but never one used within the last hour.
+An entry is a folder named by what is in it and a hash. Whoever builds it holds the lock in it. When
+its contents have reached the disk, a list of them with their digests is written, the file `ready`:
+an entry without it is not there yet, and one that differs from it is damaged. It is then built once
+more, without a word.
+
+The cache is bounded: entries that were not used for longest go first, but never one that a process
+has in use, which holds the lock `used` in it.
 """
 
 from __future__ import annotations
@@ -10,10 +14,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import shutil
+import stat
 import time
+from collections import OrderedDict
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +30,11 @@ from cyclescope.errors import OutputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["cache_folder", "content_key", "entry", "prune"]
+__all__ = ["Entry", "cache_folder", "clear", "content_key", "entries", "entry", "prune"]
 
 LIMIT_BYTES = 768 << 20
-GRACE_SECONDS = 3600.0
+_OWN = ("lock", "used", "ready")
+_HELD = 64  # entries that a process keeps in use
 
 
 def cache_folder() -> Path:
@@ -49,30 +58,22 @@ def content_key(*parts: str) -> str:
 
 
 def entry(name: str, fill: Callable[[Path], None]) -> Path:
-    """The folder of an entry, which is filled first if it is not there.
+    """The folder of an entry, which is filled first if it is not there or damaged.
 
     Args:
         name: of the entry; equal names mean equal contents.
         fill: makes the contents in an empty folder; on an exception the entry does not come to be.
 
     Raises:
-        OutputError: the cache cannot be written.
+        OutputError: the cache cannot be written, or does not keep what is written to it.
     """
     folder = cache_folder() / name
-    ready = folder / "ready"
-    with suppress(OSError):
-        os.utime(ready)
+    if _use(folder):
         return folder
     try:
         with _locked(folder):
-            if not ready.exists():
-                _empty(folder)
-                try:
-                    fill(folder)
-                    ready.touch()
-                except BaseException:
-                    _empty(folder)
-                    raise
+            if not _use(folder):
+                _fill(folder, fill)
                 prune()
     except OSError as error:
         raise OutputError(
@@ -82,75 +83,236 @@ def entry(name: str, fill: Callable[[Path], None]) -> Path:
     return folder
 
 
+def _fill(folder: Path, fill: Callable[[Path], None]) -> None:
+    _empty(folder)
+    try:
+        fill(folder)
+        _seal(folder)
+    except BaseException:
+        _empty(folder)
+        raise
+    if not _use(folder):
+        raise OutputError(
+            f"{folder}: the cache does not hold what was written to it; check that disk, or name"
+            " another folder in CYCLESCOPE_CACHE"
+        )
+
+
+def _use(folder: Path) -> bool:
+    """Hold an entry in use and say whether it is whole; one that is not is left alone."""
+    if folder.is_symlink():
+        return False
+    try:
+        handle = os.open(folder / "used", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        whole = _is_file_of(handle, folder / "used") and _is_whole(folder)
+        if whole:
+            os.utime(folder / "ready")
+            _hold(folder, handle)
+            handle = -1
+    except OSError:
+        return False
+    finally:
+        if handle >= 0:
+            os.close(handle)
+    return whole
+
+
+_held: OrderedDict[Path, int] = OrderedDict()
+
+
+def _hold(folder: Path, handle: int) -> None:
+    """Keep what was used last in use, until the process ends."""
+    if (before := _held.pop(folder, None)) is not None:
+        os.close(before)
+    _held[folder] = handle
+    while len(_held) > _HELD:
+        os.close(_held.popitem(last=False)[1])
+
+
+def _contents(folder: Path) -> Iterator[Path]:
+    return (
+        path for path in sorted(folder.rglob("*")) if path.parent != folder or path.name not in _OWN
+    )
+
+
+def _described(path: Path) -> list[str | int]:
+    """What makes a file of an entry what it is: its kind and rights, its size, a digest."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        return [stat.S_IFMT(found.st_mode), 0, ""]
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return [stat.S_IFMT(found.st_mode) | found.st_mode & 0o111, found.st_size, digest]
+
+
+def _seal(folder: Path) -> None:
+    """Write down what is in an entry, once that is on the disk."""
+    listed = {}
+    for path in _contents(folder):
+        if path.is_file():
+            _to_disk(path)
+        listed[str(path.relative_to(folder))] = _described(path)
+    draft = folder / "ready.draft"
+    draft.write_text(json.dumps(listed), "utf-8")
+    _to_disk(draft)
+    draft.replace(folder / "ready")
+    _to_disk(folder)
+
+
+def _to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        listed = json.loads((folder / "ready").read_text("utf-8"))
+        found = {str(path.relative_to(folder)): _described(path) for path in _contents(folder)}
+    except (OSError, ValueError, RecursionError):
+        return False
+    return bool(listed == found)
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        _make_folder(folder)
+        try:
+            handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except IsADirectoryError:
+            shutil.rmtree(folder / "lock", ignore_errors=True)
+            continue
+        except FileNotFoundError:
+            if (folder / "lock").is_symlink():
+                (folder / "lock").unlink()
+            continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             # Whoever held it may have removed the folder meanwhile.
             if _is_file_of(handle, folder / "lock"):
                 yield
                 return
-        except FileNotFoundError:
-            continue
         finally:
             os.close(handle)
 
 
+def _make_folder(folder: Path) -> None:
+    """Make an entry's folder; what has its name and is no folder goes, what it leads to stays."""
+    if folder.is_symlink():
+        folder.unlink()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        if folder.parent.is_dir():
+            folder.unlink()
+            folder.mkdir(exist_ok=True)
+        else:
+            raise
+
+
 def _is_file_of(handle: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), path.stat())
+        return os.path.samestat(os.fstat(handle), path.lstat())
     except FileNotFoundError:
         return False
 
 
 def _empty(folder: Path) -> None:
     for item in folder.iterdir():
-        if item.is_dir():
+        if item.is_dir() and not item.is_symlink():
             shutil.rmtree(item, ignore_errors=True)
         elif item.name != "lock":
             item.unlink(missing_ok=True)
 
 
-def prune(limit: int = LIMIT_BYTES, grace: float = GRACE_SECONDS) -> None:
-    """Removes the entries that were not used for longest until the rest is within the limit.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the cache.
+
+    Attributes:
+        folder: where it is.
+        bytes: what it takes.
+        used: when it was used last, in seconds since 1970; 0 if that lies ahead of us.
+    """
+
+    folder: Path
+    bytes: int
+    used: float
+
+    @property
+    def kind(self) -> str:
+        """What it holds: `design`, `runtime`, `area` and so on."""
+        return self.folder.name.rpartition("-")[0] or self.folder.name
+
+
+def entries() -> list[Entry]:
+    """All entries, the one that was not used for longest first."""
+    found = []
+    # A clock that was set back makes what was used before it look new for ever.
+    latest = time.time() + 60
+    with suppress(OSError):
+        for folder in cache_folder().iterdir():
+            with suppress(OSError):
+                # Somebody may have named a folder with other things in it.
+                if folder.is_symlink() or not (folder / "lock").is_file():
+                    continue
+                files = [path.lstat() for path in folder.rglob("*")]
+                mark = folder / ("ready" if (folder / "ready").is_file() else "lock")
+                used = mark.stat().st_mtime
+                size = sum(file.st_size for file in files)
+                found.append(Entry(folder, size, 0.0 if used > latest else used))
+    return sorted(found, key=lambda one: (one.used, one.folder.name))
+
+
+def prune(limit: int | None = None) -> int:
+    """Removes the entries that were not used for longest until the rest is within a limit.
+
+    Entries in use, here or in other processes, stay.
 
     Args:
-        limit: bytes that may stay.
-        grace: entries used within this many seconds stay whatever their size.
+        limit: bytes that may stay; None for the cache's limit.
+
+    Returns:
+        How many were removed.
     """
-    now = time.time()
-    entries = []
-    total = 0
-    for folder in cache_folder().iterdir():
-        if not (folder / "lock").exists():
-            continue
-        with suppress(FileNotFoundError):
-            used = max((f.stat().st_mtime for f in folder.iterdir()), default=0.0)
-            size = sum(f.stat().st_size for f in folder.rglob("*"))
-            total += size
-            entries.append((used, size, folder))
-    for used, size, folder in sorted(entries):
+    limit = LIMIT_BYTES if limit is None else limit
+    known = entries()
+    total = sum(one.bytes for one in known)
+    removed = 0
+    for one in known:
         if total <= limit:
             break
-        if now - used > grace and _remove(folder):
-            total -= size
+        if _remove(one.folder):
+            total -= one.bytes
+            removed += 1
+    return removed
+
+
+def clear() -> int:
+    """Removes all entries that nobody has in use; gives how many."""
+    return prune(-1)
 
 
 def _remove(folder: Path) -> bool:
+    handles = []
     try:
-        handle = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # A new one may be about to be used: then it is locked, or found to be gone.
+        for name in ("lock", "used"):
+            handles.append(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
+            fcntl.flock(handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
-        if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
+        if error.errno not in {errno.EWOULDBLOCK, errno.EACCES, errno.ENOENT, errno.EISDIR}:
             raise
         return False
     finally:
-        os.close(handle)
+        for handle in handles:
+            os.close(handle)
     return True

@@ -9,6 +9,7 @@ calculates no further process at all. What the system cannot do is said once, or
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -232,7 +233,7 @@ def compiler_policy(
         read: files and folders that it may read.
         write: further folders that it may write to.
     """
-    installed = _installation(Path(command[0]))
+    installed = _installation(Path(shutil.which(command[0]) or command[0]))
     python: list[Path] = []
     if Path(command[0]) == Path(sys.executable):
         python = [Path(p) for p in (sys.prefix, sys.base_prefix, *sys.path) if p]

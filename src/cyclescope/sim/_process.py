@@ -133,6 +133,11 @@ class Process:
                 files=files,
                 alone=policy.alone,
             )
+        except OSError as error:
+            if error.errno is None:
+                raise
+            reason = f"{os.strerror(error.errno)} (to {error.strerror})"
+            raise OSError(error.errno, reason, name) from error
         finally:
             os.close(null)
         self._policy = policy

@@ -1,0 +1,94 @@
+"""A command line that is stopped or has little room: in time, in one line, with nothing left."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = [sys.executable, "-m", "cyclescope"]
+
+
+def limited(megabytes: int, arguments: list[str], folder: Path) -> tuple[int, str]:
+    import resource
+
+    size = megabytes << 20
+    done = subprocess.run(
+        [*START, *arguments],
+        cwd=folder,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return done.returncode, done.stderr
+
+
+KERNEL = "void kern(int a[4]) { for (int i = 0; i < 4; i++) a[i] = a[i] + 1; }\n"
+PROGRAM = (
+    'import "primitives/core.futil"; component main() -> () { cells { r = std_reg(1); } wires { '
+    "group g { r.in = 1'd1; r.write_en = 1'd1; g[done] = r.done; } } control { g; } }\n"
+)
+
+
+@pytest.mark.parametrize("megabytes", [30, 60, 100, 190, 250, 400])
+@pytest.mark.parametrize("verb", ["calyx", "bounds", "hls"])
+def test_too_little_address_space_is_one_line(tmp_path: Path, verb: str, megabytes: int) -> None:
+    file = "p.futil" if verb == "calyx" else "p.c"
+    (tmp_path / file).write_text(PROGRAM if verb == "calyx" else KERNEL, "utf-8")
+    status, said = limited(megabytes, [verb, file], tmp_path)
+    assert said.count("\n") <= 1
+    assert status in (0, 1, 2, 4)
+    if status:
+        assert said.startswith("cyclescope: ")
+        assert "bug" not in said
+
+
+def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path) -> None:
+    for moment in range(12):
+        with subprocess.Popen(
+            [*START, "summary", "absent.cyc"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        ) as process:
+            # Python's own start, before it has come to us, is not ours to mend.
+            time.sleep(0.06 + moment * 0.02)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate()[1]
+        ours = "cyclescope" in said and "Traceback" in said
+        assert not ours, said
+
+
+# A library that does not come back for long: Python attends to no signal meanwhile.
+SLOW = """import sys
+sys.argv = ["__main__.py", "summary", "x.cyc"]
+import cyclescope.__main__ as program
+from cyclescope.cli import _summary
+
+def stuck(*_):
+    print("stuck", flush=True)
+    import hashlib
+    hashlib.pbkdf2_hmac("sha256", b"x", b"y", 2**31 - 1)
+
+_summary.read_profile = stuck
+sys.exit(program.main())
+"""
+
+
+def test_sigterm_ends_it_within_two_seconds_whatever_it_does() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "stuck\n"
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate(timeout=30)[1]
+    assert time.monotonic() - started < 4  # 2 s, and a busy machine's delay
+    assert process.returncode == 130
+    assert said == "cyclescope: interrupted\n"
