@@ -103,6 +103,7 @@ fn describe(record: &mut Record, comp: &ir::Component) {
     entry.cells = cells;
     entry.group_positions = positions;
     entry.is_comb = comp.is_comb;
+    entry.assigns = !comp.continuous_assignments.is_empty();
     entry.latency = comp.latency.map(u64::from);
     entry.file = file;
     entry.offset = offset;

@@ -123,6 +123,8 @@ pub struct CompiledRecord {
 #[derive(Clone, Default, Serialize)]
 pub struct ComponentRecord {
     pub is_comb: bool,
+    /// Whether it has continuous assignments as written.
+    pub assigns: bool,
     pub file: String,
     pub offset: usize,
     /// Fixed cycles of a static component.

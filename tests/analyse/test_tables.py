@@ -109,6 +109,94 @@ def test_activations_of_equal_length_could_be_static() -> None:
     assert str(a.position) == "p.futil:4"
 
 
+def measured(*rows: tuple[Frame, tuple[int, ...]]) -> Profile:
+    """Below `main` each frame, active for so many cycles each time, one after another."""
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    cycles, trees = [], []
+    for frame, lengths in rows:
+        path = builder.path(main, frame)
+        for length in lengths:
+            cycles += [length, 1]
+            trees += [builder.tree([path]), builder.tree([main])]
+    return builder.build(Meta("calyx", "measured"), cycles, trees)
+
+
+def could(profile: Profile, kind: Kind) -> set[str]:
+    return {row.frame.name for row in table(profile, kind) if row.could_be_static}
+
+
+def group(name: str, definition: str = "", detail: str = "", **more: bool) -> Frame:
+    return Frame(Kind.GROUP, name, "main", detail, definition=definition, **more)
+
+
+def test_a_group_is_judged_by_all_places_that_enable_it() -> None:
+    """Three cycles at one place and two at another: it has no fixed length at either."""
+    profile = measured(
+        (group("g L1", "g"), (3, 3)),
+        (group("g L2", "g"), (2, 2)),
+        (group("h L3", "h"), (2, 2)),
+        (group("h L4", "h"), (2,)),
+        (group("k"), (1,)),
+    )
+    assert could(profile, Kind.GROUP) == {"h L3", "h L4", "k"}
+
+
+def test_a_group_is_judged_by_all_instances_of_its_component() -> None:
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    trees, cycles = [], []
+    for cell, a, b in (("one", 2, 1), ("two", 2, 5)):
+        inside = builder.path(main, Frame(Kind.CELL, cell, "main", "worker"))
+        for name, length in (("a", a), ("b", b)):
+            trees.append(builder.tree([builder.path(inside, Frame(Kind.GROUP, name, "worker"))]))
+            cycles.append(length)
+    profile = builder.build(Meta("calyx", "p"), cycles, trees)
+    assert could(profile, Kind.GROUP) == {"a"}
+    assert could(profile, Kind.CELL) == set()
+
+
+def test_what_nobody_can_declare_static_is_not_proposed() -> None:
+    profile = measured(
+        (group("with", detail="comb group"), (1, 1)),
+        (group("made", generated=True), (1, 1)),
+        (Frame(Kind.CONTROL, "static par L1", "main", "static par"), (4, 4)),
+        (Frame(Kind.CONTROL, "while L2", "main", "while"), (4, 4)),
+        (Frame(Kind.CONTROL, "if L3", "main", "if"), (4, 4)),
+    )
+    assert could(profile, Kind.GROUP) == set()
+    assert could(profile, Kind.CONTROL) == {"if L3"}
+
+
+def test_a_block_with_something_inside_that_varies_could_not_be_static() -> None:
+    """However equal its own activations were: a shorter arm, or a `while`, hides in it."""
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+
+    def block(name: str, operator: str, above: int = main) -> int:
+        return builder.path(above, Frame(Kind.CONTROL, name, "main", operator))
+
+    par, loop, seq = block("par L1", "par"), block("seq L2", "seq"), block("seq L3", "seq")
+    rounds = block("while L4", "while", loop)
+    long, short, inner, only = (
+        builder.path(above, group(name))
+        for above, name in ((par, "long"), (par, "short"), (rounds, "inner"), (seq, "only"))
+    )
+    shown = [([long, short], 1), ([long], 2), ([long, short], 2), ([long], 1),
+             ([inner], 2), ([only], 2)]  # fmt: skip
+    trees, cycles = [], []
+    for number, (paths, length) in enumerate(shown):
+        trees.append(builder.tree(paths))
+        cycles.append(length)
+        if number % 2:
+            trees.append(builder.tree([main]))
+            cycles.append(1)
+    profile = builder.build(Meta("calyx", "p"), cycles, trees)
+    assert could(profile, Kind.GROUP) == {"long", "inner", "only"}
+    assert could(profile, Kind.CONTROL) == {"seq L3"}
+    assert could(profile, Kind.CELL) == set()
+
+
 def test_what_is_static_already_is_not_proposed_and_is_counted_one_by_one() -> None:
     (a, b) = table(build([6, 1], [["a"], []], latency=2), Kind.GROUP)
     assert (a.times, a.shortest, a.longest, a.could_be_static) == (3, 2, 2, False)

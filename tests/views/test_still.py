@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -43,6 +44,8 @@ def boxes(svg: bytes) -> dict[str, tuple[float, float]]:
     found = {}
     for group in (e for e in root.iter() if e.tag.endswith("}g")):
         title, rect = group[0], group[1]
+        if not rect.tag.endswith("}rect"):
+            continue
         found[title.text or ""] = (float(rect.get("x", "")), float(rect.get("width", "")))
     return found
 
@@ -74,8 +77,60 @@ def test_a_window_of_a_still() -> None:
 def test_what_is_too_narrow_is_shade_and_rows_are_counted() -> None:
     svg = timeline_svg([large_profile(400)], max_rows=3)
     assert b"fill-opacity" in svg
-    assert any(text.startswith("… ") and text.endswith(" more rows") for text in texts(svg))
+    assert any(text.startswith("not drawn: ") for text in texts(svg))
     assert len(svg) < 200_000
+
+
+def crowded() -> Profile:
+    """Blocks five deep, a `par` of seven arms with primitives, and a counter of its own."""
+    build = ProfileBuilder()
+    path = build.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    for depth in range(1, 6):
+        path = build.path(path, Frame(Kind.CONTROL, f"seq L{depth}", "main", "seq"))
+    path = build.path(path, Frame(Kind.CONTROL, "par L6", "main", "par"))
+    groups = [build.path(path, Frame(Kind.GROUP, f"g{n}", "main")) for n in range(7)]
+    adder = build.path(groups[0], Frame(Kind.PRIMITIVE, "add", "main", "std_add"))
+    build.counter(Series("main", "depth", "parallelism", "", -1, *np.array([[0], [4], [2]])))
+    return build.build(Meta("calyx", "crowded"), [4], [build.tree([adder, *groups])])
+
+
+def test_what_is_left_out_is_named_with_arms_and_depth() -> None:
+    shown = texts(timeline_svg([crowded()]))
+    assert [text for text in shown if text.startswith(("control", "groups"))] == [
+        "control", "control, level 2", "control, level 3",
+        "groups", *(f"groups, arm {n}" for n in range(2, 8)),
+    ]  # fmt: skip
+    assert "not drawn: 3 rows; control, levels 4 to 6; primitives; counters: depth" in shown
+    shown = texts(timeline_svg([crowded()], max_rows=5))
+    note = "not drawn: 9 rows; control, levels 4 to 6; groups, arms 2 to 7; primitives; "
+    assert f"{note}counters: depth" in shown
+    narrow = timeline_svg([crowded()], max_rows=5, width=400)
+    assert [text for text in texts(narrow) if "drawn" in text or ";" in text] == [
+        "not drawn: 9 rows; control, levels 4 to 6",
+        "groups, arms 2 to 7; primitives; counters: depth",
+    ]  # fmt: skip
+    assert f"{note}counters: depth" in boxes_titles(narrow)
+    assert not any("not drawn" in text for text in texts(timeline_svg([steps("slow", 2)])))
+
+
+def boxes_titles(svg: bytes) -> list[str]:
+    root = ElementTree.fromstring(svg.decode())
+    return [e.text or "" for e in root.iter() if e.tag.endswith("}title")]
+
+
+@given(calyx_profiles(depth=4))
+@settings(max_examples=25, deadline=None)
+def test_every_row_is_drawn_or_named(profile: Profile) -> None:
+    """However many rows are wanted, as many are drawn and counted together."""
+
+    def count(most: int) -> tuple[int, int]:
+        shown = texts(timeline_svg([profile], max_rows=most, width=100_000))
+        titles = [t for t in shown if re.match(r"(\S+ )?(cell|control|groups)\b", t)]
+        counted = [int(m[1]) for t in shown if (m := re.match(r"not drawn: (\d+) row", t))]
+        return len(titles), sum(counted)
+
+    drawn, deep = count(10_000)
+    assert count(2) == (min(drawn, 2), max(drawn - 2, 0) + deep)
 
 
 def test_coverage_against_counting() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from cyclescope.analyse._activations import Activations, Key, activations
+from cyclescope.analyse._constant import DECLARED, constant_frames
 from cyclescope.analyse._overheads import Overhead, instance_overheads
 from cyclescope.model import Frame, Kind, Position, Profile
 
@@ -26,6 +27,8 @@ class Row:
         cycles: cycles in which it was active.
         shortest, longest: cycles of one activation; 0 if it was never active.
         share: `cycles` of the run's total, exact.
+        could_be_static: every activation of what the text defines here took equally long, in
+            whatever instance and place, and it is not static yet (Petal, 8.1).
         useful, overhead: for cells, how their active cycles divide; None for other kinds.
     """
 
@@ -36,24 +39,13 @@ class Row:
     shortest: int
     longest: int
     share: Fraction
+    could_be_static: bool
     overhead: Overhead | None
 
     @property
     def average(self) -> Fraction | None:
         """Mean cycles of an activation, exact; None if there was none."""
         return Fraction(self.cycles, self.times) if self.times else None
-
-    @property
-    def could_be_static(self) -> bool:
-        """Every activation took equally long, and it is not static already (Petal, 8.1).
-
-        Said of cells, groups and control blocks, but not of a `while`, which asks a question
-        before each iteration however many there turn out to be (Petal, 8.2.2).
-        """
-        equal = self.times > 0 and self.shortest == self.longest
-        loop = "while" in self.frame.detail.split()
-        written = self.frame.kind in (Kind.CELL, Kind.GROUP, Kind.CONTROL) and not loop
-        return equal and written and self.frame.latency is None
 
     @property
     def position(self) -> Position | None:
@@ -73,6 +65,7 @@ def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
         if frame.kind is kind and index not in seen
     ]
     total = profile.cycles
+    constant = constant_frames(profile) if kind in DECLARED else frozenset()
     rows = []
     for frame, instance in keys:
         what = measured.get((frame, instance), _NEVER)
@@ -85,6 +78,7 @@ def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
                 shortest=what.shortest,
                 longest=what.longest,
                 share=Fraction(what.total, total) if total else Fraction(0),
+                could_be_static=what.times > 0 and frame in constant,
                 overhead=overheads.get(instance),
             )
         )

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ComponentFrames"]
 
+# Statements that stand for the combinational group of an `if`, a `while` or an `invoke`.
+_CONDITIONS = frozenset({"with", "shared"})
+
 
 class ComponentFrames:
     """Frames of one component. The same question gives the same frame."""
@@ -39,11 +42,13 @@ class ComponentFrames:
         component, known = self.name, self._cells.get(name)
         if known is None and group is not None:
             component, known = self._inlined(name, group)
+        called = self._program.record.components.get(known.type) if known else None
         return Frame(
             kind=kind,
             name=known.name if known else name,
             component=component,
             detail=known.type if known else "",
+            latency=called.latency if called is not None else None,
             generated=known is None,
         )
 
@@ -76,8 +81,13 @@ class ComponentFrames:
         positions = self._program.positions(*place) if place else ()
         return Frame(Kind.GROUP, group.name, self.name, "", positions, generated=place is None)
 
+    @property
+    def only_continuous(self) -> bool:
+        """Whether all its work is in continuous assignments: it has no control program."""
+        return self.component.assigns and not self.tree.members
+
     def continuous(self) -> Frame:
-        """What calls the cells that continuous assignments start."""
+        """What works by continuous assignments, and calls the cells that they start."""
         return Frame(Kind.GROUP, "continuous assignments", self.name, generated=True)
 
     def _node(self, node: int) -> Frame:
@@ -95,10 +105,20 @@ class ComponentFrames:
             kind=Kind.CONTROL if block else Kind.GROUP,
             name=name,
             component=self.name,
-            detail=entry.kind if block else "",
+            detail=entry.kind if block else "comb group" if entry.kind in _CONDITIONS else "",
             positions=self._positions(node),
-            latency=self._latency.get(node),
+            # What the text declares stands above what is told from the compiler's own blocks.
+            latency=self._latency.get(node) if entry.latency is None else entry.latency,
+            definition=self._definition(node, name),
         )
+
+    def _definition(self, node: int, name: str) -> str:
+        """The group that an enable runs, the component that an invoke calls."""
+        entry = self._nodes[node]
+        if entry.kind in ("invoke", "static invoke"):
+            called = self._cells.get(entry.cell or "")
+            return called.type if called else ""
+        return entry.group if entry.group is not None and entry.group != name else ""
 
     def _plain_name(self, node: int) -> str:
         entry = self._nodes[node]
@@ -133,7 +153,10 @@ class ComponentFrames:
         return positions[0] if positions else Position("calyx", "", 0)
 
     def _latencies(self) -> dict[int, int]:
-        """Fixed cycles of statements, where the compiler fixed them."""
+        """Fixed cycles of statements, where the compiler fixed them.
+
+        A `while` has none: what the compiler fixed is one of its rounds.
+        """
         found: dict[int, list[int]] = {}
         by_probe = {group.probe: group.nodes for group in self.component.groups}
         for block in self.component.statics:
@@ -145,7 +168,8 @@ class ComponentFrames:
             else:
                 node = self.tree.block_of(block.leaves, block.kind)
                 # A block of which only a part was promoted has no fixed length.
-                if node is not None and self.tree.holds_all(node, block.leaves):
+                fixed = node is not None and self._nodes[node].kind != "while"
+                if node is not None and fixed and self.tree.holds_all(node, block.leaves):
                     found.setdefault(node, []).append(block.latency)
         # A statement that became several pieces has no single length.
         return {node: cycles[0] for node, cycles in found.items() if len(cycles) == 1}

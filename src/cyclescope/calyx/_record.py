@@ -114,9 +114,10 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class ComponentRecord:
-    """Everything about one component."""
+    """Everything about one component; `assigns`: its text has continuous assignments."""
 
     is_comb: bool
+    assigns: bool
     file: str
     offset: int
     latency: int | None
@@ -188,6 +189,7 @@ def _component(data: dict[str, Any]) -> ComponentRecord:
 
     return ComponentRecord(
         is_comb=data["is_comb"],
+        assigns=data["assigns"],
         file=data["file"],
         offset=data["offset"],
         latency=data["latency"],

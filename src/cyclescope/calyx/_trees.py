@@ -74,8 +74,11 @@ def bare_profile(program: Program, cycles: int, meta: Meta) -> Profile:
     """The profile of a program in which no group can run: its main cell for so many cycles."""
     builder = ProfileBuilder()
     name = program.record.main
-    main = builder.path(-1, Frame(Kind.CELL, name, name, detail=name))
-    return builder.build(meta, [cycles], [builder.tree([main])])
+    frames = ComponentFrames(program, name, program.record.components[name])
+    path = builder.path(-1, Frame(Kind.CELL, name, name, detail=name))
+    if frames.only_continuous:
+        path = builder.path(path, frames.continuous())
+    return builder.build(meta, [cycles], [builder.tree([path])])
 
 
 class _Builder:
@@ -125,6 +128,9 @@ class _Builder:
         while waiting:
             instance = waiting.pop()
             active.append(instance.path)
+            frames = self._frames[instance.component]
+            if frames.only_continuous:
+                active.append(self._profile.path(instance.path, frames.continuous()))
             index = self._index.get(instance.name)
             if index is None:
                 continue

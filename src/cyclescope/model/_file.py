@@ -145,6 +145,7 @@ def _frames(catalog: tuple[Frame, ...]) -> _Columns:
         ("positions", "place lists", places),
         ("latency", "optional", np.array(latency, dtype=np.int64)),
         ("generated", "truth", [f.generated for f in catalog]),
+        ("definition", "text", [f.definition for f in catalog]),
     ]
 
 
@@ -326,6 +327,7 @@ def _frame(row: dict[str, Any]) -> Frame:
         positions=tuple(Position(**p) for p in row["positions"]),
         latency=row["latency"],
         generated=row["generated"],
+        definition=row.get("definition", ""),
     )
 
 

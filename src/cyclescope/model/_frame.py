@@ -50,10 +50,13 @@ class Frame:
         component: the component (module, function) whose text declares it.
         detail: what kind of that kind: a control block's operator (`seq`, `static repeat`), the
             component or primitive of which a cell is an instance (`sub_one`, `std_mult_pipe`),
-            a thread state's name; empty if there is nothing to add.
+            `comb group`, a thread state's name; empty if there is nothing to add.
         positions: where it comes from, innermost language first.
         latency: cycles of one activation where the compiler fixed it (static), else None.
         generated: made by a compiler, not written by the user; views may hide it.
+        definition: what of the text runs here, where that is not the frame itself: the group
+            that this enable of several runs, the component that an invoke calls. Frames with
+            one definition are static together or not at all.
     """
 
     kind: Kind
@@ -63,6 +66,12 @@ class Frame:
     positions: tuple[Position, ...] = ()
     latency: int | None = None
     generated: bool = False
+    definition: str = ""
+
+    @property
+    def static(self) -> bool:
+        """Whether its length is fixed: by the compiler, or by the program's own word."""
+        return self.latency is not None or self.detail.startswith("static ")
 
     @property
     def label(self) -> str:

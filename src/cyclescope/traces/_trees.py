@@ -65,8 +65,13 @@ class ComponentFrames:
             generated=not detail,
         )
 
+    @property
+    def only_continuous(self) -> bool:
+        """Whether all its work is in continuous assignments: it has no control program."""
+        return not self._component.nodes and not self._component.enables
+
     def continuous(self) -> Frame:
-        """What calls the cells that continuous assignments start."""
+        """What works by continuous assignments, and calls the cells that they start."""
         return Frame(Kind.GROUP, "continuous assignments", self._component.name, generated=True)
 
     def everything(self) -> Iterator[Frame]:
@@ -147,6 +152,9 @@ class TreeMaker:
         while waiting:
             path, instance = waiting.pop()
             active.append(path)
+            frames = self._frames[instance.component.name]
+            if frames.only_continuous:
+                active.append(self.profile.path(path, frames.continuous()))
             own, cells = self._expand(path, instance, self._numbers[id(instance)][state])
             active += own
             waiting += cells

@@ -2,7 +2,8 @@
 
 For a page of text or a report, where nobody can zoom. Rows are those of the Perfetto timeline:
 cells, control blocks (a line for each level of nesting), control registers, groups by arm. What
-is too narrow to draw is drawn as shade: the darker, the more of the cycles there.
+is too narrow to draw is drawn as shade: the darker, the more of the cycles there. What is not drawn
+at all is named below: rows beyond the most that are wanted, deep control blocks, primitives.
 """
 
 from __future__ import annotations
@@ -52,18 +53,56 @@ _COUNTED = {"operations": "#d8893b", "bytes": "#5b8fc9"}
 _TALL = 2  # rows that a counter is high: its shape is what matters
 _ORDER = (Kind.CELL, Kind.THREAD, Kind.CONTROL, Kind.GROUP)
 _LEVELS = 3  # levels of control blocks that get a row: what is deeper is in the groups
+_NOTES = 6  # lines that name what is not drawn; all of it is in their tooltip
 
 
 @dataclass(frozen=True, slots=True)
 class _Band:
-    """One row of the picture: boxes that do not overlap, with their names."""
+    """One row of the picture: boxes that do not overlap, with their names.
 
-    title: str
+    Attributes:
+        what: the cell and the kind.
+        arm, extra, level: of a `par`; among what overlaps there; of nesting. From 1.
+    """
+
+    what: str
+    kind: Kind | None
+    arm: int
+    extra: int
+    level: int
     colours: tuple[str, ...]
     start: Ints
     end: Ints
     names: tuple[str, ...]
     which: Ints
+
+    @property
+    def title(self) -> str:
+        """What stands left of it."""
+        arm = f", arm {self.arm}" if self.arm > 1 else ""
+        extra = f" ({self.extra})" if self.extra > 1 else ""
+        level = f", level {self.level}" if self.level > 1 else ""
+        return f"{self.what}{arm}{extra}{level}"
+
+    @property
+    def deep(self) -> bool:
+        """Whether it is a control block so far inside others that it gets no row."""
+        return self.kind is Kind.CONTROL and self.level > _LEVELS
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """What is drawn of a profile, and lines that name what is not."""
+
+    profile: Profile
+    bands: tuple[_Band | _Level, ...]
+    notes: tuple[str, ...]
+    left_out: str
+
+    @property
+    def rows(self) -> int:
+        """How many rows high it is."""
+        return _high(self.bands) + len(self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +130,8 @@ def timeline_svg(
         start: first cycle to show.
         end: cycle after the last to show; None for the longest run's end.
         width: pixels.
-        max_rows: rows of a profile, those of outer cells first; the picture says what it left out.
+        max_rows: rows of a profile, those of outer cells first; the picture names what it left
+            out.
 
     Returns:
         An SVG document in UTF-8, the same bytes for the same profiles.
@@ -114,13 +154,8 @@ class _Still:
         self._svg = Svg()
 
     def draw(self, profiles: Sequence[Profile], max_rows: int) -> bytes:
-        panels = []
-        for profile in profiles:
-            bands: list[_Band | _Level]
-            bands = [band for band in self._bands(profile) if self._shows(band)]
-            left = max(len(bands) - max_rows, 0)
-            panels.append((profile, [*bands[:max_rows], *self._levels(profile)], left))
-        height = _TOP + sum(_ROW * (_high(bands) + (left > 0)) + 42 for _, bands, left in panels)
+        panels = [self._planned(profile, max_rows) for profile in profiles]
+        height = _TOP + sum(_ROW * panel.rows + 42 for panel in panels)
         self._svg.begin(
             viewBox=f"0 0 {self._width} {height}",
             style="font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace",
@@ -131,9 +166,27 @@ class _Still:
         self._svg.leaf("rect", width="100%", height="100%", fill="#fff")
         self._axis(height)
         y = float(_TOP)
-        for profile, bands, left in panels:
-            y = self._panel(profile, bands, left, y)
+        for panel in panels:
+            y = self._panel(panel, y)
         return self._svg.end(tight=True)
+
+    def _planned(self, profile: Profile, max_rows: int) -> _Panel:
+        bands = [band for band in self._bands(profile) if self._shows(band)]
+        flat = [band for band in bands if not band.deep]
+        drawn = {id(band) for band in flat[:max_rows]}
+        omitted = [band for band in bands if id(band) not in drawn]
+        parts = []
+        if omitted:
+            rows_ = f"{number(len(omitted))} row{'s' if len(omitted) > 1 else ''}"
+            parts = [f"not drawn: {rows_}", *_ranges(omitted)]
+        unshown = _never_drawn(profile)
+        if unshown:
+            parts += unshown if parts else [f"not drawn: {unshown[0]}", *unshown[1:]]
+        lines = _wrapped(parts, int((self._width - 16) / _LETTER))
+        if len(lines) > _NOTES:
+            lines = [*lines[: _NOTES - 1], "… and more: the tooltip has all"]
+        shown: tuple[_Band | _Level, ...] = (*flat[:max_rows], *self._levels(profile))
+        return _Panel(profile, shown, tuple(lines), "; ".join(parts))
 
     def _shows(self, band: _Band) -> bool:
         """Whether anything of it is in the window."""
@@ -152,9 +205,8 @@ class _Still:
             self._svg.leaf("text", label, x=middle, y="20", fill="#555", text_anchor="middle")
             self._svg.leaf("line", x1=x, x2=x, y1="25", y2=str(height - 8), stroke="#e4e4e4")
 
-    def _panel(
-        self, profile: Profile, bands: Sequence[_Band | _Level], left: int, y: float
-    ) -> float:
+    def _panel(self, panel: _Panel, y: float) -> float:
+        profile, bands, top = panel.profile, panel.bands, y + 24
         title = f"{clip(visible(profile.meta.title), 70)} · {number(profile.cycles)} cycles"
         threads, lost = team(profile), design_overhead(profile)
         if threads is not None:
@@ -174,13 +226,16 @@ class _Still:
                 self._bars(band.heights, y, band.colour, high=_TALL * _ROW - 3)
                 self._svg.leaf("text", band.most, x="8", y=str(y + 12 + _ROW - 4), fill="#777")
             y += _ROW * _high([band])
-        if left:
-            more = f"… {number(left)} more row{'s' if left > 1 else ''}"
-            self._svg.leaf("text", more, x="8", y=str(y + 12), fill="#777")
-            y += _ROW
         if self._start < profile.cycles < self._end:
-            x, top = str(self._x(profile.cycles)), y - _ROW * (_high(bands) + (left > 0))
+            x = str(self._x(profile.cycles))
             self._svg.leaf("line", x1=x, x2=x, y1=str(top), y2=str(y), stroke="#222")
+        if panel.notes:
+            self._svg.open("g")
+            self._svg.leaf("title", panel.left_out)
+            for line in panel.notes:
+                self._svg.leaf("text", line, x="8", y=str(y + 12), fill="#777")
+                y += _ROW
+            self._svg.close("g", tight=True)
         return y + 18
 
     def _legend(self, threads: Team, y: float) -> None:
@@ -286,7 +341,7 @@ class _Still:
         for row in rows(profile):
             by_instance.setdefault(row.instance, []).append(row)
         many = len(by_instance) > 1
-        threaded = any(frame.kind is Kind.STATE for frame in profile.catalog)
+        threaded = _threaded(profile)
         for instance, mine in by_instance.items():
             kinds = {row.kind for row in mine}
             # Threads and their region are always there: states say it all.
@@ -301,6 +356,60 @@ class _Still:
                     yield from _of_row(profile, row, found, prefix)
                 if kind is Kind.CONTROL:
                     yield from _of_registers(profile, instance, prefix)
+
+
+def _threaded(profile: Profile) -> bool:
+    return any(frame.kind is Kind.STATE for frame in profile.catalog)
+
+
+def _never_drawn(profile: Profile) -> list[str]:
+    """What gets no row in any picture of this kind, though the profile has it."""
+    kinds = {profile.catalog[frame].kind for frame in set(profile.call_paths.frame.tolist())}
+    found = ["primitives"] if Kind.PRIMITIVE in kinds else []
+    if _threaded(profile) and Kind.CELL in kinds:
+        found.append("the cell around the threads")
+    drawn = REGISTERS | (set(_COUNTED) if team(profile) is not None else set())
+    counters = dict.fromkeys(
+        visible(s.name) for s in profile.series if s.metric not in drawn and len(s)
+    )
+    first, *others = counters or [""]
+    return [*found, f"counters: {first}", *others] if counters else found
+
+
+def _ranges(bands: Sequence[_Band]) -> list[str]:
+    """Rows by name: of each cell and kind which arms, and which levels of nesting."""
+    found: dict[str, tuple[set[int], set[int]]] = {}
+    for band in bands:
+        arms, levels = found.setdefault(band.what, (set(), set()))
+        arms.add(band.arm)
+        levels.add(band.level)
+    return [
+        visible(what) + _numbers("arm", arms) + _numbers("level", levels)
+        for what, (arms, levels) in found.items()
+    ]
+
+
+def _numbers(name: str, values: set[int]) -> str:
+    """`, arms 2 to 4, 7`; nothing where there is only the first."""
+    if values == {1}:
+        return ""
+    ordered = sorted(values)
+    first = [n for n in ordered if n - 1 not in values]
+    last = [n for n in ordered if n + 1 not in values]
+    spans_ = (f"{a}" if a == b else f"{a} to {b}" for a, b in zip(first, last, strict=True))
+    return f", {name}{'s' if len(ordered) > 1 else ''} {', '.join(spans_)}"
+
+
+def _wrapped(parts: Sequence[str], width: int) -> list[str]:
+    """Parts on lines of at most so many letters; a longer part is clipped."""
+    lines: list[str] = []
+    for part in parts:
+        text = clip(part, width - 1)
+        if lines and len(lines[-1]) + len(text) + 3 <= width:
+            lines[-1] += f"; {text}"
+        else:
+            lines.append(text)
+    return lines
 
 
 def _high(bands: Sequence[_Band | _Level]) -> int:
@@ -335,11 +444,7 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
     named = row.frame >= 0
     what = profile.catalog[row.frame].label if named else _TITLES.get(row.kind, row.kind.value)
     title = f"{prefix}{what}".strip() or row.kind.value
-    arm = f", arm {row.lane + 1}" if row.lane else ""
-    arm += f" ({row.extra + 1})" if row.extra else ""
     for level in sorted(set(depth.values())):
-        if row.kind is Kind.CONTROL and level > _LEVELS:
-            break
         paths = [p for p in row.paths if depth[p] == level]
         starts, ends, which = [], [], []
         for index, path in enumerate(paths):
@@ -348,7 +453,11 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
             ends.append(found.end[begin:until])
             which.append(np.full(until - begin, index))
         yield _Band(
-            title=title + arm + (f", level {level}" if level > 1 else ""),
+            what=title,
+            kind=row.kind,
+            arm=row.lane + 1,
+            extra=row.extra + 1,
+            level=level,
             colours=tuple(_colour(profile.frame_of(p)) for p in paths),
             start=np.concatenate(starts),
             end=np.concatenate(ends),
@@ -367,6 +476,7 @@ def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Ban
         cycle = np.concatenate(when)
         yield _Band(
             f"{prefix}control registers",
+            *(None, 1, 1, 1),
             (_REGISTER,) * len(found),
             cycle,
             cycle + 1,

@@ -115,7 +115,7 @@ def _columns(kind: Kind) -> dict[str, Callable[[Row], str]]:
 
 
 def _static(row: Row) -> str:
-    if row.frame.latency is not None:
+    if row.frame.static:
         return "is"
     return "could be" if row.could_be_static else ""
 

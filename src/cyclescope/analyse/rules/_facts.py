@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse._constant import constant_frames
 from cyclescope.analyse._team import Team, team
 from cyclescope.analyse._texts import is_comb_group
 from cyclescope.model import Frame, Ints, Kind, Profile, flat_weights, spans, tree_cycles
@@ -43,6 +44,11 @@ class Facts:
         for path, frame in enumerate(self.frame):
             result[frame].append(path)
         return result
+
+    @cached_property
+    def constant(self) -> frozenset[int]:
+        """The frames that could be static."""
+        return constant_frames(self.profile)
 
     def blocks(self, detail: str) -> Iterable[tuple[Frame, list[int]]]:
         """The control blocks of that operator, with their paths."""

@@ -19,7 +19,7 @@ __all__ = ["RULE"]
 
 def _find(facts: Facts) -> Iterable[Site]:
     for frame, paths in facts.blocks("par"):
-        if frame.latency is not None:
+        if frame.static:
             continue  # as long as its longest arm whatever happens, and nested ifs would be too
         arms = {facts.frame[child] for path in paths for child in facts.children[path]}
         frames = [facts.profile.catalog[arm] for arm in arms]

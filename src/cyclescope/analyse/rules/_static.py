@@ -20,7 +20,7 @@ __all__ = ["RULE"]
 
 
 class _Fixed(NamedTuple):
-    """A group whose activations were equally long."""
+    """An enable of a group whose activations were equally long, wherever it is enabled."""
 
     path: int
     times: int
@@ -30,7 +30,7 @@ class _Fixed(NamedTuple):
 def _find(facts: Facts) -> Iterable[Site]:
     found = []
     for frame, paths in facts.blocks("seq"):
-        if frame.latency is None:
+        if not frame.static:
             site = _site(facts, frame, paths)
             if site is not None:
                 found.append((site, any(map(facts.hidden, paths))))
@@ -88,7 +88,7 @@ def _rows(facts: Facts, path: int) -> Iterable[list[_Fixed]]:
         if fixed is not None and (not row or row[-1].times == fixed.times):
             row.append(fixed)
             continue
-        if len(row) > 1 and any(facts.of(entry.path).latency is None for entry in row):
+        if len(row) > 1 and not all(facts.of(entry.path).static for entry in row):
             yield row
         row = [fixed] if fixed is not None else []
 
@@ -106,6 +106,8 @@ def _fixed(facts: Facts, path: int) -> _Fixed | None:
         return None
     # A cell of the user's may take another time for other data.
     if any(facts.of(child).kind is Kind.CELL for child in facts.children[path]):
+        return None
+    if not frame.static and facts.frame[path] not in facts.constant:
         return None
     shortest, longest = facts.lengths([path])
     return _Fixed(path, facts.times([path]), longest) if 0 < shortest == longest else None

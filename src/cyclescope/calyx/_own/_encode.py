@@ -44,6 +44,7 @@ def _describe(notes: Notes, component: Component) -> None:
     text, design = component.text, component.design
     entry = notes.component(component.name)
     entry["is_comb"] = text.comb
+    entry["assigns"] = any(isinstance(wire, Assignment) for wire in text.wires)
     entry["latency"] = text.latency
     entry["file"], entry["offset"] = notes.declared.get(component.name, ("", 0))
     for cell in text.cells:

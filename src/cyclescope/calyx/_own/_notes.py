@@ -86,7 +86,7 @@ class Notes:
         if name not in self.components:
             lists = ("cells", "group_positions", "groups", "statics", "repeats", "compiled")
             record: dict[str, Any] = {key: [] for key in (*lists, "continuous", "live", "kept")}
-            record |= {"is_comb": False, "file": "", "offset": 0, "latency": None}
+            record |= {"is_comb": False, "assigns": False, "file": "", "offset": 0, "latency": None}
             self.components[name] = record
         return self.components[name]
 
