@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.bounds import differences, estimate, native_run
+from cyclescope.bounds import differences, estimate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +96,11 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+ALLOCATES = """
+#include <stdlib.h>
+#include <suite.h>
+void *suite_alloc(unsigned long long elements, int size) { return malloc(elements * size); }
+"""
 OWN = """
 void kernel(double A[NX][NY], double x[NY], double y[NX]) {
     for (int i = 0; i < NX; i++) {
@@ -110,6 +115,7 @@ void kernel(double A[NX][NY], double x[NY], double y[NX]) {
 def suite(tmp_path: Path) -> Path:
     (tmp_path / "utilities").mkdir()
     (tmp_path / "utilities" / "suite.h").write_text(HEADER)
+    (tmp_path / "utilities" / "suite.c").write_text(ALLOCATES)
     (tmp_path / "sizes.h").write_text(SIZES)
     (tmp_path / "mv.c").write_text(SOURCE)
     return tmp_path
@@ -127,19 +133,21 @@ def test_the_same_as_the_plain_kernel(
     suite: Path, defines: dict[str, str], sizes: dict[str, str]
 ) -> None:
     include = [suite / "utilities"]
-    given = estimate(
-        suite / "mv.c", kernel="kernel_mv", defines=defines, include=include, values=True
-    )
+    files = [suite / "mv.c", suite / "utilities" / "suite.c"]
+    given = estimate(files, kernel="kernel_mv", defines=defines, include=include, verify=True)
     own = estimate("own.c", text=OWN, defines=sizes)
     for a, b in zip(given.estimates, own.estimates, strict=True):
         assert (a.cycles, a.parallelism.tolist()) == (b.cycles, b.parallelism.tolist())
-    native, _ = native_run(given, defines=defines, include=include)
-    assert differences(given, native) == []
+    assert given.records.call == len(given.records.calls) == 1
+    assert given.network.made_up == []
+    assert differences(given) == []
 
 
 def test_other_types_by_definition(suite: Path) -> None:
     include = [suite / "utilities"]
     defines = {"MINI": "1", "TYPE": "int", "FORMAT": '"%d"'}
     found = estimate(suite / "mv.c", kernel="kernel_mv", defines=defines, include=include)
+    # Without the file that allocates, there is no program to run.
+    assert found.network.made_up[0] == "main isn't run: nothing here defines suite_alloc"
     # An int multiply-add is 8 deep: five in a chain.
     assert found.unbounded.cycles == 3 + 5 * 10 + 3

@@ -204,7 +204,6 @@ def test_data_dependent_control_runs_and_is_counted() -> None:
     counted = [(t.reason, found.records.tests[n]) for n, t in enumerate(found.network.tests)]
     assert counted == [
         ("data-dependent condition", 4),
-        ("while loop", 0),
         ("data-dependent condition", 2),
     ]
 
@@ -213,16 +212,13 @@ def test_data_dependent_control_runs_and_is_counted() -> None:
     ("text", "message"),
     [
         ("void kernel(int a[2]) { kernel(a); }", "k.c:1: recursion (kernel) is not supported"),
-        ("void kernel(int a[2]) {\n l: a[0] = 1; goto l; }", "k.c:2: goto is not supported"),
-        ("void kernel(int a[2]) {\n switch (a[0]) {} }", "k.c:2: switch is not supported"),
         ("int f(int); void kernel(int a[2]) { a[0] = f(1); }", "k.c:1: a call of f, which has no"),
-        ("void kernel(int a[2]) { int *p = a; p++; *p = 1; }", "k.c:1: the moving pointer p"),
-        ("void kernel(int a[2]) { a[0] = (a[1] = 3) + 1; }", "k.c:1: an assignment inside"),
+        ("union u { int i; float f; }; void kernel(union u a[2]) { a[0].i = 1; }",
+         "k.c:1: a of type union u"),
+        ("void kernel(int a[2]) { __asm__(\"\"); }", "k.c:1: "),
         ("void kernel(int n, int a[2]) { a[0] = n; }", "k.c:1: the size n, of which no caller"),
         ("void kernel(long double a[2]) { a[0] = 1; }", "k.c:1: a of type long double"),
         ("void kernel(double a[2]) { a[0] = __builtin_powi(a[1], 2); }", "k.c:1: a call of"),
-        ("#include <math.h>\nvoid kernel(double a[2]) { a[0] = exp(a[1]); }",
-         "k.c:2: virtex7-200MHz has no latency for exp of double"),
         ("void kernel(int a[4]) {\n for (int i = 0; i <= 4; i++) a[i] = a[0] + 1; }",
          "k.c:2: subscript 4 of a, extent 4, in `a[i] = a[0] + 1` leaves the array"),
         ("void kernel(int a[4][4]) { for (int i = 0; i < 4; i++) a[i][i - 1] = a[0][0] * 2; }",

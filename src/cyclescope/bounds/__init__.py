@@ -21,7 +21,8 @@ from cyclescope.bounds._calibration import (
 from cyclescope.bounds._detail import Detail, Edge, PathStep, Wait
 from cyclescope.bounds._estimate import Bounds, Estimate, Firings
 from cyclescope.bounds._levels import Level, Span, levels_of
-from cyclescope.bounds._native_run import differences, native_run
+from cyclescope.bounds._native import Call
+from cyclescope.bounds._native_run import differences
 from cyclescope.bounds._profile import profile_of
 from cyclescope.bounds._report import report_dict, report_text
 from cyclescope.bounds._run import DETAIL_LIMIT, MEMORY, estimate
@@ -33,6 +34,7 @@ __all__ = [
     "VIRTEX7",
     "Bounds",
     "Calibration",
+    "Call",
     "Detail",
     "Edge",
     "Estimate",
@@ -47,7 +49,6 @@ __all__ = [
     "differences",
     "estimate",
     "levels_of",
-    "native_run",
     "profile_of",
     "read_calibration",
     "read_schedule_report",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds._network import Network
     from cyclescope.c import Scalar
 
-__all__ = ["contents_of", "dtype_of"]
+__all__ = ["contents_of", "dtype_of", "made_up_values"]
 
 
 def dtype_of(kind: Scalar) -> np.dtype[np.generic]:
@@ -64,3 +64,15 @@ def contents_of(network: Network, data: Mapping[str, object]) -> bytes:
             )
         parts.append(array.astype(kind).tobytes())
     return b"".join(parts)
+
+
+def made_up_values(network: Network, data: Mapping[str, object]) -> list[str]:
+    """The arrays whose contents are made up, each with what it is, for people."""
+    found = []
+    for storage in network.storages:
+        given = storage.initialised or storage.name in data
+        if not storage.is_outer or given or not (storage.read or storage.written):
+            continue
+        extents = "".join(f"[{extent}]" for extent in storage.dims)
+        found.append(f"{storage.type} {storage.name}{extents}")
+    return found

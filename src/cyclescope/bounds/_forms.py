@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from cyclescope.bounds._network import Storage
-    from cyclescope.c import Scalar
+    from cyclescope.bounds._network import Record, Storage
+    from cyclescope.c import CType, Scalar
 
 __all__ = [
     "Binding",
@@ -18,7 +18,9 @@ __all__ = [
     "Layout",
     "Operands",
     "Place",
+    "Spot",
     "Value",
+    "Written",
     "family_of",
     "literal",
 ]
@@ -35,7 +37,10 @@ class Form(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A scalar value: its C text, type, arrival in cycles after the reads, and form."""
+    """A scalar value: its C text, type, arrival in cycles after the reads, and form.
+
+    An address is a value of an unsigned type of 64 bits.
+    """
 
     text: str
     type: Scalar
@@ -64,26 +69,48 @@ class Place:
     text: str
 
 
-Layout: TypeAlias = "Storage | dict[str, Layout]"
-Binding: TypeAlias = Place | Value
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Memory that a moving pointer points to: which storage it is in, is found while running.
+
+    Attributes:
+        address: C text of a `char *`.
+        type: what lies there.
+        form: of the address.
+        text: as in the C source.
+    """
+
+    address: str
+    type: CType
+    form: Form
+    text: str
+
+
+Layout: TypeAlias = "Storage | Record"
+Binding: TypeAlias = Place | Spot | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Something that the process at hand wrote already: its storage (None: any), its address."""
+
+    storage: Storage | None
+    address: str
 
 
 @dataclass(slots=True)
 class Operands:
-    """What a process reads while its expression is being lowered."""
+    """What a process reads while its expression is being lowered: one operand each read."""
 
     texts: list[str] = field(default_factory=list)
     storages: list[int] = field(default_factory=list)
     ignored: tuple[str, ...] = ()
     family_base: Fraction = Fraction(0)
     computes: bool = False
-    written: set[int] = field(default_factory=set)
+    written: list[Written] = field(default_factory=list)
 
     def add(self, text: str, storage: int) -> int:
-        """The number of an operand; equal texts are one operand."""
-        for number, known in enumerate(self.texts):
-            if known == text and self.storages[number] == storage:
-                return number
+        """The number of a new operand; -1 for a storage that only the run finds."""
         self.texts.append(text)
         self.storages.append(storage)
         return len(self.texts) - 1

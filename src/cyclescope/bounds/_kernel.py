@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.bounds._calibration import PortRule
+from cyclescope.bounds._counters import expressions, statements
 from cyclescope.bounds._lower import Lowering
 from cyclescope.bounds._network import Network, Port, Process, Storage
-from cyclescope.bounds._process import statements
 from cyclescope.bounds._storages import fold
 from cyclescope.c import (
     Array,
     Assign,
-    Block,
     Call,
     Declare,
-    Expr,
     Function,
     Name,
     Pointer,
@@ -60,6 +58,8 @@ def network_of(
     arguments: dict[str, int | float],
     *,
     lenient: bool = False,
+    hosted: bool = False,
+    loose: frozenset[str] = frozenset(),
 ) -> tuple[Network, list[str]]:
     """The process network of a kernel, and the C declarations that its body needs.
 
@@ -69,6 +69,8 @@ def network_of(
         calibration: latencies, sources, sinks.
         arguments: the kernel's scalar parameters, and extents of its plain pointers; what is
             missing is taken from a caller in the same text that passes constants.
+        hosted: the kernel is called by the user's program, on its memory.
+        loose: parameters whose declared extents the program doesn't keep to.
         lenient: the calibration is another kernel's too; what it names may be missing here.
 
     Raises:
@@ -77,9 +79,9 @@ def network_of(
     """
     _check_arguments(unit, kernel, arguments)
     known = {**_called_with(unit, kernel), **calibration.arguments, **arguments}
-    network = Network(kernel.name)
+    network = Network(kernel.name, loose=loose)
     network.scalars = {p.name: known[p.name] for p in kernel.params if p.name in known}
-    lowering = Lowering(unit, network, calibration, known)
+    lowering = Lowering(unit, network, calibration, known, hosted=hosted)
     with deep_recursion():
         lowering.kernel(kernel)
     for rule in calibration.statements:
@@ -116,26 +118,14 @@ def _called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:
     return {}
 
 
-def _expressions(function: Function) -> list[Expr]:
-    found: list[Expr] = []
-    for node in statements(function.body):
-        if isinstance(node, Declare):
-            found += [v.init for v in node.variables if v.init is not None]
-        for part in ("condition", "step", "value"):
-            inner = getattr(node, part, None)
-            if inner is not None and not isinstance(inner, Block):
-                found.append(inner)
-    return found
-
-
 def _calls(function: Function) -> list[Call]:
-    return [n for e in _expressions(function) for n in walk(e) if isinstance(n, Call)]
+    return [n for e in expressions(function.body) for n in walk(e) if isinstance(n, Call)]
 
 
 def _constants(function: Function) -> dict[str, int | float]:
     """Local variables that are given a constant once and never touched again."""
     touched: set[Variable] = set()
-    for expression in _expressions(function):
+    for expression in expressions(function.body):
         for node in walk(expression):
             target = node.target if isinstance(node, Assign) else None
             if isinstance(node, Unary) and node.op in ("&", "pre++", "post++", "pre--", "post--"):
@@ -167,7 +157,7 @@ def _ports(network: Network, calibration: Calibration, *, lenient: bool) -> None
                 )
         for storage in outer:
             rule = rules.get(storage.name, rules.get(storage.name.split(".")[0]))
-            wanted = storage.read if kind == "source" else storage.written
+            wanted = storage.reached or (storage.read if kind == "source" else storage.written)
             if rule is None:
                 if not (automatic and wanted) or (storage.initialised and kind == "source"):
                     continue
@@ -175,7 +165,8 @@ def _ports(network: Network, calibration: Calibration, *, lenient: bool) -> None
                     continue
             elif not rule.on:
                 continue
-            certain = rule is not None or kind == "sink" or not storage.written
+            written = storage.written or storage.reached
+            certain = rule is not None or (storage.written if kind == "sink" else not written)
             into.append(_port(network, storage, kind, rule or PortRule(), certain, calibration))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cyclescope.bounds._estimate import Bounds
 from cyclescope.bounds._kernel import network_of
 from cyclescope.bounds._native import Program
-from cyclescope.errors import InputError
+from cyclescope.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from cyclescope.bounds._estimate import Estimate
@@ -61,7 +61,9 @@ def levels_of(bounds: Bounds, *, memory: int) -> list[Level]:
     levels = []
     for number, path in enumerate(paths):
         if path.function not in alone:
-            alone[path.function] = _alone(bounds, path.function, memory)
+            # On values that are made up, a course that depends on values leads anywhere.
+            known = not bounds.records.calls or bounds.network.is_affine
+            alone[path.function] = _alone(bounds, path.function, memory) if known else None
         own = [r for r in bounds.absolute.firings if r.process.path in below[number]]
         levels.append(
             Level(
@@ -106,9 +108,13 @@ def _alone(bounds: Bounds, function: str, memory: int) -> tuple[int, int] | None
     kernel = bounds.unit.functions[function]
     try:
         network, declarations = network_of(bounds.unit, kernel, calibration, {}, lenient=True)
+        with Program(network, declarations) as program:
+            records = program.run(read=calibration.read, write=calibration.write, memory=memory)
     except InputError:  # its arguments are computed by its caller
         return None
-    with Program(network, declarations) as program:
-        records = program.run(read=calibration.read, write=calibration.write, memory=memory)
+    except RunError:
+        if bounds.records.calls:
+            return None
+        raise
     own = Bounds(bounds.unit, network, calibration, records)
     return own.absolute.cycles, own.unbounded.cycles

@@ -7,29 +7,32 @@ import signal
 import struct
 import weakref
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cyclescope._files import scratch
+from cyclescope.bounds._host import FLAGS
 from cyclescope.bounds._program import parameters, program_text
 from cyclescope.errors import OutputError, RunError, SourceError, ToolError
 from cyclescope.sim import Process, calculation, call, find_compiler
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from cyclescope.bounds._network import Network
+    from cyclescope.bounds._host import Host
+    from cyclescope.bounds._network import Network, Storage
 
 __all__ = [
-    "FLAGS",
+    "Call",
     "Column",
     "EdgeRecord",
     "Kept",
+    "OutsideError",
     "Program",
     "Records",
     "TooManyFiringsError",
@@ -37,24 +40,24 @@ __all__ = [
     "execute",
 ]
 
-# Kernels' values must be those of a plain build: no contraction, no fast mathematics.
-FLAGS = ("-std=gnu11", "-ffp-contract=off", "-fwrapv", "-w", "-g0")
-
 _INDEX, _DIVISION, _MEMORY, _STAMP, _LIMIT = range(1, 6)
 
 # At -Og a program compiles in half the time of -O1, but runs a quarter longer: right for kernels
 # with fewer elements than this, which take no time to run.
 _SMALL = 1 << 16
 
+MOST_CALLS = 1000
+"""Calls that are profiled at most, unless a certain one is."""
 
-def compile_c(text: str, output: Path, flags: Sequence[str], *, read: Sequence[Path] = ()) -> None:
-    """Compile a C text to a program.
+
+def compile_c(text: str, output: Path, flags: Sequence[str], objects: Sequence[Path] = ()) -> None:
+    """Compile a C text to a program, with some object files.
 
     Args:
         text: the program.
         output: where to; the compiler may write to its folder.
         flags: for the compiler.
-        read: files and folders that the compiler may read besides the system's.
+        objects: files of the same folder to link.
 
     Raises:
         ToolError: there is no compiler, or it fails.
@@ -62,8 +65,9 @@ def compile_c(text: str, output: Path, flags: Sequence[str], *, read: Sequence[P
     compiler = find_compiler()
     source = output.with_suffix(".c")
     source.write_text(text, encoding="utf-8")
-    command = [*compiler.command, "-x", "c", *FLAGS, *flags, str(source), "-o", str(output), "-lm"]
-    call(command, what=compiler.command[0], own=output.parent, read=read)
+    command = [*compiler.command, "-x", "c", *FLAGS, *flags, str(source), "-x", "none"]
+    command += [*map(str, objects), "-o", str(output), "-lm"]
+    call(command, what=compiler.command[0], own=output.parent)
 
 
 class _Result:
@@ -145,6 +149,21 @@ class Kept:
     paths: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
 
+class Call(NamedTuple):
+    """A call of the kernel by the user's program.
+
+    Attributes:
+        number: counts from 1.
+        absolute, unbounded: cycles.
+        firings: of statements.
+    """
+
+    number: int
+    absolute: int
+    unbounded: int
+    firings: int
+
+
 @dataclass
 class Records:
     """What a run left.
@@ -157,6 +176,12 @@ class Records:
         tests: how often each non-affine condition was tested.
         initial, final: values of parameters and globals by storage.
         detail: what was noted of firings, if it was asked for.
+        result: the kernel's result, if it has one and values were asked for.
+        plain: what `final` is after the kernel's own run, of the user's program; its result
+            under -1.
+        seconds: processor time of that run; 0 if there was none.
+        calls: what each call came to, where the user's program made them.
+        call: number of the call that all else is of; 0 if no program called it.
     """
 
     processes: NDArray[np.int64]
@@ -167,10 +192,23 @@ class Records:
     initial: dict[int, bytes] = field(default_factory=dict)
     final: dict[int, bytes] = field(default_factory=dict)
     detail: Kept | None = None
+    result: bytes = b""
+    plain: dict[int, bytes] = field(default_factory=dict)
+    seconds: float = 0.0
+    calls: tuple[Call, ...] = ()
+    call: int = 0
 
 
 class _OverflowError(Exception):
     """A stamp did not fit; wider ones are needed."""
+
+
+class OutsideError(SourceError):
+    """The kernel left an array."""
+
+    def __init__(self, message: str, array: Storage) -> None:
+        super().__init__(message)
+        self.array = array
 
 
 class TooManyFiringsError(Exception):
@@ -180,15 +218,35 @@ class TooManyFiringsError(Exception):
 class Program:
     """A kernel's program; compiled in a folder of its own, once for each way to run it.
 
+    Args:
+        network, declarations: what `network_of` gives.
+        optimise: the compiler's level.
+        host: the user's program, if it is to call the kernel.
+        made_up: whether values are made up for it.
+        arguments: of the user's program.
+        call: number of the call to profile; 0: every one.
+
     Attributes:
         execute: runs a command and gives its status.
+        call: see above.
     """
 
     def __init__(
-        self, network: Network, declarations: list[str], optimise: str | None = None
+        self,
+        network: Network,
+        declarations: list[str],
+        optimise: str | None = None,
+        *,
+        host: Host | None = None,
+        made_up: bool = True,
+        arguments: Sequence[str] = (),
+        call: int = 0,
     ) -> None:
         self._network = network
-        self._text = program_text(network, declarations)
+        self._host, self._made_up = host, made_up
+        self._arguments, self.call = tuple(arguments), call
+        self._objects: list[Path] | None = None
+        self._text = program_text(network, declarations, hosted=host is not None, made_up=made_up)
         self._open = ExitStack()
         self._folder = self._open.enter_context(scratch("bounds"))
         self._built: dict[tuple[int, int, int, int], Path] = {}
@@ -217,7 +275,13 @@ class Program:
                 f"-DUNBOUNDED={unbounded}",
                 f"-DDETAIL={detail}",
             ]
-            compile_c(self._text, output, flags)
+            if self._host is not None:
+                if self._objects is None:
+                    made_up = self._network if self._made_up else None
+                    self._objects = self._host.compile(self._folder, made_up)
+                # What the linker doesn't need of the user's files may name what nobody defines.
+                flags.append("-Wl,--gc-sections")
+            compile_c(self._text, output, flags, self._objects or ())
             self._built[key] = output
         return self._built[key]
 
@@ -255,7 +319,7 @@ class Program:
                 return self._once(words, data, 32, 1, 1, detail)
             except _OverflowError:
                 pass
-        if wide or detail:
+        if wide or detail or self._host is not None:
             return self._once(words, data, 64, 1, 1, detail)
         absolute = self._once(words, data, 64, 1, 0, 0)
         unbounded = self._once(words, data, 64, 0, 1, 0)
@@ -269,6 +333,8 @@ class Program:
         folder = self._folder
         given, output = folder / "parameters", folder / "result"
         given.write_bytes(np.array(words, dtype=np.uint64).tobytes())
+        if self._host is not None:
+            return self._hosted(program, given, output, data)
         command = [str(program), str(given), str(output)]
         if data is not None:
             (folder / "data").write_bytes(data)
@@ -287,6 +353,59 @@ class Program:
         result = _Result(output)
         output.unlink()
         return self._read(result)
+
+    def _hosted(self, program: Path, given: Path, output: Path, data: bytes | None) -> Records:
+        """Run the user's own program, which calls the kernel."""
+        folder = self._folder
+        noted = folder / "calls"
+        settings = {
+            "CYCLESCOPE_PARAMETERS": str(given),
+            "CYCLESCOPE_RESULT": str(output),
+            "CYCLESCOPE_CALLS": str(noted),
+            "CYCLESCOPE_CALL": str(self.call),
+            "CYCLESCOPE_MOST": str(MOST_CALLS),
+        }
+        if data is not None:
+            (folder / "data").write_bytes(data)
+            settings["CYCLESCOPE_DATA"] = str(folder / "data")
+        noted.unlink(missing_ok=True)
+        command = [str(program), *self._arguments]
+        readable = [Path.cwd(), *self._host.folders] if self._host is not None else []
+        readable += [path for word in self._arguments if (path := Path(word)).exists()]
+        status = self.execute(command, self._network.kernel, settings, readable)
+        kernel = self._network.kernel
+        rows = np.fromfile(noted, dtype=np.uint64).reshape(-1, 4).tolist() if noted.exists() else []
+        if rows and rows[-1][0] == 2**64 - 1:
+            self._failed(rows[-1][1], output)
+        if not rows:
+            if status < 0:
+                name = signal.Signals(-status).name
+                raise RunError(f"{kernel}: the program crashed before its call ({name})")
+            which = f"call {self.call} of {kernel}" if self.call else kernel
+            raise RunError(
+                f"{kernel}: main ended (status {status}) without {which}; "
+                f"give what it needs behind --"
+            )
+        calls = tuple(Call(*row) for row in rows)
+        chosen = max(calls, key=lambda c: (c.absolute, -c.number))
+        kept = output.with_name(f"{output.name}.{chosen.number}")
+        result = _Result(kept)
+        kept.unlink()
+        records = self._read(result)
+        records.calls, records.call = calls, chosen.number
+        return records
+
+    def _failed(self, code: int, output: Path) -> None:
+        """Say what was wrong with the profiled run of a call."""
+        kernel = self._network.kernel
+        if code > 100:
+            name = signal.Signals(code - 100).name
+            raise RunError(f"{kernel}: the kernel crashed ({name}); run it under a debugger")
+        if code == 3:
+            result = _Result(output)
+            output.unlink()
+            self._read(result)
+        raise OutputError(f"{output}: cannot be written; make room")
 
     def _read(self, file: _Result) -> Records:
         count = len(self._network.processes)
@@ -329,6 +448,14 @@ class Program:
                         late=(waits[0], waits[2]), delayed=(waits[1], waits[3]),
                     )  # fmt: skip
                     kept.edges.setdefault(index, []).append(edge)
+                case 100:
+                    records.plain[index] = file.read(position, size * number)
+                case 101:
+                    records.plain[-1] = file.read(position, size * number)
+                case 102:
+                    records.result = file.read(position, size * number)
+                case 103:
+                    records.seconds = int(column.window(0, 1)[0]) * 1e-9
                 case 11:
                     kept.paths[index] = column.window(0, number).reshape(count, 3, 2)
             position += size * number
@@ -351,13 +478,25 @@ class Program:
         else:
             what = f"subscript {value} of {array.name}, extent {array.dims[dimension]}"
             what += f" (dimension {dimension + 1})," if len(array.dims) > 1 else ","
-        raise SourceError(
-            f"{site.where}: {what} in `{site.text}` leaves the array; mend the bounds"
+        raise OutsideError(
+            f"{site.where}: {what} in `{site.text}` leaves the array; mend the bounds", array
         )
 
 
-def execute(command: list[str], kernel: str) -> int:
+def execute(
+    command: list[str],
+    kernel: str,
+    settings: Mapping[str, str] | None = None,
+    read: Sequence[Path] = (),
+) -> int:
     """Run a native program to its end, confined to the folder that it lies in.
+
+    Args:
+        command: program and arguments.
+        kernel: whose it is, for messages.
+        settings: added to the environment; with it the program is the user's own, runs where the
+            user is and starts a process for each call that is profiled.
+        read: files and folders that it may read.
 
     Returns:
         Its exit status; a signal's number below zero.
@@ -366,7 +505,10 @@ def execute(command: list[str], kernel: str) -> int:
         RunError: it exceeded a limit.
     """
     program = Path(command[0])
-    with Process(command, calculation(program, program.parent)) as running:
+    policy = calculation(program, program.parent, read=read)
+    if settings is not None:
+        policy = replace(policy, alone=False)
+    with Process(command, policy, env=settings) as running:
         end = running.wait()
     assert end is not None
     if end.exceeded:

@@ -6,9 +6,70 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cyclescope.bounds._forms import Layout
     from cyclescope.c import Range, Scalar
 
-__all__ = ["CallPath", "Network", "Port", "Process", "Site", "Storage", "Test"]
+__all__ = [
+    "CallPath",
+    "Memory",
+    "Network",
+    "Port",
+    "Process",
+    "Record",
+    "Site",
+    "Storage",
+    "Test",
+    "address_text",
+]
+
+
+@dataclass(eq=False, slots=True)
+class Memory:
+    """The bytes of one variable, as C lays them out; its storages are the numbers in it.
+
+    Attributes:
+        index: its number.
+        name: the variable's.
+        role: as of its storages.
+        element: bytes of an element of the outermost array.
+        count: how many elements there are.
+        where: the variable's declaration.
+        parameter: number of the kernel's parameter that it belongs to, -1: none.
+        by_value: the parameter is a struct itself, no pointer.
+        storages: what lies in it.
+    """
+
+    index: int
+    name: str
+    role: str
+    element: int
+    count: int
+    where: Range
+    parameter: int = -1
+    by_value: bool = False
+    storages: list[Storage] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.element * self.count
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Record:
+    """A struct, or an array of them: where its fields are.
+
+    Attributes:
+        fields: by name.
+        memory, start, steps: see `Storage`.
+        size: bytes of one.
+    """
+
+    fields: dict[str, Layout]
+    memory: Memory
+    start: int
+    steps: tuple[tuple[int, int], ...]
+    size: int
 
 
 @dataclass(eq=False, slots=True)
@@ -26,6 +87,11 @@ class Storage:
         initial: values by offset where the text gives them.
         initialised: whether the text gives any.
         twice: a second shadow is kept, in which some process leaves its own results out.
+        memory: what it lies in; None if it is kept in a register.
+        start: where it begins in an element of its memory, in bytes.
+        steps: for each array inside of the memory's elements: (extent, bytes of an element).
+        pointer: its values are addresses.
+        reached: a moving pointer may read or write it; whether one does, the run finds.
     """
 
     index: int
@@ -39,6 +105,11 @@ class Storage:
     initial: dict[int, int | float] = field(default_factory=dict)
     initialised: bool = False
     twice: bool = False
+    memory: Memory | None = None
+    start: int = 0
+    steps: tuple[tuple[int, int], ...] = ()
+    pointer: bool = False
+    reached: bool = False
 
     @property
     def size(self) -> int:
@@ -50,13 +121,46 @@ class Storage:
 
     @property
     def is_outer(self) -> bool:
-        """Whether the kernel's surroundings see it: a parameter or a global."""
-        return self.role in ("param", "global")
+        """Whether the kernel's surroundings see it: numbers of a parameter or a global."""
+        return self.role in ("param", "global") and not self.pointer
 
     @property
     def in_registers(self) -> bool:
         """Whether the generated code keeps it in a C local variable."""
-        return self.role == "local" and not self.dims
+        return self.memory is None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its elements follow each other in memory."""
+        memory = self.memory
+        return memory is not None and not self.steps and memory.element * 8 == self.type.bits
+
+    def cell(self, offset: str) -> str:
+        """The C text of an element, by the text of its number."""
+        if self.memory is None:
+            return f"v{self.index}"
+        if self.is_plain:
+            return f"v{self.index}[{offset}]"
+        address = address_text(self.memory, self.start, self.steps, offset)
+        return f"(*({self.type} *)({address}))"
+
+    def shadow(self, offset: str, name: str = "s") -> str:
+        """The C text of an element's time stamp."""
+        return f"{name}{self.index}" + ("" if self.memory is None else f"[{offset}]")
+
+
+def address_text(
+    memory: Memory, start: int, steps: tuple[tuple[int, int], ...], offset: str
+) -> str:
+    """The C text of an element's address; `offset` counts elements of the innermost array."""
+    inner = 1
+    terms = []
+    for extent, size in reversed(steps):
+        at = f"({offset}) / {inner}" if inner > 1 else f"({offset})"
+        terms.append(f"{at} % {extent} * {size}")
+        inner *= extent
+    whole = f"({offset}) / {inner}" if inner > 1 else f"({offset})"
+    return " + ".join([f"m{memory.index}", f"{whole} * {memory.element}", *terms, f"{start}"])
 
 
 @dataclass(eq=False, slots=True)
@@ -72,7 +176,7 @@ class Process:
         latency: Λ_F in cycles.
         interval: II_F in cycles.
         operands: the text of each value that it reads.
-        operand_storage: the storage of each.
+        operand_storage: the storage of each; -1 where only the run finds it.
         targets: the text of each value that it writes.
     """
 
@@ -135,9 +239,21 @@ class Test:
 
 @dataclass(eq=False)
 class Network:
-    """What a kernel is made of, and the body of the C function that runs it with stamps."""
+    """What a kernel is made of, and the body of the C function that runs it with stamps.
+
+    Attributes:
+        moving: whether memory is reached through pointers whose target only the run finds.
+        loose: parameters whose declared extents the program doesn't keep to.
+        made_up: what is no part of the program but was made up to run it, for people.
+        result: the storage that the kernel's result is left in.
+    """
 
     kernel: str
+    moving: bool = False
+    loose: frozenset[str] = frozenset()
+    made_up: list[str] = field(default_factory=list)
+    result: Storage | None = None
+    memories: list[Memory] = field(default_factory=list)
     storages: list[Storage] = field(default_factory=list)
     processes: list[Process] = field(default_factory=list)
     paths: list[CallPath] = field(default_factory=list)

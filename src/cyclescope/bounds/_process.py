@@ -6,10 +6,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._forms import Binding, Form, Operands, Place, Value
-from cyclescope.bounds._network import Process, Storage
-from cyclescope.bounds._values import Values
+from cyclescope.bounds._counters import STEPS, expressions, statements
+from cyclescope.bounds._forms import Binding, Form, Operands, Place, Spot, Value, Written
+from cyclescope.bounds._network import Process, Record, Storage
+from cyclescope.bounds._values import ADDRESS, Values, alignment_of, size_of
 from cyclescope.c import (
+    Array,
     Assign,
     Block,
     Call,
@@ -20,6 +22,7 @@ from cyclescope.c import (
     Expr,
     Function,
     Literal,
+    Member,
     Name,
     Pointer,
     Range,
@@ -35,46 +38,104 @@ from cyclescope.c import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Processes", "is_outlined", "statements"]
+    from cyclescope.c import CType, Unit
+
+__all__ = ["Processes", "constant_number", "is_outlined", "is_simple"]
 
 
-def statements(node: Stmt | None) -> Iterator[Stmt]:
-    """A statement and all inside it, outside in."""
-    if node is None:
-        return
-    yield node
-    match node:
-        case Block(body=body):
-            for inner in body:
-                yield from statements(inner)
-        case _:
-            for part in ("init", "then", "other", "body"):
-                yield from statements(getattr(node, part, None))
-
-
-def is_outlined(function: Function) -> bool:
+def is_outlined(unit: Unit, function: Function) -> bool:
     """Whether a function is one process: straight-line code on numbers passed in and out.
 
     This is the paper's form of a statement: write arguments are pointers, read arguments are
-    values. Whatever loops, branches, declares arrays or calls such functions is a level of its
-    own.
+    values. Whatever loops, branches, declares arrays, keeps or moves pointers, or calls what is
+    none such is a level of its own.
     """
-    if function.body is None:
+    if function.body is None or isinstance(function.result, Pointer | Struct):
         return False
     for param in function.params:
         kind = param.type.target if isinstance(param.type, Pointer) else param.type
         if not isinstance(kind, Scalar | Struct):
             return False
-    for node in statements(function.body):
+    every = list(statements(function.body))
+    for number, node in enumerate(every):
         match node:
-            case Block() | Empty() | Return() | Evaluate(value=Assign()):
+            case Block() | Empty():
                 pass
+            case Return():
+                if number != len(every) - 1:
+                    return False
+            case Evaluate(value=Assign() as assign):
+                if isinstance(assign.type, Pointer | Struct):
+                    return False
+            case Evaluate(value=Unary(op=op, operand=operand)) if op in STEPS:
+                if isinstance(operand.type, Pointer):
+                    return False
             case Declare(variables=variables):
                 if any(not isinstance(v.type, Scalar) or v.scope != "local" for v in variables):
                     return False
             case _:
                 return False
+    return all(_is_plain_expression(unit, e, function) for e in expressions(function.body))
+
+
+def is_simple(unit: Unit, function: Function) -> bool:
+    """Whether a call of an outlined function is an operator: it gives a value, and only that."""
+    if any(isinstance(p.type, Pointer) for p in function.params):
+        return False
+    if isinstance(function.result, Scalar) and is_outlined(unit, function):
+        return all(
+            root is not None and root.scope in ("local", "param")
+            for e in expressions(function.body)
+            for n in walk(e)
+            if isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS)
+            for root in [_root(n)]
+        )
+    return False
+
+
+def _root(node: Expr) -> Variable | None:
+    """The variable that an assignment changes, None where it isn't one alone."""
+    target: Expr = node.target if isinstance(node, Assign) else node
+    if isinstance(target, Unary):
+        target = target.operand
+    while isinstance(target, Cast):
+        target = target.operand
+    return target.variable if isinstance(target, Name) else None
+
+
+def _is_plain_expression(unit: Unit, node: Expr, function: Function) -> bool:
+    """Whether an expression has no effect but its own outermost assignment, and moves nothing."""
+    parts = list(walk(node))
+    for number, inner in enumerate(parts):
+        match inner:
+            case Assign() | Unary(op="pre++" | "pre--" | "post++" | "post--") if number:
+                return False
+            case Assign(target=target) if isinstance(target, Member) or isinstance(
+                target.type, Pointer
+            ):
+                if isinstance(target.type, Pointer) or _names_parameter(target):
+                    return False
+            case Call(function=name):
+                called = unit.functions.get(name)
+                if called is not None and called.body is not None:
+                    if called.name == function.name or not is_simple(unit, called):
+                        return False
+                elif (
+                    isinstance(inner.type, Pointer)
+                    or any(isinstance(a.type, Pointer | Array) for a in inner.args)
+                    or not isinstance(inner.type, Scalar)
+                ):
+                    return False
+            case Unary(op="&"):
+                return False
     return True
+
+
+def _names_parameter(node: Expr) -> bool:
+    """Whether a field is one of a struct passed by value."""
+    while isinstance(node, Member) and not node.arrow:
+        node = node.base
+    return isinstance(node, Name) and node.variable.scope == "param"
 
 
 class Processes(Values):
@@ -92,28 +153,40 @@ class Processes(Values):
         ]
         self.used_rules.update(rule.origin for rule in rules)
         ignored = tuple(array for rule in rules for array in rule.ignore)
-        building = _Building(node.where, names, target, self.lines, Operands(ignored=ignored))
+        building = _Building(
+            node.where, names, target, self.lines, self.operands, Operands(ignored=ignored)
+        )
         self.lines = []
         self.operands = building.operands
         return building
 
+    def abandon(self, building: _Building) -> None:
+        """Make no process of what was begun; its lines stay."""
+        body, self.lines = self.lines, building.outer
+        self.operands = building.around
+        self.lines += body
+
     def finish(
-        self, building: _Building, value: Value | None, places: list[tuple[Place, str]]
+        self,
+        building: _Building,
+        value: Value,
+        places: list[tuple[Place | Spot, str]],
+        *,
+        address: bool = False,
     ) -> None:
         """Close a process: `places` are what it writes, with the C text of each value.
 
-        `value` has the depth and form; None if its writes were emitted on the way.
+        `value` has the depth and form; an `address` that needs no value costs nothing.
         """
         body, self.lines = self.lines, building.outer
-        self.operands = None
+        self.operands = building.around
         for place, _ in places:
             for storage in _storages(place):
                 storage.written = True
         operands = building.operands
-        form = value.form if value is not None else Form.DATA
-        constant = form is Form.CONSTANT and not operands.texts and not operands.computes
-        free = constant and self.calibration.constants_free
-        if free:
+        constant = value.form is Form.CONSTANT and not operands.texts and not operands.computes
+        free = (constant and self.calibration.constants_free) or (address and not operands.texts)
+        if free or not places:
             self.emit("{")
             self.lines.extend(body)
             self._store(places, "FREE", ())
@@ -128,24 +201,30 @@ class Processes(Values):
         self._store(places, "STAMPED", operands.ignored)
         self.emit("}")
 
-    def _store(self, places: list[tuple[Place, str]], stamp: str, ignored: tuple[str, ...]) -> None:
+    def _store(
+        self, places: list[tuple[Place | Spot, str]], stamp: str, ignored: tuple[str, ...]
+    ) -> None:
         for place, text in places:
+            if isinstance(place, Spot):
+                kind = place.type if isinstance(place.type, Scalar) else ADDRESS
+                if text:
+                    self.emit(f"*({kind} *){place.address} = {text};")
+                self.emit(f"{stamp}_AT({place.address}, {kind.bits // 8});")
+                continue
             (storage,) = _storages(place)
-            cell = "" if storage.in_registers else f"[{place.offset}]"
             if text:
-                self.emit(f"v{storage.index}{cell} = {text};")
-            self.emit(f"{stamp}(s{storage.index}{cell});")
+                self.emit(f"{storage.cell(place.offset)} = {text};")
+            self.emit(f"{stamp}({storage.shadow(place.offset)});")
             if storage.twice and storage.name not in ignored:
-                self.emit(f"{stamp}(x{storage.index}{cell});")
+                self.emit(f"{stamp}({storage.shadow(place.offset, 'x')});")
 
-    def _register(self, building: _Building, value: Value | None, *, constant: bool) -> Process:
+    def _register(self, building: _Building, value: Value, *, constant: bool) -> Process:
         operands = building.operands
         calibration = self.calibration
         if constant:
             latency = calibration.constant_latency
         elif operands.computes:
-            at = value.at if value is not None else building.at
-            latency = math.ceil(at + operands.family_base)
+            latency = math.ceil(value.at + operands.family_base)
         else:
             latency = calibration.technology.copy
         interval = 1
@@ -170,12 +249,11 @@ class Processes(Values):
         return process
 
     def _unique(self, label: str) -> str:
-        taken = {p.name for p in self.network.processes if p.path == self.path}
-        name, number = label, 1
-        while name in taken:
-            number += 1
-            name = f"{label} #{number}"
-        return name
+        taken = self._names.setdefault(self.path, {})
+        number = taken[label] = taken.get(label, 0) + 1
+        return label if number == 1 else f"{label} #{number}"
+
+    _names: dict[int, dict[str, int]]
 
     @property
     def used_rules(self) -> set[str]:
@@ -186,42 +264,85 @@ class Processes(Values):
 
     # -- assignments ---------------------------------------------------------------------------
 
-    def assign(self, node: Assign, label: str) -> None:
-        """An assignment to an element, scalar or struct as a process."""
+    def assign(self, node: Assign, label: str, *, keep: bool = False) -> Place | Spot:
+        """An assignment to an element, scalar or struct as a process; where it wrote.
+
+        With `keep` that can be used behind it, else only inside.
+        """
         names = (label,) if label else ()
         building = self.process(node, names, _target_name(node.target))
         place = self.place(node.target)
-        if isinstance(place.layout, dict):
+        if keep and isinstance(place, Place) and place.offset != "0":
+            name = self.temp()
+            self.declarations.append(f"u64 {name} = 0;")
+            self.emit(f"{name} = {place.offset};")
+            place = replace(place, offset=name)
+        if isinstance(node.target.type, Struct):
             self._assign_struct(building, place, node)
-            return
-        storage = place.layout
-        if place.dims:
+            return place
+        if isinstance(place, Place) and (place.dims or isinstance(place.layout, Record)):
             raise self.refuse(node.where, "assigning an array", "copy its elements in a loop")
+        if isinstance(place, Spot):
+            place = self._kept(place)
+        if isinstance(node.target.type, Pointer):
+            value = self._pointer_value(node, place)
+            self.finish(building, value, [(place, value.text)], address=True)
+            return place
+        if isinstance(place, Spot):
+            kind = self.scalar(place.type, node.where)
+        else:
+            assert isinstance(place.layout, Storage)
+            kind = place.layout.type
         if node.op == "=":
             value = self.value(node.value)
         else:
             common = self.scalar(node.common, node.where)
-            before = self._converted(self.read(place, node.where), common, node)
+            before = self._converted(self.read(place, node.target), common, node)
             by = self.value(node.value)
             if node.op not in ("<<=", ">>="):
                 by = self._converted(by, common, node)
             value = self.binary(node.op.removesuffix("="), before, by, node)
-        value = self._converted(value, storage.type, node)
+        value = self._converted(value, kind, node)
         self.finish(building, value, [(place, value.text)])
+        return place
+
+    def _kept(self, spot: Spot) -> Spot:
+        """A spot whose address is computed but once; its name outlives the process."""
+        name = self.temp()
+        self.declarations.append(f"char *{name} = 0;")
+        self.emit(f"{name} = {spot.address};")
+        return replace(spot, address=name)
+
+    declarations: list[str]
+
+    def _pointer_value(self, node: Assign, place: Place | Spot) -> Value:
+        if node.op == "=":
+            return self.address(node.value)
+        before = self.read(place, node.target)
+        by = self._subscript(node.value)
+        kind = node.target.type
+        size = (size_of(kind.target) if isinstance(kind, Pointer) else 0) or 1
+        text = f"({before.text} {node.op[0]} (int64_t)({by.text}) * {size})"
+        return Value(text, ADDRESS, form=max(before.form, by.form))
 
     def _converted(self, value: Value, kind: Scalar, node: Expr) -> Value:
         return value if value.type == kind else self._cast(value, kind, node)
 
-    def _assign_struct(self, building: _Building, place: Place, node: Assign) -> None:
+    def _assign_struct(self, building: _Building, place: Place | Spot, node: Assign) -> None:
         source = self.place(node.value)
-        places = []
-        for target, origin in zip(_leaves(place), _leaves(source), strict=True):
-            if target.dims:
-                raise self.refuse(
-                    node.where, "assigning a struct with an array", "copy its elements"
-                )
-            places.append((target, self.read(origin, node.where).text))
+        kind = node.target.type
+        places: list[tuple[Place | Spot, str]] = []
+        for target, origin in zip(
+            self._leaves(place, kind), self._leaves(source, kind), strict=True
+        ):
+            places.append((target, self.read(origin, node.value).text))
         self.finish(building, Value("", Scalar("int", 32), form=Form.DATA), places)
+
+    def _leaves(self, place: Place | Spot, kind: CType) -> list[Place | Spot]:
+        """The numbers of a struct, in order."""
+        if isinstance(place, Spot):
+            return _spot_leaves(place, kind)
+        return list(_place_leaves(place))
 
     # -- outlined functions --------------------------------------------------------------------
 
@@ -230,33 +351,32 @@ class Processes(Values):
         names = (label, function.name) if label else (function.name,)
         target = _target_name(into) if into is not None else ""
         building = self.process(node, names, target)
+        place = self.place(into) if into is not None else None
         formals = self._formals(function, node)
         self._enter(function, node)
         env, self.env = self.env, formals
-        writes: dict[tuple[int, str], tuple[Place, Value]] = {}
-        result: Value | None = None
+        writes: list[tuple[Place | Spot, Value]] = []
         try:
             result = self._straight(function.body, writes)
         finally:
             self.env = env
             self._inlining.pop()
-        if into is not None:
-            place = self.place(into)
-            if result is None or isinstance(place.layout, dict):
+        places: list[tuple[Place | Spot, str]] = [(p, "") for p, _ in writes]
+        if place is not None:
+            if result is None:
                 raise self.refuse(node.where, "this result", "return a number")
-            value = self._converted(result, place.layout.type, node)
-            # The value was computed already; the key cannot meet one of the callee's own.
-            writes[(-1, place.offset)] = (place, value)
-            places = [(p, "") for p, _ in list(writes.values())[:-1]] + [(place, value.text)]
-        else:
-            places = [(p, "") for p, _ in writes.values()]
-        if not places:
-            raise self.refuse(
-                node.where, f"the call of {function.name}, which writes nothing,", "remove it"
-            )
-        values = [value for _, value in writes.values()]
-        at = max(value.at for value in values)
-        form = max(value.form for value in values)
+            if isinstance(place, Spot):
+                kind = self.scalar(place.type, node.where)
+            elif isinstance(place.layout, Storage) and not place.dims:
+                kind = place.layout.type
+            else:
+                raise self.refuse(node.where, "this result", "return a number")
+            value = self._converted(result, kind, node)
+            writes.append((place, value))
+            places.append((place, value.text))
+        values = [value for _, value in writes]
+        at = max((value.at for value in values), default=Value("", ADDRESS).at)
+        form = max((value.form for value in values), default=Form.CONSTANT)
         self.finish(building, Value("", Scalar("int", 32), at, form), places)
 
     def _enter(self, function: Function, node: Call) -> None:
@@ -270,9 +390,20 @@ class Processes(Values):
             if isinstance(formal.type, Scalar):
                 value = self._converted(self.value(actual), formal.type, actual)
                 env[formal] = self._held(value)
-            else:
+            elif isinstance(formal.type, Struct):
                 env[formal] = self.place(actual)
+            else:
+                pointed = self.pointed(actual)
+                env[formal] = self._pointing(pointed)
         return env
+
+    def _pointing(self, pointed: Place | Spot) -> Binding:
+        """What a pointer stands for that never moves."""
+        if isinstance(pointed, Place):
+            return pointed
+        name = self.temp()
+        self.emit(f"char *{name} = {pointed.address};")
+        return Value(name, ADDRESS, form=max(pointed.form, Form.OTHER))
 
     def _held(self, value: Value) -> Value:
         name = self.temp()
@@ -280,7 +411,7 @@ class Processes(Values):
         return replace(value, text=name)
 
     def _straight(
-        self, node: Stmt | None, writes: dict[tuple[int, str], tuple[Place, Value]]
+        self, node: Stmt | None, writes: list[tuple[Place | Spot, Value]]
     ) -> Value | None:
         """Lower straight-line code into the process at hand; the value that it returns."""
         for inner in statements(node):
@@ -291,6 +422,8 @@ class Processes(Values):
                             self._name(variable, self.value(variable.init), variable.init)
                 case Evaluate(value=Assign() as assign):
                     self._straight_assign(assign, writes)
+                case Evaluate(value=Unary() as step):
+                    self._straight_assign(_as_assignment(step), writes)
                 case Return(value=returned) if returned is not None:
                     return self.value(returned)
                 case _:
@@ -301,46 +434,51 @@ class Processes(Values):
         kind = self.scalar(variable.type, node.where)
         self.env[variable] = self._held(self._converted(value, kind, node))
 
-    def _straight_assign(
-        self, node: Assign, writes: dict[tuple[int, str], tuple[Place, Value]]
-    ) -> None:
+    def _straight_assign(self, node: Assign, writes: list[tuple[Place | Spot, Value]]) -> None:
         target = node.target
         is_local = isinstance(target, Name) and target.variable.scope in ("local", "param")
         value = self.value(node.value)
         if node.op != "=":
             common = self.scalar(node.common, node.where)
             before = self._converted(self.value(target), common, node)
-            by = self._converted(value, common, node)
+            by = value
+            if node.op not in ("<<=", ">>="):
+                by = self._converted(value, common, node)
             value = self.binary(node.op.removesuffix("="), before, by, node)
         if is_local:
             assert isinstance(target, Name)
             self._name(target.variable, value, node)
             return
         place = self.place(target)
-        if isinstance(place.layout, dict) or place.dims:
+        storage: Storage | None = None
+        if isinstance(place, Spot):
+            kind = self.scalar(place.type, node.where)
+            cell = f"(*({kind} *){place.address})"
+        elif isinstance(place.layout, Storage) and not place.dims:
+            storage = place.layout
+            kind = storage.type
+            cell = storage.cell(place.offset)
+        else:
             raise self.refuse(node.where, "assigning an array or struct", "assign its elements")
-        storage = place.layout
-        value = self._held(self._converted(value, storage.type, node))
-        cell = "" if storage.in_registers else f"[{place.offset}]"
-        self.emit(f"v{storage.index}{cell} = {value.text};")
-        writes[(storage.index, place.offset)] = (place, value)
+        value = self._held(self._converted(value, kind, node))
+        self.emit(f"{cell} = {value.text};")
+        writes.append((place, value))
         if self.operands is not None:
             # Reading it again inside the same firing waits for nobody.
-            self.operands.written.add(storage.index)
+            address = self.temp()
+            if storage is None or not storage.in_registers:
+                self.emit(f"char *{address} = (char *)&{cell};")
+            self.operands.written.append(Written(storage, address))
 
     def inlined(self, function: Function, node: Call) -> Value:
-        """The value of a straight-line function inside an expression."""
-        if not is_outlined(function) or any(isinstance(p.type, Pointer) for p in function.params):
-            raise self.refuse(
-                node.where,
-                f"the call of {function.name} inside an expression",
-                "call it as a statement, x = f(…)",
-            )
+        """The value of a call inside an expression: an operator if it is simple, else a level's."""
+        if not is_simple(self.unit, function):
+            return self.read(self.effect(node), node)
         formals = self._formals(function, node)
         self._enter(function, node)
         env, self.env = self.env, formals
         try:
-            result = self._straight(function.body, {})
+            result = self._straight(function.body, [])
         finally:
             self.env = env
             self._inlining.pop()
@@ -358,37 +496,86 @@ class _Building:
         names: tuple[str, ...],
         target: str,
         outer: list[str],
+        around: Operands | None,
         operands: Operands,
     ) -> None:
         self.where = where
         self.names = names
         self.target = target
         self.outer = outer
+        self.around = around
         self.operands = operands
-        self.at = Value("", Scalar("int", 32)).at
 
 
-def _storages(place: Place) -> list[Storage]:
+def _as_assignment(node: Unary) -> Assign:
+    """`x += 1` for `x++`."""
+    one = Literal(node.where, Scalar("int", 32), 1)
+    kind = node.operand.type
+    common = kind
+    if isinstance(kind, Scalar) and not kind.is_float and kind.bits < 32:
+        common = Scalar("int", 32)
+    return Assign(node.where, node.type, f"{STEPS[node.op]}=", node.operand, one, common)
+
+
+def _storages(place: Place | Spot) -> list[Storage]:
+    if isinstance(place, Spot):
+        return []
     layouts = [place.layout]
     found: list[Storage] = []
     while layouts:
         layout = layouts.pop()
-        if isinstance(layout, dict):
-            layouts.extend(layout.values())
+        if isinstance(layout, Record):
+            layouts.extend(layout.fields.values())
         else:
             found.append(layout)
     return found
 
 
-def _leaves(place: Place) -> list[Place]:
-    if not isinstance(place.layout, dict):
-        outer = place.layout.dims
-        return [replace(place, dims=() if place.root == place.layout.size else outer[-1:])]
-    return [
-        leaf
-        for name, layout in place.layout.items()
-        for leaf in _leaves(replace(place, layout=layout, text=f"{place.text}.{name}"))
-    ]
+def _place_leaves(place: Place) -> Iterator[Place]:
+    layout = place.layout
+    if isinstance(layout, Storage):
+        if not place.dims:
+            yield place
+            return
+        size = math.prod(d or 1 for d in place.dims)
+        for number in range(size):
+            offset = f"({place.offset}) + {number}"
+            yield replace(place, offset=offset, dims=(), text=f"{place.text}[{number}]")
+        return
+    for name, inner in layout.fields.items():
+        extents = [extent for extent, _ in inner.steps[len(layout.steps) :]]
+        size = math.prod(extents)
+        offset = f"({place.offset}) * {size}" if size != 1 else place.offset
+        yield from _place_leaves(
+            replace(
+                place,
+                layout=inner,
+                offset=offset,
+                dims=tuple(extents),
+                root=place.root * size,
+                text=f"{place.text}.{name}",
+            )
+        )
+
+
+def _spot_leaves(spot: Spot, kind: CType) -> list[Place | Spot]:
+    found: list[Place | Spot] = []
+    match kind:
+        case Struct(fields=fields):
+            at = 0
+            for name, inner in fields:
+                to = alignment_of(inner)
+                at = -(-at // to) * to
+                field = Spot(f"({spot.address} + {at})", inner, spot.form, f"{spot.text}.{name}")
+                found += _spot_leaves(field, inner)
+                at += size_of(inner)
+        case Array(element=element, extent=extent):
+            for n in range(extent or 0):
+                part = f"({spot.address} + {n * size_of(element)})"
+                found += _spot_leaves(Spot(part, element, spot.form, f"{spot.text}[{n}]"), element)
+        case _:
+            found.append(replace(spot, type=kind))
+    return found
 
 
 def _target_name(target: Expr) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["report_dict", "report_text"]
 
+_SHOWN = 20  # calls in the summary
+
 
 def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
     """Everything as plain data for JSON; `absolute` and `unbounded` are cycles."""
@@ -32,6 +34,14 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
             for n, t in enumerate(network.tests)
         ],
         "tweak": bounds.calibration.reason or None,
+        "made_up": network.made_up,
+        "beyond_extent": sorted(network.loose),
+        "call": bounds.records.call or None,
+        "calls": [
+            {"call": c.number, "absolute": c.absolute, "unbounded": c.unbounded}
+            | {"firings": c.firings}
+            for c in bounds.records.calls
+        ],
     }
     for estimate in bounds.estimates:
         result[f"{estimate.name}_estimate"] = {
@@ -42,12 +52,14 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
             "average_while_active": float(estimate.average_while_active),
             "resolution": estimate.resolution,
             "processes": _processes(bounds, estimate),
-            "critical_path": [
+            "critical_path": bounds.detail
+            and [
                 {"process": s.process.name, "cause": s.cause, "firings": s.firings}
                 | {"cycles": s.cycles}
                 for s in _path(bounds, estimate)
             ],
         }
+    result["edges"] = None
     if bounds.detail is not None:
         result["edges"] = [
             {
@@ -134,6 +146,7 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
             f"with reordering       {bounds.reordered.cycles:,} cycles absolute (reading through "
             f"a reordering buffer takes {bounds.calibration.reorder} cycles)"
         )
+    lines += _calls(bounds)
     if bounds.calibration.reason:
         lines.append(f"tweak                 {bounds.calibration.reason}")
     if not network.is_affine:
@@ -150,6 +163,40 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
         lines.append("the maximum of parallelism is that of a step's mean. Cycles are exact.")
     lines += _sections(bounds, levels)
     return "\n".join(lines) + "\n"
+
+
+def _calls(bounds: Bounds) -> list[str]:
+    """Which call of the program this is, and what the others came to; or what was made up."""
+    records, kernel = bounds.records, bounds.network.kernel
+    lines: list[str] = []
+    if bounds.network.made_up:
+        lines += ["", "Made up, since no program calls it here:"]
+        lines += [f"  {what}" for what in bounds.network.made_up]
+    if bounds.network.loose:
+        names = ", ".join(sorted(bounds.network.loose))
+        lines.append(
+            f"beyond its extent      {names}: the program goes on there, in its own memory"
+        )
+    calls = records.calls
+    if len(calls) == 1:
+        lines.append(f"profiled              call {records.call} of {kernel} by main")
+    elif calls:
+        total = [sum(c.absolute for c in calls), sum(c.unbounded for c in calls)]
+        lines += [
+            f"profiled              {len(calls):,} calls of {kernel} by main: {total[0]:,} cycles "
+            f"absolute, {total[1]:,} unbounded in all; this is call {records.call}, the longest",
+            "",
+            f"Calls of {kernel} (--call N profiles another one):",
+        ]
+        shown = calls if len(calls) <= _SHOWN else calls[: _SHOWN - 1]
+        rows = [
+            [f"  {c.number}", f"{c.absolute:,}", f"{c.unbounded:,}", f"{c.firings:,}"]
+            for c in shown
+        ]
+        lines += _table(["  call", "absolute", "unbounded", "firings"], rows)
+        if len(shown) < len(calls):
+            lines.append(f"  … and {len(calls) - len(shown):,} more (all in --json)")
+    return lines
 
 
 def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
@@ -172,6 +219,10 @@ def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
         lines += ["", f"Processes, {estimate.name}:"]
         lines += _process_table(bounds, estimate)
     if bounds.detail is None:
+        lines += [
+            "",
+            "No waits, critical path and edges: --detail keeps them, up to 4 million firings.",
+        ]
         return lines
     for estimate in bounds.estimates:
         lines += ["", f"Critical path, {estimate.name}:"]

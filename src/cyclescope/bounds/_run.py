@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cyclescope.bounds._calibration import Calibration, read_schedule_report
-from cyclescope.bounds._contents import contents_of
+from cyclescope.bounds._contents import contents_of, made_up_values
 from cyclescope.bounds._detail import Detail, detail_of
 from cyclescope.bounds._estimate import Bounds, Estimate
+from cyclescope.bounds._host import Host, makes_up, undefined
 from cyclescope.bounds._kernel import find_kernel, network_of
-from cyclescope.bounds._native import Program, Records, TooManyFiringsError
-from cyclescope.c import read_c
+from cyclescope.bounds._native import OutsideError, Program, Records, TooManyFiringsError
+from cyclescope.c import Pointer, Scalar, link, read_c
+from cyclescope.errors import InputError, SourceError, ToolError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from cyclescope.bounds._network import Network
-    from cyclescope.c import Unit
+    from cyclescope.c import Function, Unit, Variable
 
 __all__ = ["DETAIL_LIMIT", "MEMORY", "estimate", "prepare"]
 
@@ -31,8 +34,11 @@ DETAIL_LIMIT = 4_000_000
 """Firings that are kept at most; each takes some 30 to 60 bytes."""
 
 
+Files: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+
+
 def prepare(
-    file: str | os.PathLike[str],
+    file: Files,
     *,
     kernel: str | None = None,
     text: str | None = None,
@@ -41,11 +47,12 @@ def prepare(
     arguments: Mapping[str, int | float] | None = None,
     calibration: Calibration | None = None,
     report: str | os.PathLike[str] | None = None,
+    hosted: bool = False,
 ) -> tuple[Unit, Network, list[str], Calibration]:
     """Read a kernel and find its process network, without running it.
 
     Args:
-        file: the C file.
+        file: the C file, or all files of a program.
         kernel: the function's name; may be left out where only one function could be meant.
         text: the file's text, if it isn't to be read.
         defines: macros; they win over those of the calibration.
@@ -53,6 +60,7 @@ def prepare(
         arguments: the kernel's scalar parameters by name.
         calibration: latencies, sources, sinks.
         report: an HLS tool's log to take statements' depths from.
+        hosted: the user's program calls the kernel, on its own memory.
 
     Returns:
         The text's tree, the network, the C declarations of its program, the calibration in use.
@@ -62,23 +70,59 @@ def prepare(
         InputError: the calibration, report or arguments are wrong.
     """
     given = calibration or Calibration(origin="calibration")
-    unit = read_c(
-        file,
-        text=text,
-        defines={**given.defines, **(defines or {})},
-        include=[*include, Path(file).parent],
-    )
+    unit = _read(_files(file), kernel, text, {**given.defines, **(defines or {})}, include)
     function = find_kernel(unit, kernel)
+    return _prepared(unit, function, given, report, dict(arguments or {}), hosted=hosted)
+
+
+def _files(file: Files) -> list[Path]:
+    if isinstance(file, str) or not isinstance(file, Sequence):
+        return [Path(file)]
+    return [Path(f) for f in file]
+
+
+def _read(
+    files: Sequence[Path],
+    kernel: str | None,
+    text: str | None,
+    defines: Mapping[str, str],
+    include: Sequence[str | os.PathLike[str]],
+) -> Unit:
+    """The program's files as one unit."""
+    externals: dict[str, Variable] = {}
+    units = [
+        read_c(
+            path,
+            text=text if number == 0 else None,
+            defines=defines,
+            include=[*include, path.parent],
+            externals=externals,
+        )
+        for number, path in enumerate(files)
+    ]
+    return units[0] if len(units) == 1 else link(units, kernel)
+
+
+def _prepared(
+    unit: Unit,
+    function: Function,
+    given: Calibration,
+    report: str | os.PathLike[str] | None,
+    arguments: dict[str, int | float],
+    *,
+    hosted: bool,
+    loose: frozenset[str] = frozenset(),
+) -> tuple[Unit, Network, list[str], Calibration]:
     if report is not None:
         # A report covers a whole design: rules for functions that this kernel lacks are no error.
         rules = tuple(r for r in read_schedule_report(report) if r.label in unit.functions)
         given = given.with_rules(rules)
-    network, declarations = network_of(unit, function, given, dict(arguments or {}))
+    network, declarations = network_of(unit, function, given, arguments, hosted=hosted, loose=loose)
     return unit, network, declarations, given
 
 
 def estimate(
-    file: str | os.PathLike[str],
+    file: Files,
     *,
     kernel: str | None = None,
     text: str | None = None,
@@ -92,8 +136,14 @@ def estimate(
     detail_limit: int = DETAIL_LIMIT,
     data: Mapping[str, Sequence[object]] | None = None,
     values: bool = False,
+    verify: bool = False,
+    program_arguments: Sequence[str] = (),
+    call: int = 0,
 ) -> Bounds:
     """A kernel's absolute and unbounded cycles, by running it natively with time stamps.
+
+    Where the files have a `main`, it runs, and the kernel is profiled on what it is called with;
+    `arguments` or `data` call the kernel by itself instead, on values that are made up else.
 
     Args:
         file: as for `prepare`, like all down to `report`.
@@ -110,6 +160,9 @@ def estimate(
         detail_limit: see there.
         data: contents of arrays (nested lists) by name; others hold numbers of no meaning.
         values: keep what the kernel computed in `Bounds.values`.
+        verify: also keep what the kernel itself computes, compiled plainly, for `differences`.
+        program_arguments: what `main` gets.
+        call: which of its calls to profile, from 1; 0: all, and keep the longest.
 
     Raises:
         SourceError: as `prepare`; or the kernel left an array or divided by zero.
@@ -117,12 +170,85 @@ def estimate(
         ToolError: no compiler.
         RunError: the kernel crashed, or memory ran out.
     """
-    unit, network, declarations, used = prepare(
-        file, kernel=kernel, text=text, defines=defines, include=include, arguments=arguments,
-        calibration=calibration, report=report,
-    )  # fmt: skip
+    given = calibration or Calibration(origin="calibration")
+    macros = {**given.defines, **(defines or {})}
+    files = _files(file)
+    unit = _read(files, kernel, text, macros, include)
+    function = find_kernel(unit, kernel)
+    own_values = bool(arguments) or bool(data) or bool(given.arguments)
+    made_up = makes_up(unit) or own_values
+    if call and made_up:
+        raise InputError(
+            f"--call {call}: no main calls {function.name}; "
+            f"give its file{', without --arg and --data' if own_values else ''}"
+        )
+    host = None
+    if verify or not made_up:
+        folders = [str(folder) for folder in include]
+        host = Host(files, unit, function, defines=macros, include=folders, text=text)
+    options = (calibration or given, report, dict(arguments or {}), memory, values or verify)
+    kinds = (detail, detail_limit, data)
+    loose: frozenset[str] = frozenset()
+    try:
+        while True:
+            try:
+                return _estimated(
+                    unit, function, options, kinds, host, tuple(program_arguments), call,
+                    made_up=made_up, loose=loose,
+                )  # fmt: skip
+            except OutsideError as outside:
+                # The program does it nevertheless: so does the kernel, on the same memory.
+                name = outside.array.name.split(".")[0]
+                if made_up or not outside.array.is_outer or name in loose:
+                    raise
+                loose |= {name}
+    except ToolError as error:
+        missing = undefined(error)
+        if made_up or not missing:
+            raise
+        # Not all of the program is here: its kernel is.
+        bounds = _estimated(unit, function, options, kinds, None, (), 0, made_up=True)
+        bounds.network.made_up.insert(0, f"main isn't run: nothing here defines {missing}")
+        return bounds
+
+
+def _estimated(
+    unit: Unit,
+    function: Function,
+    options: tuple[Calibration, str | os.PathLike[str] | None, dict[str, int | float], int, bool],
+    kinds: tuple[bool, int, Mapping[str, Sequence[object]] | None],
+    host: Host | None,
+    program_arguments: tuple[str, ...],
+    call: int,
+    *,
+    made_up: bool,
+    loose: frozenset[str] = frozenset(),
+) -> Bounds:
+    given, report, arguments, memory, values = options
+    detail, detail_limit, data = kinds
+    if host is not None and made_up:
+        # What its `main` will make up must be known here as well.
+        for param in function.params:
+            if isinstance(param.type, Pointer):
+                arguments.setdefault(param.name, 1)
+    unit, network, declarations, used = _prepared(
+        unit, function, given, report, arguments, hosted=host is not None, loose=loose
+    )
     contents = contents_of(network, data) if data else None
-    with Program(network, declarations) as program:
+    if host is not None and made_up:
+        for param in function.params:
+            if isinstance(param.type, Scalar) and param.name not in network.scalars:
+                if not param.type.is_float:
+                    raise SourceError(
+                        f"{param.where}: the size {param.name}, of which no caller tells the "
+                        f"value, is not supported here; give it with --arg {param.name}=…"
+                    )
+                network.made_up.append(f"{param.name} = 1.5")
+    if made_up:
+        network.made_up += made_up_values(network, data or {})
+    with Program(
+        network, declarations, host=host, made_up=made_up, arguments=program_arguments, call=call
+    ) as program:
         run = partial(program.run, read=used.read, write=used.write, memory=memory, data=contents)
         kept = None
         if detail:
@@ -132,6 +258,7 @@ def estimate(
         if kept is not None:
             bounds.detail = detail_of(bounds)
             run = partial(run, detail_limit=detail_limit)  # of the same program as before
+            program.call = kept.call
             bounds.reordered = _reordered(bounds, bounds.detail, run)
     return bounds
 

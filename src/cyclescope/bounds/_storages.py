@@ -1,31 +1,29 @@
-"""Where a kernel's values live: parameters, globals, locals, loop counters."""
+"""Where a kernel's values live: parameters, globals, locals."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._forms import Form, Layout, Place, Value, literal
-from cyclescope.bounds._network import Network, Storage
-from cyclescope.bounds._process import Processes, constant_number, statements
+from cyclescope.bounds._counters import Counters, counters_of, expressions
+from cyclescope.bounds._forms import Form, Layout, Place, Spot, Value, literal
+from cyclescope.bounds._network import Memory, Network, Record, Storage
+from cyclescope.bounds._process import Processes, constant_number
+from cyclescope.bounds._values import ADDRESS, alignment_of, size_of
 from cyclescope.c import (
     Array,
     Assign,
     Binary,
-    Block,
     Cast,
     CType,
-    Declare,
-    Evaluate,
     Expr,
-    For,
     Function,
     InitList,
     Literal,
     Name,
     Pointer,
     Scalar,
-    Stmt,
     Struct,
     Unary,
     Variable,
@@ -35,14 +33,18 @@ from cyclescope.c import (
 if TYPE_CHECKING:
     from cyclescope.bounds._calibration import Calibration
     from cyclescope.c import Unit
-__all__ = ["STEPS", "Storages", "fold", "initial_values"]
+__all__ = ["Storages", "fold", "initial_values"]
 
-STEPS = {"pre++": "+", "post++": "+", "pre--": "-", "post--": "-"}
 _ELEMENTS = 2**40
 
 
 class Storages(Processes):
-    """Lowers declarations; knows which variables are loop counters."""
+    """Lowers declarations.
+
+    Attributes:
+        arguments: the kernel's scalar parameters, and how many elements its pointers point to.
+        hosted: the kernel is called by the user's own program, on its memory.
+    """
 
     def __init__(
         self,
@@ -50,55 +52,102 @@ class Storages(Processes):
         network: Network,
         calibration: Calibration,
         arguments: dict[str, int | float],
+        *,
+        hosted: bool = False,
     ) -> None:
         super().__init__(unit, network, calibration)
         self.arguments = arguments
-        self.declarations: list[str] = []
+        self.hosted = hosted
+        self.declarations = []
+        self.counters = Counters()
+        self._names = {}
         self._used_rules = set()
-        self._globals: dict[Variable, Place] = {}
-        self._written_anywhere = {
-            variable
-            for function in unit.functions.values()
-            for node in statements(function.body)
-            for part in ("init", "step", "value")
-            for variable in _assigned_in(getattr(node, part, None))
-        }
-        self._counters: dict[Variable, str] = {}
-        self._assigned: set[Variable] = set()
+        self._statics: dict[Variable, Place] = {}
+        self._analysed: dict[tuple[str, frozenset[Variable]], Counters] = {}
+        self._changed_anywhere: set[Variable] = set()
+        for function in unit.functions.values():
+            for expression in expressions(function.body):
+                for node in walk(expression):
+                    target = node.target if isinstance(node, Assign) else None
+                    if isinstance(node, Unary) and node.op in ("&", *_STEPPING):
+                        target = node.operand
+                    if isinstance(target, Name):
+                        self._changed_anywhere.add(target.variable)
+        # What gave a counter its first value without reading any data, and its form.
+        self._free: dict[Expr | Variable, Form] = {}
         self._leave: list[tuple[str, str]] = []  # break and continue labels of the loops around
         self._return: list[tuple[str, Place | None]] = []
 
-    def _scan(self, function: Function) -> None:
-        """Find a function's loop counters and which variables it assigns."""
-        for node in statements(function.body):
-            for part in ("init", "condition", "step", "value"):
-                inner = getattr(node, part, None)
-                if inner is None or isinstance(inner, Block | Declare | Evaluate):
-                    continue
-                self._assigned |= set(_assigned(inner))
-            if isinstance(node, For):
-                for variable in _headed(node):
-                    integer = isinstance(variable.type, Scalar) and not variable.type.is_float
-                    if integer and variable.scope in ("local", "param", "global"):
-                        self._counters.setdefault(variable, "")
+    def analysed(self, function: Function, data: frozenset[Variable] = frozenset()) -> Counters:
+        """The counters of a function, some of whose parameters are data."""
+        key = function.name, data
+        if key not in self._analysed:
+            self._analysed[key] = counters_of(self.unit, function, data)
+        return self._analysed[key]
 
-    def _parameter(self, param: Variable) -> None:
+    # -- parameters ----------------------------------------------------------------------------
+
+    def _parameter(self, number: int, param: Variable) -> None:
+        """Bind a parameter of the kernel."""
         if isinstance(param.type, Scalar):
-            number = self.arguments.get(param.name)
-            if number is None and not param.type.is_float:
-                raise self._lacks(param)
-            value = Value(literal(1.5 if number is None else number, param.type), param.type)
-            if param in self._counters:
-                self._counter(param, value)
-            elif param in self._assigned:
-                place = self._declare(param, "local")
-                storage = place.layout
-                assert isinstance(storage, Storage)
-                self.emit(f"v{storage.index} = {value.text}; FREE(s{storage.index});")
-            else:
-                self.env[param] = value
+            self._scalar_parameter(number, param, param.type)
             return
-        self.env[param] = self._allocate(param, param.type, "param")
+        changed = param in self.counters.changed
+        if isinstance(param.type, Pointer) and self._pointed(param) is None:
+            # Nobody tells how much memory this is: what is reached through it is found by running.
+            self._pointer_variable(param, Value(f"(u64)*(char **)args[{number}]", ADDRESS))
+            return
+        place = self._allocate(param, param.type, "param", number)
+        target: CType | None = None
+        if isinstance(param.type, Pointer) and (changed or param in self.counters.addressed):
+            target = param.type.target
+        elif param.name in self.network.loose and isinstance(param.type, Pointer | Array):
+            target = param.type.target if isinstance(param.type, Pointer) else param.type.element
+        if target is not None:
+            spot = self.spot(place, target, Name(param.where, param.type, param))
+            self._pointer_variable(param, Value(f"(u64){spot.address}", ADDRESS))
+            return
+        self.env[param] = place
+
+    def _scalar_parameter(self, number: int, param: Variable, kind: Scalar) -> None:
+        known = self.arguments.get(param.name)
+        if self.hosted:
+            self.declarations.append(f"{kind} p{number} = *({kind} *)args[{number}];")
+            value = Value(f"p{number}", kind)
+        else:
+            if known is None and not kind.is_float:
+                raise self._lacks(param)
+            if known is None:
+                self.network.made_up.append(f"{param.name} = 1.5")
+            value = Value(literal(1.5 if known is None else known, kind), kind)
+        self._given(param, value)
+
+    def _given(self, variable: Variable, value: Value) -> None:
+        """Bind a parameter to a value for which nobody waits."""
+        if variable not in self.counters.changed and variable not in self.counters.addressed:
+            self.env[variable] = value
+            return
+        place = self._declare(variable, "local")
+        storage = place.layout
+        assert isinstance(storage, Storage)
+        self.emit(f"{storage.cell('0')} = {value.text}; FREE({storage.shadow('0')});")
+        self._free[variable] = value.form
+
+    def _pointer_variable(self, variable: Variable, value: Value) -> None:
+        """Bind a pointer that may move to an address for which nobody waits."""
+        self.network.moving = True
+        array = isinstance(variable.type, Array)
+        if array or variable in self.counters.pure - self.counters.addressed:
+            name = f"q{len(self.declarations)}"
+            self.declarations.append(f"u64 {name} = 0;")
+            self.emit(f"{name} = {value.text};")
+            self.bind(variable, Value(name, ADDRESS, form=Form.OTHER))
+            return
+        place = self._declare(variable, "local")
+        storage = place.layout
+        assert isinstance(storage, Storage)
+        self.emit(f"{storage.cell('0')} = {value.text}; FREE({storage.shadow('0')});")
+        self._free[variable] = Form.OTHER
 
     def _lacks(self, variable: Variable) -> Exception:
         return self.refuse(
@@ -107,53 +156,74 @@ class Storages(Processes):
             f"give it with --arg {variable.name}=…",
         )
 
-    def unbound(self, variable: Variable, node: Expr) -> Place:
-        """A global variable at its first mention."""
-        if variable.scope not in ("global", "static"):
+    # -- globals -------------------------------------------------------------------------------
+
+    def unbound(self, variable: Variable, node: Expr) -> Place | Spot:
+        """A global or static variable at its first mention."""
+        if variable.scope == "static":
+            return self._static(variable)
+        if variable.scope != "global":
             return super().unbound(variable, node)
+        if isinstance(variable.type, Pointer) and not self.hosted:
+            raise self.refuse(
+                node.where, f"the global pointer {variable.name}", "give the program its main"
+            )
         place = self._allocate(variable, variable.type, "global")
-        self.env[variable] = place
-        self._globals[variable] = place
+        if variable.name in self.network.loose and isinstance(variable.type, Array):
+            spot = self.spot(place, variable.type.element, node)
+            self._pointer_variable(variable, Value(f"(u64){spot.address}", ADDRESS))
+            return replace(spot, type=variable.type)
+        self.bind(variable, place)
         return place
+
+    def _static(self, variable: Variable) -> Place:
+        if variable not in self._statics:
+            self._statics[variable] = self._allocate(variable, variable.type, "static")
+        self.env[variable] = self._statics[variable]
+        return self._statics[variable]
 
     def value(self, node: Expr) -> Value:
         """As `Values.value`; a global number that the kernel never writes is a constant."""
-        if isinstance(node, Name) and node.variable not in self.env:
+        if isinstance(node, Name) and self.bound(node.variable) is None:
             variable = node.variable
-            known = self._globals.get(variable)
-            if known is not None:
-                self.env[variable] = known
-            elif variable.scope == "global" and isinstance(variable.type, Scalar):
+            if variable.scope == "global" and isinstance(variable.type, Scalar):
                 constant = self._global_constant(variable)
                 if constant is not None:
-                    self.env[variable] = constant
+                    self.bind(variable, constant)
         return super().value(node)
 
     def _global_constant(self, variable: Variable) -> Value | None:
         kind = variable.type
-        if variable in self._written_anywhere or not isinstance(kind, Scalar):
+        if variable in self._changed_anywhere or not isinstance(kind, Scalar):
             return None
+        if self.hosted:
+            place = self._allocate(variable, kind, "global")
+            assert isinstance(place.layout, Storage)
+            place.layout.initialised = True
+            return Value(place.layout.cell("0"), kind)
         number = self.arguments.get(variable.name)
         if number is None:
             number = constant_number(variable.init)
         if number is None and not kind.is_float:
             raise self._lacks(variable)
+        if number is None:
+            self.network.made_up.append(f"{variable.name} = 1.5")
         return Value(literal(1.5 if number is None else number, kind), kind)
 
     # -- storages ------------------------------------------------------------------------------
 
-    def _extents(self, variable: Variable, kind: CType) -> tuple[CType, tuple[int, ...]]:
+    def _extents(self, variable: Variable, kind: CType, role: str) -> tuple[CType, tuple[int, ...]]:
         dims: list[int] = []
         written = list(variable.extents)
-        if isinstance(kind, Pointer):
-            dims.append(self._pointed(variable))
+        if isinstance(kind, Pointer) and role == "param":
+            dims.append(self._pointed(variable) or 1)
             kind = kind.target
         while isinstance(kind, Array):
             extent = kind.extent
             if extent is None and written:
                 extent = self._constant(written.pop(0), variable)
             elif extent is None:
-                extent = self._pointed(variable)
+                extent = self._pointed(variable) or 1
             if extent <= 0:
                 raise self.refuse(variable.where, f"{variable.name} of extent {extent}", "use ≥ 1")
             dims.append(extent)
@@ -164,8 +234,11 @@ class Storages(Processes):
             )
         return kind, tuple(dims)
 
-    def _pointed(self, variable: Variable) -> int:
-        return int(self.arguments.get(variable.name, 1))
+    def _pointed(self, variable: Variable) -> int | None:
+        number = self.arguments.get(variable.name)
+        if number is None:
+            return None if self.hosted else 1
+        return int(number)
 
     def _constant(self, node: Expr, variable: Variable) -> int:
         value = fold(node, self.arguments)
@@ -176,115 +249,133 @@ class Storages(Processes):
             )
         return int(value)
 
-    def _allocate(self, variable: Variable, kind: CType, role: str) -> Place:
-        element, dims = self._extents(variable, kind)
-        layout = self._layout(variable, element, dims, role, "")
-        root = math.prod(dims)
-        bounds: tuple[int | None, ...] = dims
-        if isinstance(kind, Pointer | Array) and dims and isinstance(kind, Pointer):
-            bounds = (None, *dims[1:])
-        place = Place(layout, "0", bounds, root, Form.CONSTANT, variable.name)
-        if variable.init is not None and role != "local":
+    def _allocate(self, variable: Variable, kind: CType, role: str, parameter: int = -1) -> Place:
+        through = isinstance(kind, Pointer) and role == "param"
+        element, dims = self._extents(variable, kind, role)
+        size = size_of(element)
+        memory: Memory | None = None
+        if role != "local" or dims or isinstance(element, Struct) or self._needs_memory(variable):
+            memory = Memory(
+                len(self.network.memories), variable.name, role, size, math.prod(dims),
+                variable.where, parameter,
+                by_value=isinstance(kind, Struct) and role == "param",
+            )  # fmt: skip
+            self.network.memories.append(memory)
+        layout = self._layout(variable, element, dims, role, "", memory, 0, ())
+        bounds: tuple[int | None, ...] = (None, *dims[1:]) if through else dims
+        place = Place(layout, "0", bounds, math.prod(dims), Form.CONSTANT, variable.name)
+        if role in ("global", "static") and variable.init is not None:
             self._initial(layout, variable)
         return place
 
+    def _needs_memory(self, variable: Variable) -> bool:
+        return variable in self.counters.addressed
+
     def _layout(
-        self, variable: Variable, element: CType, dims: tuple[int, ...], role: str, field: str
-    ) -> Layout:
-        if isinstance(element, Scalar):
+        self, variable: Variable, element: CType, dims: tuple[int, ...], role: str, field: str,
+        memory: Memory | None, start: int, steps: tuple[tuple[int, int], ...],
+    ) -> Layout:  # fmt: skip
+        if isinstance(element, Scalar | Pointer):
+            pointer = isinstance(element, Pointer)
+            kind = ADDRESS if isinstance(element, Pointer) else element
             storage = Storage(
-                len(self.network.storages), f"{variable.name}{field}", element, dims, role,
-                variable.where,
+                len(self.network.storages), f"{variable.name}{field}", kind, dims, role,
+                variable.where, memory=memory, start=start, steps=steps, pointer=pointer,
             )  # fmt: skip
             storage.twice = any(storage.name in rule.ignore for rule in self.calibration.statements)
             self.network.storages.append(storage)
-            if storage.in_registers:
+            if memory is not None:
+                memory.storages.append(storage)
+            else:
                 index = storage.index
-                self.declarations.append(f"{element} v{index} = 0; Stamp s{index} = {{0}};")
+                self.declarations.append(f"{kind} v{index} = 0; Stamp s{index} = {{0}};")
                 if storage.twice:
                     self.declarations.append(f"Stamp x{index} = {{0}};")
             return storage
-        if isinstance(element, Struct):
-            layout: dict[str, Layout] = {}
-            for name, kind in element.fields:
-                inner: tuple[int, ...] = ()
-                while isinstance(kind, Array):
-                    inner = (*inner, kind.extent or 1)
-                    kind = kind.element
-                layout[name] = self._layout(
-                    variable, kind, (*dims, *inner), role, f"{field}.{name}"
-                )
-            return layout
+        if isinstance(element, Struct) and memory is not None:
+            fields: dict[str, Layout] = {}
+            at = 0
+            for name, given in element.fields:
+                kind_of: CType = given
+                to = alignment_of(kind_of)
+                at = -(-at // to) * to
+                inner: tuple[tuple[int, int], ...] = ()
+                while isinstance(kind_of, Array):
+                    extent, kind_of = kind_of.extent or 1, kind_of.element
+                    inner = (*inner, (extent, size_of(kind_of)))
+                fields[name] = self._layout(
+                    variable, kind_of, (*dims, *(e for e, _ in inner)), role, f"{field}.{name}",
+                    memory, start + at, (*steps, *inner),
+                )  # fmt: skip
+                at += size_of(given)
+            return Record(fields, memory, start, steps, size_of(element))
         raise self.refuse(
             variable.where, f"{variable.name} of type {element}", "use numbers, arrays and structs"
         )
 
     def _declare(self, variable: Variable, role: str) -> Place:
         place = self._allocate(variable, variable.type, role)
-        self.env[variable] = place
+        self.bind(variable, place)
         return place
 
     def _initial(self, layout: Layout, variable: Variable) -> None:
-        if not isinstance(layout, Storage):
-            raise self.refuse(variable.where, "an initialised struct", "assign its fields")
-        layout.initialised = True
-        for offset, node in initial_values(variable.init, layout.dims):
+        """Note what the text gives a variable that outlives the kernel."""
+        for storage, offset, node in self.initials(layout, variable.init, 0):
+            storage.initialised = True
+            if self.hosted and storage.role == "global":
+                continue  # it is in the program's memory
             number = constant_number(node)
             if number is None:
                 number = fold(node, {})
             if number is None:
                 raise self.refuse(node.where, "an initial value that is no number", "write it out")
-            layout.initial[offset] = number
+            storage.initial[offset] = number
+        for storage in _numbers(layout):
+            storage.initialised = True
 
-    def _counter(self, variable: Variable, value: Value | None) -> str:
-        name = f"c{len(self.declarations)}"
-        kind = variable.type
-        assert isinstance(kind, Scalar)
-        self.declarations.append(f"{kind} {name} = 0;")
-        self._counters[variable] = name
-        self.env[variable] = Value(name, kind, form=Form.AFFINE)
-        if value is not None:
-            self.emit(f"{name} = {value.text};")
-        return name
-
-    def _counter_name(self, variable: Variable) -> str:
-        found = self.env.get(variable)
-        if isinstance(found, Value):
-            return found.text
-        return self._counter(variable, None)
-
-
-def _assigned(node: Expr | Stmt) -> list[Variable]:
-    if isinstance(node, Evaluate):
-        node = node.value
-    found = []
-    for inner in walk(node):  # type: ignore[arg-type]
-        target: Expr | None = None
-        if isinstance(inner, Assign):
-            target = inner.target
-        elif isinstance(inner, Unary) and inner.op in STEPS:
-            target = inner.operand
-        if isinstance(target, Name):
-            found.append(target.variable)
-    return found
+    def initials(
+        self, layout: Layout, node: Expr | None, base: int
+    ) -> list[tuple[Storage, int, Expr]]:
+        """(storage, element, value) for each value of an initialiser."""
+        if node is None:
+            return []
+        if isinstance(layout, Storage):
+            depth = len(layout.dims)
+            inner = layout.dims[depth - _depth(node.type, depth) :] if depth else ()
+            size = math.prod(inner)
+            return [(layout, base * size + at, e) for at, e in initial_values(node, inner)]
+        if not isinstance(node, InitList):
+            raise self.refuse(node.where, "this initial value of a struct", "assign its fields")
+        if isinstance(node.type, Array):
+            extent = node.type.extent or len(node.values)
+            return [
+                found
+                for number, value in enumerate(node.values)
+                for found in self.initials(layout, value, base * extent + number)
+            ]
+        return [
+            found
+            for inner_layout, value in zip(layout.fields.values(), node.values, strict=False)
+            for found in self.initials(inner_layout, value, base)
+        ]
 
 
-def _assigned_in(node: object) -> list[Variable]:
-    if node is None or isinstance(node, Block | Declare):
-        return []
-    return _assigned(node)  # type: ignore[arg-type]
+_STEPPING = ("pre++", "post++", "pre--", "post--")
 
 
-def _headed(node: For) -> list[Variable]:
-    """The variables that a for statement's head sets."""
-    found: list[Variable] = []
-    if isinstance(node.init, Declare):
-        found += node.init.variables
-    elif isinstance(node.init, Evaluate):
-        found += _assigned(node.init)
-    if node.step is not None:
-        found += _assigned(node.step)
-    return found
+def _depth(kind: CType, most: int) -> int:
+    """How many of an array's dimensions an initialiser's type has."""
+    depth = 0
+    while isinstance(kind, Array):
+        depth += 1
+        kind = kind.element
+    return min(depth, most)
+
+
+def _numbers(layout: Layout) -> list[Storage]:
+    if isinstance(layout, Storage):
+        return [layout]
+    return [s for inner in layout.fields.values() for s in _numbers(inner)]
 
 
 def initial_values(
@@ -328,6 +419,8 @@ def fold(node: Expr | None, names: dict[str, int | float]) -> int | float | None
                     return a - b
                 case "*":
                     return a * b
+                case "<<" | ">>" if isinstance(a, int) and isinstance(b, int) and 0 <= b < 64:
+                    return a << b if op == "<<" else a >> b
                 case "/" | "%" if b != 0:
                     if isinstance(a, float) or isinstance(b, float):
                         return a / b if op == "/" else None

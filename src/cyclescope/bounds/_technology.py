@@ -58,7 +58,8 @@ def _table(**families: dict[str, str]) -> dict[tuple[str, str], Fraction]:
 # int adders chain in a cycle and a multiplier takes six. Its square root is 3 deep in all.
 # Float: the fully pipelined latencies of the vendor's floating-point operator core for single
 # precision (PG060: add 11, multiply 8, divide and square root 28, compare 2, conversion 6),
-# for want of figures in the paper.
+# for want of figures in the paper. Exponentials, logarithms, powers and trigonometry: round
+# numbers without a source, so that kernels that use them run; a calibration gives better ones.
 VIRTEX7 = Technology(
     name="virtex7-200MHz",
     copy=1,
@@ -76,6 +77,10 @@ VIRTEX7 = Technology(
             "abs": "0",
             "minmax": "1",
             "round": "6",
+            "exp": "30",
+            "log": "30",
+            "pow": "60",
+            "trig": "40",
         },
         float={
             "base": "2",
@@ -90,6 +95,10 @@ VIRTEX7 = Technology(
             "abs": "0",
             "minmax": "2",
             "round": "6",
+            "exp": "20",
+            "log": "20",
+            "pow": "40",
+            "trig": "30",
         },
         int={
             "base": "1",

@@ -7,17 +7,19 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cyclescope.bounds._counters import STEPS
 from cyclescope.bounds._forms import (
     Binding,
     Form,
     Layout,
     Operands,
     Place,
+    Spot,
     Value,
     family_of,
     literal,
 )
-from cyclescope.bounds._network import Site, Storage
+from cyclescope.bounds._network import Record, Site, Storage, address_text
 from cyclescope.c import (
     Array,
     Assign,
@@ -37,8 +39,10 @@ from cyclescope.c import (
     Pointer,
     Range,
     Scalar,
+    Struct,
     Unary,
     Variable,
+    show,
 )
 from cyclescope.errors import SourceError
 
@@ -47,7 +51,10 @@ if TYPE_CHECKING:
     from cyclescope.bounds._network import Network
     from cyclescope.c import Unit
 
-__all__ = ["Values"]
+__all__ = ["ADDRESS", "Values", "alignment_of", "size_of"]
+
+ADDRESS = Scalar("uint", 64)
+"""The type of an address as a value."""
 
 # What a C function of <math.h> is made of, for its latency.
 _FUNCTIONS = {
@@ -82,6 +89,7 @@ class Values:
         self.network = network
         self.calibration = calibration
         self.env: dict[Variable, Binding] = {}
+        self.globals: dict[Variable, Binding] = {}
         self.lines: list[str] = network.body
         self.operands: Operands | None = None
         self._temps = 0
@@ -116,47 +124,149 @@ class Values:
 
     # -- places --------------------------------------------------------------------------------
 
-    def place(self, node: Expr) -> Place:
-        """Where an lvalue, an array or a pointer is."""
+    def bound(self, variable: Variable) -> Binding | None:
+        """What a variable stands for, None if nothing has bound it yet."""
+        if variable.scope == "global":
+            return self.globals.get(variable)
+        return self.env.get(variable)
+
+    def bind(self, variable: Variable, binding: Binding) -> None:
+        """Say what a variable stands for; a global one stands for it in every function."""
+        table = self.globals if variable.scope == "global" else self.env
+        table[variable] = binding
+
+    def place(self, node: Expr) -> Place | Spot:
+        """Where an lvalue or an array is."""
         match node:
             case Name(variable=variable):
-                found = self.env.get(variable)
-                if isinstance(found, Place):
-                    return found
+                found = self.bound(variable)
                 if found is None:
                     return self.unbound(variable, node)
-                raise self.refuse(node.where, f"writing {variable.name}", "copy it to a variable")
+                if isinstance(found, Value):
+                    raise self.refuse(
+                        node.where, f"writing {variable.name}", "copy it to a variable"
+                    )
+                return found
             case Index(base=base, index=index):
-                return self._indexed(self.place(base), self._subscript(index), node)
+                pointed = self.pointed(base)
+                number = self._subscript(index)
+                if isinstance(pointed, Place):
+                    return self._indexed(pointed, number, node)
+                return self._stepped(pointed, "+", number, node)
             case Unary(op="*", operand=operand):
-                pointed = self.place(operand)
-                zero = Value("0", Scalar("int", 64))
-                return self._indexed(pointed, zero, node) if pointed.dims else pointed
-            case Unary(op="&", operand=operand):
-                element = self.place(operand)
-                return replace(element, dims=(None, *element.dims), text=f"&{element.text}")
-            case Binary(op="+" | "-", left=left, right=right) if isinstance(
-                left.type, Pointer | Array
-            ):
-                return self._moved(self.place(left), self._subscript(right), node)
-            case Binary(op="+", left=left, right=right) if isinstance(right.type, Pointer | Array):
-                return self._moved(self.place(right), self._subscript(left), node)
-            case Member(base=base, field=name):
-                return self._member(self.place(base), name, node)
+                pointed = self.pointed(operand)
+                if isinstance(pointed, Spot):
+                    return replace(pointed, text=show(node))
+                return self._indexed(pointed, Value("0", Scalar("int", 64)), node)
+            case Member(base=base, field=name, arrow=arrow):
+                inside = self.pointed(base) if arrow else self.place(base)
+                if isinstance(inside, Spot):
+                    return self._spot_member(inside, name, node)
+                return self._member(inside, name, node)
+            case Cast(operand=operand, type=Array() | Struct()):
+                return self.place(operand)
             case Cast(operand=operand, implicit=True):
                 return self.place(operand)
+            case Call() | Assign():
+                return self.effect(node)
+            case Binary(op=",", left=left, right=right):
+                self.evaluate(left)
+                return self.place(right)
             case Opaque(construct=construct):
                 raise self.refuse(node.where, construct, "write it with plain C operators")
-            case Assign():
-                raise self.refuse(
-                    node.where, "an assignment inside an expression", "make it a statement"
-                )
-        what = self.unit.text(node.where) or type(node).__name__
-        raise self.refuse(node.where, f"`{what}` as a place", "name an array element or a variable")
+        raise self.refuse(
+            node.where, f"`{show(node)}` as a place", "name an array element or a variable"
+        )
 
-    def unbound(self, variable: Variable, node: Expr) -> Place:
+    def pointed(self, node: Expr) -> Place | Spot:
+        """What a pointer points to, or an array begins with."""
+        match node:
+            case Name(variable=variable, type=Pointer(target=target) | Array(element=target)) if (
+                isinstance(found := self.bound(variable), Value)
+            ):
+                return Spot(f"(char *){found.text}", target, found.form, variable.name)
+            case Unary(op="&", operand=Index(base=base, index=index)):
+                # Like base + index: one past the end may be pointed to.
+                return self._moved(self.pointed(base), "+", self._subscript(index), node)
+            case Cast(operand=operand, type=Pointer(target=target)):
+                if isinstance(operand.type, Scalar):
+                    value = self.value(operand)
+                    return Spot(f"(char *)({value.text})", target, value.form, show(node))
+                inner = self.pointed(operand)
+                if isinstance(inner, Place):
+                    if _same_elements(inner, target):
+                        return inner
+                    inner = self.spot(inner, target, node)
+                return replace(inner, type=target)
+            case Cast(operand=operand):
+                return self.pointed(operand)
+            case Unary(op="&", operand=operand):
+                element = self.place(operand)
+                if isinstance(element, Spot):
+                    return replace(element, text=show(node))
+                return replace(element, dims=(None, *element.dims), text=show(node))
+            case Binary(op="+" | "-" as op, left=left, right=right) if isinstance(
+                left.type, Pointer | Array
+            ):
+                return self._moved(self.pointed(left), op, self._subscript(right), node)
+            case Binary(op="+", left=left, right=right):
+                return self._moved(self.pointed(right), "+", self._subscript(left), node)
+            case Binary(op=",", left=left, right=right):
+                self.evaluate(left)
+                return self.pointed(right)
+            case Conditional(type=Pointer(target=target)):
+                value = self._conditional(node)
+                return Spot(f"(char *)({value.text})", target, value.form, show(node))
+            case Unary(op=op, operand=operand, type=Pointer(target=target)) if op in STEPS:
+                value = self._stepping(node)
+                return Spot(f"(char *)({value.text})", target, value.form, show(node))
+            case Assign() | Call():
+                place = self.effect(node)
+            case Opaque(construct=construct):
+                raise self.refuse(node.where, construct, "write it with plain C operators")
+            case _:
+                place = self.place(node)
+        if isinstance(node.type, Array):
+            if isinstance(place, Spot):
+                kind = place.type
+                return replace(place, type=kind.element if isinstance(kind, Array) else kind)
+            return place
+        if isinstance(place, Place) and place.dims:
+            return place  # a pointer that stands for an array, and never moves
+        target = node.type.target if isinstance(node.type, Pointer) else node.type
+        value = self.read(place, node)
+        return Spot(f"(char *)({value.text})", target, value.form, show(node))
+
+    def spot(self, place: Place, kind: CType, node: Expr) -> Spot:
+        """A place as memory that a moving pointer may point to."""
+        layout = place.layout
+        memory = layout.memory
+        if memory is None:
+            raise self.refuse(node.where, f"the address of {place.text}", "make it an array")
+        self.network.moving = True
+        for storage in memory.storages:
+            storage.reached = True
+        if isinstance(layout, Storage) and layout.is_plain:
+            text = f"(char *)(v{layout.index} + ({place.offset}))"
+        else:
+            text = f"({address_text(memory, layout.start, layout.steps, place.offset)})"
+        return Spot(text, kind, place.form, place.text)
+
+    def unbound(self, variable: Variable, node: Expr) -> Place | Spot:
         """A variable that nothing has bound yet; statements say what that means."""
         raise self.refuse(node.where, f"the variable {variable.name}", "declare it in the kernel")
+
+    def evaluate(self, node: Expr) -> None:
+        """Evaluate an expression as a statement, inside another or not."""
+        raise self.refuse(node.where, "an effect in an expression", "make it a statement")
+
+    def effect(self, node: Expr) -> Place | Spot:
+        """Carry out an assignment or call inside an expression; where its value is then."""
+        raise self.refuse(node.where, "an effect in an expression", "make it a statement")
+
+    def _stepping(self, node: Unary) -> Value:
+        """`x++` and its kin inside an expression: the value that they have there."""
+        raise self.refuse(node.where, "an effect in an expression", "make it a statement")
 
     def _subscript(self, node: Expr) -> Value:
         """A subscript: what it reads is waited for, its arithmetic is the address unit's."""
@@ -168,10 +278,10 @@ class Values:
         operands.computes, operands.family_base = before
         return value
 
-    def _form_of(self, place: Place, index: Value, node: Expr) -> Form:
+    def _form_of(self, form: Form, index: Value, node: Expr) -> Form:
         if index.form > Form.AFFINE:
             self.not_affine(node.where, "subscript", index.form)
-        return max(place.form, index.form)
+        return max(form, index.form)
 
     def not_affine(self, where: Range, what: str, form: Form) -> None:
         """Take note of something that makes the kernel no SANLP."""
@@ -180,41 +290,40 @@ class Values:
     def _indexed(self, place: Place, index: Value, node: Expr) -> Place:
         if not place.dims:
             raise self.refuse(node.where, "a subscript on a single value", "declare an array")
-        form = self._form_of(place, index, node)
+        form = self._form_of(place.form, index, node)
         extent, inner = place.dims[0], place.dims[1:]
         stride = math.prod(d or 1 for d in inner)
         dimension = self._dimension(place)
         storage = self._some_storage(place.layout)
+        offset = self.temp()
         if extent is None:
             at = f"(int64_t){place.offset} + (int64_t)({index.text}) * {stride}"
             limit = place.root - stride + 1
-            offset = self.temp()
             self.emit(f"u64 {offset} = within({at}, {limit}, {self._site}, {storage.index}, 99);")
         else:
             number = f"within((int64_t)({index.text}), {extent}, {self._site}, "
             number += f"{storage.index}, {dimension})"
-            offset = self.temp()
             lead = "" if place.offset == "0" else f"{place.offset} + "
             times = "" if stride == 1 else f" * {stride}"
             self.emit(f"u64 {offset} = {lead}{number}{times};")
-        text = self.unit.text(node.where) or place.text
-        return replace(place, offset=offset, dims=inner, form=form, text=text)
+        return replace(place, offset=offset, dims=inner, form=form, text=show(node))
 
     def _dimension(self, place: Place) -> int:
         storage = self._some_storage(place.layout)
         return max(len(storage.dims) - len(place.dims), 0)
 
     def _some_storage(self, layout: Layout) -> Storage:
-        while isinstance(layout, dict):
-            layout = next(iter(layout.values()))
+        while isinstance(layout, Record):
+            layout = next(iter(layout.fields.values()))
         return layout
 
-    def _moved(self, place: Place, by: Value, node: Expr) -> Place:
+    def _moved(self, place: Place | Spot, sign: str, by: Value, node: Expr) -> Place | Spot:
+        if isinstance(place, Spot):
+            return self._stepped(place, sign, by, node)
         if not place.dims:
             raise self.refuse(node.where, "pointer arithmetic on a value", "use a subscript")
-        form = self._form_of(place, by, node)
+        form = self._form_of(place.form, by, node)
         stride = math.prod(d or 1 for d in place.dims[1:])
-        sign = "-" if isinstance(node, Binary) and node.op == "-" else "+"
         offset = self.temp()
         at = f"(int64_t){place.offset} {sign} (int64_t)({by.text}) * {stride}"
         storage = self._some_storage(place.layout)
@@ -222,15 +331,22 @@ class Values:
         check = f"within({at}, {place.root + 1}, {self._site}, {storage.index}, 99)"
         self.emit(f"u64 {offset} = {check};")
         dims = (None, *place.dims[1:])
-        text = self.unit.text(node.where)
-        return replace(place, offset=offset, dims=dims, form=form, text=text)
+        return replace(place, offset=offset, dims=dims, form=form, text=show(node))
+
+    def _stepped(self, spot: Spot, sign: str, by: Value, node: Expr) -> Spot:
+        form = self._form_of(spot.form, by, node)
+        size = size_of(spot.type) or 1
+        address = self.temp()
+        by_text = f"(int64_t)({by.text}) * {size}"
+        self.emit(f"char *{address} = {spot.address} {sign} {by_text};")
+        return Spot(address, spot.type, form, show(node))
 
     def _member(self, place: Place, name: str, node: Expr) -> Place:
         if place.dims and isinstance(node, Member) and node.arrow:
             place = self._indexed(place, Value("0", Scalar("int", 64)), node)
-        if not isinstance(place.layout, dict) or place.dims:
+        if not isinstance(place.layout, Record) or place.dims:
             raise self.refuse(node.where, f"the field {name}", "index the array first")
-        layout = place.layout[name]
+        layout = place.layout.fields[name]
         inner: tuple[int, ...] = ()
         kind = node.type
         while isinstance(kind, Array):
@@ -238,29 +354,81 @@ class Values:
             kind = kind.element
         size = math.prod(inner)
         offset = place.offset if size == 1 else f"({place.offset}) * {size}"
-        text = self.unit.text(node.where)
         root = place.root * size
-        return Place(layout, offset, inner, root, place.form, text)
+        return Place(layout, offset, inner, root, place.form, show(node))
+
+    def _spot_member(self, spot: Spot, name: str, node: Expr) -> Spot:
+        if not isinstance(spot.type, Struct):
+            raise self.refuse(node.where, f"the field {name}", "give the pointer its type")
+        at = 0
+        for own, kind in spot.type.fields:
+            to = alignment_of(kind)
+            at = -(-at // to) * to
+            if own == name:
+                return Spot(f"({spot.address} + {at})", kind, spot.form, show(node))
+            at += size_of(kind)
+        raise self.refuse(node.where, f"the field {name}", "give the pointer its type")
 
     # -- reading -------------------------------------------------------------------------------
 
-    def read(self, place: Place, where: Range) -> Value:
+    def read(self, place: Place | Spot, node: Expr) -> Value:
         """The value at a place, its stamp waited for if a process is being lowered."""
-        if isinstance(place.layout, dict) or place.dims:
-            raise self.refuse(where, "an array or struct as a number", "read one element of it")
+        if isinstance(place, Spot):
+            return self._read_spot(place, node)
+        if isinstance(place.layout, Record) or place.dims:
+            raise self.refuse(
+                node.where, "an array or struct as a number", "read one element of it"
+            )
         storage = place.layout
         storage.read = True
-        cell = f"[{place.offset}]" if not storage.in_registers else ""
         name = self.temp()
         operands = self.operands
-        if operands is not None and storage.index not in operands.written:
+        if operands is not None:
             number = operands.add(place.text, storage.index)
-            shadow = "x" if storage.name in operands.ignored else "s"
-            self.emit(f"READ({number}, {shadow}{storage.index}{cell});")
+            shadow = storage.shadow(place.offset, "x" if storage.name in operands.ignored else "s")
+            line = f"READ({number}, {shadow});"
             if storage.is_outer:
-                self.emit(f"SEE{storage.index}(s{storage.index}{cell});")
-        self.emit(f"{storage.type} {name} = v{storage.index}{cell};")
+                line += f" SEE{storage.index}({storage.shadow(place.offset)});"
+            unmet = self._unmet(storage, storage.cell(place.offset))
+            if unmet != "0":
+                self.emit(f"if ({unmet}) {{ {line} }}" if unmet else line)
+        self.emit(f"{storage.type} {name} = {storage.cell(place.offset)};")
         return Value(name, storage.type, Fraction(0), Form.DATA)
+
+    def _unmet(self, storage: Storage | None, cell: str) -> str:
+        """The C condition under which this process hasn't written a cell; `0`: it has."""
+        operands = self.operands
+        assert operands is not None
+        tests = []
+        for written in operands.written:
+            if storage is not None and storage.in_registers:
+                if written.storage is storage:
+                    return "0"
+            elif written.storage is None or storage is None or written.storage is storage:
+                tests.append(f"(char *)&{cell} != {written.address}")
+        return " && ".join(tests)
+
+    def _read_spot(self, spot: Spot, node: Expr) -> Value:
+        self.network.moving = True
+        kind = ADDRESS if isinstance(spot.type, Pointer) else self.scalar(spot.type, node.where)
+        address, name = self.temp(), self.temp()
+        self.emit(f"char *{address} = {spot.address};")
+        cell = f"(*({kind} *){address})"
+        operands = self.operands
+        if operands is not None:
+            number = operands.add(spot.text, -1)
+            line = f"READ_AT({number}, {address}, {kind.bits // 8});"
+            unmet = self._unmet(None, cell)
+            self.emit(f"if ({unmet}) {{ {line} }}" if unmet else line)
+        self.emit(f"{kind} {name} = {cell};")
+        return Value(name, kind, Fraction(0), Form.DATA)
+
+    def address(self, node: Expr) -> Value:
+        """A pointer's value."""
+        pointed = self.pointed(node)
+        if isinstance(pointed, Place):
+            pointed = self.spot(pointed, Scalar("int", 8), node)
+        return Value(f"((u64)({pointed.address}))", ADDRESS, Fraction(0), pointed.form)
 
     # -- values --------------------------------------------------------------------------------
 
@@ -269,13 +437,24 @@ class Values:
         match node:
             case Literal():
                 return self._literal(node)
+            case _ if isinstance(node.type, Pointer | Array) and not isinstance(node, Conditional):
+                return self.address(node)
             case Name(variable=variable):
-                found = self.env.get(variable)
+                found = self.bound(variable)
                 if isinstance(found, Value):
                     return found
-                return self.read(self.place(node), node.where)
+                return self.read(self.place(node), node)
             case Index() | Member() | Unary(op="*"):
-                return self.read(self.place(node), node.where)
+                return self.read(self.place(node), node)
+            case Unary(op=op) if op in STEPS:
+                return self._stepping(node)
+            case Binary(op="-", left=left, right=right) if isinstance(left.type, Pointer | Array):
+                return self._difference(left, right, node)
+            case Binary(op=",", left=left, right=right):
+                self.evaluate(left)
+                return self.value(right)
+            case Assign():
+                return self.read(self.effect(node), node)
             case Cast(operand=operand):
                 return self._cast(self.value(operand), self.scalar(node.type, node.where), node)
             case Unary(op=op, operand=operand) if op in ("-", "~", "!", "+"):
@@ -290,13 +469,20 @@ class Values:
                 return self._call(node)
             case Opaque(construct=construct):
                 raise self.refuse(node.where, construct, "write it with plain C operators")
-            case Assign() | Unary():
-                raise self.refuse(
-                    node.where, "an assignment inside an expression", "make it a statement"
-                )
             case InitList():
                 raise self.refuse(node.where, "a list of values here", "assign each element")
-        raise self.refuse(node.where, "the comma operator", "write two statements")
+        raise self.refuse(node.where, f"`{show(node)}`", "write it with plain C operators")
+
+    def _difference(self, left: Expr, right: Expr, node: Expr) -> Value:
+        """The distance of two pointers, in elements."""
+        a, b = self.address(left), self.address(right)
+        target = left.type
+        kind = target.target if isinstance(target, Pointer) else target
+        size = size_of(kind.element if isinstance(kind, Array) and kind is target else kind) or 1
+        form = max(a.form, b.form)
+        cost = self.cost(ADDRESS, "add", node.where, form)
+        text = f"((int64_t)({a.text} - {b.text}) / {size})"
+        return Value(text, Scalar("int", 64), max(a.at, b.at) + cost, form)
 
     def _literal(self, node: Literal) -> Value:
         kind = self.scalar(node.type, node.where)
@@ -383,7 +569,8 @@ class Values:
         condition = self.value(node.condition)
         then, then_lines = self.captured(node.then)
         other, other_lines = self.captured(node.other)
-        kind = self.scalar(node.type, node.where)
+        pointer = isinstance(node.type, Pointer)
+        kind = ADDRESS if pointer else self.scalar(node.type, node.where)
         inputs = max(condition.form, then.form, other.form)
         cost = self.cost(kind, "select", node.where, inputs)
         at = max(condition.at, then.at, other.at) + cost
@@ -409,8 +596,10 @@ class Values:
         if function is not None and function.body is not None:
             return self.inlined(function, node)
         kind = self.scalar(node.type, node.where)
-        name = node.function.removesuffix("f") if kind.bits == 32 else node.function
-        operators = _FUNCTIONS.get(name) or _FUNCTIONS.get(node.function)
+        name = node.function.removeprefix("__builtin_")
+        operators = _FUNCTIONS.get(name)
+        if operators is None and kind.bits == 32:
+            operators = _FUNCTIONS.get(name.removesuffix("f"))
         if operators is None:
             raise self.refuse(
                 node.where, f"a call of {node.function}, which has no body,", "define it here"
@@ -439,3 +628,48 @@ def _combined(op: str, left: Value, right: Value) -> Form:
         return form
     # With a constant divisor the quotient is quasi-affine, which polyhedral tools take.
     return form if op in ("/", "%") and right.form is Form.CONSTANT else Form.OTHER
+
+
+def size_of(kind: CType) -> int:
+    """Bytes of a type on a 64-bit machine; 0 if it has none."""
+    match kind:
+        case Scalar(bits=bits):
+            return bits // 8
+        case Pointer():
+            return 8
+        case Array(element=element, extent=extent):
+            return (extent or 0) * size_of(element)
+        case Struct(fields=fields):
+            at = 0
+            for _, field in fields:
+                to = alignment_of(field)
+                at = -(-at // to) * to + size_of(field)
+            to = alignment_of(kind)
+            return -(-at // to) * to
+    return 0
+
+
+def alignment_of(kind: CType) -> int:
+    """Bytes that a type's addresses are multiples of."""
+    match kind:
+        case Array(element=element):
+            return alignment_of(element)
+        case Struct(fields=fields):
+            return max((alignment_of(field) for _, field in fields), default=1)
+    return size_of(kind) or 1
+
+
+def _same_elements(place: Place, target: CType) -> bool:
+    """Whether a pointer to `target` sees a place as what it was declared to be."""
+    layout = place.layout
+    inner: list[int] = []
+    while isinstance(target, Array):
+        inner.append(target.extent or 0)
+        target = target.element
+    if tuple(inner) != place.dims[1:]:
+        return False
+    if isinstance(layout, Record):
+        return isinstance(target, Struct) and [n for n, _ in target.fields] == list(layout.fields)
+    if layout.pointer:
+        return isinstance(target, Pointer)
+    return target == layout.type

@@ -11,6 +11,8 @@ headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come 
 """
 
 from cyclescope.c._depth import deep_recursion
+from cyclescope.c._link import body_start, link
+from cyclescope.c._print import show
 from cyclescope.c._read import read_c
 from cyclescope.c._tree import (
     Assign,
@@ -28,6 +30,7 @@ from cyclescope.c._tree import (
     Expr,
     For,
     Function,
+    Goto,
     If,
     Index,
     InitList,
@@ -78,6 +81,7 @@ __all__ = [
     "Expr",
     "For",
     "Function",
+    "Goto",
     "If",
     "Index",
     "InitList",
@@ -102,8 +106,11 @@ __all__ = [
     "Vector",
     "Void",
     "While",
+    "body_start",
     "children",
     "deep_recursion",
+    "link",
     "read_c",
+    "show",
     "walk",
 ]

@@ -49,8 +49,9 @@ _ARRAYS = {"CONSTANTARRAY", "INCOMPLETEARRAY", "VARIABLEARRAY"}
 class ExprBuilder:
     """Builds types and expressions, and keeps the variables that they name."""
 
-    def __init__(self) -> None:
+    def __init__(self, externals: dict[str, Variable] | None = None) -> None:
         self.structs: dict[str, Struct] = {}
+        self._externals = {} if externals is None else externals
         self._variables: dict[int, Variable] = {}
         self._types: dict[str, CType] = {}
         self._cursor_kind = _clang.kinds().CursorKind
@@ -122,15 +123,30 @@ class ExprBuilder:
         """The variable that a declaration declares; the same object for each mention."""
         key = cursor.canonical.hash
         found = self._variables.get(key)
+        if found is None and scope == "global" and cursor.storage_class.name != "STATIC":
+            found = self._external(cursor)
+            self._variables[key] = found
         if found is None:
             kind = self.type(cursor.type)
             found = Variable(cursor.spelling, kind, self.where(cursor), scope)
+            found.internal = scope == "global" and cursor.storage_class.name == "STATIC"
             self._variables[key] = found
             found.extents = self._extents(cursor)
         initial = _clang.initial_value(cursor) if scope != "param" else None
         if initial is not None and found.init is None:
             text = initial_text(initial, found.type, self.where(initial))
             found.init = text if text is not None else self.expr(initial)
+        return found
+
+    def _external(self, cursor: Cursor) -> Variable:
+        """A global that other files may name: the same object in all of them."""
+        kind = self.type(cursor.type)
+        found = self._externals.get(cursor.spelling)
+        if found is None:
+            found = Variable(cursor.spelling, kind, self.where(cursor), "global")
+            self._externals[cursor.spelling] = found
+        elif isinstance(found.type, Array) and found.type.extent is None:
+            found.type = kind  # declared without its extent before
         return found
 
     def _extents(self, cursor: Cursor) -> tuple[Expr, ...]:

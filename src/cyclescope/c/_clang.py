@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cursor",
+    "declarations",
     "evaluate",
     "initial_value",
     "is_system",
@@ -227,6 +228,17 @@ def _refuse_outside(file: Path, unit: Any, folders: Sequence[Path]) -> None:
                 f"{where}: includes {name}, which is outside the program's folder; name its folder"
                 " with -I, or pass --trust"
             )
+
+
+def declarations(text: str) -> list[Cursor]:
+    """What a preprocessed text declares at its top; errors in it are the compiler's to report."""
+    cindex, _ = _library()
+    unit = cindex.Index.create().parse(
+        "preprocessed.c",
+        args=["-x", "cpp-output", "-std=gnu11", "-ferror-limit=0", "-w"],
+        unsaved_files=[("preprocessed.c", text)],
+    )
+    return list(unit.cursor.get_children())
 
 
 def _diagnostic(file: Path, diagnostic: Any) -> str:

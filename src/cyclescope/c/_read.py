@@ -20,6 +20,7 @@ from cyclescope.c._tree import (
     Expr,
     For,
     Function,
+    Goto,
     If,
     OpaqueStmt,
     Pragma,
@@ -49,6 +50,7 @@ def read_c(
     text: str | None = None,
     defines: Mapping[str, str] | None = None,
     include: Sequence[str | os.PathLike[str]] = (),
+    externals: dict[str, Variable] | None = None,
 ) -> Unit:
     """Read a C file into its typed tree.
 
@@ -57,6 +59,8 @@ def read_c(
         text: its text, if it isn't the file's own.
         defines: macros (`-D`): name → value.
         include: folders to look for headers in (`-I`), after the file's own.
+        externals: globals that the program's other files name, by name; what this one names is
+            added.
 
     Raises:
         SourceError: the file cannot be read, isn't C, or includes one from outside its folder and
@@ -78,11 +82,13 @@ def read_c(
     folders = [path.parent, *map(Path, include)] if current_trust().refuse else None
     unit = _clang.parse(path, text.encode("utf-8", "replace").decode(), tuple(flags), folders)
     with deep_recursion():
-        return _Reader(path, text, unit).unit()
+        return _Reader(path, text, unit, externals).unit()
 
 
 class _Reader:
-    def __init__(self, path: Path, text: str, unit: Cursor) -> None:
+    def __init__(
+        self, path: Path, text: str, unit: Cursor, externals: dict[str, Variable] | None
+    ) -> None:
         self._path = path
         self._unit = unit
         self._sources = {str(path): text}
@@ -93,7 +99,7 @@ class _Reader:
         found = [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
         self._skipped = tuple(r for r in _clang.skipped(unit) if r[0] in self._sources)
         self._pragmas = Pragmas([p for p in found if not is_within(p.where, self._skipped)])
-        self._build = ExprBuilder()
+        self._build = ExprBuilder(externals)
         self._nesting = 0
 
     def unit(self) -> Unit:
@@ -134,6 +140,7 @@ class _Reader:
             body=self._block(body, pragmas=(), label="") if body is not None else None,
             where=self._build.where(cursor),
             pragmas=pragmas,
+            internal=cursor.storage_class.name == "STATIC",
         )
 
     def _block(self, cursor: Cursor, *, pragmas: tuple[Pragma, ...], label: str) -> Block:
@@ -203,6 +210,8 @@ class _Reader:
                 return Break(where, pragmas=pragmas, label=label)
             case "CONTINUE_STMT":
                 return Continue(where, pragmas=pragmas, label=label)
+            case "GOTO_STMT" if inner:
+                return Goto(where, "goto", inner[0].spelling, pragmas=pragmas, label=label)
             case "NULL_STMT":
                 return Empty(where, pragmas=pragmas, label=label)
             case "LABEL_STMT":

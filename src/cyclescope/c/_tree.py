@@ -32,6 +32,7 @@ __all__ = [
     "Expr",
     "For",
     "Function",
+    "Goto",
     "If",
     "Index",
     "InitList",
@@ -89,6 +90,7 @@ class Variable:
         scope: `param`, `local`, `static` (a static local) or `global`.
         extents: the array extents as written, outermost first, where they aren't constants.
         init: the initial value, None without one.
+        internal: a global that only its own file sees (`static`).
     """
 
     name: str
@@ -97,6 +99,7 @@ class Variable:
     scope: str
     extents: tuple[Expr, ...] = ()
     init: Expr | None = None
+    internal: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -321,6 +324,13 @@ class OpaqueStmt(_StmtNode):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Goto(OpaqueStmt):
+    """`goto target;`, to a statement with that label."""
+
+    target: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Section:
     """What stands at some labels of a `switch`, up to the next ones.
 
@@ -354,13 +364,14 @@ Stmt: TypeAlias = (
     | Continue
     | Empty
     | OpaqueStmt
+    | Goto
     | Switch
 )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Function:
-    """A function; `body` is None where the text only declares it."""
+    """A function; `body` is None where the text only declares it; `internal` if it is `static`."""
 
     name: str
     params: tuple[Variable, ...]
@@ -368,6 +379,7 @@ class Function:
     body: Block | None
     where: Range
     pragmas: tuple[Pragma, ...] = ()
+    internal: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,0 +1,507 @@
+"""Loop counters: the variables that a loop steps affinely, which address units keep for nothing.
+
+A variable is a counter of a loop if all that changes it there are steps: by an amount that the
+loop leaves alone, each taken exactly once an iteration (in the head, the condition, or straight
+in the body). Where it is not, and outside that loop, it is a variable like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from cyclescope.c import (
+    Array,
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Evaluate,
+    Expr,
+    For,
+    Function,
+    Goto,
+    If,
+    Index,
+    Literal,
+    Member,
+    Name,
+    Pointer,
+    Return,
+    Scalar,
+    Stmt,
+    Switch,
+    Unary,
+    Variable,
+    While,
+    children,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclescope.c import Unit
+
+__all__ = ["STEPS", "Counters", "Loop", "counters_of", "expressions", "statements"]
+
+STEPS = {"pre++": "+", "post++": "+", "pre--": "-", "post--": "-"}
+
+Loop: TypeAlias = "For | While | DoWhile"
+
+
+def statements(node: Stmt | None) -> Iterator[Stmt]:
+    """A statement and all inside it, outside in."""
+    if node is None:
+        return
+    yield node
+    match node:
+        case Block(body=body):
+            for inner in body:
+                yield from statements(inner)
+        case Switch(sections=sections):
+            for section in sections:
+                for inner in section.body:
+                    yield from statements(inner)
+        case _:
+            for part in ("init", "then", "other", "body"):
+                yield from statements(getattr(node, part, None))
+
+
+def _own(node: Stmt) -> list[Expr]:
+    """The expressions directly in a statement."""
+    match node:
+        case Declare(variables=variables):
+            return [v.init for v in variables if v.init is not None]
+        case Evaluate(value=value):
+            return [value]
+        case For(condition=condition, step=step):
+            return [e for e in (condition, step) if e is not None]
+        case (
+            If(condition=condition)
+            | While(condition=condition)
+            | DoWhile(condition=condition)
+            | Switch(condition=condition)
+        ):
+            return [condition]
+        case Return(value=value) if value is not None:
+            return [value]
+    return []
+
+
+def expressions(node: Stmt | None) -> list[Expr]:
+    """All expressions of a statement and of those inside it; not their parts."""
+    return [e for inner in statements(node) for e in _own(inner)]
+
+
+def _changes(node: Expr) -> list[tuple[Variable, Expr]]:
+    """The variables that an expression changes, each with the node that does."""
+    found = []
+    for inner in walk(node):
+        target: Expr | None = None
+        if isinstance(inner, Assign):
+            target = inner.target
+        elif isinstance(inner, Unary) and inner.op in STEPS:
+            target = inner.operand
+        while isinstance(target, Cast | Member):
+            target = target.operand if isinstance(target, Cast) else target.base
+        if isinstance(target, Name):
+            found.append((target.variable, inner))
+    return found
+
+
+def _root(node: Expr) -> Variable | None:
+    while isinstance(node, Member | Cast):
+        node = node.base if isinstance(node, Member) else node.operand
+    return node.variable if isinstance(node, Name) else None
+
+
+@dataclass
+class Counters:
+    """What is known of a function's variables.
+
+    Attributes:
+        loops: the counters of each loop.
+        steps: the expressions that step a counter in its loop.
+        starts: for each loop and counter what gives it its first value, where that is told: an
+            assignment, or a variable with its initial value.
+        changed: the variables that the function itself changes.
+        addressed: those of which some function takes the address.
+        pure: pointers that only ever hold addresses made of counters, parameters and constants.
+    """
+
+    loops: dict[Stmt, frozenset[Variable]] = field(default_factory=dict)
+    steps: set[Expr] = field(default_factory=set)
+    starts: dict[tuple[Stmt, Variable], Expr | Variable] = field(default_factory=dict)
+    changed: set[Variable] = field(default_factory=set)
+    addressed: set[Variable] = field(default_factory=set)
+    pure: set[Variable] = field(default_factory=set)
+
+    @cached_property
+    def beginnings(self) -> set[Expr | Variable]:
+        """All that gives a counter its first value."""
+        return set(self.starts.values())
+
+
+def counters_of(
+    unit: Unit, function: Function, data: frozenset[Variable] = frozenset()
+) -> Counters:
+    """Analyse a function; what it calls counts where it changes globals.
+
+    Args:
+        unit: its text.
+        function: which.
+        data: those of its parameters that are passed something that must be waited for.
+    """
+    return _Analysis(unit, function, data).result
+
+
+class _Analysis:
+    def __init__(self, unit: Unit, function: Function, data: frozenset[Variable]) -> None:
+        self._unit = unit
+        self._given = data
+        self._behind: dict[str, set[Variable]] = {}
+        self._data: set[Variable] = set()
+        self.result = Counters()
+        every = expressions(function.body)
+        self.result.changed = {v for e in every for v, _ in _changes(e)}
+        self.result.addressed = _addressed(unit)
+        self._steady = set(function.params) - self.result.changed - data
+        for node in statements(function.body):
+            if isinstance(node, Declare):
+                self._steady |= {
+                    v
+                    for v in node.variables
+                    if isinstance(_plain(v.init), Literal) and v not in self.result.changed
+                }
+        self._visit(function.body, frozenset())
+        self._begin(function)
+        self._purify(function)
+
+    def _called(self, name: str) -> set[Variable]:
+        """The globals that a function changes, or one that it calls."""
+        if name not in self._behind:
+            self._behind[name] = set()
+            function = self._unit.functions.get(name)
+            if function is not None and function.body is not None:
+                self._behind[name] = self._all_changes(function.body)
+        return self._behind[name]
+
+    def _all_changes(self, node: Stmt | None) -> set[Variable]:
+        found: set[Variable] = set()
+        for expression in expressions(node):
+            found |= {v for v, _ in _changes(expression)}
+            for inner in walk(expression):
+                if isinstance(inner, Call):
+                    found |= self._called(inner.function)
+        return found
+
+    def _visit(self, node: Stmt | None, outer: frozenset[Variable]) -> None:
+        match node:
+            case None:
+                return
+            case For() | While() | DoWhile():
+                own = self._counters(node, outer)
+                self.result.loops[node] = own
+                for part in ("init", "body"):
+                    self._visit(getattr(node, part, None), outer | own)
+            case _:
+                for inner in _inside(node):
+                    self._visit(inner, outer)
+
+    def _counters(self, loop: Loop, outer: frozenset[Variable]) -> frozenset[Variable]:
+        head = [e for e in _own(loop) if e is not None]
+        inside = [*head, *expressions(loop.body)]
+        changes: dict[Variable, list[Expr]] = {}
+        for expression in inside:
+            for variable, node in _changes(expression):
+                changes.setdefault(variable, []).append(node)
+        behind = {
+            v
+            for e in inside
+            for n in walk(e)
+            if isinstance(n, Call)
+            for v in self._called(n.function)
+        }
+        once = {n for e in head for n in _certain(e)}
+        if not _jumps(loop.body):
+            once |= {n for e in _straight(loop.body) for n in _certain(e)}
+        touched = set(changes) | behind
+        found = set()
+        for variable, nodes in changes.items():
+            kind = variable.type
+            whole = isinstance(kind, Pointer) or (
+                isinstance(kind, Scalar) and not kind.is_float and kind.kind != "bool"
+            )
+            if not whole or variable in behind or variable in self.result.addressed:
+                continue
+            if all(n in once and self._is_step(n, touched, outer) for n in nodes):
+                found.add(variable)
+                self.result.steps |= set(nodes)
+        return frozenset(found)
+
+    def _is_step(self, node: Expr, touched: set[Variable], outer: frozenset[Variable]) -> bool:
+        match node:
+            case Unary():
+                return True
+            case Assign(op="+=" | "-=", value=value):
+                return self._is_steady(value, touched, outer)
+            case Assign(op="=", target=Name(variable=variable), value=value):
+                match _plain(value):
+                    case Binary(op="+" | "-" as op, left=left, right=right):
+                        if _names(left, variable):
+                            return self._is_steady(right, touched, outer)
+                        return (
+                            op == "+"
+                            and _names(right, variable)
+                            and self._is_steady(left, touched, outer)
+                        )
+        return False
+
+    def _is_steady(
+        self, node: Expr | None, touched: set[Variable], outer: frozenset[Variable]
+    ) -> bool:
+        match node:
+            case Literal(value=int()):
+                return True
+            case Name(variable=variable):
+                return variable not in touched and (variable in outer or variable in self._steady)
+            case Cast(operand=operand, type=Scalar(kind="int" | "uint")):
+                return self._is_steady(operand, touched, outer)
+            case Unary(op="-", operand=operand):
+                return self._is_steady(operand, touched, outer)
+            case Binary(op="+" | "-" | "*", left=left, right=right):
+                return all(self._is_steady(e, touched, outer) for e in (left, right))
+        return False
+
+    # -- pointers ------------------------------------------------------------------------------
+
+    def _purify(self, function: Function) -> None:
+        """Find the pointers that hold nothing but addresses: assume all, and strike out."""
+        given: list[tuple[Variable, Expr | None]] = []
+        for node in statements(function.body):
+            if isinstance(node, Declare):
+                given += [(v, v.init) for v in node.variables if isinstance(v.type, Pointer)]
+        for expression in expressions(function.body):
+            for variable, change in _changes(expression):
+                if isinstance(variable.type, Pointer) and isinstance(change, Assign):
+                    given.append((variable, change.value))
+        known = self.result.steps | self.result.beginnings
+        stepped = {
+            v
+            for e in expressions(function.body)
+            for v, n in _changes(e)
+            if n not in known and not isinstance(v.type, Pointer)
+        }
+        begun = {
+            v
+            for node in statements(function.body)
+            if isinstance(node, Declare)
+            for v in node.variables
+            if v.init is not None and v not in known and v not in self._steady
+        }
+        self._data = stepped | begun | self._given
+        self.result.pure = {v for v, _ in given if v.scope != "global"} | {
+            p for p in function.params if isinstance(p.type, Pointer)
+        }
+        self.result.pure -= self.result.addressed | self._given
+        while True:
+            struck = {
+                v
+                for v, value in given
+                if v in self.result.pure and value is not None and not self._is_pure(value)
+            }
+            if not struck:
+                return
+            self.result.pure -= struck
+
+    def _is_pure(self, node: Expr) -> bool:
+        """Whether an expression is an address, or a number for one, that reads no data."""
+        match node:
+            case Literal():
+                return True
+            case Name(variable=variable):
+                if isinstance(variable.type, Pointer):
+                    return variable in self.result.pure
+                return isinstance(variable.type, Array) or (
+                    variable.scope in ("local", "param")
+                    and isinstance(variable.type, Scalar)
+                    and variable not in self._data
+                )
+            case Index(base=base, index=index) if isinstance(node.type, Array):
+                return self._is_pure(base) and self._is_pure(index)
+            case Unary(op="&", operand=operand):
+                return self._is_place(operand)
+            case Unary(op="-", operand=operand) | Cast(operand=operand):
+                return self._is_pure(operand)
+            case Unary(op=op, operand=operand) if op in STEPS:
+                return self._is_pure(operand)
+            case Binary(left=left, right=right):
+                return self._is_pure(left) and self._is_pure(right)
+            case Conditional(condition=a, then=b, other=c):
+                return self._is_pure(a) and self._is_pure(b) and self._is_pure(c)
+            case Assign(value=value) if isinstance(node.type, Pointer):
+                return self._is_pure(value)
+            case Member() if isinstance(node.type, Array):
+                return self._is_place(node)
+        return False
+
+    def _is_place(self, node: Expr) -> bool:
+        match node:
+            case Name():
+                return True
+            case Index(base=base, index=index):
+                return self._is_pure(index) and (
+                    self._is_place(base) if isinstance(base.type, Array) else self._is_pure(base)
+                )
+            case Member(base=base, arrow=arrow):
+                return self._is_pure(base) if arrow else self._is_place(base)
+            case Unary(op="*", operand=operand):
+                return self._is_pure(operand)
+        return False
+
+    # -- first values --------------------------------------------------------------------------
+
+    def _begin(self, function: Function) -> None:
+        """Find what gives each counter its first value: the head, or what stands before it."""
+        for depth, block in enumerate(_sequences(function.body)):
+            for number, node in enumerate(block):
+                for variable in self.result.loops.get(node, ()):
+                    start: Expr | Variable | None = None
+                    if isinstance(node, For):
+                        start = _start(node.init, variable)
+                    if start is None:
+                        start = self._before(block[:number], variable)
+                    if start is None and depth == 0 and variable.scope == "param":
+                        touched = {v for n in block[:number] for v in self._all_changes(n)}
+                        start = None if variable in touched else variable
+                    if start is not None:
+                        self.result.starts[(node, variable)] = start
+
+    def _before(self, block: list[Stmt], variable: Variable) -> Expr | Variable | None:
+        for node in reversed(block):
+            start = _start(node, variable)
+            if start is not None:
+                return start
+            if variable in self._all_changes(node) or node.label:
+                return None
+        return None
+
+
+def _sequences(node: Stmt | None) -> Iterator[list[Stmt]]:
+    """The lists of statements that follow each other; inner blocks are part of theirs."""
+    if node is None:
+        return
+    flat = _flat(node)
+    yield flat
+    for inner in flat:
+        match inner:
+            case Switch(sections=sections):
+                for section in sections:
+                    for body in section.body:
+                        yield from _sequences(body)
+            case _:
+                for part in ("then", "other", "body"):
+                    yield from _sequences(getattr(inner, part, None))
+
+
+def _flat(node: Stmt) -> list[Stmt]:
+    if isinstance(node, Block):
+        return [inner for part in node.body for inner in _flat(part)]
+    return [node]
+
+
+def _start(node: Stmt | None, variable: Variable) -> Expr | Variable | None:
+    """What in a plain statement sets a variable, if nothing but an assignment does."""
+    match node:
+        case Declare(variables=variables):
+            return variable if variable in variables and variable.init is not None else None
+        case Evaluate(value=value):
+            found = [n for v, n in _changes(value) if v is variable]
+            if len(found) == 1 and found[0] in _commas(value):
+                last = found[0]
+                return last if isinstance(last, Assign) and last.op == "=" else None
+    return None
+
+
+def _commas(node: Expr) -> list[Expr]:
+    if isinstance(node, Binary) and node.op == ",":
+        return [*_commas(node.left), *_commas(node.right)]
+    return [node]
+
+
+def _inside(node: Stmt) -> list[Stmt]:
+    match node:
+        case Block(body=body):
+            return list(body)
+        case If(then=then, other=other):
+            return [s for s in (then, other) if s is not None]
+        case Switch(sections=sections):
+            return [s for section in sections for s in section.body]
+    return []
+
+
+def _certain(node: Expr) -> Iterator[Expr]:
+    """The parts of an expression that are evaluated whenever it is."""
+    yield node
+    match node:
+        case Binary(op="&&" | "||", left=left):
+            yield from _certain(left)
+        case Conditional(condition=condition):
+            yield from _certain(condition)
+        case _:
+            for inner in children(node):
+                yield from _certain(inner)
+
+
+def _straight(body: Stmt) -> list[Expr]:
+    """The expressions of a body that are evaluated once in each pass."""
+    found = []
+    for node in _flat(body):
+        if isinstance(node, Declare | Evaluate | If | Switch):
+            found += _own(node)
+        elif isinstance(node, For) and isinstance(node.init, Evaluate | Declare):
+            found += _own(node.init)
+    return found
+
+
+def _jumps(body: Stmt) -> bool:
+    """Whether a pass through a body may leave out what stands straight in it."""
+    match body:
+        case Continue() | Goto():
+            return True
+        case For() | While() | DoWhile():
+            return any(isinstance(s, Goto) for s in statements(body))
+        case _:
+            return any(_jumps(inner) for inner in _inside(body))
+
+
+def _plain(node: Expr | None) -> Expr | None:
+    while isinstance(node, Cast) and isinstance(node.type, Scalar) and not node.type.is_float:
+        node = node.operand
+    return node
+
+
+def _names(node: Expr, variable: Variable) -> bool:
+    plain = _plain(node)
+    return isinstance(plain, Name) and plain.variable is variable
+
+
+def _addressed(unit: Unit) -> set[Variable]:
+    """The variables of a text whose address is taken."""
+    return {
+        root
+        for function in unit.functions.values()
+        for e in expressions(function.body)
+        for n in walk(e)
+        if isinstance(n, Unary)
+        and n.op == "&"
+        and not isinstance(n.operand.type, Pointer)
+        and (root := _root(n.operand)) is not None
+    }

@@ -1,0 +1,139 @@
+"""What changes how a program is written, but not what it does, changes no figure."""
+
+from __future__ import annotations
+
+import pytest
+
+from cyclescope.bounds import Bounds, differences, estimate
+
+
+def run(text: str) -> Bounds:
+    found = estimate("k.c", text=text, kernel="kernel", detail=True, verify=True)
+    assert differences(found) == []
+    assert found.detail is not None
+    for one in found.estimates:
+        assert sum(step.cycles for step in found.detail.critical_path[one.name]) == one.cycles
+    return found
+
+
+def figures(text: str) -> tuple[int, int, int]:
+    found = run(text)
+    return found.absolute.cycles, found.unbounded.cycles, found.firings
+
+
+HEAD = "#define N 24\n"
+SAME = {
+    "a counter is one only in its loop": (
+        """void kernel(int key[N], int next[N], int out[N]) { int i, j;
+           for (i = 0; i < N; i++) for (j = 0; j < 2; j++) out[i] += key[(i + j) % N];
+           j = 0; for (i = 0; i < N; i++) { j = (next[j] * 5 + key[j]) % N; out[i] = j; } }""",
+        """void kernel(int key[N], int next[N], int out[N]) { int i, j, p;
+           for (i = 0; i < N; i++) for (j = 0; j < 2; j++) out[i] += key[(i + j) % N];
+           p = 0; for (i = 0; i < N; i++) { p = (next[p] * 5 + key[p]) % N; out[i] = p; } }""",
+    ),
+    "a sum in a head is a sum": (
+        """void kernel(int a[N], int b[N], int out[1]) { int i, s;
+           for (i = 0, s = 0; i < N; i++, s += a[i - 1] * b[i - 1]) ; out[0] = s; }""",
+        """void kernel(int a[N], int b[N], int out[1]) { int i, s; s = 0;
+           for (i = 0; i < N; i++) s += a[i] * b[i]; out[0] = s; }""",
+    ),
+    "a variable is used twice": (
+        """void kernel(int a[N], int b[N]) { int k; for (k = 0; k < N; k++) b[k] = a[k] + 1;
+           for (k = a[0]; k < N; k = b[k] * a[k] + k) a[k] = k;
+           k = a[3] * a[4] / 3; b[0] = k; b[1] = k * k; }""",
+        """void kernel(int a[N], int b[N]) { int k, z; for (k = 0; k < N; k++) b[k] = a[k] + 1;
+           for (k = a[0]; k < N; k = b[k] * a[k] + k) a[k] = k;
+           z = a[3] * a[4] / 3; b[0] = z; b[1] = z * z; }""",
+    ),
+    "outlined pointers meet": (
+        """void f(double *o, double *p, double *q, double *r) { *o = 1.0 + *q; *p = *r * 2.0; }
+           void kernel(double x[N], double y[N], double z[N]) {
+           for (int i = 1; i < N; i++) f(&x[i], &y[i], &z[i], &x[i - 1]); }""",
+        """void f(double *o, double *p, double q, double r) { *o = 1.0 + q; *p = r * 2.0; }
+           void kernel(double x[N], double y[N], double z[N]) {
+           for (int i = 1; i < N; i++) f(&x[i], &y[i], z[i], x[i - 1]); }""",
+    ),
+    "while and for": (
+        "void kernel(int a[N]) { int i = 0; while (i < N) { a[i] = a[i] + 1; i++; } }",
+        "void kernel(int a[N]) { int i; for (i = 0; i < N; i += 1) a[i] = a[i] + 1; }",
+    ),
+    "while and for, with another first value": (
+        """void kernel(int a[N][N]) { for (int i = 0; i < N; i++) { int j = i + 1;
+           do { if (j >= N) break; a[i][j] += a[j][i]; } while (++j); } }""",
+        """void kernel(int a[N][N]) { for (int i = 0; i < N; i++)
+           for (int j = i + 1; j < N; j++) a[i][j] += a[j][i]; }""",
+    ),
+    "a macro and what it stands for": (
+        """#define MAC(acc, p, q) ((acc) + (p) * (q))
+           void kernel(double x[N], double y[N]) {
+           for (int i = 2; i < N; i++) x[i] = MAC(x[i - 1], x[i - 2], y[i]); }""",
+        """void kernel(double x[N], double y[N]) {
+           for (int i = 2; i < N; i++) { x[i] = x[i - 1] + x[i - 2] * y[i]; } }""",
+    ),
+    "global counters": (
+        """int i; int b[N] = {1, 2, 3}; void f(int out[N]) { out[i] = b[i] + i; }
+           void kernel(int out[N]) { for (i = 0; i < N; i++) f(out); }""",
+        """int b[N] = {1, 2, 3}; void f(int out[N], int i) { out[i] = b[i] + i; }
+           void kernel(int out[N]) { for (int i = 0; i < N; i++) f(out, i); }""",
+    ),
+    "moving pointers": (
+        """void kernel(int a[N], int b[N]) { int *p = a, *q = b;
+           for (int i = 0; i < N; i++) *q++ += *p++ * 3; }""",
+        "void kernel(int a[N], int b[N]) { for (int i = 0; i < N; i++) b[i] += a[i] * 3; }",
+    ),
+    "assignments inside": (
+        """void kernel(int a[N], int b[N]) {
+           for (int i = 0; i < N; i++) a[i] += (b[i] = a[i] * 3); }""",
+        """void kernel(int a[N], int b[N]) { for (int i = 0; i < N; i++) {
+           b[i] = a[i] * 3; a[i] += b[i]; } }""",
+    ),
+    "switch": (
+        """void kernel(int a[N], int b[N]) { for (int i = 0; i < N; i++) switch (i % 3) {
+           case 0: a[i] += b[i]; case 1: a[i] *= 2; break; default: a[i] = b[i]; } }""",
+        """void kernel(int a[N], int b[N]) { for (int i = 0; i < N; i++) {
+           if (i % 3 == 0) a[i] += b[i]; if (i % 3 < 2) a[i] *= 2; else a[i] = b[i]; } }""",
+    ),
+    "goto": (
+        """void kernel(int a[N], int b[N]) { for (int i = 0; i < N; i++) {
+           if (a[i] < 3) goto small; a[i] *= b[i]; goto next; small: a[i] += b[i]; next: ; } }""",
+        """void kernel(int a[N], int b[N]) { for (int i = 0; i < N; i++) {
+           if (a[i] < 3) a[i] += b[i]; else a[i] *= b[i]; } }""",
+    ),
+    "structs that are returned": (
+        """struct p { double x, y; };
+           struct p turned(struct p a) { struct p r; for (int i = 0; i < 1; i++) {
+               r.x = a.y * 2.0; r.y = a.x + 1.0; } return r; }
+           void kernel(struct p v[N]) { for (int i = 0; i < N; i++) v[i] = turned(v[i]); }""",
+        """struct p { double x, y; };
+           void turned(struct p *to, struct p *a) { for (int i = 0; i < 1; i++) {
+               struct p r; r.x = a->y * 2.0; r.y = a->x + 1.0; *to = r; } }
+           void kernel(struct p v[N]) { for (int i = 0; i < N; i++) {
+               struct p r; turned(&r, &v[i]); v[i] = r; } }""",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_two_ways_to_write_it(name: str) -> None:
+    one, other = SAME[name]
+    assert figures(HEAD + one) == figures(HEAD + other)
+
+
+def test_local_arrays_begin_anew() -> None:
+    text = """
+    int hist(int a[8], int v) {
+        int h[5000] = {0}, s = 0;
+        for (int i = 0; i < 8; i++) h[(a[i] * 7 + v) % 5000] += 1;
+        for (int i = 0; i < 5000; i++) s += h[i] * i;
+        return s;
+    }
+    void kernel(int a[8], int out[3]) { for (int t = 0; t < 3; t++) out[t] = hist(a, t); }
+    """
+    run(text)
+
+
+def test_the_kernels_own_result_is_a_process() -> None:
+    found = run("int kernel(int a[8], int b[8]) { return a[0] * b[1] / 3; }")
+    # Behind the sources read, base 1, a multiplication of 6, a division of 35, write.
+    assert found.unbounded.cycles == 3 + 1 + (1 + 6 + 35) + 1
+    assert found.firings == 1
