@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import advise, design_overhead, table
-from cyclescope.model import Bank, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Bank, Frame, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import EMBED, write_report
 from cyclescope.views._report_data import pack
 from cyclescope.views._text import visible
@@ -108,6 +108,21 @@ def test_columns_of_a_bank_and_values_too_large_for_a_browser() -> None:
     assert stored["values"]["inexact"] is True
     assert [entry.get("column") for entry in block.head["series"]] == [0, 1, None]
     assert block(block.head["series"][2]["value"]) == [-7]
+
+
+def test_labels_of_values_are_in_the_block() -> None:
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
+    columns = (np.array(c, dtype=np.int64) for c in ([0, 2], [2, 4], [3, 0]))
+    labels = {3: "Send\u202e", 0: "Outside"}
+    builder.counter(Series("main", "MPI call", "event", "", -1, *columns, labels=labels))
+    builder.counter(Series("main", "plain", "event", "", -1, *np.array([[0], [4], [1]])))
+    profile = builder.build(Meta("traces", "t"), [4], [builder.tree([main])])
+    labelled, plain = Block(pack(profile)).head["series"]
+    assert labelled["labels"]["0"] == "Outside"
+    assert labelled["labels"]["3"].startswith("Send")
+    assert "\u202e" not in labelled["labels"]["3"]
+    assert "labels" not in plain
 
 
 def _texts(embed: str) -> list[dict[str, Any]]:

@@ -81,6 +81,16 @@ def test_what_is_too_narrow_is_shade_and_rows_are_counted() -> None:
     assert len(svg) < 200_000
 
 
+def test_registers_that_are_updated_together_are_named_together() -> None:
+    profile = steps("slow", 2)
+    ends = np.array([0, 2, 5]), np.array([2, 5, 8]), np.array([0, 1, 2])
+    done = Series("main", "pd0", "par done", "state", -1, *ends)
+    found = boxes(timeline_svg([replace(profile, series=(*profile.series, done))]))
+    assert {title for title in found if title.startswith(("pd0", "fsm0"))} == {
+        "pd0: cycles 1 to 1", "fsm0, pd0: cycles 4 to 4",
+    }  # fmt: skip
+
+
 def crowded() -> Profile:
     """Blocks five deep, a `par` of seven arms with primitives, and a counter of its own."""
     build = ProfileBuilder()

@@ -65,7 +65,9 @@ export function Timeline() {
       const at = stretchAt(start, now);
       const holds = start.length > 0 && start[at]! <= now && now < end[at]!;
       const about = lane.series.inexact ? "≈" : "";
-      parts.push(`${lane.series.track} ${lane.label}: ${holds ? about + number(value[at]!) : "none"}`);
+      const label = holds ? lane.series.labels[String(value[at])] : undefined;
+      const told = label ?? (holds ? about + number(value[at]!) : "none");
+      parts.push(`${lane.series.track} ${lane.label}: ${told}`);
     } else {
       const path = line && line.lane >= 0 ? pathAt(now, line.lane) : null;
       const chain: string[] = [];

@@ -108,6 +108,8 @@ export interface Series {
   unit: string;
   path: number;
   inexact: boolean;
+  /** Names of values that are no quantities. */
+  labels: Record<string, string>;
   /** Of waiting at a place: for what, and on which line. */
   cause?: string;
   line?: number;
@@ -275,15 +277,16 @@ function seriesOf(head: any, array: (stored: Stored) => Numbers): Series[] {
   }));
   return head.series.map((one: any): Series => {
     const { track, name, metric, unit, path, cause, line } = one;
+    const labels = one.labels ?? {};
     if (one.bank === undefined) {
       const intervals = lazy(() => ownIntervals(array(one.gap), array(one.cycles), array(one.value)));
-      return { track, name, metric, unit, path, cause, line, inexact: one.value.inexact === true, intervals };
+      return { track, name, metric, unit, path, cause, line, labels, inexact: one.value.inexact === true, intervals };
     }
     const bank = banks[one.bank]!;
     const intervals = lazy(() =>
       column(bank.ends(), bank.state, bank.values, bank.columns, one.column),
     );
-    return { track, name, metric, unit, path, cause, line, inexact: bank.inexact, intervals };
+    return { track, name, metric, unit, path, cause, line, labels, inexact: bank.inexact, intervals };
   });
 }
 

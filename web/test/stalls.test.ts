@@ -8,7 +8,7 @@ function series(name: string, bounds: [number, number, number][], line?: number)
   const end = Float64Array.from(bounds, ([, to]) => to);
   const value = Float64Array.from(bounds, ([, , count]) => count);
   const intervals = () => ({ start, end, value });
-  return { track: "t", name, metric: "stall", unit: "", path: 0, inexact: false, intervals, ...(line ? { cause: name, line } : {}) };
+  return { track: "t", name, metric: "stall", unit: "", path: 0, labels: {}, inexact: false, intervals, ...(line ? { cause: name, line } : {}) };
 }
 
 describe("what threads waited for", () => {

@@ -44,7 +44,7 @@ def table(
     """Tabulate cells, groups, control blocks, primitives, hardware threads or source lines.
 
     Times active, cycles, shortest, longest and average activation. Instances are told apart.
-    Groups whose shortest and longest activation are equal could be made static.
+    What always took equally long, wherever it is used, could be made static.
     `team`: a row for each hardware thread; `waits`: the lines where they wait.
     """
     from cyclescope.model import Kind

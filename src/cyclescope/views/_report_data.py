@@ -284,6 +284,8 @@ def _counters(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
             "unit": _shown(one.unit),
             "path": one.path,
         }
+        if one.labels:
+            entry["labels"] = {str(v): _shown(label) for v, label in one.labels.items()}
         if one.metric == "stall" and (wait := _WAIT.fullmatch(one.name)):
             entry |= {"cause": _shown(wait[1]), "line": int(wait[2])}
         if one.bank is not None:

@@ -467,22 +467,32 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
 
 
 def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Band]:
-    """One box of one cycle for each update of an instance's control registers."""
+    """One box of one cycle wherever control registers of an instance are updated."""
     mine = (s for s in profile.series if s.track == instance and s.metric in REGISTERS)
-    found = list(moves(mine))
-    when = [one.when for one in found]
-    which = [np.full(len(cycles), index) for index, cycles in enumerate(when)]
-    if sum(map(len, when)):
-        cycle = np.concatenate(when)
-        yield _Band(
-            f"{prefix}control registers",
-            *(None, 1, 1, 1),
-            (_REGISTER,) * len(found),
-            cycle,
-            cycle + 1,
-            tuple(one.register.name.split(" (")[0] for one in found),
-            np.concatenate(which),
+    found = [(one.register.name.split(" (")[0], one.when) for one in moves(mine)]
+    if not sum(len(when) for _, when in found):
+        return
+    every = np.concatenate([when for _, when in found])
+    which = np.repeat(np.arange(len(found)), [len(when) for _, when in found])
+    order = np.lexsort((which, every))
+    cycle, first = np.unique(every[order], return_index=True)
+    together = np.split(which[order], first[1:])
+    names: dict[str, int] = {}
+    shown = [
+        names.setdefault(
+            ", ".join(dict.fromkeys(found[n][0] for n in numbers.tolist())), len(names)
         )
+        for numbers in together
+    ]
+    yield _Band(
+        f"{prefix}control registers",
+        *(None, 1, 1, 1),
+        (_REGISTER,) * len(names),
+        cycle,
+        cycle + 1,
+        tuple(names),
+        np.array(shown, dtype=np.int64),
+    )
 
 
 def _coverage(
