@@ -8,7 +8,7 @@
     ├── OutputError              a result cannot be written: it exists, the disk is full … (exit 3)
     ├── ToolError                a needed program is absent or failed (exit 4)
     ├── RunError                 a simulation that went wrong (exit 5)
-    ├── VerifyError              measuring changed what was measured (exit 6)
+    ├── VerifyError              results are not what they must be (exit 6)
     └── LawError                 a profile that breaks a law of the model: our own bug (exit 70)
 
 A message is one line that says where (file, line), what, and what to do about it.
@@ -74,7 +74,7 @@ class RunError(CyclescopeError):
 
 
 class VerifyError(CyclescopeError):
-    """Measuring changed what was measured (law 4)."""
+    """Results are not what they must be: measuring (law 4) or a compiler changed them."""
 
     exit_code = 6
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 from calyx.float.operations import FORMATS, NAN, OPERATIONS, bits, number, program
 from cyclescope.calyx import compile_program, profile_program, verify_program
 from cyclescope.calyx._float import complete, float_constant
+from cyclescope.calyx._syntax_print import print_syntax
+from cyclescope.calyx._syntax_read import read_syntax
+from cyclescope.calyx._text import read_program
 from cyclescope.errors import RunError, SourceError
 from cyclescope.model import Kind, active_cycles
 
@@ -156,6 +160,31 @@ def test_constants_are_rounded_once() -> None:
     assert float_constant(0, 64, "-0") == 1 << 63
     assert float_constant(0, 32, "1" + "0" * 39) == 0x7F800000
     assert float_constant(0, 64, "9" * 400) == 0x7FF0 << 48
+
+
+@pytest.mark.parametrize("width", [32, 64])
+@pytest.mark.parametrize("text", ["inf", "-inf", "INFINITY", "-Infinity", "NaN", "-nan"])
+def test_constants_without_digits(width, text, tmp_path) -> None:
+    exponent, quiet = (0xFF << 23, 1 << 22) if width == 32 else (0x7FF << 52, 1 << 51)
+    expected = exponent | ("n" in text.lower()[-1] and quiet)
+    expected |= int(text.startswith("-")) << width - 1
+    assert float_constant(0, width, text) == expected
+    source = tmp_path / "constant.futil"
+    source.write_text(f"c = std_float_const(0, {width}, {text});")
+    assert read_program(source)[source].clean == b"c = std_const(%d, %d);" % (width, expected)
+
+
+def test_a_compiler_reads_the_constants_that_it_prints() -> None:
+    """Calyx prints an infinity as a word, and all digits of a large number; it reads no words."""
+    cells = "a = std_float_const(0, 32, -inf); b = std_float_const(0, 64, 0.%s12);" % ("0" * 40)
+    text = f"component main() -> () {{ cells {{ {cells} }} wires {{ }} control {{ }} }}"
+    printed = print_syntax(read_syntax(text.encode(), "a.futil")).decode()
+    values = re.findall(r"std_float_const\(0, (\d+), ([^)]*)\)", printed)
+    assert [float_constant(0, int(width), value) for width, value in values] == [
+        bits(float("-inf"), 32),
+        bits(float(f"0.{'0' * 40}12"), 64),
+    ]
+    assert all(re.fullmatch(r"-?\d+(\.\d+)?", value) for _, value in values)
 
 
 INSTANCE = "std_addFN # (\n    .expWidth(E),\n    .numWidth(N),\n    .sigWidth(S)\n) x (\n);\n"

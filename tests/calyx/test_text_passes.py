@@ -13,10 +13,10 @@ from cyclescope.calyx._own._blocks import (
 )
 from cyclescope.calyx._own._encode import encode
 from cyclescope.calyx._own._inline import note_invokes, tag_inlined, tag_split_groups
-from cyclescope.calyx._own._notes import ID, Design, Notes, id_of, walk
+from cyclescope.calyx._own._notes import ID, Design, Notes, id_of
 from cyclescope.calyx._own._plan import _refuse_no_cycles, _tag
 from cyclescope.calyx._own._probe import drop_unused, instrument, note_cells
-from cyclescope.calyx._syntax import ComponentText
+from cyclescope.calyx._syntax import ComponentText, walk
 from cyclescope.calyx._syntax_print import print_syntax
 from cyclescope.calyx._syntax_read import read_syntax
 from cyclescope.errors import SourceError

@@ -18,6 +18,29 @@ SWITCH, SWITCH_DATA = EXAMPLES / "switch_par.futil", EXAMPLES / "switch_par.json
 
 EMPTY = "component main() -> () { cells {} wires {} control {} }\n"
 
+# A range that the compiler takes and the primitive's own check refuses when the run begins.
+OUT_OF_RANGE = """\
+import "primitives/core.futil";
+comb component part(x: 8) -> (y: 4) {
+  cells { slice = std_bit_slice(8, 6, 9, 4); }
+  wires { slice.in = x; y = slice.out; }
+}
+component main() -> () {
+  cells { r = std_reg(4); p = part(); }
+  wires { group a { p.x = 8'd7; r.in = p.y; r.write_en = 1'd1; a[done] = r.done; } }
+  control { a; }
+}
+"""
+
+REFERENCE = """\
+import "primitives/core.futil";
+component main() -> () {
+  cells { ref r = std_reg(4); }
+  wires { group a { r.in = 4'd1; r.write_en = 1'd1; a[done] = r.done; } }
+  control { a; }
+}
+"""
+
 ENDLESS = """\
 import "primitives/core.futil";
 component main() -> () {
@@ -215,3 +238,27 @@ def test_measured_twice_the_file_is_the_same(folder: Path) -> None:
         )
         outputs.append((folder / name).read_bytes())
     assert len(set(outputs)) == 1
+
+
+@pytest.mark.parametrize("way", [(), ("--verify",)])
+def test_a_check_that_fails_is_told_in_the_words_of_the_primitive(
+    folder: Path, capsys: pytest.CaptureFixture[str], way: tuple[str, ...]
+) -> None:
+    (folder / "slice.futil").write_text(OUT_OF_RANGE)
+    status, line = refused(capsys, "calyx", "slice.futil", *way)
+    assert status == (6 if way else 5)
+    assert "the simulation failed" in line
+    assert "main.p.slice: std_bit_slice: Slice range out of bounds IN_WIDTH: 8" in line
+    assert not (folder / "slice.cyc").exists()
+
+
+@pytest.mark.parametrize("data", [False, True])
+def test_reference_cells_of_the_top_component(
+    folder: Path, capsys: pytest.CaptureFixture[str], data: bool
+) -> None:
+    (folder / "top.futil").write_text(REFERENCE)
+    (folder / "top.json").write_text('{"r": {}}')
+    given = ("--data", "top.json") if data else ()
+    status, line = refused(capsys, "calyx", "top.futil", *given, "-d", "well-formed")
+    assert status == 2
+    assert "top.futil: r of component main: a `ref` cell is passed by whoever invokes" in line

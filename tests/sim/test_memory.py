@@ -123,6 +123,8 @@ def test_a_data_file_keeps_decimals_as_written(tmp_path: Path) -> None:
         (b"[" * 100_000, "nested too deeply"),
         (b'{"m": ' + b"9" * 5000 + b"}", "too many digits"),
         (b"", "not JSON"),
+        (b'{"m": {},\n "m": {}}', r'a\.data:2: "m" is given twice in one object'),
+        (b'{"m": {"format": {"width": 1, "width": 2}}}', r'a\.data:1: "width" is given twice'),
     ],
 )
 def test_a_wrong_data_file_is_named(tmp_path: Path, content: bytes, says: str) -> None:

@@ -105,6 +105,28 @@ def test_a_design_that_ends_itself(endless, body, reason, says) -> None:
     assert result.cycles in {9, 10}
 
 
+def test_a_design_that_falls_at_its_start_says_why_and_writes_nothing(countdown, data_for) -> None:
+    """An initial block fails before the memories know their folder."""
+    text = countdown().sources["main.sv"]
+    part = """module part #(parameter N = 0)(input logic clk);
+      initial if (N > 3) $error("part: range out of\\nbounds", " N: %0d", N);
+    endmodule"""
+    text = text.replace("logic busy;", "logic busy; part #(.N(7)) inner(.clk(clk));")
+    # Initial blocks run in the order of the text: this one comes first.
+    result = run(
+        build(replace(countdown(), sources={"a.sv": part, "main.sv": text})), data=data_for(1)
+    )
+    assert (result.cycles, result.stop_reason) == (0, StopReason.FAILED)
+    assert result.message == "main.inner: part: range out of bounds N: 7"
+    assert result.memories == {}
+    assert not Path("/mem.out").exists()
+
+
+def test_the_instance_that_failed_is_named(endless) -> None:
+    result = run(build(endless('if (n == 9) $error("n is", " %0d\\n\\n too many", n);')))
+    assert result.message == "main: n is 9 too many"
+
+
 def test_what_the_design_prints_is_kept_but_not_all_of_it(endless) -> None:
     built = build(endless('$display("n is %0d", n);', capture=False))
     assert run(built, cycle_limit=3).output.splitlines()[-2:] == ["n is 1", "n is 2"]
@@ -253,9 +275,21 @@ def test_a_crash_is_a_failed_run(endless) -> None:
     bench = replace(bench, cpp="#include <csignal>\n" + bench.cpp)
     result = run(build(replace(endless(), harness=bench)))
     assert (result.complete, result.stop_reason) == (False, StopReason.FAILED)
-    assert f"status {-signal.SIGSEGV}" in result.message
+    assert result.message == "the simulator was ended by signal SIGSEGV"
     assert result.capture.cycles == 0
     assert result.memories == {}
+
+
+def test_the_last_words_of_a_simulator_that_gave_up(endless) -> None:
+    bench = Harness(
+        "main",
+        "",
+        "#include <cstdio>\n#include <cstdlib>\n"
+        "int main(int argc, char** argv) { cyc::open(argc, argv, cyc_layout); cyc::start();"
+        ' puts("first"); puts("no licence"); exit(3); }',
+    )
+    result = run(build(replace(endless(), harness=bench)))
+    assert result.message == "the simulator ended with status 3: no licence"
 
 
 def test_a_combinational_loop_names_its_signals(compiler) -> None:

@@ -5,6 +5,7 @@ from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._classes import CycleClasses, cycle_classes
 from ._climb import climb, climb_calyx
+from ._contents import SameResults, same_results
 from ._diff import Change, Diff, Spot, diff
 from ._ladder import Gap, Rung, bounds_ladder, calyx_ladder, thread_ladder, thread_time
 from ._lines import Line, line_cycles
@@ -52,6 +53,7 @@ __all__ = [
     "Row",
     "Rule",
     "Rung",
+    "SameResults",
     "Site",
     "Spot",
     "Summary",
@@ -80,6 +82,7 @@ __all__ = [
     "plain_name",
     "query",
     "query_parquet",
+    "same_results",
     "summarise",
     "table",
     "team",

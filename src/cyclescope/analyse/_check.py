@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse._activations import Activations, activations
+from cyclescope.analyse._contents import same_results
 from cyclescope.analyse._overheads import OVERHEADS, Overhead, design_overhead
 from cyclescope.analyse._team import Team, team
 from cyclescope.errors import InputError
@@ -145,7 +146,8 @@ def check(
         profile: what to check. A run that was stopped, or one with errors on the way, fails.
         budgets: what must be true of it.
         against: the profile with which `fail_on` compares.
-        fail_on: what must not be true of the change since `against`.
+        fail_on: what must not be true of the change since `against`. Memories that hold the same
+            before both runs must hold the same after them, too.
         strict: lost data fails too.
 
     Raises:
@@ -163,6 +165,7 @@ def check(
         findings += [
             replaced for replaced in _sound(against, strict, "base: ") if not replaced.passed
         ]
+        findings += _same_results(against, profile)
         findings += [_change(figures, base, limit) for limit in changes]
     return tuple(findings)
 
@@ -177,6 +180,17 @@ def _sound(profile: Profile, strict: bool, who: str = "") -> Iterable[Finding]:
         if anomaly.severity in bad:
             detail = f"{anomaly.severity.value}: {anomaly.name} \u00d7 {anomaly.count}"
             yield Finding(f"{who}{anomaly.name}", False, anomaly.count, None, None, detail)
+
+
+def _same_results(base: Profile, profile: Profile) -> Iterable[Finding]:
+    """A run that computes something else is not faster, however few cycles it takes."""
+    found = same_results(base, profile)
+    if found is not None and found.compared:
+        wrong = f"after the run, not as before: {', '.join(found.differing)}"
+        same = f"equal after the run: {', '.join(found.compared)}"
+        detail = wrong if found.differing else same
+        number = len(found.differing)
+        yield Finding("same memories", not found.differing, number, None, None, detail)
 
 
 def _budget(figures: _Figures, limit: Limit) -> Finding:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cyclescope.analyse._contents import same_results
 from cyclescope.analyse._match import match_paths, plain_name
 from cyclescope.analyse._overheads import OVERHEADS, design_overhead
 from cyclescope.analyse._places import places
@@ -19,6 +20,8 @@ from cyclescope.model import Kind, Position, Profile, scaled_weights, tree_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from cyclescope.analyse._contents import SameResults
 
 __all__ = ["Change", "Diff", "Spot", "diff"]
 
@@ -100,6 +103,7 @@ class Diff:
         classes: cycles by class (`useful`, then the kinds of overhead), before and after; where
             both have threads, thread-cycles by state.
         settings: compiler options, inputs and tools that differ, by name, before and after.
+        results: whether they computed the same; None if one of them does not say.
     """
 
     before: Profile
@@ -108,6 +112,7 @@ class Diff:
     changes: tuple[Change, ...]
     classes: dict[str, tuple[int, int]]
     settings: dict[str, tuple[str, str]]
+    results: SameResults | None = None
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -132,6 +137,7 @@ def diff(before: Profile, after: Profile) -> Diff:
         changes=tuple(_changes(before, after, partner)),
         classes=_classes(before, after),
         settings=_settings(before, after),
+        results=same_results(before, after),
     )
 
 

@@ -9,6 +9,8 @@ call tree for each distinct state.
 """
 
 from cyclescope.calyx._compile import Program, compile_program, list_passes
+from cyclescope.calyx._expect import Expected, read_expected
+from cyclescope.calyx._judge import Judgement, Outcome, Suspect, judge_program
 from cyclescope.calyx._own import OwnCompiler, find_own_compiler
 from cyclescope.calyx._source import (
     CalyxOptions,
@@ -23,14 +25,20 @@ from cyclescope.calyx._trees import build_profile
 __all__ = [
     "CalyxOptions",
     "CalyxRun",
+    "Expected",
+    "Judgement",
+    "Outcome",
     "OwnCompiler",
     "Program",
+    "Suspect",
     "Verdict",
     "build_profile",
     "compile_program",
     "find_own_compiler",
+    "judge_program",
     "list_passes",
     "profile_program",
+    "read_expected",
     "variants",
     "verify_program",
 ]

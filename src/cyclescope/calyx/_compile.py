@@ -111,7 +111,7 @@ def compile_program(
         verilog, facts, known = _built_in(path, texts, passes, disable, options, instrument)
     else:
         verilog, facts = _by_own(compiler, path, texts, passes, disable, options, instrument)
-        known = {str(file): text for file, text in texts.items()}
+        known = {str(file): text.as_written() for file, text in texts.items()}
     if refuse:
         refuse_reaching_out(path, facts.foreign)
     design = Design(
@@ -191,23 +191,21 @@ def _by_own(
     without = set(compiler.passes(disable))
     chosen = [name for name in compiler.passes(passes) if name not in without]
     try:
-        if not instrument:
-            verilog, data = compile_stock(compiler, path, chosen, options)
-            return verilog, make_record(data)
+        # What it has against the program as written is what helps; and where it refuses that, a
+        # program with probes that it takes is another one.
+        verilog, data = compile_stock(compiler, path, chosen, options)
+    except RefusalError as refusal:
+        raise explain(compiler, path, refusal) from None
+    if not instrument:
+        return verilog, make_record(data)
+    try:
         with scratch("calyx") as folder:
             verilog, data = compile_instrumented(compiler, texts, folder, chosen, options)
             return verilog, make_record(data)
     except RefusalError as refusal:
-        if instrument:
-            # What it has against the program as written is what helps.
-            try:
-                compile_stock(compiler, path, chosen, options)
-            except RefusalError as plain:
-                raise explain(compiler, path, plain) from None
-            said = re.sub(r"\S*stretch\d+\.futil(:\d+)?", str(path), str(refusal))
-            hint = "; it takes the program without probes: please report this program"
-            raise SourceError(f"{explain(compiler, path, RefusalError(said))}{hint}") from None
-        raise explain(compiler, path, refusal) from None
+        said = re.sub(r"\S*stretch\d+\.futil(:\d+)?", str(path), str(refusal))
+        hint = "; it takes the program without probes: please report this program"
+        raise SourceError(f"{explain(compiler, path, RefusalError(said))}{hint}") from None
 
 
 def list_passes() -> str:

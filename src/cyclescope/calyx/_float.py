@@ -116,6 +116,9 @@ def _declaration(primitive: _Primitive) -> str:
 def float_constant(representation: int, width: int, text: str) -> int:
     """The bits of `std_float_const(representation, width, text)`.
 
+    Beside decimal numbers the text may be `inf`, `infinity` or `nan` in any case, with a sign: so
+    Calyx prints constants that have no digits.
+
     Raises:
         ValueError: this representation or width is unknown.
     """
@@ -123,19 +126,24 @@ def float_constant(representation: int, width: int, text: str) -> int:
         raise ValueError(f"representation {representation}: 0 (IEEE 754) is the only one")
     if width not in (32, 64):
         raise ValueError(f"{width} bits: floating-point constants have 32 or 64")
+    sign = int(text.startswith("-")) << width - 1
+    word = text.removeprefix("-").lower()
+    exponent = 0xFF << 23 if width == 32 else 0x7FF << 52
+    if word in ("inf", "infinity"):
+        return sign | exponent
+    if word == "nan":
+        return sign | exponent | 1 << (22 if width == 32 else 51)
     exact = abs(Fraction(text))
-    code, integer, infinity = (
-        ("<f", "<I", 0x7F8 << 20) if width == 32 else ("<d", "<Q", 0x7FF << 52)
-    )
+    code, integer = ("<f", "<I") if width == 32 else ("<d", "<Q")
     try:
         guess: int = struct.unpack(integer, struct.pack(code, float(exact)))[0]
     except OverflowError:
-        guess = infinity
+        guess = exponent
     # By way of 64 bits it is rounded twice: a neighbour may be nearer. Infinity counts as the
     # number that would come next.
-    near = (bits for bits in (guess - 1, guess, guess + 1) if 0 <= bits <= infinity)
+    near = (bits for bits in (guess - 1, guess, guess + 1) if 0 <= bits <= exponent)
     best = min(near, key=lambda bits: (abs(_value(bits, width) - exact), bits & 1))
-    return int(text.startswith("-")) << width - 1 | best
+    return sign | best
 
 
 def _value(bits: int, width: int) -> Fraction:

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cyclescope._native import CALYX_VERSION
-from cyclescope.errors import DataError, RunError, VerifyError
-from cyclescope.model import Anomaly, Meta, Severity
+from cyclescope.calyx._simulate import simulate, stopped_because
+from cyclescope.errors import RunError, VerifyError
+from cyclescope.model import Anomaly, Contents, Meta, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cyclescope.calyx._compile import Program
+    from cyclescope.calyx._judge import Outcome
     from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Profile
-    from cyclescope.sim import MemoryData, RunResult, Usage
+    from cyclescope.sim import Difference, Memory, MemoryData, RunResult, Usage
 
 __all__ = ["CalyxOptions", "CalyxRun", "Verdict", "profile_program", "variants", "verify_program"]
-
-_STOPPED = {
-    "limit": "cycle limit reached",
-    "interrupted": "interrupted",
-    "finish": "the design called $finish",
-    "failed": "the simulation failed",
-}
 
 Progress = Callable[[int, float], object]
 
@@ -38,6 +33,7 @@ class CalyxOptions:
     Attributes:
         passes, disable, options: as `calyx -p`, `-d`, `-x`.
         cycle_limit: stop after so many cycles.
+        judge: whether to compare the memories with those of a build without optimisation.
         period_ps: the clock's period in picoseconds, if known.
         embed: whether the profile carries the program's source texts.
         area: whether to synthesise the design, so that the profile says what its cells cost.
@@ -54,24 +50,43 @@ class CalyxOptions:
     area: bool = False
     area_report: Path | None = None
     compiler: OwnCompiler | None = None
+    judge: bool = False
 
 
 @dataclass(frozen=True)
 class CalyxRun:
-    """A profiled run: its profile and the external memories after it."""
+    """A profiled run.
+
+    Attributes:
+        profile: where its cycles went.
+        memories: the external memories after it.
+        message: what the simulation said at its end.
+        declared: the memories as the design has them.
+    """
 
     profile: Profile
     memories: MemoryData
     message: str
+    declared: tuple[Memory, ...] = ()
+
+    @property
+    def cycles(self) -> int:
+        """How many it took."""
+        return self.profile.cycles
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Stock against instrumented: law 4 for one program."""
+    """Stock against instrumented: law 4 for one program.
+
+    Attributes:
+        stock_cycles, instrumented_cycles: of the two runs.
+        differing: where memories of the instrumented run differ from those of the stock one.
+    """
 
     stock_cycles: int
     instrumented_cycles: int
-    differing: tuple[str, ...]
+    differing: tuple[Difference, ...]
 
     @property
     def holds(self) -> bool:
@@ -107,16 +122,26 @@ def profile_program(
     """
     from cyclescope.calyx._sources import source_texts
     from cyclescope.calyx._trees import bare_profile, build_profile
-    from cyclescope.sim import read_data
+    from cyclescope.sim import StopReason, read_data
 
     options = options or CalyxOptions()
     values = read_data(data) if data else {}
     usage = _usage(path, options)
     program = _compile(path, options, instrument=True)
-    result = _simulate(program, values, data, options, progress)
+    result = simulate(program, values, data, options.cycle_limit, progress)
     if not result.cycles:
-        raise RunError(f"{path}: no cycle was run; {result.message or 'give it something to do'}")
+        why = f"the simulation failed at its start: {result.message}"
+        if result.stop_reason is not StopReason.FAILED:
+            why = f"no cycle was run; {result.message or 'give it something to do'}"
+        raise RunError(f"{path}: {why}")
     meta = _meta(program, data, options, result)
+    if result.complete:
+        meta = replace(meta, memories=_contents(program, values, result.memories))
+        if options.judge:
+            from cyclescope.calyx._judge import Outcome, judged
+
+            outcome = Outcome(program, result.cycles, "", result.memories)
+            meta = judged(meta, outcome, data, options)
     if result.capture is None:
         profile = bare_profile(program, result.cycles, meta)
     else:
@@ -128,7 +153,7 @@ def profile_program(
             profile = replace(profile, areas=join_areas(program.record, usage, used))
     if options.embed:
         profile = replace(profile, sources=source_texts(path, program.texts.values()))
-    return CalyxRun(profile, result.memories, result.message)
+    return CalyxRun(profile, result.memories, result.message, program.design.memories)
 
 
 def _usage(path: Path, options: CalyxOptions) -> tuple[Usage, ...] | None:
@@ -144,27 +169,42 @@ def _usage(path: Path, options: CalyxOptions) -> tuple[Usage, ...] | None:
     return synthesise(synthesis_verilog(stock), stock.record.top)
 
 
-def verify_program(path: Path, data: Path | None, options: CalyxOptions | None = None) -> Verdict:
+def verify_program(
+    path: Path,
+    data: Path | None,
+    options: CalyxOptions | None = None,
+    *,
+    stock: Outcome | None = None,
+) -> Verdict:
     """Run a program stock and instrumented and compare cycles and memories (law 4).
+
+    Args:
+        path: the program.
+        data: its memories; None if it has none.
+        options: how it is compiled.
+        stock: its stock run, if that has been made.
 
     Raises:
         VerifyError: a run did not reach its end, so that nothing can be compared.
     """
-    from cyclescope.sim import read_data
+    from cyclescope.calyx._judge import Outcome
+    from cyclescope.sim import differences, read_data
 
     options = options or CalyxOptions()
     values = read_data(data) if data else {}
     results = []
-    for instrument in (True, False):
+    for instrument in (True, False) if stock is None else (True,):
         program = _compile(path, options, instrument=instrument)
-        result = _simulate(program, values, data, options, None)
+        result = simulate(program, values, data, options.cycle_limit)
         if not result.complete:
-            why = _STOPPED.get(result.stop_reason, result.stop_reason)
-            raise VerifyError(f"{path}: cannot be verified: {why} after {result.cycles} cycles")
-        results.append(result)
-    instrumented, stock = results
-    differing = [n for n in stock.memories if stock.memories[n] != instrumented.memories.get(n)]
-    return Verdict(stock.cycles, instrumented.cycles, tuple(differing))
+            why = f"{stopped_because(result)}, after {result.cycles:,} cycles"
+            raise VerifyError(f"{path}: cannot be verified: {why}")
+        results.append(Outcome(program, result.cycles, "", result.memories))
+    if stock is not None:
+        results.append(stock)
+    measured, plain = results
+    differing = differences(plain.declared, measured.memories, plain.memories)
+    return Verdict(plain.cycles, measured.cycles, differing)
 
 
 def _compile(path: Path, options: CalyxOptions, *, instrument: bool) -> Program:
@@ -178,35 +218,6 @@ def _compile(path: Path, options: CalyxOptions, *, instrument: bool) -> Program:
         instrument=instrument,
         compiler=options.compiler,
     )
-
-
-def _simulate(
-    program: Program,
-    values: Mapping[str, object],
-    data: Path | None,
-    options: CalyxOptions,
-    progress: Progress | None,
-) -> RunResult:
-    from cyclescope.sim import build, run
-
-    if "externalize" in program.record.passes and (values or _declares_memories(program)):
-        raise DataError(
-            f"{program.path}: the pass `externalize` makes ports of its memories, which nothing "
-            "here drives; leave it out (-d externalize)"
-        )
-    if program.design.memories and data is None:
-        names = ", ".join(memory.name for memory in program.design.memories)
-        raise DataError(f"{program.path}: its memories need data ({names}); give --data DATA.json")
-    built = build(program.design)
-    try:
-        return run(built, data=values, cycle_limit=options.cycle_limit, progress=progress)
-    except DataError as error:
-        raise DataError(f"{data}: {error}") from error
-
-
-def _declares_memories(program: Program) -> bool:
-    main = program.record.components.get(program.record.main)
-    return main is not None and any(cell.external for cell in main.cells)
 
 
 def _meta(program: Program, data: Path | None, options: CalyxOptions, result: RunResult) -> Meta:
@@ -226,15 +237,14 @@ def _meta(program: Program, data: Path | None, options: CalyxOptions, result: Ru
     if compiler is not None:
         tools = {"calyx": compiler.version, "calyx binary": f"sha256 {compiler.digest}"}
     anomalies = []
-    if not result.complete:
-        reason = _STOPPED.get(result.stop_reason, str(result.stop_reason))
-        detail = f"{reason}: {result.message}" if result.message else reason
-        anomalies.append(Anomaly("run not complete", Severity.DATA_LOSS, 1, detail))
+    stopped = "" if result.complete else stopped_because(result)
+    if stopped:
+        anomalies.append(Anomaly("run not complete", Severity.DATA_LOSS, 1, stopped))
     return Meta(
         source="calyx",
         title=program.path.name,
         complete=result.complete,
-        stop_reason="" if result.complete else _STOPPED.get(result.stop_reason, "stopped"),
+        stop_reason=stopped,
         period_ps=options.period_ps,
         tools={
             "cyclescope": __version__,
@@ -244,6 +254,15 @@ def _meta(program: Program, data: Path | None, options: CalyxOptions, result: Ru
         inputs=dict(sorted(inputs.items())),
         options={name: ",".join(value) for name, value in chosen if value},
         anomalies=tuple(anomalies),
+    )
+
+
+def _contents(program: Program, before: MemoryData, after: MemoryData) -> tuple[Contents, ...]:
+    from cyclescope.sim import memory_digest
+
+    return tuple(
+        Contents(m.name, memory_digest(m, before[m.name]), memory_digest(m, after[m.name]))
+        for m in program.design.memories
     )
 
 

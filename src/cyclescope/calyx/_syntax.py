@@ -9,6 +9,10 @@ blank around an operator. `read_syntax` makes trees, `print_syntax` makes text o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "Assignment",
@@ -23,6 +27,7 @@ __all__ = [
     "PrimitiveText",
     "Statement",
     "SyntaxFile",
+    "walk",
 ]
 
 # Name to number, or to the numbers of a set; in the order of the text.
@@ -173,3 +178,12 @@ class SyntaxFile:
     imports: list[str]
     items: list[Extern | PrimitiveText | ComponentText]
     tables: list[str]
+
+
+def walk(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements and all inside them, in the order of the text."""
+    waiting = list(statements)[::-1]
+    while waiting:
+        statement = waiting.pop()
+        yield statement
+        waiting.extend((statement.body + (statement.otherwise or []))[::-1])

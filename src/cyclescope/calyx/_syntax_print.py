@@ -126,8 +126,18 @@ def _signature(ports: Iterable[Port]) -> str:
 
 def _cell(cell: CellText) -> str:
     reference = "ref " if cell.reference else ""
-    arguments = ", ".join(cell.args)
+    arguments = ", ".join(map(_argument, cell.args))
     return f"{_at(cell.attributes)}{reference}{cell.name} = {cell.type}({arguments});"
+
+
+def _argument(text: str) -> str:
+    """A cell's argument; Calyx prints infinities as a word that it does not read."""
+    sign = "-" if text.startswith("-") else ""
+    word = text.removeprefix("-").lower()
+    return f"{sign}1{'0' * _BEYOND}" if word in ("inf", "infinity") else text
+
+
+_BEYOND = 309  # the power of ten that is too large for 64 bits, and for 32
 
 
 def _assignment(assignment: Assignment) -> str:

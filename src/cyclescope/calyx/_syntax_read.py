@@ -178,7 +178,8 @@ class _Reader(Tokens):
         self.expect("=")
         kind = self.name("a component or primitive")
         self.expect("(")
-        args = self.list_of(self._argument, ")")
+        several = self._float_argument if kind == "std_float_const" else self._argument
+        args = self.list_of(several, ")")
         self.accept(";")
         return CellText(name, kind, args, reference, attributes, start)
 
@@ -186,6 +187,19 @@ class _Reader(Tokens):
         sign = "-" if self.accept("-") else ""
         whole = sign + self.digits()
         return f"{whole}.{self.digits()}" if self.accept(".") else whole
+
+    def _float_argument(self) -> str:
+        """A floating-point number, of which Calyx prints all digits, or a word if it has none."""
+        sign = "-" if self.accept("-") else ""
+        if self.word.lower() in ("inf", "infinity", "nan"):
+            return sign + self.advance()
+        whole = sign + self._decimals()
+        return f"{whole}.{self._decimals()}" if self.accept(".") else whole
+
+    def _decimals(self) -> str:
+        if not self.word.isdecimal():
+            self.fail("a number")
+        return self.advance()
 
     def _wire(self) -> GroupText | Fsm | Assignment:
         start = self.start

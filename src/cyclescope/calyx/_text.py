@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ _TOKENS = re.compile(
     rb"\s+\w+)\s*(?P<list><[^>]*>)"
     rb'|(?P<string>"[^"\n]*")'
     rb"|(?P<constant>std_float_const\s*\(\s*(?P<as>\d+)\s*,\s*(?P<bits>\d+)\s*,"
-    rb"\s*(?P<number>-?\d+(?:\.\d+)?)\s*\))"
+    rb"\s*(?P<number>-?(?:\d+(?:\.\d+)?|(?i:inf|infinity|nan)))\s*\))"
     rb"|(?P<run>" + _AT + rb"(?:\s+" + _AT + rb")*)",
     re.DOTALL,
 )
@@ -73,6 +73,10 @@ class ProgramText:
     def generators(self) -> tuple[str, ...]:
         """The files that the position table names, in its order."""
         return tuple(dict.fromkeys(position.file for position in self._table.values()))
+
+    def as_written(self) -> ProgramText:
+        """The same for one who read the bytes as they are: offsets are those of `data`."""
+        return replace(self, clean=self.data, cleaned=False, _shifts=[])
 
     def positions(self, offset: int) -> tuple[Position, ...]:
         """Every level's position of what begins at a byte offset of the clean text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,19 @@ import click
 
 from cyclescope.cli._common import (
     Period,
+    StudySwitch,
     check_outputs,
+    doing,
     force_option,
     progress,
     report,
     writing,
 )
 from cyclescope.cli._trust import trust_options
-from cyclescope.errors import InputError
+from cyclescope.errors import InputError, VerifyError
 
 if TYPE_CHECKING:
-    from cyclescope.calyx import CalyxOptions, OwnCompiler
+    from cyclescope.calyx import CalyxOptions, CalyxRun, Expected, Outcome, OwnCompiler
 
 __all__ = ["calyx"]
 
@@ -109,7 +112,23 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
     metavar="FOLDER",
     help="Where that compiler's primitives/ is, if it does not find them itself.",
 )
-@click.option("--verify", is_flag=True, help="Prove that measuring moved no cycle; no profile.")
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Prove that neither measuring nor optimising changed what it does; no profile.",
+)
+@click.option(
+    "--expect",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Memories that the run must leave: as the data, or Calyx's .expect.",
+)
+@click.option(
+    "--judge/--no-judge",
+    default=False,
+    cls=StudySwitch,
+    help="Say which memories differ from those of a build without optimisation.",
+)
 @force_option
 @trust_options
 def calyx(
@@ -129,6 +148,8 @@ def calyx(
     compiler: str | None,
     library: Path | None,
     verify: bool,
+    expect: Path | None,
+    judge: bool,
     force: bool,
 ) -> None:
     """Profile a Calyx program: where every cycle of its run goes.
@@ -136,7 +157,7 @@ def calyx(
     Compiles PROGRAM with the real Calyx compiler, runs it in Verilator, writes a profile and
     prints its summary.
     """
-    from cyclescope.calyx import CalyxOptions
+    from cyclescope.calyx import CalyxOptions, read_expected
 
     if program.is_dir():
         raise InputError(f"{program}: is a folder, not a Calyx program")
@@ -153,19 +174,21 @@ def calyx(
         area=area,
         area_report=area_report,
         compiler=own,
+        judge=judge,
     )
+    expected = read_expected(expect) if expect else None
     if verify:
-        _verify(program, data, chosen)
+        _verify(program, data, chosen, expected)
     elif vary is not None:
         if memories:
             raise click.UsageError("--vary makes several runs; --memories is for one")
         if area_report:
             raise click.UsageError("--vary makes several designs; --area-report is of one")
-        _vary(program, data, chosen, vary, output, force=force)
+        _vary(program, data, chosen, vary, expected, output, force=force)
     else:
         target = output or Path(program.with_suffix(".cyc").name)
         check_outputs(target, memories, force=force)
-        _profile(program, data, chosen, target, memories, force=force)
+        _profile(program, data, chosen, target, memories, expected, force=force)
 
 
 def _own_compiler(name: str | None, library: Path | None) -> OwnCompiler | None:
@@ -178,18 +201,38 @@ def _own_compiler(name: str | None, library: Path | None) -> OwnCompiler | None:
     return None
 
 
-def _verify(program: Path, data: Path | None, options: CalyxOptions) -> None:
-    from cyclescope.calyx import verify_program
-    from cyclescope.errors import VerifyError
+def _verify(
+    program: Path, data: Path | None, options: CalyxOptions, expected: Expected | None
+) -> None:
+    from cyclescope.calyx import judge_program, verify_program
 
-    verdict = verify_program(program, data, options)
+    with doing() as tell:
+        judgement = judge_program(program, data, options, progress=tell)
+    if expected is not None:
+        _check_expected(program, expected, judgement.optimised)
+    if not judgement.holds:
+        raise VerifyError(f"{program}: {judgement.explanation}")
+    verdict = verify_program(program, data, options, stock=judgement.optimised)
     if not verdict.holds:
-        memories = f"; memories differ: {', '.join(verdict.differing)}" if verdict.differing else ""
+        memories = "".join(f"; {found.told('stock')}" for found in verdict.differing)
         raise VerifyError(
-            f"{program}: {verdict.stock_cycles} cycles stock, {verdict.instrumented_cycles} "
+            f"{program}: {verdict.stock_cycles:,} cycles stock, {verdict.instrumented_cycles:,} "
             f"instrumented{memories}; please report this program"
         )
-    click.echo(f"verified: {verdict.stock_cycles:,} cycles and equal memories, stock and measured")
+    what = "equal memories" if judgement.optimised.memories else "no memories to compare"
+    click.echo(
+        f"verified: {verdict.stock_cycles:,} cycles stock and measured, "
+        f"{judgement.reference.cycles:,} without optimisation; {what}"
+    )
+
+
+def _check_expected(program: Path, expected: Expected, run: CalyxRun | Outcome) -> None:
+    """Refuse a run whose memories, or cycles, are not the expected ones."""
+    wrong = [f.told("expected") for f in expected.differences(run.declared, run.memories)]
+    if expected.cycles not in (None, run.cycles):
+        wrong.insert(0, f"{run.cycles:,} cycles, expected {expected.cycles:,}")
+    if wrong:
+        raise VerifyError(f"{program}: not as {expected.path} says: {'; '.join(wrong)}")
 
 
 def _vary(
@@ -197,25 +240,28 @@ def _vary(
     data: Path | None,
     options: CalyxOptions,
     vary: str,
+    expected: Expected | None,
     output: Path | None,
     *,
     force: bool,
 ) -> None:
     from cyclescope.calyx import profile_program, variants
-    from cyclescope.model import save
+    from cyclescope.model import Severity, save
     from cyclescope.views import comparison
 
     first = output or Path(program.with_suffix(".cyc").name)
     names = list(dict.fromkeys(name.strip() for name in vary.split(",") if name.strip()))
     if not names:
         raise click.BadParameter("name a pass, or several with commas", param_hint="--vary")
-    chosen = variants(options, names)
+    # Which of them is right, none of them can say.
+    chosen = variants(replace(options, judge=expected is None), names)
     targets = [first] + [first.with_suffix(f".no-{name}.cyc") for name in names]
     check_outputs(*targets, force=force)
     profiles = []
     for target, (name, changed) in zip(targets, chosen, strict=True):
         with progress(f"simulating {name}") as show:
-            profile = profile_program(program, data, changed, progress=show).profile
+            run = profile_program(program, data, changed, progress=show)
+        profile = run.profile if expected is None else expected.marked(run)
         profiles.append(profile.with_meta(title=f"{profile.meta.title}, {name}"))
         save(profiles[-1], target, force=force)
     click.echo(comparison(profiles).decode(), nl=False)
@@ -226,6 +272,10 @@ def _vary(
     if stopped is not None:
         print(f"cyclescope: not complete: {stopped}", file=sys.stderr)
         raise click.exceptions.Exit(5)
+    wrong = [p for p in profiles if any(memory.wrong for memory in p.meta.memories)]
+    if wrong:
+        what = next(a.detail for a in wrong[0].meta.anomalies if a.severity is Severity.ERROR)
+        raise VerifyError(f"{wrong[0].meta.title}: wrong memories: {what}")
 
 
 def _profile(
@@ -234,6 +284,7 @@ def _profile(
     options: CalyxOptions,
     target: Path,
     memories: Path | None,
+    expected: Expected | None,
     *,
     force: bool,
 ) -> None:
@@ -243,8 +294,9 @@ def _profile(
 
     with progress("simulating") as show:
         run = profile_program(program, data, options, progress=show)
-    save(run.profile, target, force=force)
-    print_summary(run.profile, sys.stdout)
+    profile = run.profile if expected is None else expected.marked(run)
+    save(profile, target, force=force)
+    print_summary(profile, sys.stdout)
     report(target, "profile")
     if memories:
         with writing(memories, force=force) as stream:
@@ -254,3 +306,6 @@ def _profile(
         reason = f"{run.profile.meta.stop_reason}; {target} holds what came before"
         print(f"cyclescope: not complete: {reason}", file=sys.stderr)
         raise click.exceptions.Exit(5)
+    if expected is not None:
+        _check_expected(program, expected, run)
+        click.echo(f"as expected: {expected.path}")

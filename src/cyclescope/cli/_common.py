@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Period",
+    "StudySwitch",
     "check_form",
     "check_outputs",
     "check_picture",
+    "doing",
     "force_option",
     "form_option",
     "format_option",
@@ -219,6 +221,23 @@ def progress(label: str) -> Iterator[Callable[[int, float], None]]:
             print("\r\x1b[K", end="", file=sys.stderr)
 
 
+@contextmanager
+def doing() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that tells what is being done; nothing where there is no terminal."""
+    shown = sys.stderr.isatty()
+
+    def show(what: str) -> None:
+        if shown:
+            print(f"\r\x1b[K{what} \u2026", end="", file=sys.stderr)
+            sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr)
+
+
 # Unit of a clock's period or frequency → picoseconds for a number of it.
 _UNITS: dict[str, Callable[[Fraction], Fraction]] = {
     "ps": lambda n: n,
@@ -228,6 +247,10 @@ _UNITS: dict[str, Callable[[Fraction], Fraction]] = {
     "mhz": lambda n: 10**6 / n,
     "ghz": lambda n: 10**3 / n,
 }
+
+
+class StudySwitch(click.Option):
+    """A switch that a study of many runs sets, unless it says otherwise."""
 
 
 class Period(click.ParamType):  # type: ignore[type-arg] # generic only in newer click

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cyclescope.cli._common import report, writing
+from cyclescope.cli._common import StudySwitch, report, writing
 from cyclescope.cli._trust import TRUST_OPTIONS, trust_options
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def _commands() -> dict[str, dict[str, Option]]:
                 switch=parameter.is_flag,
                 multiple=parameter.multiple,
                 path=isinstance(parameter.type, click.Path),
+                wanted=isinstance(parameter, StudySwitch) and flag in parameter.opts[:1],
             )
             for parameter in command.params
             if isinstance(parameter, click.Option) and parameter.name not in _OWN

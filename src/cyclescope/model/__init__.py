@@ -25,7 +25,7 @@ from cyclescope.model._derive import (
 from cyclescope.model._file import FORMAT_VERSION, load, save
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
-from cyclescope.model._meta import Anomaly, Gap, Meta, Rung, Severity
+from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
 from cyclescope.model._series import SUMMED, Bank, Series
 from cyclescope.model._spans import Spans, spans
@@ -43,6 +43,7 @@ __all__ = [
     "Area",
     "Bank",
     "CallPaths",
+    "Contents",
     "Frame",
     "Gap",
     "Ints",

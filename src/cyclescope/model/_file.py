@@ -34,7 +34,7 @@ from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._area import Area
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
-from cyclescope.model._meta import Anomaly, Gap, Meta, Rung, Severity
+from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
 
@@ -315,6 +315,7 @@ def _meta(head: dict[str, Any]) -> Meta:
         Rung(r["name"], r["cycles"], tuple(Gap(**gap) for gap in r["gaps"]), r["about"])
         for r in head.get("ladder", ())
     )
+    values["memories"] = tuple(Contents(**memory) for memory in head.get("memories", ()))
     return Meta(**values)
 
 

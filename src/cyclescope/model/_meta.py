@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Anomaly", "Gap", "Meta", "Rung", "Severity"]
+__all__ = ["Anomaly", "Contents", "Gap", "Meta", "Rung", "Severity"]
 
 
 class Severity(StrEnum):
@@ -49,6 +49,30 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
+class Contents:
+    """What a memory held before a run and after it, as digests (SHA-256, hex).
+
+    Two memories of equal digests have words of one width, in the same dimensions, of equal bits.
+
+    Attributes:
+        memory: its name.
+        before, after: of its words.
+        expected: what `after` should be, by a judge that shares nothing with the run; empty if
+            nobody said.
+    """
+
+    memory: str
+    before: str
+    after: str
+    expected: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        """It is not what it should be."""
+        return self.expected not in ("", self.after)
+
+
+@dataclass(frozen=True, slots=True)
 class Meta:
     """The head of a profile. Nothing in it varies between two equal runs (no dates, no paths).
 
@@ -66,6 +90,8 @@ class Meta:
             rung is the run.
         peaks: name of a counter (names of several that share it, joined by a comma and a blank) →
             the most that the hardware can do of it in a cycle, all threads together, if known.
+        memories: contents of each memory that the run read or wrote for its user; empty if the
+            source knows of none, or the run did not reach its end.
     """
 
     source: str
@@ -79,3 +105,4 @@ class Meta:
     anomalies: tuple[Anomaly, ...] = ()
     ladder: tuple[Rung, ...] = ()
     peaks: dict[str, int] = field(default_factory=dict)
+    memories: tuple[Contents, ...] = ()

@@ -30,7 +30,13 @@ from cyclescope.sim._confine import (
 )
 from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signal, go_done
 from cyclescope.sim._ecp5 import Ecp5, find_nextpnr, on_ecp5, speed_on_ecp5
-from cyclescope.sim._memory import MemoryData, read_data
+from cyclescope.sim._memory import (
+    Difference,
+    MemoryData,
+    differences,
+    memory_digest,
+    read_data,
+)
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._process import End, Finished, Process, Reason, finish
 from cyclescope.sim._run import RunResult, StopReason, run
@@ -46,6 +52,7 @@ __all__ = [
     "Compiler",
     "Confine",
     "Design",
+    "Difference",
     "Ecp5",
     "End",
     "Finished",
@@ -70,6 +77,7 @@ __all__ = [
     "check_confinement",
     "clear_cache",
     "current_trust",
+    "differences",
     "find_compiler",
     "find_nextpnr",
     "find_yosys",
@@ -77,6 +85,7 @@ __all__ = [
     "foreign_compiler",
     "go_done",
     "load_capture",
+    "memory_digest",
     "on_ecp5",
     "read_data",
     "read_usage",

@@ -118,9 +118,14 @@ def build(design: Design, *, optimise: str = "-O1") -> Built:
             raise RunError(f"{name}: this name is taken; rename the source")
         if text:
             sources[name] = text
-    wrapper = f"TOP.{bench.top}." if bench.verilog else "TOP."
     job = _Job(
-        compiler, verilator, optimise, sources, bench.top, bench.cpp, layout_text(layouts, wrapper)
+        compiler,
+        verilator,
+        optimise,
+        sources,
+        bench.top,
+        bench.cpp,
+        layout_text(layouts, bench.scope),
     )
     key = _cache.content_key(
         runtime_key(compiler, verilator),

@@ -92,6 +92,11 @@ class Harness:
     verilog: str
     cpp: str
 
+    @property
+    def scope(self) -> str:
+        """What Verilator puts before the names of the design's instances."""
+        return f"TOP.{self.top}." if self.verilog else "TOP."
+
 
 @dataclass(frozen=True, slots=True)
 class Design:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,16 @@ if TYPE_CHECKING:
     from cyclescope.sim._design import Memory
     from cyclescope.sim._numbers import NumberFormat
 
-__all__ = ["MemoryData", "check_data", "decode_memory", "encode_memory", "read_data"]
+__all__ = [
+    "Difference",
+    "MemoryData",
+    "check_data",
+    "decode_memory",
+    "differences",
+    "encode_memory",
+    "memory_digest",
+    "read_data",
+]
 
 MemoryData = dict[str, dict[str, object]]
 """Name of a memory → `{"data": nested lists, "format": {...}}`."""
@@ -37,7 +48,7 @@ def read_data(path: Path) -> MemoryData:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise DataError(f"{path}: cannot read the data: {reason}") from error
     try:
-        data = json.loads(text, parse_float=Decimal)
+        data = json.loads(text, parse_float=Decimal, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
     except RecursionError as error:
@@ -45,9 +56,35 @@ def read_data(path: Path) -> MemoryData:
     except ValueError as error:
         # Python refuses integers of thousands of digits.
         raise DataError(f"{path}: a number has too many digits; correct it") from error
+    except _Twice as twice:
+        raise DataError(
+            f"{path}{_second(text, twice.name)}: {json.dumps(twice.name)} is given twice in one"
+            " object; keep one of them"
+        ) from None
     if not isinstance(data, dict):
         raise DataError(f'{path}: the data must be an object: {{"memory": {{"data": …}}, …}}')
     return data
+
+
+class _Twice(Exception):  # noqa: N818 - told as a DataError
+    """An object of the file has two values of one name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Twice(next(name for i, name in enumerate(names) if name in names[:i]))
+    return found
+
+
+def _second(text: str, name: str) -> str:
+    """The line of a name's second mention, as `:LINE`, if it is mentioned just twice."""
+    found = [m.start() for m in re.finditer(re.escape(json.dumps(name)) + r"\s*:", text)]
+    return f":{text.count(chr(10), 0, found[1]) + 1}" if len(found) == 2 else ""
 
 
 def check_data(memories: Sequence[Memory], data: Mapping[str, object]) -> None:
@@ -101,6 +138,82 @@ def decode_memory(memory: Memory, entry: object, text: str) -> dict[str, object]
     if len(words) != memory.size:
         raise DataError(f"memory {memory.name}: {len(words)} of {memory.size} words written back")
     return {"data": _nest(words, memory.dims), "format": entry["format"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a memory is not as it should be.
+
+    Attributes:
+        memory: its name.
+        index: of the first word that differs.
+        found: that word's value.
+        expected: what it should be.
+        words: how many words differ.
+        size: how many there are.
+    """
+
+    memory: str
+    index: tuple[int, ...]
+    found: object
+    expected: object
+    words: int
+    size: int
+
+    def told(self, other: str) -> str:
+        """Both values: `m[3] is 5, OTHER 0 (2 of 8 words differ)`."""
+        place = self.memory + "".join(f"[{i}]" for i in self.index)
+        more = f" ({self.words:,} of {self.size:,} words differ)" if self.size > 1 else ""
+        return f"{place} is {self.found}, {other} {self.expected}{more}"
+
+
+def differences(
+    memories: Sequence[Memory], found: Mapping[str, object], expected: Mapping[str, object]
+) -> tuple[Difference, ...]:
+    """Compare two contents of memories word by word, in bits.
+
+    Args:
+        memories: those that both have.
+        found: name → data and format.
+        expected: the same; its format may be another, its numbers are rounded to its own.
+
+    Raises:
+        DataError: one of them is not of the memory's shape, or does not fit it.
+    """
+    result = []
+    for memory in memories:
+        pair = (
+            encode_memory(memory, found[memory.name]),
+            encode_memory(memory, expected[memory.name]),
+        )
+        if pair[0] == pair[1]:
+            continue
+        words = [text.split() for text in pair]
+        wrong = [i for i, (a, b) in enumerate(zip(*words, strict=True)) if a != b]
+        shown = _format_of(memory, found[memory.name])
+        a, b = (shown.decode(int(text[wrong[0]], 16)) for text in words)
+        index = _index(wrong[0], memory.dims)
+        result.append(Difference(memory.name, index, a, b, len(wrong), memory.size))
+    return tuple(result)
+
+
+def memory_digest(memory: Memory, entry: object) -> str:
+    """SHA-256 (hex) of a memory's width, dimensions and bits, whatever its numbers' format.
+
+    Raises:
+        DataError: as `encode_memory`.
+    """
+    head = f"{memory.width} {_shape(memory.dims)}\n"
+    return hashlib.sha256((head + encode_memory(memory, entry)).encode()).hexdigest()
+
+
+def _index(word: int, dims: tuple[int, ...]) -> tuple[int, ...]:
+    """Where a word is along each dimension."""
+    index = []
+    for dim in reversed(dims):
+        word, at = divmod(word, dim)
+        index.append(at)
+    return tuple(reversed(index))
 
 
 def _format_of(memory: Memory, entry: object) -> NumberFormat:

@@ -33,6 +33,7 @@ PROGRESS_SECONDS = 0.25
 GRACE_SECONDS = 1.0
 HANG_SECONDS = 900.0
 KEPT_OUTPUT = 1 << 16
+KEPT_MESSAGE = 400
 
 
 class StopReason(StrEnum):
@@ -57,10 +58,11 @@ class RunResult:
     Attributes:
         cycles: those that were over when it ended; for a crashed simulation those reported.
         stop_reason: why it ended.
-        message: more about that; empty if there is nothing to add.
+        message: more about that, of a failed run the simulator's own words and the instance that
+            said them; one line, empty if there is nothing to add.
         seconds: wall time of the simulation.
         memories: the external memories after the run, in the form of the data; none if the
-            simulation crashed.
+            simulation failed before it wrote them.
         capture: what was captured; None if nothing was to be, or the program fell at once.
         output: the end of what the design printed.
     """
@@ -257,7 +259,7 @@ def _result(
         )
     if not child.reason:
         child.reason = StopReason.FAILED
-        child.message = f"the simulation ended with status {child.status}"
+        child.message = _death(child.status, output)
     if "did not converge" in child.message:
         signals = ", ".join(built.loops) or "its signals are unknown"
         raise RunError(
@@ -266,8 +268,8 @@ def _result(
         )
     reason = StopReason(child.reason)
     message = child.message
-    if reason is StopReason.FAILED and (said := re.findall(r"%(?:Error|Fatal): (.*)", output)):
-        message = said[-1]
+    if reason is StopReason.FAILED:
+        message = _complaint(output, built.design.bench.scope) or message
     capture = None
     if built.design.capture and (folder / "capture").exists():
         from cyclescope.sim._capture import load_capture
@@ -278,13 +280,54 @@ def _result(
         stop_reason=reason,
         message=message,
         seconds=seconds,
-        memories=_memories(built, folder, data) if child.status == 0 else {},
+        memories=_memories(built, folder, data, failed=reason is StopReason.FAILED),
         capture=capture,
         output=output,
     )
 
 
-def _memories(built: Built, folder: Path, data: Mapping[str, object]) -> MemoryData:
+def _complaint(output: str, scope: str) -> str:
+    """The design's own words when it failed, led by the instance that said them; one line."""
+    found = _COMPLAINT.findall(output)
+    if not found:
+        return ""
+    where, said = found[-1]
+    where = where.removeprefix(scope)
+    return f"{where}: {_one_line(said)}" if where else _one_line(said)
+
+
+# What Verilator prints for $error and $fatal: `[time] %Error: FILE:LINE: Assertion failed in
+# INSTANCE: TEXT`, the text as the design words it, often over several lines.
+_COMPLAINT = re.compile(
+    r"^(?:\[\d+\] )?%(?:Error|Fatal): "
+    r"(?:[^:\n]+:\d+: )?(?:Assertion failed in ([^:\n]+): )?"
+    r"(.*?)(?=^(?:\[\d+\] )?%|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def _death(status: int, output: str) -> str:
+    """How a simulator ended that could not say so itself, and its last words."""
+    if status < 0:
+        name = signal.Signals(-status).name if -status in set(signal.Signals) else f"{-status}"
+        how = f"the simulator was ended by signal {name}"
+        if -status == signal.SIGKILL:
+            how += " (out of memory?)"
+    else:
+        how = f"the simulator ended with status {status}"
+    last = output.strip().rpartition("\n")[2]
+    return f"{how}: {_one_line(last)}" if last else how
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= KEPT_MESSAGE else f"{line[:KEPT_MESSAGE]} \u2026"
+
+
+def _memories(
+    built: Built, folder: Path, data: Mapping[str, object], *, failed: bool
+) -> MemoryData:
+    """The memories as the design wrote them; of a run that failed only if all are there."""
     memories: MemoryData = {}
     for memory in built.design.memories:
         file = folder / f"{memory.name}.out"
@@ -293,6 +336,8 @@ def _memories(built: Built, folder: Path, data: Mapping[str, object]) -> MemoryD
                 memory, data[memory.name], file.read_text("ascii")
             )
         except (DataError, FileNotFoundError) as error:
+            if failed:
+                return {}
             raise OutputError(
                 f"memory {memory.name}: the simulation did not write it back whole ({error}); is"
                 f" there room in {folder.parent}, and is it as large as announced?"

@@ -105,13 +105,18 @@ def figures_of(profile: Profile) -> dict[str, int]:
     `area`, all as one number; of an estimate `absolute` and `unbounded`.
 
     Raises:
-        InputError: the run was stopped before its end; its figures mean nothing.
+        InputError: the run was stopped before its end, or left a memory that is wrong; its figures
+            mean nothing.
     """
     from cyclescope.analyse import OVERHEADS, area_table, design_overhead
+    from cyclescope.model import Severity
 
     if not profile.meta.complete:
         reason = f" ({profile.meta.stop_reason})" if profile.meta.stop_reason else ""
         raise InputError(f"stopped before its end{reason}")
+    if any(memory.wrong for memory in profile.meta.memories):
+        what = next(a.detail for a in profile.meta.anomalies if a.severity is Severity.ERROR)
+        raise InputError(f"wrong memories: {what}")
     overhead = design_overhead(profile)
     figures = {name: int(getattr(overhead, name)) for name in
                ("cycles", "useful", "overhead", *OVERHEADS)}  # fmt: skip

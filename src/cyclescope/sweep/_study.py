@@ -48,6 +48,7 @@ class Option:
         switch: it has no value.
         multiple: it may be given several times.
         path: its value names a file that the run reads.
+        wanted: a switch that is on in a study that does not say otherwise.
     """
 
     flag: str
@@ -55,6 +56,7 @@ class Option:
     switch: bool
     multiple: bool
     path: bool
+    wanted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,9 @@ class _Reader:
             raise self._fail(f"{both[0]} is fixed and varies; keep one")
         if not space:
             raise self._fail("[space] is empty: nothing varies")
-        return self._whole(head, command, options, fixed, space)
+        said = fixed.keys() | space.keys()
+        always = {n: True for n, option in options.items() if option.wanted and n not in said}
+        return self._whole(head, command, options, {**always, **fixed}, space)
 
     def _whole(
         self,

@@ -13,7 +13,7 @@ from cyclescope.views._text import number, percent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cyclescope.model import Area, Profile
+    from cyclescope.model import Area, Meta, Profile
 
 __all__ = ["comparison"]
 
@@ -25,6 +25,8 @@ _HEADINGS = {
     "other": " other",
 }
 
+_WRONG = "WRONG"
+
 _COSTS = {"luts": " LUT", "ffs": " FF", "dsps": " DSP", "brams": " BRAM"}
 
 
@@ -34,10 +36,13 @@ class _Row:
     overhead: Overhead
     first: int
     areas: tuple[Area, ...]
+    memories: str
 
     @property
     def change(self) -> Fraction | None:
-        """Cycles more than the first's, as a share of them; None for the first itself."""
+        """Cycles more than the first's, as a share of them; None for what is wrong."""
+        if self.memories == _WRONG:
+            return None
         cycles = self.overhead.cycles
         return Fraction(cycles - self.first, self.first) if self.first else None
 
@@ -48,12 +53,16 @@ def comparison(profiles: Sequence[Profile], fmt: str = "text") -> bytes:
     Args:
         profiles: at least one.
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`; columns `name`, `cycles`, `change`
-            (share of the first's cycles), `useful`, `fsm`, `par_done`, `both`, `other`; and
-            `luts`, `ffs`, `dsps`, `brams` (halves) if one of them was synthesised.
+            (share of the first's cycles; empty if its results are wrong), `useful`, `fsm`,
+            `par_done`, `both`, `other`; and `luts`, `ffs`, `dsps`, `brams` (halves) if one of them
+            was synthesised; `memories` (`right`, `WRONG` or empty) if somebody said what they
+            should be.
     """
     found = [(p, design_overhead(p)) for p in profiles]
     rows = [
-        _Row(profile.meta.title, overhead, found[0][1].cycles, profile.areas)
+        _Row(
+            profile.meta.title, overhead, found[0][1].cycles, profile.areas, _memories(profile.meta)
+        )
         for profile, overhead in found
     ]
     costs = _COSTS if any(row.areas for row in rows) else {}
@@ -66,9 +75,21 @@ def comparison(profiles: Sequence[Profile], fmt: str = "text") -> bytes:
         shown[heading] = lambda row, key=key: number(getattr(row.overhead, key))  # type: ignore[misc]
     for key, heading in costs.items():
         shown[heading] = lambda row, key=key: _cost(row, key)  # type: ignore[misc]
+    judged = any(row.memories for row in rows)
+    if judged:
+        shown["memories"] = lambda row: row.memories
     schema: dict[str, type] = {"name": str, "cycles": int, "change": float, "useful": int}
     schema |= dict.fromkeys((*OVERHEADS, *costs), int)
-    return Grid(shown, schema, lambda row: _record(row, costs)).render(rows, fmt)
+    if judged:
+        schema["memories"] = str
+    return Grid(shown, schema, lambda row: _record(row, costs, judged=judged)).render(rows, fmt)
+
+
+def _memories(meta: Meta) -> str:
+    """Whether a run left what it should; empty if nobody said."""
+    if not any(memory.expected for memory in meta.memories):
+        return ""
+    return _WRONG if any(memory.wrong for memory in meta.memories) else "right"
 
 
 def _cost(row: _Row, what: str) -> str:
@@ -85,7 +106,7 @@ def _change(change: Fraction | None) -> str:
     return f"{sign}{percent(abs(change))}"
 
 
-def _record(row: _Row, costs: Iterable[str]) -> dict[str, Any]:
+def _record(row: _Row, costs: Iterable[str], *, judged: bool) -> dict[str, Any]:
     areas = row.areas
     return {
         "name": row.name,
@@ -94,4 +115,5 @@ def _record(row: _Row, costs: Iterable[str]) -> dict[str, Any]:
         "useful": row.overhead.useful,
         **row.overhead.by_kind(),
         **{c: sum(getattr(a, c) for a in areas) if areas else None for c in costs},
+        **({"memories": row.memories} if judged else {}),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,7 @@ def diff_text(found: Diff, *, top: int = 20) -> str:
         stopped = "" if profile.meta.complete else "  INCOMPLETE: stopped before its end"
         title = clip(visible(profile.meta.title), _TITLE)
         parts.append(f"  {name:6}  {number(profile.cycles):>13}  {title}{stopped}")
-    parts += [f"  {line}" for line in _settings(found)]
+    parts += [f"  {line}" for line in (*_results(found), *_settings(found))]
     if not found.empty:
         parts += ["", *_aligned(_classes(found))]
         parts += ["", *_aligned(_changes(found, top, full=False)), *_rest(found, top)]
@@ -80,7 +81,8 @@ def diff_text(found: Diff, *, top: int = 20) -> str:
 def diff_markdown(found: Diff, *, top: int = 20) -> str:
     """For a pull request: the same as tables."""
     lines = [f"**{markdown_cell(diff_heading(found))}**", ""]
-    lines += [f"- {markdown_cell(line)}" for line in (*_titles(found), *_settings(found))]
+    notes = (*_titles(found), *_results(found), *_settings(found))
+    lines += [f"- {markdown_cell(line)}" for line in notes]
     if not found.empty:
         lines += ["", *_table(_classes(found)), "", *_table(_changes(found, top, full=True))]
         lines += ["", *map(markdown_cell, _rest(found, top))] if _rest(found, top) else []
@@ -90,8 +92,9 @@ def diff_markdown(found: Diff, *, top: int = 20) -> str:
 def diff_json(found: Diff) -> str:
     """Everything as one JSON object, ASCII only.
 
-    Keys: `before` and `after` (each `title`, `cycles`, `complete`), `cycles` (the difference),
-    `classes` (name → [before, after]), `settings` (name → [before, after]), `changes`: each
+    Keys: `before` and `after` (each `title`, `cycles`, `complete`, `wrong` memories), `cycles` (the
+    difference), `classes` (name → [before, after]), `settings` (name → [before, after]), `memories`
+    (null, or names: `compared`, `differing`, `other_data` before the runs), `changes`: each
     `status`, `own` and `own_exact` (cycles at its end, after minus before; the exact ones sum to
     `cycles`), `active`, and `before` and `after` (null, or `instance`, `stack`, `kind`, `own`,
     `active`, `file`, `line`).
@@ -101,6 +104,7 @@ def diff_json(found: Diff) -> str:
             "title": profile.meta.title,
             "cycles": profile.cycles,
             "complete": profile.meta.complete,
+            "wrong": [memory.memory for memory in profile.meta.memories if memory.wrong],
         }
         for name, profile in (("before", found.before), ("after", found.after))
     }
@@ -108,6 +112,7 @@ def diff_json(found: Diff) -> str:
         "cycles": found.cycles,
         "classes": {name: list(pair) for name, pair in found.classes.items()},
         "settings": {name: list(pair) for name, pair in found.settings.items()},
+        "memories": None if found.results is None else asdict(found.results),
         "changes": [
             {
                 "status": change.status,
@@ -125,7 +130,7 @@ def diff_json(found: Diff) -> str:
 
 def diff_tables(found: Diff, top: int) -> tuple[list[str], list[Grid], list[str]]:
     """What a page shows: notes, tables (first row: headings), what was left out."""
-    notes = [*_titles(found), *_settings(found)]
+    notes = [*_titles(found), *_results(found), *_settings(found)]
     if found.empty:
         return notes, [], []
     return notes, [_classes(found), _changes(found, top, full=True)], _rest(found, top)
@@ -162,6 +167,24 @@ def _titles(found: Diff) -> list[str]:
         + ("" if profile.meta.complete else " (INCOMPLETE: stopped before its end)")
         for name, profile in pairs
     ]
+
+
+def _results(found: Diff) -> list[str]:
+    """Whether the two computed the same."""
+    lines = []
+    for name, profile in (("before", found.before), ("after", found.after)):
+        if wrong := [memory.memory for memory in profile.meta.memories if memory.wrong]:
+            lines.append(f"{name}: WRONG RESULTS in {', '.join(map(visible, wrong))}")
+    results = found.results
+    if results is not None and results.differing:
+        names = ", ".join(map(visible, results.differing))
+        lines.append(f"MEMORIES DIFFER after the runs: {names}; the two do not compute the same")
+    elif results is not None and results.compared:
+        lines.append("equal memories after the runs")
+    elif results is not None:
+        names = ", ".join(map(visible, results.other_data))
+        lines.append(f"other data in {names} before the runs: results are not compared")
+    return [clip(line, 3 * _TITLE) for line in lines]
 
 
 def _settings(found: Diff) -> list[str]:

@@ -1,7 +1,12 @@
 """Programs through a Calyx compiler of the user's own (`--compiler`, `$CALYX`)."""
 
 from cyclescope.calyx._own._compiler import OwnCompiler, RefusalError, find_own_compiler
-from cyclescope.calyx._own._plan import compile_instrumented, compile_stock, explain
+from cyclescope.calyx._own._plan import (
+    compile_instrumented,
+    compile_stock,
+    explain,
+    print_after,
+)
 
 __all__ = [
     "OwnCompiler",
@@ -10,4 +15,5 @@ __all__ = [
     "compile_stock",
     "explain",
     "find_own_compiler",
+    "print_after",
 ]

@@ -18,9 +18,8 @@ from cyclescope.calyx._own._notes import (
     Notes,
     holes,
     retarget,
-    walk,
 )
-from cyclescope.calyx._syntax import Assignment, GroupText, Statement
+from cyclescope.calyx._syntax import Assignment, GroupText, Statement, walk
 
 __all__ = ["encode"]
 

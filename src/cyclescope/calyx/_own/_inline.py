@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.calyx._own._notes import ID, Design, Notes, Shape, id_of, walk
+from cyclescope.calyx._own._notes import ID, Design, Notes, Shape, id_of
+from cyclescope.calyx._syntax import walk
 
 if TYPE_CHECKING:
     from cyclescope.calyx._syntax import Statement

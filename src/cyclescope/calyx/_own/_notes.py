@@ -20,6 +20,7 @@ from cyclescope.calyx._syntax import (
     PrimitiveText,
     Statement,
     SyntaxFile,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ __all__ = [
     "is_constant",
     "owner",
     "retarget",
-    "walk",
 ]
 
 ID = "cyclescope_id"  # a statement's node
@@ -273,15 +273,6 @@ def id_of(statement: Statement) -> int | None:
 def inner(block: list[Statement]) -> Statement | None:
     """The one statement of a printed block."""
     return block[0] if block else None
-
-
-def walk(statements: Iterable[Statement]) -> Iterator[Statement]:
-    """Statements and all inside them, in the order of the text."""
-    waiting = list(statements)[::-1]
-    while waiting:
-        statement = waiting.pop()
-        yield statement
-        waiting.extend((statement.body + (statement.otherwise or []))[::-1])
 
 
 def _fill(statement: Statement) -> None:

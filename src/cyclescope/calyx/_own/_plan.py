@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cyclescope.calyx._copies import plain, write_copies
 from cyclescope.calyx._own._blocks import (
     note_blocks,
     note_repeats,
@@ -23,17 +24,16 @@ from cyclescope.calyx._own._blocks import (
 )
 from cyclescope.calyx._own._encode import encode
 from cyclescope.calyx._own._inline import note_invokes, tag_inlined, tag_split_groups
-from cyclescope.calyx._own._notes import ELSE, PLACE, PROBE, Design, Notes, is_constant, walk
+from cyclescope.calyx._own._notes import ELSE, PLACE, PROBE, Design, Notes, is_constant
 from cyclescope.calyx._own._probe import drop_unused, instrument, note_cells
 from cyclescope.calyx._syntax import (
     Assignment,
-    Attributes,
     ComponentText,
-    Extern,
     GroupText,
     PrimitiveText,
     Statement,
     SyntaxFile,
+    walk,
 )
 from cyclescope.calyx._syntax_print import print_syntax
 from cyclescope.calyx._syntax_read import read_syntax
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cyclescope.calyx._own._compiler import OwnCompiler, RefusalError
     from cyclescope.calyx._text import ProgramText
 
-__all__ = ["compile_instrumented", "compile_stock", "explain"]
+__all__ = ["compile_instrumented", "compile_stock", "explain", "print_after"]
 
 Pass = Callable[[Notes, Design], None]
 Flags = tuple[str, ...]
@@ -71,6 +71,23 @@ def compile_stock(
     final = Design(_read(compiler.run([str(path), *flags, "-b", "calyx"])))
     record: dict[str, Any] = {"nodes": [], "components": {}}
     return verilog, _facts(final, final.main, record, passes)
+
+
+def print_after(
+    compiler: OwnCompiler, path: Path, passes: Sequence[str], options: Sequence[str]
+) -> bytes:
+    """The program after some passes, as text that the built-in compiler reads.
+
+    Raises:
+        SourceError: what the compiler prints cannot be read.
+        RefusalError: the compiler's.
+    """
+    printed = compiler.run([str(path), *_flags(passes, options), "-b", "calyx"])
+    design = Design(_read(printed))
+    for component in design.components:
+        component.sort_groups()
+        _refuse_no_cycles(component.text)
+    return print_syntax(plain(design.file))
 
 
 def compile_instrumented(
@@ -112,7 +129,7 @@ def compile_instrumented(
             component.sort_groups()
             _refuse_no_cycles(component.text)
         current = work / f"stretch{number}.futil"
-        current.write_bytes(print_syntax(_plain(design.file)))
+        current.write_bytes(print_syntax(plain(design.file)))
     flags = [str(current), *_flags(stretches[-1][0], options)]
     verilog = compiler.run([*flags, "-b", "verilog", "--disable-verify"])
     final = Design(_read(compiler.run([*flags, "-b", "calyx"])))
@@ -205,24 +222,7 @@ def _probe_primitive() -> PrimitiveText:
 
 def _tagged(notes: Notes, texts: Mapping[Path, ProgramText], work: Path) -> Path:
     """Copies of a program's files in which statements say where they stand; gives the main one."""
-    copies = {path.resolve(): work / f"source{n}.futil" for n, path in enumerate(texts)}
-    for path, text in texts.items():
-        file = read_syntax(text.data, str(path))
-        folder = path.resolve().parent
-        for number, name in enumerate(file.imports):
-            beside = (folder / name).resolve()
-            if beside in copies:
-                file.imports[number] = str(copies[beside])
-            elif beside.exists():
-                file.imports[number] = str(beside)
-        for item in file.items:
-            if isinstance(item, Extern):
-                item.path = str((folder / item.path).resolve())
-            elif isinstance(item, ComponentText):
-                _tag(notes, item, str(path))
-        file.tables = []
-        copies[path.resolve()].write_bytes(print_syntax(_plain(file)))
-    return next(iter(copies.values()))
+    return write_copies(texts, work, lambda component, file: _tag(notes, component, file))
 
 
 def _tag(notes: Notes, component: ComponentText, file: str) -> None:
@@ -238,33 +238,6 @@ def _tag(notes: Notes, component: ComponentText, file: str) -> None:
         if branch and branch[0].kind == "empty" and branch[0].attributes:
             # The compiler prints no else-branch that is the empty statement, `@sync` or not.
             statement.otherwise = [Statement("seq", {ELSE: 1}, body=branch)]
-
-
-def _plain(file: SyntaxFile) -> SyntaxFile:
-    """Without what release 0.7.1 or no compiler reads back: sets, and marks of single passes."""
-    for item in file.items:
-        if isinstance(item, ComponentText):
-            for attributes in _attributes(item):
-                for name in [n for n, v in attributes.items() if _unread(n, v)]:
-                    del attributes[name]
-    return file
-
-
-def _unread(name: str, value: int | tuple[int, ...]) -> bool:
-    return isinstance(value, tuple) or name.upper() == name
-
-
-def _attributes(component: ComponentText) -> Iterator[Attributes]:
-    yield component.attributes
-    yield from (port.attributes for port in (*component.inputs, *component.outputs))
-    yield from (cell.attributes for cell in component.cells)
-    for wire in component.wires:
-        yield wire.attributes
-        if isinstance(wire, GroupText):
-            yield from (a.attributes for a in wire.assignments)
-    statement: Statement
-    for statement in walk(component.control or []):
-        yield statement.attributes
 
 
 # The plan.

@@ -17,9 +17,8 @@ from cyclescope.calyx._own._notes import (
     id_of,
     is_constant,
     owner,
-    walk,
 )
-from cyclescope.calyx._syntax import Assignment, GroupText, Statement
+from cyclescope.calyx._syntax import Assignment, GroupText, Statement, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

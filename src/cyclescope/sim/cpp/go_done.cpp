@@ -13,9 +13,11 @@ int main(int argc, char** argv) {
         top.eval();
         context.timeInc(1);
     };
+    bool initialised = false;
     try {
         top.clk = 0;
         top.eval();
+        initialised = true;
         while (!top.go) cycle();
         cyc::start();
         while (!top.done && cyc::more()) {
@@ -25,8 +27,10 @@ int main(int argc, char** argv) {
         if (top.done) cyc::done();
     } catch (const cyc::Stopped&) {
     }
+    // A design that fell before its initial blocks were through does not know the folder of its
+    // memories: it would write them to the root of the file system.
     try {
-        top.final();
+        if (initialised) top.final();
     } catch (const cyc::Stopped&) {
     }
     return cyc::close();

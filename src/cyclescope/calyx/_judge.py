@@ -1,0 +1,472 @@
+"""The judge of optimised programs: the memories of a build that shares no optimiser with them.
+
+A program is compiled with the shortest list of passes that lowers it and run. Where the memories
+of the build that is judged differ, either the program's own result depends on timing, which is
+tried by putting waits into its control, or a pass changed its meaning. That pass is found in two
+ways: the list with the pass left out gives the right memories; and the passes before it, then
+nothing but lowering, do so too, while with it they do not.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from cyclescope._files import scratch
+from cyclescope.calyx._compile import Program, compile_program
+from cyclescope.calyx._simulate import check_top, simulate, stopped_because
+from cyclescope.calyx._waits import with_waits
+from cyclescope.errors import CyclescopeError, SourceError, VerifyError
+from cyclescope.model import Anomaly, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from cyclescope.calyx._own import OwnCompiler
+    from cyclescope.calyx._source import CalyxOptions
+    from cyclescope.model import Meta
+    from cyclescope.sim import Difference, Memory, MemoryData
+
+__all__ = ["Judgement", "Outcome", "Suspect", "judge_program", "judged"]
+
+_LOWER = (
+    "wrap-main", "go-insertion", "wire-inliner", "clk-insertion", "reset-insertion",
+    "merge-assigns", "default-assigns",
+)  # fmt: skip
+# What turns every statement into gates, and no more: nothing in here makes a design smaller or
+# faster. Dead groups are those that the passes before leave behind; `tdcc` does not take them.
+_UNOPTIMISED = (
+    "compile-sync", "simplify-with-control", "compile-invoke", "compile-repeat",
+    "dead-group-removal", "static-inline", "add-guard", "compile-static-interface",
+    "compile-static", "tdcc", *_LOWER,
+)  # fmt: skip
+# For programs that do not import the primitive which `compile-sync` needs, and for compilers
+# whose `compile-static` takes guards in one form only.
+_INSTEAD = {
+    "compile-sync": ("compile-sync-without-sync-reg",),
+    "add-guard": ("add-guard", "simplify-static-guards"),
+}
+# They look at a program and do not change it.
+_CHECKS = ("well-formed", "papercut", "canonicalize")
+_LEAST_LIMIT = 100_000  # cycles
+_TIMES = 20  # as long as the program without optimisation may a build of it run
+_TRIES = 4  # of other timings
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run's result.
+
+    Attributes:
+        program: what ran.
+        cycles: how many.
+        stopped: why it did not reach its end; empty if it did.
+        memories: after it.
+    """
+
+    program: Program
+    cycles: int
+    stopped: str
+    memories: MemoryData
+
+    @property
+    def declared(self) -> tuple[Memory, ...]:
+        """The memories as the design has them."""
+        return self.program.design.memories
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A pass that makes the difference.
+
+    Attributes:
+        name: the pass.
+        cures: the other passes without it give the right memories.
+        first: the passes up to it, then only lowering, are the first to give wrong ones.
+        reason: why it could not be left out; empty if it could.
+    """
+
+    name: str
+    cures: bool
+    first: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An optimised program against the same without optimisation.
+
+    Attributes:
+        optimised, reference: the two runs.
+        by: the user's compiler if that compiled the reference, None for the built-in one.
+        differing: the first word of each memory that differs, and how many do.
+        timing: the memory in which the program without optimisation gives other results as soon as
+            its control waits here and there; None if it does not, or nothing differs.
+        suspects: the passes that make the difference, the likeliest first.
+    """
+
+    optimised: Outcome
+    reference: Outcome
+    by: OwnCompiler | None
+    differing: tuple[Difference, ...] = ()
+    timing: Difference | str | None = None
+    suspects: tuple[Suspect, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Both ended, with equal memories."""
+        return not self.differing and not self.optimised.stopped
+
+    @property
+    def explanation(self) -> str:
+        """What is wrong and what makes it so, in one line; empty if nothing is."""
+        if self.holds:
+            return ""
+        what = "; ".join(found.told("without optimisation") for found in self.differing[:3])
+        if len(self.differing) > 3:
+            what += f"; and {len(self.differing) - 3} more memories differ"
+        if self.optimised.stopped:
+            after = f"{self.optimised.stopped}, after {self.optimised.cycles:,} cycles"
+            ends = f"{after}; without optimisation it ends after {self.reference.cycles:,}"
+            what = f"{ends}; {what}" if what else ends
+        return f"{what}; {self._cause()}"
+
+    def _cause(self) -> str:
+        if self.timing is not None:
+            found = self.timing if isinstance(self.timing, str) else self.timing.told("and not")
+            return (
+                "its results depend on timing: without optimisation, too, they differ when its"
+                f" control waits here and there ({found}); order what writes and reads it (seq,"
+                " @sync)"
+            )
+        if not self.suspects:
+            return "no single pass makes the difference; try leaving out several (-d)"
+        first = self.suspects[0]
+        if first.first and first.cures:
+            return (
+                f"pass {first.name} makes the difference: the passes before it give the right"
+                f" memories, and so do all without it; leave it out (-d {first.name}) and report it"
+            )
+        cures = [suspect.name for suspect in self.suspects if suspect.cures]
+        others = f"; without {' or '.join(cures)} they are right" if cures else ""
+        if first.first:
+            cannot = f", which cannot be left out ({first.reason})" if first.reason else ""
+            also = "" if first.reason or cures else "; others do so without it"
+            return f"memories are wrong from pass {first.name} on{cannot}{also}{others}; report it"
+        return f"memories are right without {' or '.join(cures)}; leave it out (-d) and report it"
+
+
+def judge_program(
+    path: Path,
+    data: Path | None,
+    options: CalyxOptions,
+    *,
+    progress: Callable[[str], object] = lambda _: None,
+) -> Judgement:
+    """Compare a program's memories with those of the same program without optimisation.
+
+    Args:
+        path: the program.
+        data: its memories; None if it has none.
+        options: how it is compiled.
+        progress: told what is tried.
+
+    Raises:
+        VerifyError: it cannot be compiled without optimisation, or does not end then.
+        SourceError, DataError, ToolError, RunError, OutputError: see `cyclescope.errors`.
+    """
+    return _Judge(path, data, options, progress).judgement()
+
+
+def judged(meta: Meta, outcome: Outcome, data: Path | None, options: CalyxOptions) -> Meta:
+    """Say in the head of a run's profile what its memories should be, and whether they are.
+
+    What cannot be judged, or depends on timing, is noted as an anomaly.
+
+    Args:
+        meta: the head, with the contents of the memories.
+        outcome: the run.
+        data: the memories before it; None if there are none.
+        options: how it was compiled.
+    """
+    from cyclescope.sim import memory_digest
+
+    judge = _Judge(outcome.program.path, data, options, lambda _: None)
+    try:
+        reference = judge.reference()
+    except VerifyError as error:
+        note = Anomaly("not judged", Severity.INFO, 1, str(error))
+        return replace(meta, anomalies=(*meta.anomalies, note))
+    found = _compare(outcome, reference)
+    if found and judge.timing(reference):
+        what = "without optimisation, too, they differ when its control waits here and there"
+        note = Anomaly("results depend on timing", Severity.INFO, len(found), what)
+        return replace(meta, anomalies=(*meta.anomalies, note))
+    right = {m.name: memory_digest(m, reference.memories[m.name]) for m in reference.declared}
+    notes = [
+        Anomaly("wrong memory", Severity.ERROR, d.words, d.told("without optimisation"))
+        for d in found
+    ]
+    return replace(
+        meta,
+        memories=tuple(replace(c, expected=right.get(c.memory, "")) for c in meta.memories),
+        anomalies=(*meta.anomalies, *notes),
+    )
+
+
+@dataclass
+class _Judge:
+    path: Path
+    data: Path | None
+    options: CalyxOptions
+    progress: Callable[[str], object]
+    limit: int | None = None
+    by: OwnCompiler | None = None
+    values: MemoryData = field(default_factory=dict)
+    known: dict[str, Outcome] = field(default_factory=dict)  # by Verilog
+
+    def __post_init__(self) -> None:
+        from cyclescope.sim import read_data
+
+        self.values = read_data(self.data) if self.data else {}
+
+    def judgement(self) -> Judgement:
+        # An instrumented program knows its cells as they were written; any compiler's will do.
+        with suppress(SourceError):
+            check_top(compile_program(self.path, passes=("compile", "lower")))
+        self.progress("without optimisation")
+        reference = self.reference()
+        self._bound(reference)
+        self.progress("as compiled")
+        program = compile_program(
+            self.path,
+            passes=self.options.passes,
+            disable=self.options.disable,
+            options=self.options.options,
+            instrument=False,
+            compiler=self.options.compiler,
+        )
+        flat = program.record.passes
+        optimised = self._run(program)
+        differing = _compare(optimised, reference)
+        found = Judgement(optimised, reference, self.by, differing)
+        if found.holds:
+            return found
+        if timing := self.timing(reference):
+            return replace(found, timing=timing)
+        return replace(found, suspects=tuple(self._suspects(flat, reference)))
+
+    def reference(self) -> Outcome:
+        """The run without optimisation, by the built-in compiler if it takes the program."""
+        self.limit = self.options.cycle_limit
+        own = self.options.compiler
+        compilers = [None] if own is None else [None, own]
+        refusal: SourceError | None = None
+        for compiler in compilers:
+            try:
+                program = _lowered(self.path, compiler)
+            except SourceError as error:
+                refusal = error
+                continue
+            outcome = self._run(program)
+            if outcome.stopped:
+                raise VerifyError(
+                    f"{self.path}: cannot be verified: without optimisation, {outcome.stopped},"
+                    f" after {outcome.cycles:,} cycles"
+                )
+            self.by = compiler
+            return outcome
+        raise VerifyError(
+            f"{self.path}: cannot be verified: it does not compile without optimisation: {refusal}"
+        )
+
+    def _bound(self, reference: Outcome) -> None:
+        """From now on no build may run much longer than the reference: a wrong one may not end."""
+        if self.limit is None:
+            self.limit = max(_LEAST_LIMIT, _TIMES * reference.cycles)
+
+    # How a build is made and run.
+
+    def _compile(self, passes: Sequence[str]) -> Program:
+        return compile_program(
+            self.path,
+            passes=passes or ("none",),
+            options=self.options.options,
+            instrument=False,
+            compiler=self.options.compiler,
+        )
+
+    def _run(self, program: Program) -> Outcome:
+        text = program.design.sources["design.sv"]
+        if text not in self.known:
+            result = simulate(program, self.values, self.data, self.limit)
+            stopped = "" if result.complete else stopped_because(result)
+            self.known[text] = Outcome(program, result.cycles, stopped, result.memories)
+        return self.known[text]
+
+    def _right(self, program: Program, reference: Outcome) -> bool:
+        try:
+            outcome = self._run(program)
+        except CyclescopeError:  # of the tools: what cannot be built or does not settle
+            return False
+        return not outcome.stopped and not _compare(outcome, reference)
+
+    # Does the program's own result depend on timing?
+
+    def timing(self, reference: Outcome) -> Difference | str | None:
+        self._bound(reference)
+        for turn in range(_TRIES):
+            self.progress(f"with waits in its control ({turn + 1} of {_TRIES})")
+            with scratch("calyx") as folder:
+                try:
+                    copy = with_waits(self.path, folder, turn)
+                    outcome = self._run(_lowered(copy, self.by))
+                except CyclescopeError:
+                    return None
+            if outcome.stopped:
+                return outcome.stopped
+            if found := _compare(outcome, reference):
+                return found[0]
+        return None
+
+    # Which pass?
+
+    def _suspects(self, flat: Sequence[str], reference: Outcome) -> list[Suspect]:
+        first = self._first_wrong(flat, reference)
+        found: list[Suspect] = []
+        if first is not None:
+            found.append(self._without(flat, first, reference, first=True))
+            if found[0].cures:
+                return found
+        for name in dict.fromkeys(flat):
+            if name != first and name not in _CHECKS:
+                suspect = self._without(flat, name, reference, first=False)
+                if suspect.cures:
+                    found.append(suspect)
+        return found
+
+    def _without(
+        self, flat: Sequence[str], name: str, reference: Outcome, *, first: bool
+    ) -> Suspect:
+        self.progress(f"without {name}")
+        try:
+            program = self._compile([other for other in flat if other != name])
+        except SourceError as error:
+            return Suspect(name, cures=False, first=first, reason=str(error))
+        return Suspect(name, cures=self._right(program, reference), first=first)
+
+    def _first_wrong(self, flat: Sequence[str], reference: Outcome) -> str | None:
+        """The pass after which the program is wrong, by bisection; None if none is found so."""
+        start = self._prefix(flat, 0)
+        if start is None or not self._right(start, reference):
+            return None  # the lowering itself is wrong
+        right, wrong = 0, len(flat)
+        # A list that cannot be compiled says nothing: the nearest that can stands for it.
+        while wrong - right > 1:
+            middle = (right + wrong) // 2
+            order = sorted(range(right + 1, wrong), key=lambda at: abs(at - middle))
+            for at in order:
+                program = self._prefix(flat, at)
+                if program is not None:
+                    if self._right(program, reference):
+                        right = at
+                    else:
+                        wrong = at
+                    break
+            else:
+                break
+        # Between the two only lists that cannot be compiled are left.
+        return flat[wrong - 1] if wrong - right == 1 else None
+
+    def _prefix(self, flat: Sequence[str], count: int) -> Program | None:
+        """The first passes, and then only what lowers."""
+        self.progress(f"with the first {count} of {len(flat)} passes")
+        parts = self.path, flat[:count], flat[count:], self.options
+        try:
+            if self.options.compiler is not None and self.by is None:
+                return _lowered_here_after(*parts, self.options.compiler)
+            return _lowered_after(*parts)
+        except SourceError:
+            return None
+
+
+def _compare(found: Outcome, reference: Outcome) -> tuple[Difference, ...]:
+    from cyclescope.sim import differences
+
+    if not found.memories or not reference.memories:
+        return ()
+    return differences(reference.declared, found.memories, reference.memories)
+
+
+def _known(names: Sequence[str], compiler: OwnCompiler | None) -> list[str]:
+    """Those passes of a list that a compiler has."""
+    if compiler is None:
+        return list(names)
+    return [name for name in names if name in compiler.aliases]
+
+
+def _lowered(path: Path, compiler: OwnCompiler | None) -> Program:
+    """The program without any optimisation.
+
+    Raises:
+        SourceError: it cannot be compiled so.
+    """
+    passes = _known(_UNOPTIMISED, compiler)
+    try:
+        return compile_program(path, passes=passes, instrument=False, compiler=compiler)
+    except SourceError as error:
+        other = _known([n for p in passes for n in _INSTEAD.get(p, (p,))], compiler)
+        try:
+            return compile_program(path, passes=other, instrument=False, compiler=compiler)
+        except SourceError:
+            raise error from None
+
+
+def _rest(before: Sequence[str], after: Sequence[str], compiler: OwnCompiler | None) -> list[str]:
+    """What lowers after some passes, in place of those that come after them.
+
+    What a list runs once is not run twice; what it runs again later is needed again.
+    """
+    return _known([n for n in _UNOPTIMISED if n in after or n not in before], compiler)
+
+
+def _lowered_after(
+    path: Path, before: Sequence[str], after: Sequence[str], options: CalyxOptions
+) -> Program:
+    """The program after some passes, lowered without the others.
+
+    Raises:
+        SourceError: it cannot be compiled so.
+    """
+    return compile_program(
+        path,
+        passes=[*before, *_rest(before, after, options.compiler)],
+        options=options.options,
+        instrument=False,
+        compiler=options.compiler,
+    )
+
+
+def _lowered_here_after(
+    path: Path,
+    before: Sequence[str],
+    after: Sequence[str],
+    options: CalyxOptions,
+    compiler: OwnCompiler,
+) -> Program:
+    """The same by two compilers: the passes by the user's, the lowering by the built-in one.
+
+    Raises:
+        SourceError: the first refuses the program, or the other what the first prints.
+    """
+    from cyclescope.calyx._own import RefusalError, explain, print_after
+
+    with scratch("calyx") as folder:
+        copy = folder / path.name
+        try:
+            copy.write_bytes(print_after(compiler, path, before, options.options))
+        except RefusalError as refusal:
+            raise explain(compiler, path, refusal) from None
+        return compile_program(copy, passes=_rest(before, after, None), instrument=False)
