@@ -29,6 +29,7 @@ from cyclescope.calyx._own._probe import drop_unused, instrument, note_cells
 from cyclescope.calyx._syntax import (
     Assignment,
     ComponentText,
+    Extern,
     GroupText,
     PrimitiveText,
     Statement,
