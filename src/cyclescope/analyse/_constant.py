@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 from cyclescope.analyse._activations import activations
 from cyclescope.model import Kind, Profile
 
@@ -9,6 +11,9 @@ __all__ = ["DECLARED", "constant_frames"]
 
 DECLARED = (Kind.CELL, Kind.GROUP, Kind.CONTROL)
 """Kinds of frame that a program can declare static."""
+
+# The last profile and its answer: a report asks once for each of its tables.
+_known: list[tuple[ref[Profile], frozenset[int]]] = []
 
 _Definition = tuple[Kind, str, str] | int
 
@@ -32,6 +37,12 @@ def constant_frames(profile: Profile) -> frozenset[int]:
     there turn out to be (Petal, 8.2.2); that is a cell without a control program; that has
     something inside which could not be static.
     """
+    if not _known or _known[0][0]() is not profile:
+        _known[:] = [(ref(profile), _found(profile))]
+    return _known[0][1]
+
+
+def _found(profile: Profile) -> frozenset[int]:
     lengths: dict[_Definition, set[int]] = {}
     for kind in DECLARED:
         for (frame, _), what in activations(profile, kind).items():
