@@ -35,8 +35,8 @@ def main() -> int:
             _native.write_library(library)
         try:
             if given.b == "verilog":
-                arguments = (given.file, library, work, {}, given.p, given.d, given.x, False)
-                print(_native.compile(*arguments)[0])
+                arguments = (given.file, library, work, {}, given.p, given.d, given.x)
+                print(_native.compile(*arguments, instrument=False, bound=False)[0])
             else:
                 arguments = (given.file, library, given.p, given.d, given.x)
                 print(_native.print_program(*arguments))

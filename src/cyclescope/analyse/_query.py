@@ -1,6 +1,7 @@
 """A profile as a database: its tables for SQL, by DuckDB (an optional extra).
 
-    frames     frame, kind, name, component, detail, file, line, positions, latency, generated
+    frames     frame, kind, name, component, detail, file, line, positions, latency, generated,
+               definition
     paths      path, parent, frame, instance; active: cycles; own: those in which it called nothing
     trees      tree, path
     runs       start, cycles, tree

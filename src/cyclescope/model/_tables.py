@@ -16,7 +16,7 @@ _POSITION = pl.Struct({"level": pl.String, "file": pl.String, "line": pl.Int64, 
 
 
 def frames(profile: Profile) -> pl.DataFrame:
-    """Columns frame, kind, name, component, detail, positions, latency, generated."""
+    """Columns frame, kind, name, component, detail, positions, latency, generated, definition."""
     rows = profile.catalog
     return pl.DataFrame(
         {
@@ -34,6 +34,7 @@ def frames(profile: Profile) -> pl.DataFrame:
             ],
             "latency": [f.latency for f in rows],
             "generated": [f.generated for f in rows],
+            "definition": [f.definition for f in rows],
         },
         schema={
             "frame": pl.Int64,
@@ -44,6 +45,7 @@ def frames(profile: Profile) -> pl.DataFrame:
             "positions": pl.List(_POSITION),
             "latency": pl.Int64,
             "generated": pl.Boolean,
+            "definition": pl.String,
         },
     )
 
