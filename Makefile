@@ -6,10 +6,10 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus traces studies pictures units bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus bounds-corpus traces studies pictures units bench page page-tests docs lock clean
 
 help:            ## list the targets
-	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
 
 .venv/ready: requirements.lock scripts/environment.sh
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -50,6 +50,9 @@ corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNT
 
 traces: setup    ## hold Paraver traces against other readers: make traces PARAVER="DIR …" [PARAMEDIR=PROGRAM]
 	$(BIN)/python tests/paraver/corpus.py $(PARAVER) $(if $(PARAMEDIR),--paramedir "$(PARAMEDIR)")
+
+bounds-corpus: setup ## bound public C benchmarks: make bounds-corpus FOLDER=DIR [ONLY=NAME]
+	$(BIN)/python tests/bounds/corpus.py "$(FOLDER)" $(if $(ONLY),--only "$(ONLY)")
 
 studies: setup   ## make the pages in docs/studies anew
 	$(BIN)/python scripts/studies.py

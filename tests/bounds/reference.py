@@ -196,7 +196,7 @@ def run(
             writer.pop(place, None)
             continue
         ready = 0
-        for number, ref in enumerate(dict.fromkeys(statement.operands())):
+        for number, ref in enumerate(statement.operands()):
             value = (ref.array, ref.element(values))
             ready = max(ready, shadow.get(value, 0))
             if value in writer:

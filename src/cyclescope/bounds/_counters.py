@@ -274,9 +274,9 @@ class _Analysis:
                 return variable not in touched and (variable in outer or variable in self._steady)
             case Cast(operand=operand, type=Scalar(kind="int" | "uint")):
                 return self._is_steady(operand, touched, outer)
-            case Unary(op="-", operand=operand):
+            case Unary(op="-" | "~" | "!", operand=operand):
                 return self._is_steady(operand, touched, outer)
-            case Binary(op="+" | "-" | "*", left=left, right=right):
+            case Binary(left=left, right=right):
                 return all(self._is_steady(e, touched, outer) for e in (left, right))
         return False
 

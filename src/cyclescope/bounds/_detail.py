@@ -111,6 +111,13 @@ def detail_of(bounds: Bounds) -> Detail:
     assert kept is not None
     processes = bounds.network.processes
     used = [row.process for row in bounds.absolute.firings]
+    paths = {
+        estimate.name: _path(processes, kept.paths[index])
+        for index, estimate in enumerate(bounds.estimates)
+    }
+    for estimate in bounds.estimates:
+        explained = sum(step.cycles for step in paths[estimate.name])
+        assert explained == estimate.cycles, (explained, estimate.cycles)
     return Detail(
         edges=tuple(
             _edge(processes[producer], process, row)
@@ -123,10 +130,7 @@ def detail_of(bounds: Bounds) -> Detail:
             estimate.name: tuple(_wait(processes, p, kept, index) for p in used)
             for index, estimate in enumerate(bounds.estimates)
         },
-        critical_path={
-            estimate.name: _path(processes, kept.paths[index])
-            for index, estimate in enumerate(bounds.estimates)
-        },
+        critical_path=paths,
     )
 
 

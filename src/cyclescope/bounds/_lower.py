@@ -310,16 +310,17 @@ class Lowering(Storages):
         With `keep`, where it wrote.
         """
         call = _uncast(node.value)
-        if node.op == "=" and isinstance(call, Call) and not keep:
+        named = isinstance(node.target, Name)
+        if node.op == "=" and isinstance(call, Call) and (named or not keep):
             function = self._body_of(call)
             if function is not None and not is_simple(self.unit, function):
                 if is_outlined(self.unit, function) and call.type == node.target.type:
                     self.outlined(function, call, label, node.target)
-                    return None
+                    return self.place(node.target) if named else None
                 target = self._whole(node.target)
                 if target is not None and call.type == node.target.type:
                     self._called(function, call, label, target)
-                    return None
+                    return target
             elif function is not None and isinstance(node.target.type, Scalar):
                 names = (label, function.name) if label else (function.name,)
                 if (
@@ -330,7 +331,7 @@ class Lowering(Storages):
                     or call is node.value
                 ):
                     self.outlined(function, call, label, node.target)
-                    return None
+                    return self.place(node.target) if named else None
         inner = _uncast(node.value)
         if isinstance(inner, Assign):
             # x = y = e is y = e; x = y.
