@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus bounds-corpus traces studies pictures units bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -53,6 +53,9 @@ traces: setup    ## hold Paraver traces against other readers: make traces PARAV
 
 bounds-corpus: setup ## bound public C benchmarks: make bounds-corpus FOLDER=DIR [ONLY=NAME]
 	$(BIN)/python tests/bounds/corpus.py "$(FOLDER)" $(if $(ONLY),--only "$(ONLY)")
+
+waveforms: setup ## compare VCD with FST on public waveforms: make waveforms WELLEN=DIR/wellen/inputs
+	$(BIN)/python tests/traces/corpus.py "$(WELLEN)"
 
 studies: setup   ## make the pages in docs/studies anew
 	$(BIN)/python scripts/studies.py

@@ -8,13 +8,14 @@ fail() { echo "setup: $1" >&2; exit 1; }
 command -v "$python" >/dev/null || fail "no $python; install Python 3.11 or newer"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     fail "$("$python" --version) is too old; set PYTHON to a Python 3.11 or newer"
-command -v cargo >/dev/null || fail "no cargo; install Rust (Debian: apt install cargo, or rustup)"
+command -v cargo >/dev/null || fail "no cargo; install Rust 1.90 or newer (rustup)"
 # rustup puts a cargo into PATH that starts only once a toolchain is chosen, and looks for it in HOME.
 rust=$(cargo --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
 [ -n "$rust" ] || fail "cargo does not start; see what 'cargo --version' says (rustup default stable)"
 # shellcheck disable=SC2086  # two numbers
 set -- $rust
-[ "$1" -gt 1 ] || [ "$2" -ge 85 ] || fail "cargo $1.$2 is too old; install Rust 1.85 or newer"
+[ "$1" -gt 1 ] || [ "$2" -ge 90 ] ||
+    fail "cargo $1.$2 is too old; install Rust 1.90 or newer (rustup; Debian's is older)"
 compiler=${CXX:-clang++}
 command -v "${compiler%% *}" >/dev/null || command -v g++ >/dev/null ||
     fail "no C++ compiler; install one (Debian: apt install g++)"

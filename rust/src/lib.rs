@@ -1,5 +1,5 @@
-//! The Calyx compiler, in process, with cyclescope's two passes; the tables of profile files; the
-//! lines of waveforms.
+//! The Calyx compiler, in process, with cyclescope's two passes; the tables of profile files;
+//! waveforms.
 //!
 //! `compile` takes a program and a list of passes and gives Verilog; with `instrument` also the
 //! record of what the probes in it mean, as JSON. Everything that follows from the record is
@@ -19,7 +19,7 @@ mod share;
 mod source;
 mod store;
 mod tables;
-mod vcd;
+mod wave;
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
@@ -339,42 +339,87 @@ fn write_table<'py>(
     Ok(PyBytes::new(py, &table))
 }
 
-/// The wanted signals of a VCD, by identifier (1 to 8 bytes) and width (at most 62 bits).
-#[pyclass(frozen)]
-struct VcdLines(vcd::Lines);
-
+/// (times, steps, signals, values, texts)
 type Changes<'py> = (
     Bound<'py, PyByteArray>,
     Bound<'py, PyByteArray>,
     Bound<'py, PyByteArray>,
     Bound<'py, PyByteArray>,
-    usize,
+    Vec<String>,
 );
 
+fn columns<'py>(py: Python<'py>, changes: wave::Changes) -> PyResult<Changes<'py>> {
+    Ok((
+        words(py, &changes.times, i64::to_ne_bytes)?,
+        words(py, &changes.step, i32::to_ne_bytes)?,
+        words(py, &changes.signal, i32::to_ne_bytes)?,
+        words(py, &changes.value, i64::to_ne_bytes)?,
+        changes.texts,
+    ))
+}
+
+/// The wanted signals of a VCD, by identifier and width.
+#[pyclass(frozen)]
+struct VcdBody(wave::vcd::Wanted);
+
 #[pymethods]
-impl VcdLines {
+impl VcdBody {
     #[new]
     fn new(keys: Vec<Vec<u8>>, widths: Vec<usize>) -> PyResult<Self> {
-        let good = keys.len() == widths.len() && widths.iter().all(|width| *width <= 62);
-        let lines = if good { vcd::Lines::new(&keys, widths) } else { None };
-        lines.map(VcdLines).ok_or_else(|| PyValueError::new_err("no identifiers of signals"))
+        let wanted =
+            if keys.len() == widths.len() { wave::vcd::Wanted::new(&keys, widths) } else { None };
+        wanted.map(VcdBody).ok_or_else(|| PyValueError::new_err("no identifiers of signals"))
     }
 
-    /// (times, steps, signals, values, strange lines) in a piece of text, None if its layout is
-    /// unusual.
-    fn read<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Option<Changes<'py>>> {
-        match py.detach(|| self.0.read(text)) {
-            Ok(piece) => Ok(Some((
-                words(py, &piece.times, i64::to_ne_bytes)?,
-                words(py, &piece.step, i32::to_ne_bytes)?,
-                words(py, &piece.signal, i32::to_ne_bytes)?,
-                words(py, &piece.value, i64::to_ne_bytes)?,
-                piece.strange,
-            ))),
-            Err(vcd::Trouble::Layout) => Ok(None),
-            Err(vcd::Trouble::Damage(what, at)) => Err(PyValueError::new_err((what, at))),
-        }
+    /// (changes, decimals of the times, strange words, whether values stand before the first
+    /// time, whether it ends inside a comment) of a piece of text.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        text: &[u8],
+        comment: bool,
+    ) -> PyResult<(Changes<'py>, u32, usize, bool, bool)> {
+        let found = py.detach(|| self.0.read(text, comment));
+        let piece =
+            found.map_err(|wave::vcd::Damage(what, at)| PyValueError::new_err((what, at)))?;
+        let changes = columns(py, piece.changes)?;
+        Ok((changes, piece.decimals, piece.strange, piece.early, piece.comment))
     }
+}
+
+/// What wellen does; its panics become errors of one line.
+fn wave_work<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, String> + Send,
+) -> PyResult<T> {
+    let stopped = |text: String| {
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        PyValueError::new_err(format!("its reader stopped: {line}"))
+    };
+    py.detach(|| guarded(work, PyValueError::new_err, stopped))
+}
+
+type Declared =
+    (Option<(u32, i8)>, Vec<Vec<String>>, Vec<wave::stored::Variable>, Vec<Vec<(String, String)>>);
+
+/// What an FST or GHW declares: (unit of time, scopes, variables, enumerations).
+#[pyfunction]
+fn stored_signals(py: Python<'_>, path: PathBuf, limit: usize) -> PyResult<Declared> {
+    let all = wave_work(py, || wave::stored::declared(&path, limit))?;
+    Ok((all.unit, all.scopes, all.variables, all.enumerations))
+}
+
+/// The changes of some signals of an FST or GHW.
+#[pyfunction]
+fn stored_changes<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    wanted: Vec<usize>,
+    limit: usize,
+    texts: usize,
+) -> PyResult<Changes<'py>> {
+    let changes = wave_work(py, || wave::stored::changes(&path, &wanted, limit, texts))?;
+    columns(py, changes)
 }
 
 /// Integers as bytes that Python can look at as an array.
@@ -395,10 +440,13 @@ fn words<'py, T: Copy, const N: usize>(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CALYX_VERSION", "0.7.1")?;
     module.add("CompileError", module.py().get_type::<CompileError>())?;
-    module.add_class::<VcdLines>()?;
     module.add_function(wrap_pyfunction!(guard::confinement, module)?)?;
     module.add_function(wrap_pyfunction!(guard::end_after, module)?)?;
     module.add_function(wrap_pyfunction!(guard::spawn, module)?)?;
+    module.add("WELLEN_VERSION", wellen::VERSION)?;
+    module.add_class::<VcdBody>()?;
+    module.add_function(wrap_pyfunction!(stored_signals, module)?)?;
+    module.add_function(wrap_pyfunction!(stored_changes, module)?)?;
     module.add_function(wrap_pyfunction!(compile, module)?)?;
     module.add_function(wrap_pyfunction!(write_library, module)?)?;
     module.add_function(wrap_pyfunction!(pass_help, module)?)?;

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 CALYX_VERSION: str
+WELLEN_VERSION: str
 
 class CompileError(Exception):
     """Arguments: message, file (empty if unknown), byte offset in it."""
@@ -35,15 +36,23 @@ def write_table(columns: Sequence[tuple[str, str, object]]) -> bytes:
     (-1 is a missing value); of lists `text`, `truth`, `whole lists`, `place lists`.
     """
 
-class VcdLines:
-    """The wanted signals of a VCD, by identifier (1 to 8 bytes) and width (at most 62 bits)."""
+_Changes = tuple[bytearray, bytearray, bytearray, bytearray, list[str]]
+"""(times, steps, signals, values, texts).
+
+Times and values are of 64 bits, steps (-1 before the first time) and signals of 32. A value is -1
+if it is not known, -2 for the first text, -3 for the second, and so on.
+"""
+
+class VcdBody:
+    """The wanted signals of a VCD, by identifier and width."""
 
     def __init__(self, keys: Sequence[bytes], widths: Sequence[int]) -> None: ...
-    def read(self, text: bytes) -> tuple[bytearray, bytearray, bytearray, bytearray, int] | None:
-        """(times, steps, signals, values, strange lines) in text that ends with a newline.
+    def read(self, text: bytes, comment: bool) -> tuple[_Changes, int, int, bool, bool]:
+        """What is in text that begins and ends between two words.
 
-        Times and values are of 64 bits, steps (-1 before the first time) and signals of 32. None
-        if the text is laid out in an unusual way. ValueError (what, byte): it cannot be read.
+        Returns (changes, digits after the point of the times, words that are no VCD, whether
+        values stand before the first time, whether it ends inside a comment); `comment` says
+        whether it begins inside one. ValueError (what, byte): it cannot be read.
         """
 
 def confinement() -> tuple[int, bool]:
@@ -72,3 +81,21 @@ def spawn(
     closes the program ends. The guard reports its reason and the program's wait status as two
     32-bit words. OSError: it cannot be started; its text is the step that failed.
     """
+
+def stored_signals(
+    path: str, limit: int
+) -> tuple[
+    tuple[int, int] | None,
+    list[list[str]],
+    list[tuple[int, str, str, int, int, int | None]],
+    list[list[tuple[str, str]]],
+]:
+    """What an FST or GHW declares.
+
+    Returns (unit of time: so many of 10^exponent s; scopes: all names around; variables: scope by
+    place, name, kind, bits, number of the signal, enumeration by place; enumerations: bits and
+    name of each value). ValueError: it cannot be read.
+    """
+
+def stored_changes(path: str, wanted: Sequence[int], limit: int, texts: int) -> _Changes:
+    """Changes of signals of an FST or GHW. ValueError: it cannot be read, or exceeds a limit."""

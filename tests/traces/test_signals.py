@@ -146,14 +146,14 @@ def test_wrong_use_is_explained(signals: list[str], clock: str | None, says: str
 
 def test_signals_must_be_states(tmp_path: Path) -> None:
     path = tmp_path / "w.vcd"
-    head = "$scope module t $end\n$var wire 80 ! wide $end\n$var wire 40 % data $end\n"
-    head += "$upscope $end\n$scope module u $end\n$var wire 1 & wide $end\n$upscope $end\n"
+    head = "$scope module t $end\n$var event 1 ! ping $end\n$var wire 40 % data $end\n"
+    head += "$upscope $end\n$scope module u $end\n$var wire 1 & ping $end\n$upscope $end\n"
     head += "$enddefinitions $end\n"
     path.write_text(head + "#0\n" + "".join(f"b{n:b} %\n#{n + 1}\n" for n in range(100_002)))
-    with pytest.raises(DataError, match="80 bits"):
-        import_signals(path, ["t.wide"])
+    with pytest.raises(DataError, match="is an event"):
+        import_signals(path, ["t.ping"])
     with pytest.raises(DataError, match="say which"):
-        import_signals(path, ["wide"])
+        import_signals(path, ["ping"])
     with pytest.raises(DataError, match="combinations"):
         import_signals(path, ["data"])
     path.write_text(head)

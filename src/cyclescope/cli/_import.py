@@ -72,10 +72,17 @@ def petal(
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @click.option(
     "--signals",
-    required=True,
     multiple=True,
     metavar="NAMES",
     help="Dotted names, separated by commas; may be repeated.",
+)
+@click.option(
+    "--list",
+    "pattern",
+    is_flag=False,
+    flag_value="",
+    metavar="[PATTERN]",
+    help="Show scopes and signals, those that match only: part of a name, or with * and ?.",
 )
 @click.option("--clock", metavar="NAME", help="Sample after each of its rising edges.")
 @_output
@@ -84,17 +91,24 @@ def petal(
 def vcd(
     file: Path,
     signals: tuple[str, ...],
+    pattern: str | None,
     clock: str | None,
     output: Path | None,
     period: int | None,
     force: bool,
 ) -> None:
-    """Read signals of a VCD (.gz, .xz) or FST as states.
+    """Read signals of a VCD (.gz, .xz), FST or GHW as states.
 
     With a clock, a cycle is one of its periods; without, the waveform's unit of time.
     """
-    from cyclescope.traces import import_signals
+    from cyclescope.traces import import_signals, list_signals
 
+    if pattern is not None:
+        for line in list_signals(file, pattern):
+            click.echo(line)
+        return
+    if not signals:
+        raise click.UsageError("Missing option '--signals'; --list shows the signals of FILE.")
     target = output or Path(f"{file.name.split('.')[0]}.cyc")
     check_outputs(target, force=force)
     names = [name.strip() for part in signals for name in part.split(",") if name.strip()]

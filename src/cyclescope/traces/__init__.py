@@ -2,12 +2,12 @@
 
 - `import_petal`: the waveform and JSON files that the original Petal's flow leaves.
 - `import_paraver`: a Paraver trace.
-- `import_signals`: any VCD or FST, its signals read as states.
+- `import_signals`: any VCD, FST or GHW, its signals read as states; `list_signals` names them.
 """
 
 from cyclescope.traces._paraver import import_paraver
 from cyclescope.traces._petal import import_petal
-from cyclescope.traces._signals import import_signals
-from cyclescope.traces._wave import LIMITS, Limits
+from cyclescope.traces._signals import import_signals, list_signals
+from cyclescope.traces.wave import LIMITS, Limits
 
-__all__ = ["LIMITS", "Limits", "import_paraver", "import_petal", "import_signals"]
+__all__ = ["LIMITS", "Limits", "import_paraver", "import_petal", "import_signals", "list_signals"]

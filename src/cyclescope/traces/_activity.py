@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cyclescope.traces._probes import Instance, Probe
     from cyclescope.traces._side import Component, ControlGroup
-    from cyclescope.traces._wave import Signal
+    from cyclescope.traces.wave import Signal
 
 __all__ = ["Activity", "Learned", "activity", "learn"]
 

@@ -25,7 +25,7 @@ from cyclescope.model import Kind as FrameKind
 from cyclescope.traces._paraver_body import Body
 from cyclescope.traces._paraver_header import Kind, read_header, read_names, read_rows
 from cyclescope.traces._petal import digest, tool_versions
-from cyclescope.traces._vcd import Text, open_compressed
+from cyclescope.traces._text import Text, open_compressed
 
 if TYPE_CHECKING:
     from pathlib import Path

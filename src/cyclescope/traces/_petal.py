@@ -13,18 +13,25 @@ import numpy as np
 from cyclescope._files import read_source, source_below
 from cyclescope.errors import DataError
 from cyclescope.model import Anomaly, Bank, Meta, Profile, Series, Severity
-from cyclescope.traces._open import open_waveform, unique
 from cyclescope.traces._probes import Design, find_design
-from cyclescope.traces._sample import States, rising, sample
 from cyclescope.traces._side import read_side_files
 from cyclescope.traces._trees import TreeMaker
-from cyclescope.traces._wave import LIMITS, MAX_BITS, Limits
+from cyclescope.traces.wave import (
+    LIMITS,
+    MAX_BITS,
+    Limits,
+    States,
+    open_waveform,
+    rising,
+    sample,
+    unique,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cyclescope.model import Ints
-    from cyclescope.traces._wave import Changes, Waveform
+    from cyclescope.traces.wave import Changes, Waveform
 
 __all__ = ["digest", "import_petal", "tool_versions"]
 
@@ -138,6 +145,12 @@ def _record(wave: Waveform, design: Design) -> _Recording:
             )
     columns = {signal.key: place for place, signal in enumerate(signals)}
     changes = wave.read(signals)
+    for signal, labels in zip(signals, changes.labels, strict=True):
+        if labels is not None:
+            raise DataError(
+                f"{wave.path}: {signal.full_name} has values that are no bits ({labels[0]}); the "
+                "file is damaged"
+            )
     clock = columns[design.clock.key]
     edges = rising(changes, clock)
     anomalies = (*changes.anomalies, *_irregular(changes, edges))
@@ -235,11 +248,10 @@ def digest(path: Path) -> str:
 
 def tool_versions(form: str) -> dict[str, str]:
     """The tools that took part."""
-    from importlib.metadata import version
-
     from cyclescope import __version__
+    from cyclescope._native import WELLEN_VERSION
 
     tools = {"cyclescope": __version__}
-    if form == "FST":
-        tools["pywellen"] = version("pywellen")
+    if form != "VCD":
+        tools["wellen"] = WELLEN_VERSION
     return tools

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cyclescope.traces._side import Component, ControlGroup, SideFiles
-    from cyclescope.traces._wave import Signal
+    from cyclescope.traces.wave import Signal
 
 __all__ = ["Design", "Instance", "Probe", "find_design"]
 

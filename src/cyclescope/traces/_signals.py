@@ -9,19 +9,27 @@ import numpy as np
 
 from cyclescope.errors import DataError
 from cyclescope.model import Anomaly, Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Severity
-from cyclescope.traces._open import find_signal, open_waveform, unique
 from cyclescope.traces._petal import digest, tool_versions
-from cyclescope.traces._sample import rising, sample
-from cyclescope.traces._wave import LIMITS, MAX_BITS, UNKNOWN, Limits
+from cyclescope.traces.wave import (
+    LIMITS,
+    UNKNOWN,
+    Limits,
+    SignalKind,
+    find_signal,
+    listing,
+    open_waveform,
+    rising,
+    sample,
+    unique,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from cyclescope.traces._sample import States
-    from cyclescope.traces._wave import Changes, Signal, Waveform
+    from cyclescope.traces.wave import Changes, Signal, States, Waveform
 
-__all__ = ["import_signals"]
+__all__ = ["import_signals", "list_signals"]
 
 _MOST_STATES = 100_000
 
@@ -37,7 +45,7 @@ def import_signals(
     """The profile in which each signal is a thread and each of its values a state.
 
     Args:
-        path: VCD (.gz, .xz) or FST.
+        path: VCD (.gz, .xz), FST or GHW.
         names: of the signals, dotted; the end of a name is enough if only one signal has it.
         clock: sample after each of its rising edges, one cycle each. Without a clock, the
             states at all times are shown, and a cycle is the waveform's unit of time.
@@ -53,7 +61,7 @@ def import_signals(
     chosen = list(dict.fromkeys(find_signal(wave, name) for name in names))
     ticking = find_signal(wave, clock) if clock is not None else None
     signals = unique([*chosen, *([ticking] if ticking else [])])
-    _check_widths(wave, signals)
+    _check_kinds(wave, signals)
     columns = {signal.key: place for place, signal in enumerate(signals)}
     with ThreadPoolExecutor(1) as pool:
         hashed = pool.submit(digest, path)
@@ -67,15 +75,16 @@ def import_signals(
             where = "no time passes"
         if not lengths.sum():
             raise DataError(f"{path}: {where}; nothing to import")
-        states = sample(changes, at, [signal.width for signal in signals])
+        states = sample(changes, at, changes.widths)
         used = [columns[signal.key] for signal in chosen]
         builder = ProfileBuilder()
-        tree = _trees(wave, builder, chosen, states, used)
+        tree = _trees(wave, builder, chosen, changes, states, used)
         options = {"from": "signals", "waveform": wave.form}
         if ticking is not None:
             options["clock"] = ticking.full_name
-        elif period_ps is None and wave.tick_fs and wave.tick_fs % 1000 == 0:
-            period_ps = wave.tick_fs // 1000
+        elif period_ps is None and wave.tick_fs is not None:
+            tick = wave.tick_fs / changes.per_tick / 1000
+            period_ps = tick.numerator if tick.denominator == 1 else None
         meta = Meta(
             source="traces",
             title=path.name,
@@ -88,12 +97,26 @@ def import_signals(
     return builder.build(meta, lengths, tree[states.state])
 
 
-def _check_widths(wave: Waveform, signals: Sequence[Signal]) -> None:
+def list_signals(path: Path, pattern: str = "", *, limits: Limits = LIMITS) -> Iterator[str]:
+    """Lines for people: the scopes and signals of a waveform.
+
+    Args:
+        path: VCD (.gz, .xz), FST or GHW.
+        pattern: part of a full name, or all of it with `*`, `?` and `[...]`.
+        limits: on what the waveform may ask for.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    return listing(open_waveform(path, limits), pattern)
+
+
+def _check_kinds(wave: Waveform, signals: Sequence[Signal]) -> None:
     for signal in signals:
-        if not 1 <= signal.width <= MAX_BITS:
+        if signal.kind is SignalKind.EVENT or (signal.kind is SignalKind.BITS and not signal.width):
             raise DataError(
-                f"{wave.path}: {signal.full_name} has {signal.width} bits; states of 1 to "
-                f"{MAX_BITS} bits can be read"
+                f"{wave.path}: {signal.full_name} is an event: it has no value that could be a "
+                "state; choose another signal"
             )
 
 
@@ -109,6 +132,7 @@ def _trees(
     wave: Waveform,
     builder: ProfileBuilder,
     chosen: Sequence[Signal],
+    changes: Changes,
     states: States,
     used: list[int],
 ) -> Ints:
@@ -123,13 +147,24 @@ def _trees(
     ]
 
     def state(place: int, value: int) -> int:
-        name = "x" if value == UNKNOWN else str(value)
+        name = _state(chosen[place], changes.labels[used[place]], value)
         frame = Frame(Kind.STATE, name, chosen[place].full_name)
         return builder.path(threads[place], frame)
 
     rows = states.values[:, used].tolist()
     trees = [builder.tree(state(place, v) for place, v in enumerate(row)) for row in rows]
     return np.array(trees, dtype=np.int64)
+
+
+def _state(signal: Signal, labels: Sequence[str] | None, value: int) -> str:
+    """What a value is called."""
+    if value == UNKNOWN:
+        return "x"
+    if labels is None:
+        named = signal.states and signal.states.get(f"{value:0{signal.width}b}")
+        return named or str(value)
+    text = labels[value]
+    return text if text.strip() else f"'{text}'"
 
 
 def _undefined(chosen: Sequence[Signal], states: States, used: list[int]) -> list[Anomaly]:

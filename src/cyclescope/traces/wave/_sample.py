@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.traces._wave import UNKNOWN
+from cyclescope.traces.wave._types import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cyclescope.model import Ints
-    from cyclescope.traces._wave import Changes
+    from cyclescope.traces.wave._types import Changes
 
 __all__ = ["States", "rising", "sample"]
 
