@@ -193,6 +193,7 @@ const STEPS: [&str; 8] = [
 /// End this process some time after one of these signals was written to `line`, whatever it does.
 ///
 /// Python attends to a signal between two of its own instructions only; a library may take long.
+/// A zero says that the process has done its work, and ends by itself.
 #[pyfunction]
 pub fn end_after(
     line: RawFd,
@@ -201,19 +202,30 @@ pub fn end_after(
     message: String,
     status: i32,
 ) -> PyResult<()> {
-    let wait = std::time::Duration::from_secs_f64(seconds);
-    let watch = move || loop {
-        let mut signal = 0u8;
-        match unsafe { libc::read(line, (&raw mut signal).cast(), 1) } {
-            1 if signals.contains(&signal) => {
-                std::thread::sleep(wait);
+    let watch = move || {
+        let mut deadline: Option<std::time::Instant> = None;
+        loop {
+            let left = deadline.map_or(-1, |at| {
+                let left = at.saturating_duration_since(std::time::Instant::now());
+                left.as_millis().try_into().unwrap_or(i32::MAX)
+            });
+            let mut polled = libc::pollfd { fd: line, events: libc::POLLIN, revents: 0 };
+            if left == 0 || unsafe { libc::poll(&raw mut polled, 1, left) } == 0 {
                 unsafe {
                     libc::write(2, message.as_ptr().cast(), message.len());
                     libc::_exit(status);
                 }
             }
-            0 => return,
-            _ => {}
+            let mut signal = 0u8;
+            match unsafe { libc::read(line, (&raw mut signal).cast(), 1) } {
+                1 if signal == 0 => return,
+                1 if signals.contains(&signal) => {
+                    let seconds = std::time::Duration::from_secs_f64(seconds);
+                    deadline.get_or_insert(std::time::Instant::now() + seconds);
+                }
+                0 => return,
+                _ => {}
+            }
         }
     };
     std::thread::Builder::new().stack_size(1 << 16).spawn(watch).map(|_| ()).map_err(Into::into)

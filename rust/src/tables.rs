@@ -9,8 +9,22 @@ use parquet::schema::types::ColumnDescriptor;
 
 type Table = SerializedFileReader<bytes::Bytes>;
 
+/// The most regular of runs pack without bound: so many rows a file may hold whatever its size.
+const LEAST_ROWS: u64 = 16_000_000;
+/// And so many for each of its bytes.
+const ROWS_PER_BYTE: u64 = 1000;
+/// Names repeat, but each row spells them out.
+const TEXT_PER_BYTE: usize = 1000;
+const LEAST: usize = 1 << 20;
+
 fn open(data: &[u8]) -> Result<Table> {
-    SerializedFileReader::new(bytes::Bytes::copy_from_slice(data))
+    let table = SerializedFileReader::new(bytes::Bytes::copy_from_slice(data))?;
+    // Before anything is allocated for them.
+    let rows: i64 = table.metadata().row_groups().iter().map(|group| group.num_rows()).sum();
+    if rows < 0 || rows as u64 > LEAST_ROWS.max(ROWS_PER_BYTE * data.len() as u64) {
+        return Err(ParquetError::General(format!("{rows} rows in {} bytes", data.len())));
+    }
+    Ok(table)
 }
 
 /// A flat column of integers of any width; a missing value is -1.
@@ -84,7 +98,17 @@ fn append<T: DataType>(
 /// All rows as a JSON list of objects.
 pub fn rows(data: &[u8]) -> Result<String> {
     let table = open(data)?;
-    let rows: Result<Vec<_>> =
-        table.get_row_iter(None)?.map(|row| row.map(|row| row.to_json_value())).collect();
-    Ok(serde_json::Value::Array(rows?).to_string())
+    let most = LEAST.max(TEXT_PER_BYTE * data.len());
+    let mut text = String::from("[");
+    for row in table.get_row_iter(None)? {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&row?.to_json_value().to_string());
+        if text.len() > most {
+            return Err(ParquetError::General(format!("more than {most} characters of text")));
+        }
+    }
+    text.push(']');
+    Ok(text)
 }

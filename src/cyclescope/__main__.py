@@ -27,9 +27,12 @@ def main() -> int:
         # See the package: from here on there is an answer.
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        from cyclescope.cli import all_is_said
         from cyclescope.cli import main as program
 
-        return program(watched=True)
+        status = program(watched=True)
+        all_is_said()
+        return status
     except KeyboardInterrupt:  # while modules were still being loaded
         print("cyclescope: interrupted", file=sys.stderr)
         return 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -11,7 +12,7 @@ import time
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cyclescope.errors import OutputError
 
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_free",
+    "parse_json",
+    "parse_toml",
+    "read_bytes",
     "read_source",
+    "read_text",
     "scratch",
     "source_below",
     "undisturbed",
@@ -260,6 +265,73 @@ def _remove_if_left(folder: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(lock)
+
+
+_LARGEST = 1 << 30  # bytes
+_LARGEST_TEXT = 64 << 20
+
+
+def read_bytes(path: Path, most: int = _LARGEST) -> bytes:
+    """The contents of a file, which may be a device or a pipe without an end.
+
+    Raises:
+        OSError: it cannot be read, or is larger than `most` bytes.
+    """
+    with path.open("rb") as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"is larger than {most >> 20:,} MB", str(path))
+    return data
+
+
+def read_text(path: Path, most: int = _LARGEST_TEXT, errors: str = "strict") -> str:
+    """The text of a file in UTF-8, with the newlines of any system.
+
+    Raises:
+        OSError: as `read_bytes`.
+        UnicodeDecodeError: it is none.
+    """
+    text = read_bytes(path, most).decode("utf-8", errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def parse_json(text: str | bytes, **hooks: Any) -> Any:
+    """As `json.loads`, but all that is wrong with a text is one kind of error.
+
+    Raises:
+        JSONDecodeError: it is not JSON, is nested too deeply, or a number is too long.
+    """
+    import json
+
+    try:
+        return json.loads(text, **hooks)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", "", 0) from None
+    except UnicodeDecodeError:
+        raise json.JSONDecodeError("not UTF-8 text", "", 0) from None
+    except ValueError:
+        # Python refuses integers of thousands of digits.
+        raise json.JSONDecodeError("a number has too many digits", "", 0) from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """As `tomllib.loads`, but all that is wrong with a text is one kind of error.
+
+    Raises:
+        TOMLDecodeError: it is not TOML, is nested too deeply, or a number is too long.
+    """
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("nested too deeply") from None
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(str(error)) from None
 
 
 _SOURCES = frozenset({".c", ".cpp", ".fuse", ".futil", ".h", ".mlir", ".py", ".scala"})

@@ -59,7 +59,7 @@ def confinement() -> tuple[int, bool]:
     """(version of Landlock, 0 if there is none; whether there are seccomp filters)."""
 
 def end_after(line: int, signals: bytes, seconds: float, message: str, status: int) -> None:
-    """End this process some time after one of these signals was written to `line`."""
+    """End this process some time after one of these signals was written to `line`; 0 ends that."""
 
 def spawn(
     arguments: Sequence[bytes],

@@ -32,6 +32,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cyclescope._files import parse_toml, read_text
 from cyclescope.bounds._technology import FAMILIES, OPERATORS, VIRTEX7, Technology
 from cyclescope.errors import InputError
 
@@ -129,13 +130,13 @@ def read_calibration(
     name = str(file)
     if text is None:
         try:
-            text = Path(file).read_text(encoding="utf-8")
+            text = read_text(Path(file))
         except FileNotFoundError:
             raise InputError(f"{name}: no such file") from None
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{name}: cannot be read: {error}") from error
     try:
-        table = tomllib.loads(text)
+        table = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name}: not TOML: {error}") from None
     reader = _Reader(name)
@@ -315,7 +316,7 @@ def read_schedule_report(
     name = str(file)
     if text is None:
         try:
-            text = Path(file).read_text(encoding="utf-8", errors="replace")
+            text = read_text(Path(file), errors="replace")
         except OSError as error:
             raise InputError(f"{name}: cannot be read: {error.strerror or error}") from error
     rules: dict[str, StatementRule] = {}

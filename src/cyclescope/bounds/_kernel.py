@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope._stack import deep_recursion
 from cyclescope.bounds._calibration import PortRule
 from cyclescope.bounds._counters import expressions, statements
 from cyclescope.bounds._lower import Lowering
@@ -21,7 +22,6 @@ from cyclescope.c import (
     Unary,
     Unit,
     Variable,
-    deep_recursion,
     walk,
 )
 from cyclescope.errors import InputError, SourceError

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from cyclescope._stack import deep_recursion
 from cyclescope.bounds._calibration import Calibration, read_schedule_report
 from cyclescope.bounds._contents import contents_of, made_up_values
 from cyclescope.bounds._detail import Detail, detail_of
@@ -121,6 +122,7 @@ def _prepared(
     return unit, network, declarations, given
 
 
+@deep_recursion()
 def estimate(
     file: Files,
     *,

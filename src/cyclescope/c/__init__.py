@@ -10,7 +10,6 @@ Nothing is refused here but what isn't C: constructs outside the tree are `Opaqu
 headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the room.
 """
 
-from cyclescope.c._depth import deep_recursion
 from cyclescope.c._link import body_start, link
 from cyclescope.c._print import show
 from cyclescope.c._read import read_c
@@ -108,7 +107,6 @@ __all__ = [
     "While",
     "body_start",
     "children",
-    "deep_recursion",
     "link",
     "read_c",
     "show",

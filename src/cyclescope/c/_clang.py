@@ -6,10 +6,12 @@ Everything here is loosely typed, since the binding is; nothing outside the room
 from __future__ import annotations
 
 import ctypes
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cyclescope._stack import with_room
 from cyclescope.errors import SourceError, ToolError
 
 if TYPE_CHECKING:
@@ -77,6 +79,8 @@ def _library() -> tuple[Any, Any]:
     except cindex.LibclangError as error:
         reason = str(error).splitlines()[0]
         raise ToolError(f"libclang cannot be loaded: {reason}; reinstall libclang") from None
+    # In our thread, which has room for deep nesting, not in one of its own, which has not.
+    os.environ["LIBCLANG_NOTHREADS"] = "1"
     for name, result, arguments in (
         ("clang_getCursorBinaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
         ("clang_getBinaryOperatorKindSpelling", cindex._CXString, [ctypes.c_int]),
@@ -197,12 +201,13 @@ def parse(
     arguments = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), _OPENMP, *flags]
     arguments += [word for folder in _SYSTEM for word in ("-idirafter", folder)]
     try:
-        unit = cindex.Index.create().parse(
+        unit = with_room(
+            cindex.Index.create().parse,
             str(file),
-            args=arguments,
-            unsaved_files=[(str(file), text)],
+            arguments,
+            [(str(file), text)],
             # Without it nothing is known of what `#if` leaves out.
-            options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
+            cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
         )
     except cindex.TranslationUnitLoadError:
         raise SourceError(f"{file}: libclang cannot read it with {' '.join(flags)}") from None

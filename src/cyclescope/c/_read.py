@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._files import read_text
+from cyclescope._stack import deep_recursion
 from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
-from cyclescope.c._depth import DEEPEST, deep_recursion
+from cyclescope.c._depth import DEEPEST
 from cyclescope.c._pragmas import Pragmas, find_pragmas, is_within
 from cyclescope.c._tree import (
     Block,
@@ -70,7 +72,7 @@ def read_c(
     path = Path(file)
     if text is None:
         try:
-            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            text = read_text(path, errors="surrogateescape")
         except FileNotFoundError:
             raise SourceError(f"{path}: no such file") from None
         except OSError as error:
@@ -95,7 +97,7 @@ class _Reader:
         for inclusion in unit.get_includes():
             name = inclusion.include.name
             if name not in self._sources and not _clang.is_system(name):
-                self._sources[name] = Path(name).read_text(encoding="utf-8", errors="replace")
+                self._sources[name] = read_text(Path(name), errors="replace")
         found = [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
         self._skipped = tuple(r for r in _clang.skipped(unit) if r[0] in self._sources)
         self._pragmas = Pragmas([p for p in found if not is_within(p.where, self._skipped)])

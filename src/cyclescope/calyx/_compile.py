@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from cyclescope import _native
 from cyclescope._files import scratch
+from cyclescope._stack import with_room
 from cyclescope.calyx._float import complete, write_float_library
 from cyclescope.calyx._foreign import refuse_reaching_out
 from cyclescope.calyx._record import ComponentRecord, Record, make_record, read_record
@@ -18,15 +17,13 @@ from cyclescope.errors import OutputError, SourceError
 from cyclescope.sim import CaptureModule, Design, Memory, Signal, current_trust
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Position
 
 __all__ = ["Program", "compile_program", "list_passes"]
-
-T = TypeVar("T")
 
 # The parser names the rules of its grammar.
 _RULES = {
@@ -152,7 +149,7 @@ def _built_in(
                 replacements[text.path] = copy
                 known[str(copy)] = text
         try:
-            verilog, record = _with_room(
+            verilog, record = with_room(
                 _native.compile, path, library, work, replacements, list(passes), list(disable),
                 list(options), instrument, current_trust().refuse,
             )  # fmt: skip
@@ -161,19 +158,6 @@ def _built_in(
             message = message.replace(f"({library})", "")
             raise SourceError(_explain(path, known, message, file, offset)) from None
     return verilog, read_record(record), known
-
-
-_STACK = 512 << 20  # bytes; the system gives them as they are used
-
-
-def _with_room(work: Callable[..., T], *arguments: object) -> T:
-    """Call the compiler where the stack is large: it recurses into nested statements."""
-    before = threading.stack_size(_STACK)
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(work, *arguments).result()
-    finally:
-        threading.stack_size(before)
 
 
 def _by_own(

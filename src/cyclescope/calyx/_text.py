@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._files import read_bytes
 from cyclescope.calyx._float import float_constant
 from cyclescope.errors import SourceError
 from cyclescope.model import Position
@@ -43,6 +44,7 @@ _LIST_SET = re.compile(rb'\s*"(\w+)"\s*=\s*(' + _SET + rb")\s*,?")
 _WORD = re.compile(rb"\S")
 _IMPORT = re.compile(rb'^\s*import\s*"([^"]*)"\s*;', re.MULTILINE)
 _NESTING = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}()]|\belse\s+if\b|\bif\b', re.DOTALL)
+_LARGEST = 256 << 20  # bytes of a file
 _DEEPEST = 10_000  # for which the compiler has room on its stack, see `_compile`
 _LEVELS = {".py": "calyx-py", ".fuse": "dahlia", ".futil": "calyx", ".c": "c", ".mlir": "mlir"}
 
@@ -131,7 +133,7 @@ def read_program(main: Path, *, bound: bool = True) -> dict[Path, ProgramText]:
 
 def _read(path: Path, main: Path) -> ProgramText:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, _LARGEST)
         data.decode()
     except FileNotFoundError:
         raise SourceError(f"{path}: no such file") from None

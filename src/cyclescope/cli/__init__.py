@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -17,7 +18,7 @@ import click
 from cyclescope import __version__
 from cyclescope.errors import CyclescopeError
 
-__all__ = ["COMMANDS", "main", "program"]
+__all__ = ["COMMANDS", "all_is_said", "main", "program"]
 
 # Sources first, then views. A verb is the command of that name in the module of that name, with
 # an underscore behind it where the word is taken.
@@ -118,6 +119,15 @@ def _end_in_time() -> None:
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
 
 
+def all_is_said() -> None:
+    """What was to be done is done and said: the process may take its time to end."""
+    if threading.current_thread() is threading.main_thread():
+        told = signal.set_wakeup_fd(-1)
+        if told >= 0:
+            with suppress(OSError):
+                os.write(told, b"\0")
+
+
 def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
     """Run the command line; gives the exit status.
 
@@ -205,7 +215,8 @@ def _limit() -> str:
 def _complain(message: str, status: int, error: Exception | None = None) -> int:
     if error is not None and os.environ.get("CYCLESCOPE_DEBUG"):
         raise error
+    from cyclescope.views._text import visible
+
     # One line, whatever names the program has.
-    line = " ".join(message.split())
-    print(f"cyclescope: {line}", file=sys.stderr)
+    print(f"cyclescope: {visible(' '.join(message.split()))}", file=sys.stderr)
     return status

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cyclescope._files import parse_json, read_text
 from cyclescope.cli._common import check_outputs, force_option, pairs, report, writing
 from cyclescope.cli._trust import trust_options
 
@@ -159,7 +160,7 @@ def _data(path: Path) -> dict[str, Any]:
     from cyclescope.errors import DataError
 
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
+        loaded = parse_json(read_text(path, 1 << 30))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:

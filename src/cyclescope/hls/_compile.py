@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._stack import deep_recursion
 from cyclescope.c import read_c
 from cyclescope.hls._depend import depend
 from cyclescope.hls._openmp import Constants
@@ -49,6 +50,7 @@ class Program:
         return self.lowered.region
 
 
+@deep_recursion()
 def compile_c(
     file: str | os.PathLike[str],
     *,

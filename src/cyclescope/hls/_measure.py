@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope._files import write_together
+from cyclescope._stack import deep_recursion
 from cyclescope.errors import OutputError, RunError
 from cyclescope.hls._compare import differences, order_matters
 from cyclescope.hls._host import Host
@@ -109,6 +110,7 @@ def machine_of(
     return build_machine(region, program.schedules, checks=checks, unit=unit)
 
 
+@deep_recursion()
 def measure(
     program: Program,
     arguments: Sequence[str] = (),

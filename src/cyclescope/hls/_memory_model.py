@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from cyclescope._files import parse_toml, read_text
 from cyclescope.errors import DataError
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ def read_memory_model(path: Path) -> MemoryModel:
         DataError: it cannot be read, is not TOML, or has a name or value that is not known.
     """
     try:
-        text = path.read_text("utf-8")
+        text = read_text(path)
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise DataError(f"{path}: cannot read the memory model: {reason}") from error
     try:
-        values = tomllib.loads(text)
+        values = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path}: not TOML: {error}") from error
     known = [field.name for field in fields(MemoryModel)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from cyclescope._stack import deep_recursion
 from cyclescope.c import Array as CArray
 from cyclescope.c import (
     Block,
@@ -16,7 +17,6 @@ from cyclescope.c import (
     Struct,
     Variable,
     Vector,
-    deep_recursion,
 )
 from cyclescope.errors import SourceError
 from cyclescope.hls._addresses import addressed

@@ -31,6 +31,7 @@ from enum import IntEnum, StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from cyclescope._files import parse_json, read_bytes
 from cyclescope.errors import DataError
 
 if TYPE_CHECKING:
@@ -363,7 +364,7 @@ def read_layout(path: Path) -> TraceLayout:
         DataError: it cannot be read, is no layout, or one that no unit has.
     """
     try:
-        head = json.loads(path.read_bytes())
+        head = parse_json(read_bytes(path))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclescope._files import read_bytes
 from cyclescope.errors import DataError
 from cyclescope.hls._trace_format import (
     CLOCK_BITS,
@@ -108,7 +109,7 @@ def import_dump(dump: Path, layout: Path, *, period_ps: int | None = None) -> Pr
     """
     form = read_layout(layout)
     try:
-        data = dump.read_bytes()
+        data = read_bytes(dump)
         inputs = {path.name: sha256(path.read_bytes()).hexdigest() for path in (dump, layout)}
     except OSError as error:
         raise DataError(f"{dump}: cannot be read: {error.strerror or error}") from error

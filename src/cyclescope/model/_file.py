@@ -49,6 +49,9 @@ __all__ = ["FORMAT_VERSION", "load", "save"]
 FORMAT = "cyclescope profile"
 FORMAT_VERSION = 1
 
+_TABLES = (
+    "frames", "paths", "trees", "runs", "counters", "banks", "values", "sources", "areas",
+)  # fmt: skip
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold: equal bytes each time
 
 
@@ -199,6 +202,8 @@ def load(path: str | os.PathLike[str]) -> Profile:
     """
     source = Path(path)
     try:
+        if source.exists() and not (source.is_file() or source.is_dir()):
+            raise ProfileFileError(f"{source}: is a device or a pipe, not a file; copy it to one")
         archive = zipfile.ZipFile(source)
     except FileNotFoundError:
         raise ProfileFileError(
@@ -211,6 +216,7 @@ def load(path: str | os.PathLike[str]) -> Profile:
     except OSError as error:
         raise ProfileFileError(f"{source}: cannot be read: {error.strerror or error}") from error
     with archive:
+        _check_members(archive, source)
         head = _head(archive, source)
         try:
             profile = _read(archive, head)
@@ -225,6 +231,29 @@ def load(path: str | os.PathLike[str]) -> Profile:
     return profile
 
 
+_MEMBERS = frozenset({"head.json", *(f"{table}.parquet" for table in _TABLES)})
+_LARGEST_HEAD = 64 << 20  # bytes
+
+
+def _check_members(archive: zipfile.ZipFile, source: Path) -> None:
+    """Refuse what is not laid out as we write it, before any of it is read.
+
+    Members are stored: what is small on disk is small in memory, tables apart, which are measured
+    before they are unpacked.
+    """
+    seen: set[str] = set()
+    for member in archive.infolist():
+        name = member.filename
+        if name not in _MEMBERS:
+            continue
+        stored = member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & 1
+        if not stored or member.file_size != member.compress_size or name in seen:
+            raise ProfileFileError(f"{source}: damaged (its member {name}); make it anew")
+        if name == "head.json" and member.file_size > _LARGEST_HEAD:
+            raise ProfileFileError(f"{source}: its head is larger than any that is written")
+        seen.add(name)
+
+
 def _head(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
     try:
         head = json.loads(archive.read("head.json"))
@@ -235,7 +264,9 @@ def _head(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ProfileFileError(f"{source}: a zip file, but not a profile")
     version = head.get("version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or version < 1:
+        raise ProfileFileError(f"{source}: damaged (its format version); make it anew")
+    if version > FORMAT_VERSION:
         raise ProfileFileError(
             f"{source}: written in format version {version}, this cyclescope reads up to "
             f"{FORMAT_VERSION}; install a newer cyclescope"
@@ -252,6 +283,9 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
     owner, shown = ints("trees", "tree"), ints("runs", "tree")
     count = int(owner[-1]) + 1 if len(owner) else 0
     count = max(count, int(shown.max(initial=-1)) + 1)
+    # Each tree has a path or is shown: no more of them than rows.
+    if not 0 <= count <= len(owner) + len(shown) + 1 or (len(owner) and owner[0] < 0):
+        raise LawError("trees are numbered from 0 on")
     offset = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=offset[1:])
     banks = _read_banks(head["banks"], ints)
@@ -290,18 +324,23 @@ def _read_areas(archive: zipfile.ZipFile) -> tuple[Area, ...]:
 
 
 def _read_banks(shapes: list[list[int]], ints: Callable[[str, str], Ints]) -> list[Bank]:
-    banks = []
-    for index, (states, columns) in enumerate(shapes):
-        own = ints("banks", "bank") == index
-        value = ints("values", "value")[ints("values", "bank") == index]
-        banks.append(
-            Bank(
-                ints("banks", "cycles")[own],
-                ints("banks", "state")[own],
-                value.reshape(states, columns),
-            )
+    if not shapes:
+        return []
+    owner, cycles, state = (ints("banks", column) for column in ("bank", "cycles", "state"))
+    valued, value = ints("values", "bank"), ints("values", "value")
+    count = len(shapes)
+    # Banks stand one after the other, in both tables.
+    if (np.diff(owner) < 0).any() or (np.diff(valued) < 0).any() or count > len(value) + 1:
+        raise LawError("banks are in order")
+    first, begin = (np.searchsorted(rows, np.arange(count + 1)) for rows in (owner, valued))
+    return [
+        Bank(
+            cycles[first[i] : first[i + 1]],
+            state[first[i] : first[i + 1]],
+            value[begin[i] : begin[i + 1]].reshape(states, columns),
         )
-    return banks
+        for i, (states, columns) in enumerate(shapes)
+    ]
 
 
 def _meta(head: dict[str, Any]) -> Meta:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from cyclescope._files import read_text
 from cyclescope.errors import DataError
 from cyclescope.sim._numbers import parse_format
 
@@ -43,7 +44,7 @@ def read_data(path: Path) -> MemoryData:
         DataError: the file cannot be read, is not JSON, or not an object of objects.
     """
     try:
-        text = path.read_text("utf-8")
+        text = read_text(path, _LARGEST)
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise DataError(f"{path}: cannot read the data: {reason}") from error
@@ -66,6 +67,9 @@ def read_data(path: Path) -> MemoryData:
     return data
 
 
+_LARGEST = 2 << 30  # bytes
+
+
 class _Twice(Exception):  # noqa: N818 - told as a DataError
     """An object of the file has two values of one name."""
 
@@ -76,8 +80,11 @@ class _Twice(Exception):  # noqa: N818 - told as a DataError
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _Twice(next(name for i, name in enumerate(names) if name in names[:i]))
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise _Twice(name)
+            seen.add(name)
     return found
 
 

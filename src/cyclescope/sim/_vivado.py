@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cyclescope._files import read_text
 from cyclescope.errors import InputError
 from cyclescope.sim._synthesis import Usage
 
@@ -42,7 +43,7 @@ def read_vivado(path: Path) -> tuple[Usage, ...]:
     try:
         if path.stat().st_size > _LARGEST:
             raise InputError(f"{path}: larger than any utilisation report; give the report itself")
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_text(path, errors="replace")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:

@@ -19,11 +19,11 @@ disable-pass = [[], ["cell-share"]]
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cyclescope._files import parse_toml, read_text
 from cyclescope.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def read_study(path: Path, commands: Mapping[str, Mapping[str, Option]]) -> Stud
         InputError: it is absent or not TOML, or says something that makes no sense.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
+        text = read_text(path)
+        content = parse_toml(text)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:

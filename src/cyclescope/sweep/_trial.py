@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cyclescope._files import scratch
+from cyclescope._files import read_bytes, scratch
 from cyclescope.errors import InputError
 from cyclescope.sim import Policy, current_trust, finish
 
@@ -95,7 +95,7 @@ def _read(study: Study, name: str) -> bytes:
             f"{study.path}: {name}: leads to {path.resolve()}, which leaves the study's folder"
         )
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError as error:
         raise InputError(f"{study.path}: {path} cannot be read: {error.strerror}") from None
 

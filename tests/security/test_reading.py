@@ -1,0 +1,134 @@
+"""What is read is bounded: files and nesting without an end, names that are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cyclescope.cli import main
+from cyclescope.errors import SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEEP = 100_000
+KERNEL = "void k(int a[4]) {{ for (int i = 0; i < 4; i++) a[i] = {}; }}\n"
+QUIET = "component main() -> () { cells { } wires { } control { } }\n"
+
+
+def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line that it says."""
+    status = main(arguments)
+    said = capsys.readouterr().err
+    assert 2 <= status <= 5, said
+    assert said.count("\n") == 1
+    assert said.isprintable() or said[:-1].isprintable()
+    return said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["calyx", "{folder}/p.futil", "--data", "/dev/zero"],
+        ["calyx", "/dev/zero"],
+        ["bounds", "/dev/zero"],
+        ["bounds", "{folder}/p.c", "--data", "/dev/zero"],
+        ["bounds", "{folder}/p.c", "--calibration", "/dev/zero"],
+        ["sweep", "/dev/zero"],
+        ["summary", "/dev/zero"],
+    ],
+    ids=lambda arguments: " ".join(arguments).replace("{folder}/", ""),
+)
+def test_a_file_without_an_end(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    from cyclescope import _files
+    from cyclescope.calyx import _text
+    from cyclescope.sim import _memory
+
+    # The limits are those of large machines; the tests' need not be.
+    before = _files.read_bytes
+    monkeypatch.setattr(
+        _files, "read_bytes", lambda path, most=1 << 30: before(path, min(most, 1 << 20))
+    )
+    monkeypatch.setattr(_text, "_LARGEST", 1 << 20)
+    monkeypatch.setattr(_memory, "_LARGEST", 1 << 20)
+    (tmp_path / "p.futil").write_text(QUIET)
+    (tmp_path / "p.c").write_text(KERNEL.format("1"))
+    said = complaint([word.format(folder=tmp_path) for word in arguments], capsys)
+    assert "is larger than 1 MB" in said or "a device or a pipe" in said
+
+
+@pytest.mark.parametrize("verb", ["sweep", "bounds"])
+def test_toml_of_brackets(verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.toml").write_text("x = " + "[" * DEEP)
+    (tmp_path / "p.c").write_text(KERNEL.format("1"))
+    given = {
+        "sweep": ["sweep", str(tmp_path / "x.toml")],
+        "bounds": ["bounds", str(tmp_path / "p.c"), "--calibration", str(tmp_path / "x.toml")],
+    }[verb]
+    assert "x.toml" in complaint(given, capsys)
+
+
+@pytest.mark.parametrize("text", ["[" * DEEP, '{"a":' * DEEP, '{"a": ' + "9" * 10_000 + "}"])
+@pytest.mark.parametrize("verb", ["calyx", "bounds"])
+def test_json_of_brackets(
+    verb: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.json").write_text(text)
+    (tmp_path / "p.futil").write_text(QUIET)
+    (tmp_path / "p.c").write_text(KERNEL.format("1"))
+    program = tmp_path / ("p.futil" if verb == "calyx" else "p.c")
+    assert "x.json" in complaint([verb, str(program), "--data", str(tmp_path / "x.json")], capsys)
+
+
+def test_a_memory_that_is_there_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    memory = '{"data":[1],"format":{"numeric_type":"bitnum","is_signed":false,"width":32}}'
+    (tmp_path / "x.json").write_text(f'{{"mem":{memory},"mem":{memory}}}')
+    (tmp_path / "p.futil").write_text(QUIET)
+    given = ["calyx", str(tmp_path / "p.futil"), "--data", str(tmp_path / "x.json")]
+    said = complaint(given, capsys)
+    assert "mem" in said
+    assert "twice" in said
+
+
+def test_escapes_in_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.futil").write_text('import "\x1b[2Jx.futil";\n' + QUIET)
+    assert "\\x1b[2J" in complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+    (tmp_path / "p.futil").write_text('import "\u202ex\u2066.futil";\n' + QUIET)
+    assert "\\u202e" in complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+
+
+LONG = {
+    "terms": lambda n: "1" + " + a[i]" * n,
+    "signs": lambda n: "- " * n + "1",
+    "conditions": lambda n: "a[i] ? 1 : " * n + "2",
+    "assignments": lambda n: "a[i] = " * n + "1",
+    "addresses": lambda n: "*&" * n + "a[i]",
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("count", [2_000, 20_000])
+def test_long_expressions_are_refused(kind: str, count: int) -> None:
+    from cyclescope.c import read_c
+
+    with pytest.raises(SourceError, match=r"k\.c:1: nested too deeply"):
+        read_c("k.c", text=KERNEL.format(LONG[kind](count)))
+
+
+@pytest.mark.parametrize("text", ["if (a[0]) ", "for (int i = 0; i < 2; i++) ", "while (a[0]) "])
+def test_long_chains_of_statements_are_refused(text: str) -> None:
+    from cyclescope.c import read_c
+
+    with pytest.raises(SourceError, match=r"k\.c:1: nested too deeply"):
+        read_c("k.c", text="void k(int a[4]) { " + text * 20_000 + "a[0] = 1; }")
+
+
+def test_a_thousand_terms_are_bounded() -> None:
+    from cyclescope.bounds import estimate
+
+    result = estimate("k.c", text=KERNEL.format(LONG["terms"](1_000)))
+    assert result.absolute.cycles > 0
