@@ -44,7 +44,9 @@ def test_there_are_ten_producers() -> None:
 @pytest.mark.parametrize("path", FILES, ids=IDS)
 def test_the_same_states_from_every_producer(path: Path) -> None:
     names = full_names(path, "count", "state", "busy")
-    profile = import_signals(path, names, CLOCK.get(path.parent.name, "clk"))
+    # A clock has several names where it is a port too; the file made of GHDL's has one.
+    clock = "clk" if path.stem == "phase" else CLOCK.get(path.parent.name, "clk")
+    profile = import_signals(path, names, clock)
     check_laws(profile)
     count, state, busy = (cycles(history(profile, name)) for name in names)
     # Where a run begins and ends is the producer's: some show an edge more than others.

@@ -161,6 +161,11 @@ fn loaded(
         }
         next.extend(changes.peek().map(|(time, _)| std::cmp::Reverse((*time, number))));
     }
+    // The run goes on after the last change of what is wanted.
+    let last = body.time_table.last().and_then(|time| i64::try_from(*time).ok());
+    if last > taker.changes.times.last().copied() {
+        taker.changes.times.extend(last);
+    }
     Ok(())
 }
 
