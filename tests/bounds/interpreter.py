@@ -774,6 +774,7 @@ class _Counters:
         self.beginnings: set[int] = set()
         self.changed = {v for v, _ in _changes(function.body)}
         self.params = set(function.params)
+        self.fixed = {v for v in _constants(function.body) if v not in self.changed}
         assert function.body is not None
         self.scan(function.body, set(), top=True)
 
@@ -850,9 +851,19 @@ class _Counters:
         return all(
             isinstance(n, Literal | Cast | Binary)
             or (isinstance(n, Unary) and n.op == "-")
-            or (isinstance(n, Name) and n.variable not in touched and n.variable in outer)
+            or (
+                (isinstance(n, Name) and n.variable not in touched)
+                and n.variable in outer | self.fixed
+            )
             for n in walk(by)
         )
+
+
+def _constants(node: Any) -> list[Variable]:
+    """The variables that are declared with a number."""
+    own = node.variables if isinstance(node, Declare) else ()
+    found = [v for v in own if isinstance(v.init, Literal)]
+    return found + [v for inner in _parts(node) for v in _constants(inner)]
 
 
 def _parts(node: Any) -> list[Any]:
