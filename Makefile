@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units fuzz bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -66,6 +66,9 @@ pictures: setup  ## make what docs/views shows anew
 
 units: setup     ## stream vectors through the arithmetic units: make units [VECTORS=N] [SEED=N]
 	$(BIN)/python tests/rtl/fpu.py $(or $(VECTORS),1000000) $(or $(SEED),1)
+
+fuzz: setup      ## feed changed input to all that reads: make fuzz [MINUTES=N] [SEED=N]
+	nice -n 19 $(BIN)/python scripts/fuzz.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
 
 bench: setup     ## measure what the README promises
 	$(BIN)/python benches/bench_calyx.py

@@ -159,20 +159,15 @@ def seeds(name: str) -> list[bytes]:
 
 
 def small_profile() -> bytes:
-    """A profile with runs, trees and a counter."""
-    import numpy as np
+    """A profile of a small kernel, with runs, trees and counters."""
+    from cyclescope.cli import main as command_line
 
-    from cyclescope.model import Frame, Kind, ProfileBuilder, save
-
-    builder = ProfileBuilder()
-    root = builder.path(-1, Frame(Kind.CELL, "main", "main"))
-    group = builder.path(root, Frame(Kind.GROUP, "g", "main"))
-    del np
-    for cycles, paths in ((3, [root]), (5, [root, group]), (2, [root])):
-        builder.run(cycles, builder.tree(paths))
-    with tempfile.TemporaryDirectory() as folder:
-        save(builder.finish(), Path(folder) / "p.cyc")
-        return (Path(folder) / "p.cyc").read_bytes()
+    with tempfile.TemporaryDirectory() as name:
+        kernel, made = Path(name) / "k.c", Path(name) / "k.cyc"
+        kernel.write_bytes(INVENTED["kernel"])
+        if command_line(["bounds", str(kernel), "-o", str(made)]):
+            raise RuntimeError("no seed for profiles")
+        return made.read_bytes()
 
 
 def changed(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
@@ -309,6 +304,8 @@ def one(name: str, folder: Path, seed: int, seconds: float) -> tuple[int, int, f
     if child == 0:
         try:
             work(name, folder, seed, seconds)
+        except BaseException:  # noqa: BLE001 - the parent must not go on as if all were well
+            report(folder, name, b"", traceback.format_exc())
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)

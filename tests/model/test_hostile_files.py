@@ -194,3 +194,15 @@ def test_the_most_regular_of_long_runs_is_read(sound: Path, tmp_path: Path) -> N
     save(long, tmp_path / "long.cyc")
     assert (tmp_path / "long.cyc").stat().st_size < 200_000
     assert load(tmp_path / "long.cyc").cycles == 5_000_000
+
+
+def test_a_member_whose_name_is_no_text(sound: Path, tmp_path: Path) -> None:
+    # Found by scripts/fuzz.py: the zip says that the name is UTF-8, and it is not.
+    data = sound.read_bytes()
+    at = data.rindex(b"PK\x01\x02")
+    changed = bytearray(data)
+    changed[at + 8 : at + 10] = (0x800).to_bytes(2, "little")
+    changed[at + 46] = 0xA3
+    (tmp_path / "h.cyc").write_bytes(bytes(changed))
+    with pytest.raises(ProfileFileError, match="not a profile, or cut short"):
+        load(tmp_path / "h.cyc")

@@ -132,3 +132,11 @@ def test_a_thousand_terms_are_bounded() -> None:
 
     result = estimate("k.c", text=KERNEL.format(LONG["terms"](1_000)))
     assert result.absolute.cycles > 0
+
+
+@pytest.mark.parametrize("name", ["x" * 5_000, "a\0b.futil", "x/" * 3_000])
+def test_an_import_whose_name_is_none(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.futil").write_text(f'import "{name}";\n' + QUIET)
+    assert "p.futil" in complaint(["calyx", str(tmp_path / "p.futil")], capsys)

@@ -115,7 +115,10 @@ def read_program(main: Path, *, bound: bool = True) -> dict[Path, ProgramText]:
             # The compiler looks beside the file first, then in its library.
             folder = path.parent.resolve() if path == main else path.parent
             beside = folder / imported
-            if not beside.exists():
+            try:
+                if not beside.exists():
+                    continue
+            except (OSError, ValueError):  # no name of a file: the compiler says so
                 continue
             if bound and not beside.resolve().is_relative_to(home):
                 line = text.clean.count(b"\n", 0, match.start(1)) + 1

@@ -211,7 +211,7 @@ def load(path: str | os.PathLike[str]) -> Profile:
         ) from None
     except IsADirectoryError:
         raise ProfileFileError(f"{source}: is a folder, not a profile") from None
-    except (zipfile.BadZipFile, NotImplementedError):
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError):
         raise ProfileFileError(f"{source}: not a profile, or cut short; make it anew") from None
     except OSError as error:
         raise ProfileFileError(f"{source}: cannot be read: {error.strerror or error}") from error
