@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cyclescope.bounds._counters import STEPS
 from cyclescope.bounds._forms import Form, Place, Spot, Value, literal
@@ -52,6 +53,9 @@ from cyclescope.c import (
     walk,
 )
 
+if TYPE_CHECKING:
+    from cyclescope.bounds._nests import Loop
+
 __all__ = ["Lowering"]
 
 _MOST_CALLS = 1000
@@ -79,6 +83,13 @@ class Lowering(Storages):
             if isinstance(result.layout, Storage):
                 self.network.result = result.layout
         self._body(function, result)
+        skippable = self.nests.skippable(self.network)
+        if self.network.moving or any(storage.twice for storage in self.network.storages):
+            skippable = frozenset()
+        self.network.loops = len(self.nests.loops) if skippable else 0
+        for loop in self.nests.loops:
+            on = loop.number in skippable
+            self.declarations.append(f"enum {{ SKIPS{loop.number} = {int(on)} }};")
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -128,6 +139,7 @@ class Lowering(Storages):
                 self._switch(node)
             case Goto(target=target):
                 self._note(node.where, "goto", f"goto {target}")
+                self.nests.jumps = True
                 self.emit(f"goto {self._target(target)};")
             case OpaqueStmt(construct=construct):
                 raise self.refuse(node.where, construct, "use if, for, while and do")
@@ -382,6 +394,7 @@ class Lowering(Storages):
         if value.form > Form.AFFINE:
             number = self._note(node.where, _reason("bound", value.form), show(node.value))
             self.emit(f"tests[{number}]++;")
+            self.nests.irregular()
 
     def effect(self, node: Expr) -> Place | Spot:
         """Carry out an assignment or call inside an expression; where its value is then."""
@@ -461,6 +474,7 @@ class Lowering(Storages):
             return
         if node.function in _END:
             code = self.value(node.args[0]).text if node.function == "exit" else _END[node.function]
+            self.nests.irregular()
             self.emit(f"leave({code});")
             return
         if node.function in ("memset", "memcpy", "memmove", "bzero"):
@@ -515,6 +529,9 @@ class Lowering(Storages):
         if value.form > Form.AFFINE and not self._is_affine(node):
             number = self._note(node.where, _reason(what, value.form), self.unit.text(node.where))
             self.emit(f"tests[{number}]++;")
+            self.nests.irregular()
+        elif what == "condition" and not self.tested(node, value):
+            self.nests.irregular()
         return value
 
     def _is_affine(self, node: Expr) -> bool:
@@ -544,9 +561,14 @@ class Lowering(Storages):
                 else:
                     kind = self.scalar(target.type, node.where)
                     value = self._converted(self.value(node.value), kind, node)
+                if value.form > Form.AFFINE:
+                    self.nests.irregular()
                 self.emit(f"{self._counter_cell(target)} = {value.text};")
                 return
-            by = f"({self.value(node.value).text})"
+            amount = self.value(node.value)
+            if amount.form > Form.AFFINE or node.op not in ("+=", "-="):
+                self.nests.irregular()
+            by = f"({amount.text})"
         if isinstance(target.type, Pointer):
             by = f"(int64_t){by} * {size_of(target.type.target) or 1}"
         self.emit(f"{self._counter_cell(target)} {sign}= {by};")
@@ -595,6 +617,7 @@ class Lowering(Storages):
         out = self._label()
         self.emit("{")
         test = self._control(node.condition, "condition")
+        self.nests.irregular()
         again = self._leave[-1][1] if self._leave else ""
         outer, self._switching = self._switching, again
         self._leave.append((out, again))
@@ -621,7 +644,22 @@ class Lowering(Storages):
     def _loop(self, node: Stmt, condition: Expr | None, step: Expr | None, body: Stmt) -> None:
         out, again = self._label(), self._label()
         before = self._enter_loop(node)
+        loop = self.nests.begin(self._is_stepped_by(step, node, before))
+        steps: list[str] = []
+        if step is not None and loop.stepped:
+            outer_lines, self.lines = self.lines, steps
+            self.evaluate(step)
+            self.lines = outer_lines
+        n = loop.number
+        self._skipping(loop, f"u64 w{n} = SKIPS{n} ? begin_loop({n}) : NEVER;")
         self.emit("for (;;) {")
+        self._skipping(
+            loop,
+            f"if (SKIPS{n} && --w{n} == 0) {{ u64 n; w{n} = turn_loop({n}, &n);",
+            "while (n--) {",
+            *steps,
+            "} }",
+        )
         if condition is not None:
             test = self._control(condition, "condition")
             self.emit(f"if (!({test.text})) break;")
@@ -635,17 +673,46 @@ class Lowering(Storages):
         self.emit(f"{again}:;")
         if step is not None:
             self.emit("{")
-            self.evaluate(step)
+            if loop.stepped:
+                self.lines.extend(steps)
+            else:
+                self.evaluate(step)
             self.emit("}")
         self.emit("}")
         self.emit(f"{out}:;")
+        self._skipping(loop, f"if (SKIPS{n}) end_loop({n});")
+        self.nests.end()
         self._leave_loop(before)
+
+    def _is_stepped_by(
+        self, step: Expr | None, node: Stmt, before: list[tuple[Variable, Place]]
+    ) -> bool:
+        """Whether the head steps the loop's counters, all of them, and does nothing else."""
+        if step is None:
+            return False
+        parts = list(walk(step))
+        steps = [n for n in parts if isinstance(n, Assign) or _steps(n)]
+        stepped = {n.target if isinstance(n, Assign) else n.operand for n in steps}  # type: ignore[union-attr]
+        names = {n.variable for n in stepped if isinstance(n, Name)}
+        free = {variable for variable, _ in before}
+        return (
+            bool(free)
+            and names == free == set(self.counters.loops.get(node, ()))
+            and all(n in self.counters.steps for n in steps)
+            and not any(isinstance(n, Call) for n in parts)
+        )
+
+    def _skipping(self, loop: Loop, *lines: str) -> None:
+        """Emit what skips iterations of a loop, for programs that do."""
+        if loop.stepped:
+            self.lines += ["#if PERIODS", *lines, "#endif"]
 
     def _do(self, node: DoWhile) -> None:
         out, again = self._label(), self._label()
         if not self.counters.loops.get(node):
             self._note(node.where, "do loop", f"while ({self.unit.text(node.condition.where)})")
         before = self._enter_loop(node)
+        self.nests.begin(stepped=False)
         self.emit("for (;;) {")
         outer, self._switching = self._switching, ""
         self._leave.append((out, again))
@@ -659,6 +726,7 @@ class Lowering(Storages):
         self.emit(f"if (!({test.text})) break;")
         self.emit("}")
         self.emit(f"{out}:;")
+        self.nests.end()
         self._leave_loop(before)
 
     # -- calls ---------------------------------------------------------------------------------
@@ -780,6 +848,7 @@ class Lowering(Storages):
             )
         elif node.value is not None:
             self.evaluate(node.value)
+        self.nests.irregular()
         if self._leave:
             self._note(node.where, "return inside a loop", "return")
         self.emit(f"goto {label};")

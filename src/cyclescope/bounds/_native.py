@@ -8,6 +8,7 @@ import struct
 import weakref
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -173,6 +174,7 @@ class Records:
         starts: (process, estimate) → starts in each cycle, exact.
         work: (process, estimate) → (shift, cycles of execution per 2^shift cycles).
         seen: per storage, odd if the kernel read what it had not written.
+        skipped: firings that were not executed, since stamps repeat.
         tests: how often each non-affine condition was tested.
         initial, final: values of parameters and globals by storage.
         detail: what was noted of firings, if it was asked for.
@@ -188,6 +190,7 @@ class Records:
     starts: dict[tuple[int, int], Column] = field(default_factory=dict)
     work: dict[tuple[int, int], tuple[int, Column]] = field(default_factory=dict)
     seen: list[int] = field(default_factory=list)
+    skipped: int = 0
     tests: list[int] = field(default_factory=list)
     initial: dict[int, bytes] = field(default_factory=dict)
     final: dict[int, bytes] = field(default_factory=dict)
@@ -249,7 +252,7 @@ class Program:
         self._text = program_text(network, declarations, hosted=host is not None, made_up=made_up)
         self._open = ExitStack()
         self._folder = self._open.enter_context(scratch("bounds"))
-        self._built: dict[tuple[int, int, int, int], Path] = {}
+        self._built: dict[tuple[int, ...], Path] = {}
         small = sum(storage.size for storage in network.storages) < _SMALL
         self._optimise = optimise or ("-Og" if small else "-O1")
         self.execute = execute
@@ -264,8 +267,8 @@ class Program:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _build(self, width: int, absolute: int, unbounded: int, detail: int) -> Path:
-        key = (width, absolute, unbounded, detail)
+    def _build(self, width: int, absolute: int, unbounded: int, detail: int, periods: int) -> Path:
+        key = (width, absolute, unbounded, detail, periods)
         if key not in self._built:
             output = self._folder / "_".join(map(str, key))
             flags = [
@@ -274,6 +277,7 @@ class Program:
                 f"-DABSOLUTE={absolute}",
                 f"-DUNBOUNDED={unbounded}",
                 f"-DDETAIL={detail}",
+                f"-DPERIODS={periods}",
             ]
             if self._host is not None:
                 if self._objects is None:
@@ -294,8 +298,12 @@ class Program:
         dump: bool = False,
         data: bytes | None = None,
         detail_limit: int = 0,
+        periods: bool = True,
     ) -> Records:
         """Run it; with a detail limit, also keep each firing's start and whom it waited for.
+
+        Without details and values, loops whose stamps repeat are not executed to the end
+        (`_periods.h`), unless `periods` says so; what is recorded is the same.
 
         Stamps are as narrow as three times the kernel's memory allows for both estimates
         together; where they overflow, wide ones follow, one estimate after the other if the
@@ -314,22 +322,31 @@ class Program:
         sizes = [(s.size * s.type.bits // 8, s.size) for s in self._network.storages]
         own, elements = (sum(column) for column in zip(*sizes, strict=True)) if sizes else (0, 0)
         wide = 16 * elements <= 2 * own
-        if not wide:
-            try:
-                return self._once(words, data, 32, 1, 1, detail)
-            except _OverflowError:
-                pass
-        if wide or detail or self._host is not None:
-            return self._once(words, data, 64, 1, 1, detail)
-        absolute = self._once(words, data, 64, 1, 0, 0)
-        unbounded = self._once(words, data, 64, 0, 1, 0)
-        return _joined(absolute, unbounded)
+        skips = int(periods and self._network.loops > 0 and not detail and not dump)
+        once = partial(self._once, words, data)
+        try:
+            if not wide:
+                try:
+                    return once(32, 1, 1, detail, skips)
+                except _OverflowError:
+                    pass
+            if wide or detail or self._host is not None:
+                return once(64, 1, 1, detail, skips)
+            return _joined(once(64, 1, 0, 0, skips), once(64, 0, 1, 0, skips))
+        except SourceError:
+            if not skips:
+                raise
+        # What the kernel does wrong is said of the first place, which may have been skipped.
+        return self.run(
+            read=read, write=write, memory=memory, dump=dump, data=data,
+            detail_limit=detail_limit, periods=False,
+        )  # fmt: skip
 
     def _once(
         self, words: list[int], data: bytes | None, width: int, absolute: int, unbounded: int,
-        detail: int,
+        detail: int, periods: int,
     ) -> Records:  # fmt: skip
-        program = self._build(width, absolute, unbounded, detail)
+        program = self._build(width, absolute, unbounded, detail, periods)
         folder = self._folder
         given, output = folder / "parameters", folder / "result"
         given.write_bytes(np.array(words, dtype=np.uint64).tobytes())
@@ -456,6 +473,8 @@ class Program:
                     records.result = file.read(position, size * number)
                 case 103:
                     records.seconds = int(column.window(0, 1)[0]) * 1e-9
+                case 12:
+                    records.skipped = int(column.window(0, 1)[0])
                 case 11:
                     kept.paths[index] = column.window(0, number).reshape(count, 3, 2)
             position += size * number
@@ -517,6 +536,7 @@ def execute(
 
 
 def _joined(absolute: Records, unbounded: Records) -> Records:
+    absolute.skipped = min(absolute.skipped, unbounded.skipped)
     absolute.processes[:, 3:] = unbounded.processes[:, 3:]
     for key in unbounded.starts.keys() | unbounded.work.keys():
         if key[1] == 1:

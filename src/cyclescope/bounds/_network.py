@@ -178,6 +178,7 @@ class Process:
         operands: the text of each value that it reads.
         operand_storage: the storage of each; -1 where only the run finds it.
         targets: the text of each value that it writes.
+        target_storage: the storage of each.
     """
 
     index: int
@@ -190,6 +191,7 @@ class Process:
     operands: list[str] = field(default_factory=list)
     operand_storage: list[int] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
+    target_storage: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,7 @@ class Network:
     sites: list[Site] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
     body: list[str] = field(default_factory=list)
+    loops: int = 0
     scalars: dict[str, int | float] = field(default_factory=dict)
 
     @property

@@ -156,6 +156,7 @@ class Processes(Values):
         building = _Building(
             node.where, names, target, self.lines, self.operands, Operands(ignored=ignored)
         )
+        building.calls = len(self.network.paths)
         self.lines = []
         self.operands = building.operands
         return building
@@ -183,6 +184,7 @@ class Processes(Values):
         for place, _ in places:
             for storage in _storages(place):
                 storage.written = True
+                self.nests.writes((storage.index,))
         operands = building.operands
         constant = value.form is Form.CONSTANT and not operands.texts and not operands.computes
         free = (constant and self.calibration.constants_free) or (address and not operands.texts)
@@ -194,12 +196,18 @@ class Processes(Values):
             return
         process = self._register(building, value, constant=constant)
         process.targets = [place.text for place, _ in places]
-        self.emit("{")
+        process.target_storage = [s.index for place, _ in places for s in _storages(place)]
+        start = len(self.lines)
         self.emit(f"BEGIN({len(operands.texts)});")
         self.lines.extend(body)
         self.emit(f"FIRE({process.index});")
         self._store(places, "STAMPED", operands.ignored)
-        self.emit("}")
+        plain = self.lines[start:]
+        if building.calls < len(self.network.paths):  # its labels must not come twice
+            self.lines[start:] = ["{ NOTED(logging);", *plain, "}"]
+        else:
+            twice = ["#if PERIODS", "if (__builtin_expect(logging, 0)) { NOTED(1);"]
+            self.lines[start:] = [*twice, *plain, "} else", "#endif", "{ NOTED(0);", *plain, "}"]
 
     def _store(
         self, places: list[tuple[Place | Spot, str]], stamp: str, ignored: tuple[str, ...]
@@ -505,6 +513,7 @@ class _Building:
         self.outer = outer
         self.around = around
         self.operands = operands
+        self.calls = 0
 
 
 def _as_assignment(node: Unary) -> Assign:

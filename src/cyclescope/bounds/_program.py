@@ -24,8 +24,8 @@ def program_text(
 ) -> str:
     """The program; which estimates and how wide its stamps are is left to macros.
 
-    The compiler sets STAMP, ABSOLUTE, UNBOUNDED and DETAIL with -D. A `hosted` one is part of the
-    user's own program, which calls `cyclescope_before` where it calls the kernel; its values
+    The compiler sets STAMP, ABSOLUTE, UNBOUNDED, DETAIL and PERIODS with -D. A `hosted` one is part
+    of the user's own program, which calls `cyclescope_before` where it calls the kernel; its values
     are `made_up` where that has no `main` of its own.
     """
     storages = [s for s in network.storages if s.memory is not None]
@@ -42,7 +42,11 @@ def program_text(
         f"#define HOSTED {int(hosted)}",
         f"#define RESULT_SIZE {result.type.bits // 8 if result else 0}",
         "enum { R_PLAIN = 100, R_PLAIN_RESULT, R_RESULT, R_PLAIN_TIME };",
+        f"#define LOOPS {network.loops}",
         _shared("_runtime.h"),
+        "#if PERIODS",
+        _shared("_periods.h"),
+        "#endif",
         f"static u64 tests[{len(network.tests) + 1}];",
         f"static u64 seen[{len(network.storages) + 1}];",
         "enum { WROTE = 2 }; /* in `seen`: a moving pointer wrote it */",
@@ -96,6 +100,7 @@ def _kernel(
             lines.append(f"Stamp *const x{s.index} = k{s.index};")
     lines += [f"u64 f{s.index} = 0;" for s in feeds]
     lines += declarations
+    lines += _ranges(network)
     lines += network.body
     lines += [f"seen[{s.index}] |= f{s.index} & 1;" for s in feeds]
     if network.result is not None:
@@ -106,6 +111,24 @@ def _kernel(
         )
     lines.append("}")
     return lines
+
+
+def _ranges(network: Network) -> list[str]:
+    """Tell `_periods.h` where stamps lie, and which processes write them."""
+    lines = ["#if PERIODS"]
+    writers: dict[int, list[int]] = {}
+    for process in network.processes:
+        for storage in process.target_storage:
+            writers.setdefault(storage, []).append(process.index)
+    for port in network.sources:
+        writers.setdefault(port.storage, []).append(port.process)
+    for s in network.storages:
+        listed = ", ".join([*map(str, writers.get(s.index, [])), "CONSTANT"])
+        noted = int(s.is_outer and (s.written or s.reached))
+        base = f"&s{s.index}" if s.in_registers else f"s{s.index}"
+        lines.append(f"static const u32 w{s.index}[] = {{{listed}}};")
+        lines.append(f"register_range({base}, {s.size}ull, {noted}, w{s.index});")
+    return [*lines, "#endif"]
 
 
 def _bind(network: Network, *, hosted: bool) -> list[str]:
@@ -179,6 +202,9 @@ def _prepare(network: Network, storages: list[Storage], feeds: list[Storage]) ->
     lines.append("static void prepare(void)\n{")
     lines += [f"char *const m{m.index} = b{m.index}; (void)m{m.index};" for m in network.memories]
     lines.append("dump = next();")
+    lines.append("#if PERIODS")
+    lines.append("periods_on = 1; log_limit = (u32)(memory_for_work / 4096 + 1024);")
+    lines.append("#endif")
     for s in storages:
         lines.append(f"h{s.index} = claim({s.size}ull, sizeof *h{s.index});")
     for s in storages:
@@ -242,6 +268,9 @@ def _conclude(network: Network, feeds: list[Storage]) -> list[str]:
         drain = f"drain(&sink[{n}], h{port.storage}, {live});"
         lines.append(drain if port.certain else f"if (seen[{port.storage}] & WROTE) {drain}")
     lines.append("put_processes();")
+    lines.append("#if PERIODS")
+    lines.append("put(R_SKIPPED, 0, sizeof(u64), 1, &skipped);")
+    lines.append("#endif")
     lines.append("put(R_SEEN, 0, sizeof(u64), STORAGES, seen);")
     lines.append(f"put(R_TESTS, 0, sizeof(u64), {len(network.tests)}, tests);")
     if feeds:

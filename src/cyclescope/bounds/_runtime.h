@@ -32,7 +32,7 @@ typedef struct {
 enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_MEMORY = 3, FAULT_STAMP = 4, FAULT_DETAIL = 5 };
 
 /* Records of the result file: what they hold is said where they are written. */
-enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_PATH };
+enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_PATH, R_SKIPPED };
 
 static FILE *result;
 
@@ -72,6 +72,7 @@ static u64 next(void) { return *parameter++; }
 
 typedef struct {
     u64 latency, interval, cost; /* cost: from start to readable result */
+    int is_source;
     u64 firings;
     u64 control; /* absolute: the cycle from which the resource is free */
     u64 first[2], last[2];
@@ -98,9 +99,9 @@ static u64 bins; /* of `work` */
 static u64 budget, held[2]; /* bytes for each estimate's starts: those allowed, those taken */
 static const u64 width[2] = {sizeof(u8), sizeof(u32)};
 
-static void add_work(int estimate, u64 p, u64 start, u64 count)
+/* Makes the bins long enough for their number to reach a cycle. */
+static void fit_bins(int estimate, u64 end)
 {
-    u64 begin = start + latency_read, end = begin + process[p].latency;
     while ((end >> shift[estimate]) >= bins) {
         for (u64 q = 0; q < PROCESSES; q++) {
             u64 *row = work[estimate][q];
@@ -110,6 +111,12 @@ static void add_work(int estimate, u64 p, u64 start, u64 count)
         }
         shift[estimate]++;
     }
+}
+
+static void add_work(int estimate, u64 p, u64 start, u64 count)
+{
+    u64 begin = start + latency_read, end = begin + process[p].latency;
+    fit_bins(estimate, end);
     u64 bin = begin >> shift[estimate], edge = (bin + 1) << shift[estimate];
     if (end <= edge) {
         work[estimate][p][bin] += count * (end - begin);
@@ -119,15 +126,13 @@ static void add_work(int estimate, u64 p, u64 start, u64 count)
     }
 }
 
-__attribute__((cold, noinline)) static void coarsen(int estimate, u64 start)
+__attribute__((cold, noinline)) static void coarsen(int estimate)
 {
-    u64 longest = 1, reach = start;
-    for (u64 p = 0; p < PROCESSES; p++) {
+    /* As long as they must be at least, whatever came so far: so they depend on the end alone. */
+    u64 longest = 1, reach = budget / width[estimate];
+    for (u64 p = 0; p < PROCESSES; p++)
         if (process[p].latency > longest)
             longest = process[p].latency;
-        if (starts[estimate][p].size > reach)
-            reach = starts[estimate][p].size;
-    }
     shift[estimate] = 1; /* 0 says that starts are exact */
     while ((1ull << shift[estimate]) < longest || (bins << shift[estimate]) < 2 * reach)
         shift[estimate]++;
@@ -145,30 +150,44 @@ __attribute__((cold, noinline)) static void coarsen(int estimate, u64 start)
     }
 }
 
-__attribute__((noinline)) static void record_beyond(int estimate, u64 p, u64 start)
+/* Room for exact starts up to a cycle; 0 if there is none and bins take their place. */
+__attribute__((noinline)) static int reserve(int estimate, u64 p, u64 start)
 {
     Starts *own = &starts[estimate][p];
     u64 size = own->size ? own->size : 1024, unit = width[estimate], others = held[estimate] - own->size * unit;
-    if (!shift[estimate] && others < budget && start < (budget - others) / unit) {
-        while (size <= start)
-            size *= 2;
-        if (size > (budget - others) / unit)
-            size = (budget - others) / unit;
-        u8 *larger = realloc(estimate ? (void *)own->word : (void *)own->byte, size * unit);
-        if (!larger)
-            fault(FAULT_MEMORY, p, 0, 0, (int64_t)(size * unit >> 20));
-        memset(larger + own->size * unit, 0, (size - own->size) * unit);
-        if (estimate)
-            own->word = (u32 *)larger, own->word[start]++;
-        else
-            own->byte = larger, own->byte[start]++;
-        own->size = size;
-        held[estimate] = others + size * unit;
-        return;
+    if (start < own->size)
+        return 1;
+    if (start >= budget) {
+        coarsen(estimate);
+        return 0;
     }
-    if (!shift[estimate])
-        coarsen(estimate, start);
-    add_work(estimate, p, start, 1);
+    while (size <= start)
+        size *= 2;
+    if (others + size * unit > budget) {
+        coarsen(estimate);
+        return 0;
+    }
+    u8 *larger = realloc(estimate ? (void *)own->word : (void *)own->byte, size * unit);
+    if (!larger)
+        fault(FAULT_MEMORY, p, 0, 0, (int64_t)(size * unit >> 20));
+    memset(larger + own->size * unit, 0, (size - own->size) * unit);
+    if (estimate)
+        own->word = (u32 *)larger;
+    else
+        own->byte = larger;
+    own->size = size;
+    held[estimate] = others + size * unit;
+    return 1;
+}
+
+__attribute__((noinline)) static void record_beyond(int estimate, u64 p, u64 start)
+{
+    if (shift[estimate] || !reserve(estimate, p, start))
+        add_work(estimate, p, start, 1);
+    else if (estimate)
+        starts[estimate][p].word[start]++;
+    else
+        starts[estimate][p].byte[start]++;
 }
 
 #if DETAIL
@@ -358,7 +377,27 @@ static void put_detail(void)
 
 #define BEGIN(operands) u64 ta = 0, tu = 0; READER(operands); (void)ta; (void)tu
 
+/* While a loop's iteration is logged (see _periods.h), so is each stamp that is read or written. A
+ * statement comes twice, as LOGGED and without: it looks only once which one it is. */
+#if PERIODS
+static int logging;
+static void note_read(Stamp *cell), note_write(Stamp *cell), note_constant(Stamp *cell);
+static void note_shot(u32 p, u64 absolute, u64 unbounded), note_test(u32 site, int64_t left, int64_t right, u32 op);
+enum { LOGGED = 0 };
+#define NOTED(x) const int LOGGED = x
+#define SILENT const int LOGGED = 0
+#define IF_LOGGED(x) do { if (LOGGED) x; } while (0)
+#define IF_LOGGING(x) do { if (__builtin_expect(logging, 0)) x; } while (0)
+#else
+#define NOTED(x) (void)0
+#define SILENT (void)0
+#define IF_LOGGED(x) (void)0
+#define IF_LOGGING(x) (void)0
+#endif
+#define TEST(site, left, right, op) IF_LOGGING(note_test(site, (int64_t)(left), (int64_t)(right), op))
+
 #define READ(operand, s) do { \
+    IF_LOGGED(note_read(&(s))); \
     ON_ABSOLUTE(ta = LARGER(ta, (s).a);) \
     ON_UNBOUNDED(tu = LARGER(tu, (s).u);) \
     WRITER(operand, s); } while (0)
@@ -402,6 +441,7 @@ static inline void record(int estimate, u64 p, u64 start)
         tu >>= 1; if (!own->firings || tu < own->first[1]) own->first[1] = tu; \
         own->last[1] = LARGER(own->last[1], tu); record(1, p, tu);) \
     own->firings++; \
+    IF_LOGGED(note_shot(p, ta, tu)); \
     KEEP(p, control); \
     ta = (ta + own->cost) << 1; tu = (tu + own->cost) << 1; \
     if (sizeof(STAMP) < sizeof(u64) && __builtin_expect((ta | tu) >> 32 != 0, 0)) \
@@ -409,12 +449,20 @@ static inline void record(int estimate, u64 p, u64 start)
     } while (0)
 
 #if DETAIL
-#define STAMPED(s) (ON_ABSOLUTE((s).a = (STAMP)ta,) ON_UNBOUNDED((s).u = (STAMP)tu,) (s).writer = firing)
-#define FREE(s) (ON_ABSOLUTE((s).a = 0,) ON_UNBOUNDED((s).u = 0,) (s).writer = 0)
+#define WRITTEN_BY(s, firing) ((s).writer = (firing))
 #else
-#define STAMPED(s) (ON_ABSOLUTE((s).a = (STAMP)ta,) ON_UNBOUNDED((s).u = (STAMP)tu,) (void)0)
-#define FREE(s) (ON_ABSOLUTE((s).a = 0,) ON_UNBOUNDED((s).u = 0,) (void)0)
+#define WRITTEN_BY(s, firing) (void)0
 #endif
+#define STAMPED(s) do { \
+    ON_ABSOLUTE((s).a = (STAMP)ta;) \
+    ON_UNBOUNDED((s).u = (STAMP)tu;) \
+    WRITTEN_BY(s, firing); \
+    IF_LOGGED(note_write(&(s))); } while (0)
+#define FREE(s) do { \
+    ON_ABSOLUTE((s).a = 0;) \
+    ON_UNBOUNDED((s).u = 0;) \
+    WRITTEN_BY(s, 0); \
+    IF_LOGGING(note_constant(&(s))); } while (0)
 
 /* A subscript inside its extent, as an unsigned offset. */
 static inline u64 within(int64_t index, u64 extent, u64 statement, u64 storage, u64 dimension)
@@ -497,6 +545,7 @@ static void feed(const Port *port, Stamp *shadow)
     u64 p = port->process, n = 0;
     if (!port->on)
         return;
+    process[p].is_source = 1;
     while ((offset = step(port, &walk)) >= 0) {
         u64 start = n++ * process[p].interval;
         ON_ABSOLUTE(shadow[offset].a = (STAMP)((start + process[p].cost) << 1 | 1);)

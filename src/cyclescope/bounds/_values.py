@@ -19,6 +19,7 @@ from cyclescope.bounds._forms import (
     family_of,
     literal,
 )
+from cyclescope.bounds._nests import Nests
 from cyclescope.bounds._network import Record, Site, Storage, address_text
 from cyclescope.c import (
     Array,
@@ -43,6 +44,7 @@ from cyclescope.c import (
     Unary,
     Variable,
     show,
+    walk,
 )
 from cyclescope.errors import SourceError
 
@@ -79,6 +81,18 @@ _OPERATORS = {
     **dict.fromkeys(("&", "|", "^"), "logic"),
     **dict.fromkeys(("<<", ">>"), "shift"),
 }
+_TESTS = {
+    "<": "TEST_LT",
+    "<=": "TEST_LE",
+    ">": "TEST_GT",
+    ">=": "TEST_GE",
+    "==": "TEST_EQ",
+    "!=": "TEST_NE",
+}
+
+
+def _has_effect(node: Expr) -> bool:
+    return isinstance(node, Assign | Call) or (isinstance(node, Unary) and node.op in STEPS)
 
 
 class Values:
@@ -93,6 +107,8 @@ class Values:
         self.lines: list[str] = network.body
         self.operands: Operands | None = None
         self._temps = 0
+        self._tests = 0
+        self.nests = Nests()
         self._site = 0
         self._inlining: list[str] = []
 
@@ -281,7 +297,14 @@ class Values:
     def _form_of(self, form: Form, index: Value, node: Expr) -> Form:
         if index.form > Form.AFFINE:
             self.not_affine(node.where, "subscript", index.form)
+            self.undecided(index.form)
         return max(form, index.form)
+
+    def undecided(self, form: Form) -> None:
+        """A subscript or choice whose course cannot be told from the text, by its form."""
+        self.nests.irregular()
+        if form is Form.DATA and self.operands is not None:
+            self.nests.decides(self.operands.storages)
 
     def not_affine(self, where: Range, what: str, form: Form) -> None:
         """Take note of something that makes the kernel no SANLP."""
@@ -383,13 +406,17 @@ class Values:
         storage.read = True
         name = self.temp()
         operands = self.operands
-        if operands is not None:
+        if operands is None:
+            self.nests.decides((storage.index,))
+        else:
             number = operands.add(place.text, storage.index)
             shadow = storage.shadow(place.offset, "x" if storage.name in operands.ignored else "s")
             line = f"READ({number}, {shadow});"
             if storage.is_outer:
                 line += f" SEE{storage.index}({storage.shadow(place.offset)});"
             unmet = self._unmet(storage, storage.cell(place.offset))
+            if unmet not in ("", "0"):
+                self.nests.irregular()
             if unmet != "0":
                 self.emit(f"if ({unmet}) {{ {line} }}" if unmet else line)
         self.emit(f"{storage.type} {name} = {storage.cell(place.offset)};")
@@ -515,6 +542,8 @@ class Values:
         form = value.form
         if value.form is Form.AFFINE and (kind.is_float or kind.bits < 32):
             form = Form.OTHER
+        elif form is Form.AFFINE and value.type.kind == "uint" and kind.bits > value.type.bits:
+            self.nests.irregular()  # where it wrapped around, it is not linear any more
         return Value(f"(({kind})({value.text}))", kind, value.at + cost, form)
 
     def _unary(self, op: str, value: Value, node: Expr) -> Value:
@@ -533,6 +562,8 @@ class Values:
         cost = self.cost(left.type, _OPERATORS[op], node.where, form)
         text = f"({left.text} {op} {right.text})"
         if op in "/%" and not left.type.is_float:
+            if form is Form.AFFINE or right.form > Form.CONSTANT:  # not linear, or it may fail
+                self.undecided(form)
             divisor = self.temp()
             self.emit(f"{right.type} {divisor} = {right.text};")
             self.emit(f"if (!{divisor}) fault(FAULT_DIVISION, {self._site}, 0, 0, 0);")
@@ -550,6 +581,7 @@ class Values:
 
     def _short_circuit(self, node: Binary) -> Value:
         left = self.value(node.left)
+        before = self._read_so_far()
         right, lines = self.captured(node.right)
         form = max(left.form, right.form)
         kind = Scalar("int", 32)
@@ -557,9 +589,10 @@ class Values:
         at = max(left.at, right.at) + cost
         if not lines:
             return Value(f"({left.text} {node.op} {right.text})", kind, at, form)
+        silent = self._choice(node.left, left, before)
         name = self.temp()
         self.emit(f"int {name} = !!({left.text});")
-        self.emit(f"if ({name if node.op == '&&' else '!' + name}) {{")
+        self.emit(f"if ({name if node.op == '&&' else '!' + name}) {{ {silent}")
         self.lines.extend(lines)
         self.emit(f"{name} = !!({right.text});")
         self.emit("}")
@@ -567,6 +600,7 @@ class Values:
 
     def _conditional(self, node: Conditional) -> Value:
         condition = self.value(node.condition)
+        before = self._read_so_far()
         then, then_lines = self.captured(node.then)
         other, other_lines = self.captured(node.other)
         pointer = isinstance(node.type, Pointer)
@@ -578,16 +612,67 @@ class Values:
         if not then_lines and not other_lines:
             text = f"({condition.text} ? {then.text} : {other.text})"
             return Value(text, kind, at, form)
+        silent = self._choice(node.condition, condition, before)
         name = self.temp()
         self.emit(f"{kind} {name};")
-        self.emit(f"if ({condition.text}) {{")
+        self.emit(f"if ({condition.text}) {{ {silent}")
         self.lines.extend(then_lines)
         self.emit(f"{name} = {then.text};")
-        self.emit("} else {")
+        self.emit(f"}} else {{ {silent}")
         self.lines.extend(other_lines)
         self.emit(f"{name} = {other.text};")
         self.emit("}")
         return Value(name, kind, at, form)
+
+    def _read_so_far(self) -> set[tuple[str, int]]:
+        operands = self.operands
+        return set(zip(operands.texts, operands.storages, strict=True)) if operands else set()
+
+    def _choice(self, condition: Expr, value: Value, before: set[tuple[str, int]]) -> str:
+        """What a condition inside an expression decides: which operands are read.
+
+        If all that may follow has been read `before` already, it decides nothing; what is read
+        again then needs no note, which the C text returned sees to.
+        """
+        if not self._read_so_far() - before and not any(map(_has_effect, walk(condition))):
+            return "SILENT;"
+        if not self.tested(condition, value):
+            self.undecided(value.form)
+        return ""
+
+    def tested(self, node: Expr, value: Value) -> bool:
+        """Emit what a condition compares, if that is linear; else give False."""
+        if value.form is Form.CONSTANT:
+            return True
+        if value.form is Form.DATA or any(map(_has_effect, walk(node))):
+            return False
+        found = self._comparisons(node)
+        for op, left, right in found or []:
+            self._tests += 1
+            self.emit(f"TEST({self._tests}, {left}, {right}, {op});")
+        return found is not None
+
+    def _comparisons(self, node: Expr) -> list[tuple[str, str, str]] | None:
+        """(operator, left, right) of a condition's comparisons; None if some is not linear."""
+        match node:
+            case Binary(op="&&" | "||", left=left, right=right):
+                both = self._comparisons(left), self._comparisons(right)
+                return None if both[0] is None or both[1] is None else both[0] + both[1]
+            case Unary(op="!", operand=operand):
+                return self._comparisons(operand)
+            case Cast(operand=Binary(op=op) as operand) if op in ("&&", "||") or op in _TESTS:
+                return self._comparisons(operand)
+            case Binary(op=op, left=left, right=right) if op in _TESTS:
+                sides = [self.captured(side) for side in (left, right)]
+            case _:
+                op = "!="
+                sides = [self.captured(node), (Value("0", Scalar("int", 32)), [])]
+        if any(side.form > Form.AFFINE or side.type.is_float or lines for side, lines in sides):
+            return None
+        if all(side.form is Form.CONSTANT for side, _ in sides):
+            return []
+        (left_side, _), (right_side, _) = sides
+        return [(_TESTS[op], left_side.text, right_side.text)]
 
     # -- calls inside expressions --------------------------------------------------------------
 
