@@ -27,6 +27,7 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
         "reordered": bounds.reordered.cycles if bounds.reordered else None,
         "factor": float(bounds.factor),
         "firings": bounds.firings,
+        "skipped": bounds.records.skipped,
         "affine": network.is_affine,
         "tests": [
             {"line": t.where.line, "file": t.where.file, "text": t.text, "reason": t.reason}
@@ -141,6 +142,10 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
     lines.append("")
     lines.append(f"optimisation factor   {_decimal(bounds.factor)}")
     lines.append(f"firings of statements {bounds.firings:,}")
+    if bounds.records.skipped:
+        lines.append(
+            f"  not executed        {bounds.records.skipped:,}: their time stamps repeat, as proved"
+        )
     if bounds.reordered is not None and bounds.reordered.cycles != absolute.cycles:
         lines.append(
             f"with reordering       {bounds.reordered.cycles:,} cycles absolute (reading through "
