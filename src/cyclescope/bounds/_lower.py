@@ -368,6 +368,12 @@ class Lowering(Storages):
     def _begin(self, key: Expr | Variable, node: Assign, label: str) -> None:
         """Give a counter its first value: for nothing, unless that is data."""
         assert isinstance(node.target, Name)
+        call = _uncast(node.value)
+        function = self._body_of(call) if isinstance(call, Call) else None
+        if function is not None and not is_simple(self.unit, function):
+            self._free.pop(key, None)  # what a level gives is data
+            self._assignment(node, label)
+            return
         variable = node.target.variable
         building = self.process(node, (label,) if label else (), variable.name)
         bound = self.bound(variable)
