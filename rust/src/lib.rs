@@ -8,6 +8,7 @@
 mod blocks;
 mod conditions;
 mod confine;
+mod corrections;
 mod encode;
 mod guard;
 mod inline;
@@ -29,7 +30,6 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
-use std::collections::HashSet;
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -87,11 +87,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     let main = ctx.entrypoint.to_string();
 
     let manager = plan::pass_manager()?;
-    let disabled: HashSet<String> =
-        plan::flatten(&manager, &request.disable)?.into_iter().collect();
-    let mut passes = plan::flatten(&manager, &request.passes)?;
-    plan::refuse_ours(&passes)?;
-    passes.retain(|pass| !disabled.contains(pass));
+    let mut passes = plan::passes(&manager, &request.passes, &request.disable)?;
     if request.instrument {
         passes = plan::instrumented(&passes);
     }
@@ -186,10 +182,7 @@ fn printed(
     let mut ctx = ir::from_ast::ast_to_ir(workspace)?;
     ctx.extra_opts = options.to_vec();
     let manager = plan::pass_manager()?;
-    let disabled: HashSet<String> = plan::flatten(&manager, disable)?.into_iter().collect();
-    let mut passes = plan::flatten(&manager, passes)?;
-    plan::refuse_ours(&passes)?;
-    passes.retain(|pass| !disabled.contains(pass));
+    let passes = plan::passes(&manager, passes, disable)?;
     manager.execute_plan(&mut ctx, &passes, &[], false)?;
     let mut text = Vec::new();
     ir::Printer::write_context(&ctx, false, &mut text)?;

@@ -1,6 +1,8 @@
-//! The list of passes to run: the user's, with ours at the places where they are needed.
+//! The list of passes to run: the user's, with corrections of released passes, and with ours at
+//! the places where they are needed.
 
 use crate::blocks::{NoteBlocks, ProbeBlocks, ProbeStatic};
+use crate::corrections::{self, keeps_sources, released};
 use crate::encode::EncodeControl;
 use crate::inline::{NoteInvokes, TagInlined, TagSplitGroups};
 use crate::instrument::{DropUnused, Instrument};
@@ -9,10 +11,12 @@ use crate::share::NoteCells;
 use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::Named;
 use calyx_utils::{CalyxResult, Error};
+use std::collections::HashSet;
 
-/// The stock passes and ours.
+/// The stock passes, their corrections and ours.
 pub fn pass_manager() -> CalyxResult<PassManager> {
     let mut manager = PassManager::default_passes()?;
+    corrections::register(&mut manager)?;
     manager.register_pass::<EncodeControl>()?;
     manager.register_pass::<TagSplitGroups>()?;
     manager.register_pass::<DropUnused>()?;
@@ -29,7 +33,7 @@ pub fn pass_manager() -> CalyxResult<PassManager> {
 }
 
 /// Resolve aliases. The manager keeps them private, but lists one in its help.
-pub fn flatten(manager: &PassManager, names: &[String]) -> CalyxResult<Vec<String>> {
+fn flatten(manager: &PassManager, names: &[String]) -> CalyxResult<Vec<String>> {
     let mut result = Vec::new();
     for name in names {
         let help = manager.specific_help(name).ok_or_else(|| {
@@ -46,8 +50,21 @@ pub fn flatten(manager: &PassManager, names: &[String]) -> CalyxResult<Vec<Strin
     Ok(result)
 }
 
+/// The flat list that runs for a user's lists: aliases resolved, released passes corrected.
+pub fn passes(
+    manager: &PassManager,
+    wanted: &[String],
+    disable: &[String],
+) -> CalyxResult<Vec<String>> {
+    let disabled: HashSet<String> = flatten(manager, disable)?.into_iter().collect();
+    let mut passes = flatten(manager, wanted)?;
+    refuse_ours(&passes)?;
+    passes.retain(|pass| !disabled.contains(pass));
+    Ok(corrections::corrected(&passes, &disabled))
+}
+
 /// Our passes go where they belong by themselves; elsewhere they would find nothing to work on.
-pub fn refuse_ours(passes: &[String]) -> CalyxResult<()> {
+fn refuse_ours(passes: &[String]) -> CalyxResult<()> {
     let stock = PassManager::default_passes()?;
     match passes.iter().find(|pass| stock.specific_help(pass).is_none()) {
         Some(pass) => Err(Error::misc(format!(
@@ -59,10 +76,8 @@ pub fn refuse_ours(passes: &[String]) -> CalyxResult<()> {
 
 /// Insert our passes into a flat list from which the excluded ones are gone.
 pub fn instrumented(passes: &[String]) -> Vec<String> {
-    let first = |names: &[&str]| passes.iter().position(|p| names.contains(&p.as_str()));
-    let validation = ["well-formed", "papercut", "canonicalize"];
-    let start =
-        passes.iter().position(|p| !validation.contains(&p.as_str())).unwrap_or(passes.len());
+    let first = |names: &[&str]| passes.iter().position(|p| names.contains(&released(p)));
+    let start = passes.iter().position(|p| !keeps_sources(p)).unwrap_or(passes.len());
     // Where a list leaves out a pass before which we would act, the next one takes its place.
     let probes = first(&["compile-invoke"])
         .or(first(&["static-inference", "static-promotion", "compile-repeat"]))
@@ -70,7 +85,8 @@ pub fn instrumented(passes: &[String]) -> Vec<String> {
     let statics = first(&["static-inline"]);
     let share = first(&["cell-share"]);
     let mut result = Vec::new();
-    for (index, pass) in passes.iter().enumerate() {
+    for (index, name) in passes.iter().enumerate() {
+        let pass = released(name);
         let mut before = |wanted: bool, name: &str| {
             if wanted {
                 result.push(name.to_string());
@@ -83,7 +99,7 @@ pub fn instrumented(passes: &[String]) -> Vec<String> {
         before(statics == Some(index), ProbeStatic::name());
         before(pass == "compile-repeat", NoteRepeats::name());
         before(pass == "tdcc", NoteBlocks::name());
-        result.push(pass.clone());
+        result.push(name.clone());
         let mut after = |wanted: bool, name: &str| {
             if wanted {
                 result.push(name.to_string());

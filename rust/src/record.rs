@@ -150,6 +150,8 @@ pub struct Record {
     pub marker: String,
     pub nodes: Vec<Node>,
     pub components: BTreeMap<String, ComponentRecord>,
+    /// What the compiler finds odd about the program and compiles all the same.
+    pub warnings: Vec<String>,
     /// Leaf groups that could not be made unique: (component, group) to nodes.
     #[serde(skip)]
     pub aliases: HashMap<(String, String), Vec<usize>>,

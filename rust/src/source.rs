@@ -5,9 +5,11 @@
 //! is the cleaned text of every file that it found to need cleaning. Everything else is read from
 //! disk as the compiler itself reads it.
 
+use crate::corrections::library;
 use calyx_frontend::ast::NamespaceDef;
 use calyx_frontend::{parser::CalyxParser, Workspace};
 use calyx_utils::{CalyxResult, Error};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,11 +72,13 @@ pub fn workspace(
 
 /// Write the standard library below `folder`, as `primitives/…`.
 pub fn write_library(folder: &Path, files: &[(&str, &str)]) -> CalyxResult<()> {
-    for (name, text) in files {
+    let released = files.iter().map(|(name, text)| (*name, library::amended(name, text)));
+    let added = library::ADDED.iter().map(|(name, text)| (*name, Cow::Borrowed(*text)));
+    for (name, text) in released.chain(added) {
         let path = folder.join(name);
         let parent = path.parent().ok_or_else(|| Error::misc("a file without a folder"))?;
         fs::create_dir_all(parent)?;
-        fs::write(path, text)?;
+        fs::write(path, text.as_bytes())?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -214,6 +215,7 @@ def undisturbed() -> Iterator[None]:
 
 
 _SCRATCH = "cyclescope-"
+_OURS = re.compile(_SCRATCH + r"[a-z]+-[0-9a-f]{12}")  # no folder that a user might have made
 _FRESH = 5.0  # seconds in which a folder may be made but not locked yet
 
 
@@ -248,7 +250,7 @@ def _sweep(above: Path) -> None:
     """Remove what killed processes of this user left there; once a process."""
     with suppress(OSError):
         for entry in os.scandir(above):
-            if entry.name.startswith(_SCRATCH) and entry.is_dir(follow_symlinks=False):
+            if _OURS.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                 _remove_if_left(Path(entry.path))
 
 

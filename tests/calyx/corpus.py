@@ -1,16 +1,19 @@
-"""Verify cyclescope on a folder of other people's Calyx programs.
+"""Hold the built-in compiler and the probes against a folder of other people's Calyx programs.
 
-    python tests/calyx/corpus.py FOLDER [--counts TABLE.tsv] [--jobs N] [--compiler CALYX]
+    python tests/calyx/corpus.py FOLDER [--counts TABLE.tsv] [--main CALYX --library FOLDER]
 
 Every program of the folder is compiled and run stock and instrumented in each configuration, with
 the data beside it (`NAME.futil.data`, `NAME.data` or `NAME.json`); where there is none, its
-memories are filled with small numbers. For each, cycles and memories must be equal, memories must
-be those of a build without optimisation unless they depend on timing, the profile must obey the
-model's laws and both flame graphs must add up. Prints one row a program and a summary; exits with 1
-if anything differs.
+memories are filled with small numbers. For each, cycles and memories must be equal, the profile
+must obey the model's laws and both flame graphs must add up.
 
-The table of counts has the columns `program`, `cycles_main` and `cycles_0.7.1`; a program is
-looked up by the end of its path.
+The memories of the default configuration must also be those of the program without any
+optimisation, unless they depend on timing, and, with `--main`, those of a build by that compiler,
+in as many cycles: it is another compiler than the built-in one, best that of Calyx's main branch.
+
+Prints one row a program and configuration and a summary; exits with 1 if anything differs. The
+table of counts has the columns `program`, `cycles_main` and `cycles_0.7.1`; a program is looked
+up by the end of its path.
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ import json
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cyclescope.calyx import (
@@ -36,6 +40,7 @@ from cyclescope.calyx import (
 )
 from cyclescope.errors import CyclescopeError, SourceError, VerifyError
 from cyclescope.model import active_cycles, check_laws, flat_weights, scaled_weights, tree_cycles
+from cyclescope.sim import build, read_data, run
 
 CONFIGURATIONS = {
     "default": CalyxOptions(),
@@ -87,10 +92,96 @@ def made_up_data(program: Path, folder: Path, compiler: OwnCompiler | None) -> P
     return path if memories else None
 
 
-def verify(program: Path, configuration: str, compiler: OwnCompiler | None) -> Row:
+@dataclass(frozen=True)
+class Run:
+    """A stock run: its cycles and memories, or why there is none."""
+
+    cycles: int = 0
+    memories: Mapping[str, object] = field(default_factory=dict)
+    trouble: str = ""
+
+
+def stock_run(program: Path, data: Path | None, options: CalyxOptions) -> Run:
+    try:
+        compiled = compile_program(
+            program,
+            passes=options.passes,
+            disable=options.disable,
+            instrument=False,
+            compiler=options.compiler,
+        )
+        values = read_data(data) if data else {}
+        result = run(build(compiled.design), data=values, cycle_limit=LIMIT)
+    except CyclescopeError as error:
+        return Run(trouble=str(error))
+    if not result.complete:
+        return Run(trouble=f"not ended after {result.cycles} cycles: {result.stop_reason}")
+    return Run(result.cycles, {n: dict(m) for n, m in result.memories.items()})
+
+
+def memories_differ(one: Run, other: Run) -> list[str]:
+    """Memories that two runs left with other contents."""
+    names = sorted({*one.memories, *other.memories})
+    return [
+        name
+        for name in names
+        if values_of(one.memories.get(name)) != values_of(other.memories.get(name))
+    ]
+
+
+def values_of(memory: object) -> object:
+    return memory["data"] if isinstance(memory, Mapping) else None
+
+
+def judge(program: Path, data: Path | None, main: OwnCompiler | None) -> list[Row]:
+    """The default build against one without any optimisation, and one by another compiler."""
+    options = replace(CONFIGURATIONS["default"], cycle_limit=LIMIT)
+    rows = [unoptimised(program, data, options)]
+    if main is not None:
+        name, own = str(program), stock_run(program, data, options)
+        other = stock_run(program, data, replace(options, compiler=main))
+        if own.trouble:
+            verdict = "neither" if other.trouble else "MISSING"
+            rows.append(Row(name, "other compiler", verdict, other.cycles, own.trouble))
+        else:
+            rows.append(against(name, "other compiler", own, other))
+    return rows
+
+
+def unoptimised(program: Path, data: Path | None, options: CalyxOptions) -> Row:
+    name, what = str(program), "unoptimised"
+    try:
+        judgement = judge_program(program, data, options)
+    except CyclescopeError as error:
+        verdict = "not judged" if isinstance(error, VerifyError) else "no run"
+        return Row(name, what, verdict, None, str(error))
+    cycles = judgement.optimised.cycles
+    if judgement.holds:
+        return Row(name, what, "equal", cycles)
+    wrong = "depends on timing" if judgement.timing is not None else "WRONG"
+    return Row(name, what, wrong, cycles, judgement.explanation)
+
+
+def against(name: str, judge: str, own: Run, other: Run) -> Row:
+    if other.trouble:
+        return Row(name, judge, "no run", own.cycles, other.trouble)
+    if wrong := memories_differ(own, other):
+        return Row(name, judge, "MEMORIES", own.cycles, f"{', '.join(wrong)} ({other.cycles})")
+    if own.cycles != other.cycles:
+        return Row(name, judge, "CYCLES", own.cycles, f"{other.cycles} by the other")
+    return Row(name, judge, "equal", own.cycles)
+
+
+def work(
+    program: Path,
+    configurations: Sequence[str],
+    compiler: OwnCompiler | None,
+    main: OwnCompiler | None,
+) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        data = data_of(program) or made_up_data(program, Path(folder), compiler)
-        return verify_with(program, data, configuration, compiler)
+        data = data_of(program) or made_up_data(program, Path(folder), compiler or main)
+        rows = judge(program, data, main) if compiler is None else []
+        return rows + [verify_with(program, data, c, compiler) for c in configurations]
 
 
 def verify_with(
@@ -98,18 +189,8 @@ def verify_with(
 ) -> Row:
     options = replace(CONFIGURATIONS[configuration], cycle_limit=LIMIT, compiler=compiler)
     name = str(program)
-    judgement, unjudged = None, ""
     try:
-        judgement = judge_program(program, data, options)
-    except VerifyError as error:
-        unjudged = str(error)
-    except CyclescopeError:
-        pass  # the next step meets it, too, and says so
-    if judgement is not None and not judgement.holds:
-        wrong = "depends on timing" if judgement.timing is not None else "WRONG"
-        return Row(name, configuration, wrong, judgement.optimised.cycles, judgement.explanation)
-    try:
-        verdict = verify_program(program, data, options, stock=judgement and judgement.optimised)
+        verdict = verify_program(program, data, options)
     except SourceError as error:
         return stock_refuses(name, program, data, options, configuration, error)
     except CyclescopeError as error:
@@ -126,11 +207,7 @@ def verify_with(
         ) and int(tree_cycles(profile).sum()) == profile.cycles <= sum(flat_weights(profile))
     except Exception as error:  # noqa: BLE001 - a row of the table, whatever it is
         return Row(name, configuration, "PROFILE", verdict.stock_cycles, repr(error))
-    if not whole:
-        return Row(name, configuration, "SUMS", verdict.stock_cycles)
-    if judgement is None:
-        return Row(name, configuration, "equal, not judged", verdict.stock_cycles, unjudged)
-    return Row(name, configuration, "equal", verdict.stock_cycles)
+    return Row(name, configuration, "equal" if whole else "SUMS", verdict.stock_cycles)
 
 
 def stock_refuses(
@@ -174,18 +251,20 @@ def main() -> int:
     parser.add_argument("--only", default="", help="part of a path")
     parser.add_argument("--compiler", help="a Calyx compiler other than the built-in one")
     parser.add_argument("--library", type=Path, help="where its primitives are")
+    parser.add_argument("--main", help="a compiler whose memories and cycles must be the same")
     parser.add_argument("--configuration", action="append", choices=CONFIGURATIONS)
+    parser.add_argument("--judge-only", action="store_true", help="no instrumented runs")
     chosen = parser.parse_args()
     compiler = find_own_compiler(chosen.compiler, chosen.library) if chosen.compiler else None
+    main = find_own_compiler(chosen.main, chosen.library) if chosen.main else None
     counts = expected_counts(chosen.counts)
     programs = [p for p in sorted(chosen.folder.rglob("*.futil")) if chosen.only in str(p)]
     tally: Counter[tuple[str, str]] = Counter()
     known = missed = 0
+    wanted = [] if chosen.judge_only else chosen.configuration or list(CONFIGURATIONS)
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        wanted = chosen.configuration or list(CONFIGURATIONS)
-        jobs = [pool.submit(verify, p, c, compiler) for p in programs for c in wanted]
-        for job in as_completed(jobs):
-            row = job.result()
+        jobs = [pool.submit(work, p, wanted, compiler, main) for p in programs]
+        for row in (row for job in as_completed(jobs) for row in job.result()):
             tally[row.configuration, row.verdict] += 1
             note = row.detail
             wanted_cycles = next((n for k, n in counts.items() if row.program.endswith(k)), None)

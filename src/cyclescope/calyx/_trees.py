@@ -87,6 +87,7 @@ class _Builder:
         self._used = used
         self._blocks: dict[tuple[str, int], set[int]] = {}  # (instance, node) → its paths
         self._capture = capture
+        self._components = dict(capture.instances)
         main, top = self._record.main, self._record.top
         self._root = main if top == main else f"{top}.{main}"
         self._profile = ProfileBuilder()
@@ -249,7 +250,9 @@ class _Builder:
             (ref, inner) for ref, cell in refs if (inner := self._resolve(instance, cell))
         )
         shown = f"{instance.shown}.{call.name}"
-        cell = _Instance(path, known.type, where, shown, given, lingers)
+        # What is passed by reference may be of another component than declared.
+        component = self._components.get(where, known.type)
+        cell = _Instance(path, component, where, shown, given, lingers)
         self._note(cell)
         expansion.cells.append(cell)
 
