@@ -46,6 +46,7 @@ ROOMS = {
     "cyclescope.bounds": "Source: bounds of C kernels",
     "cyclescope.hls": "Source: C as multithreaded hardware",
     "cyclescope.traces": "Source: other tools' files",
+    "cyclescope.traces.wave": "Waveforms",
     "cyclescope.analyse": "What a profile means",
     "cyclescope.views": "Views",
     "cyclescope.sweep": "Studies over many options",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import re
 from importlib import metadata, resources
 
@@ -62,14 +61,6 @@ def test_the_exception_tree_is_drawn_as_it_is() -> None:
         error = getattr(errors, name)
         assert issubclass(error, errors.CyclescopeError)
         assert error.exit_code != 0
-
-
-def test_no_module_is_too_long_to_read_in_a_sitting() -> None:
-    for module in pkgutil.walk_packages(cyclescope.__path__, "cyclescope."):
-        if module.name.endswith("_native") or module.ispkg or module.name.endswith("__main__"):
-            continue
-        source = inspect.getsource(importlib.import_module(module.name))
-        assert source.count("\n") <= 500, module.name
 
 
 def test_the_package_is_typed() -> None:

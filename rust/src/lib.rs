@@ -87,7 +87,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     let main = ctx.entrypoint.to_string();
 
     let manager = plan::pass_manager()?;
-    let mut passes = plan::passes(&manager, &request.passes, &request.disable)?;
+    let (chosen, mut passes) = plan::passes(&manager, &request.passes, &request.disable)?;
     if request.instrument {
         passes = plan::instrumented(&passes);
     }
@@ -112,7 +112,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
         "top": ctx.entrypoint.to_string(),
         "record": record,
         "memories": memories(&ctx),
-        "passes": passes,
+        "passes": chosen,
         "foreign": foreign(&ctx, &request.library)?,
     });
     Ok((verilog, json.to_string()))
@@ -182,7 +182,7 @@ fn printed(
     let mut ctx = ir::from_ast::ast_to_ir(workspace)?;
     ctx.extra_opts = options.to_vec();
     let manager = plan::pass_manager()?;
-    let passes = plan::passes(&manager, passes, disable)?;
+    let (_, passes) = plan::passes(&manager, passes, disable)?;
     manager.execute_plan(&mut ctx, &passes, &[], false)?;
     let mut text = Vec::new();
     ir::Printer::write_context(&ctx, false, &mut text)?;

@@ -50,17 +50,18 @@ fn flatten(manager: &PassManager, names: &[String]) -> CalyxResult<Vec<String>> 
     Ok(result)
 }
 
-/// The flat list that runs for a user's lists: aliases resolved, released passes corrected.
+/// The flat lists for a user's lists: aliases resolved, as chosen and with released passes corrected.
 pub fn passes(
     manager: &PassManager,
     wanted: &[String],
     disable: &[String],
-) -> CalyxResult<Vec<String>> {
+) -> CalyxResult<(Vec<String>, Vec<String>)> {
     let disabled: HashSet<String> = flatten(manager, disable)?.into_iter().collect();
     let mut passes = flatten(manager, wanted)?;
     refuse_ours(&passes)?;
     passes.retain(|pass| !disabled.contains(pass));
-    Ok(corrections::corrected(&passes, &disabled))
+    let corrected = corrections::corrected(&passes, &disabled);
+    Ok((passes, corrected))
 }
 
 /// Our passes go where they belong by themselves; elsewhere they would find nothing to work on.

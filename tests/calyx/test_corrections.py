@@ -14,7 +14,13 @@ import pytest
 
 from calyx.corpus import CONFIGURATIONS, Run, stock_run
 from calyx.generator import generate
-from cyclescope.calyx import CalyxOptions, compile_program, list_passes, profile_program
+from cyclescope.calyx import (
+    CalyxOptions,
+    compile_program,
+    judge_program,
+    list_passes,
+    profile_program,
+)
 from cyclescope.errors import SourceError
 
 FOLDER = Path(__file__).parent / "corrections"
@@ -59,10 +65,30 @@ def test_without_its_correction_it_is_not(name: str) -> None:
         assert without.cycles != expected["cycles"]
 
 
+@pytest.mark.parametrize(
+    ("name", "released"),
+    [("later_run", "cell-share"), ("continuous_component", "static-inference")],
+)
+def test_the_judge_names_the_pass_that_lacks_its_correction(name: str, released: str) -> None:
+    program = FOLDER / f"{name}.futil"
+    options = CalyxOptions(disable=(EXPECTED[name]["correction"],))
+    judgement = judge_program(program, DATA, options)
+    assert not judgement.holds
+    assert released in judgement.explanation
+    assert judge_program(program, DATA, CalyxOptions()).holds
+
+
 def test_corrections_are_listed_with_the_passes() -> None:
     for expected in EXPECTED.values():
         if expected["correction"]:
             assert re.search(rf"^- {expected['correction']}: ", list_passes(), re.MULTILINE)
+
+
+def test_what_looks_like_a_mistake_is_told() -> None:
+    meta = profile_program(FOLDER / "looks_like_a_mistake.futil", DATA).profile.meta
+    (warning,) = [a for a in meta.anomalies if a.name == "compiler warning"]
+    assert warning.count == 1
+    assert "mul.left" in warning.detail
 
 
 def test_a_reserved_name_is_refused(tmp_path: Path) -> None:

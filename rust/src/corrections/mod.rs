@@ -7,6 +7,7 @@
 mod checks;
 mod empty;
 mod interface;
+mod latency;
 pub mod library;
 mod own_fsm;
 mod references;
@@ -18,6 +19,7 @@ use calyx_utils::CalyxResult;
 use checks::{PapercutWarns, ReservedNames};
 use empty::DropEmpty;
 use interface::StandardInterface;
+use latency::StaticInferenceEmpty;
 use own_fsm::CompileRepeatOwnFsm;
 use references::{CompileInvokeUsed, RefSubtypes};
 use sharing::CellShareInUse;
@@ -49,7 +51,7 @@ enum Place {
 }
 
 /// The corrections, in the order in which they apply.
-fn corrections() -> [(&'static str, Place); 8] {
+fn corrections() -> [(&'static str, Place); 9] {
     [
         (DropEmpty::name(), Place::Checked),
         (StandardInterface::name(), Place::First),
@@ -58,6 +60,7 @@ fn corrections() -> [(&'static str, Place); 8] {
         (PapercutWarns::name(), Place::Instead("papercut")),
         (CellShareInUse::name(), Place::Instead("cell-share")),
         (CompileInvokeUsed::name(), Place::Instead("compile-invoke")),
+        (StaticInferenceEmpty::name(), Place::Instead("static-inference")),
         (CompileRepeatOwnFsm::name(), Place::Instead("compile-repeat")),
     ]
 }
@@ -70,6 +73,7 @@ pub fn register(manager: &mut PassManager) -> CalyxResult<()> {
     manager.register_pass::<ReservedNames>()?;
     manager.register_pass::<PapercutWarns>()?;
     manager.register_pass::<CellShareInUse>()?;
+    manager.register_pass::<StaticInferenceEmpty>()?;
     manager.register_pass::<CompileInvokeUsed>()?;
     manager.register_pass::<CompileRepeatOwnFsm>()
 }

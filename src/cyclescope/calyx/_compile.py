@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope import _native
@@ -18,7 +19,6 @@ from cyclescope.sim import CaptureModule, Design, Memory, Signal, current_trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from cyclescope.calyx._own import OwnCompiler
     from cyclescope.model import Position
@@ -110,7 +110,7 @@ def compile_program(
         verilog, facts = _by_own(compiler, path, texts, passes, disable, options, instrument)
         known = {str(file): text.as_written() for file, text in texts.items()}
     if refuse:
-        refuse_reaching_out(path, facts.foreign)
+        refuse_reaching_out(path, _of_program(path, facts, compiler))
     design = Design(
         top=facts.top,
         sources={"design.sv": complete(verilog, path)},
@@ -118,6 +118,20 @@ def compile_program(
         memories=tuple(_memory(name, params) for name, _, params in facts.memories),
     )
     return Program(path=path, design=design, record=facts, texts=known)
+
+
+def _of_program(
+    path: Path, facts: Record, compiler: OwnCompiler | None
+) -> tuple[tuple[str, str], ...]:
+    """Verilog that came with the program: not the library of a compiler that the user named."""
+    if compiler is None:
+        return facts.foreign
+    folder = path.resolve().parent
+    return tuple(
+        (name, text)
+        for name, text in facts.foreign
+        if name.startswith("primitive ") or Path(name).resolve().is_relative_to(folder)
+    )
 
 
 def _built_in(

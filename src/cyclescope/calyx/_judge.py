@@ -293,6 +293,7 @@ class _Judge:
         return compile_program(
             self.path,
             passes=passes or ("none",),
+            disable=_corrections(self.options),
             options=self.options.options,
             instrument=False,
             compiler=self.options.compiler,
@@ -432,6 +433,13 @@ def _rest(before: Sequence[str], after: Sequence[str], compiler: OwnCompiler | N
     return _known([n for n in _UNOPTIMISED if n in after or n not in before], compiler)
 
 
+def _corrections(options: CalyxOptions) -> tuple[str, ...]:
+    """What the user leaves out of the built-in compiler beside released passes."""
+    if options.compiler is not None:
+        return ()
+    return tuple(name for name in options.disable if name not in _UNOPTIMISED)
+
+
 def _lowered_after(
     path: Path, before: Sequence[str], after: Sequence[str], options: CalyxOptions
 ) -> Program:
@@ -443,6 +451,7 @@ def _lowered_after(
     return compile_program(
         path,
         passes=[*before, *_rest(before, after, options.compiler)],
+        disable=_corrections(options),
         options=options.options,
         instrument=False,
         compiler=options.compiler,

@@ -136,7 +136,8 @@ class ComponentRecord:
 class Record:
     """Everything about a program: `main` is its entry as written, `top` the module around it.
 
-    `foreign` is the Verilog that neither we nor Calyx wrote: (file or primitive, text).
+    `foreign` is the Verilog that neither we nor Calyx wrote: (file or primitive, text). `warnings`
+    are what the built-in compiler finds odd about the program.
     """
 
     main: str
@@ -146,6 +147,7 @@ class Record:
     memories: tuple[tuple[str, str, tuple[int, ...]], ...]
     passes: tuple[str, ...]
     foreign: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...] = ()
 
 
 def read_record(text: str) -> Record:
@@ -164,6 +166,7 @@ def make_record(data: dict[str, Any]) -> Record:
         memories=tuple((name, kind, tuple(params)) for name, kind, params in data["memories"]),
         passes=tuple(data["passes"]),
         foreign=tuple((name, text) for name, text in data["foreign"]),
+        warnings=tuple(record.get("warnings", ())),
     )
 
 

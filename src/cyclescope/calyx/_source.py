@@ -240,6 +240,9 @@ def _meta(program: Program, data: Path | None, options: CalyxOptions, result: Ru
     stopped = "" if result.complete else stopped_because(result)
     if stopped:
         anomalies.append(Anomaly("run not complete", Severity.DATA_LOSS, 1, stopped))
+    if warnings := program.record.warnings:
+        said = "; ".join(" ".join(warning.split()) for warning in warnings)
+        anomalies.append(Anomaly("compiler warning", Severity.INFO, len(warnings), said))
     return Meta(
         source="calyx",
         title=program.path.name,
