@@ -556,7 +556,7 @@ unsafe fn prepare(order: &Order, guard: libc::pid_t, begun: RawFd) -> i32 {
     for (resource, value) in &order.limits {
         let mut limit = std::mem::zeroed::<libc::rlimit>();
         libc::getrlimit(*resource as _, &raw mut limit);
-        let value = (*value as libc::rlim_t).min(limit.rlim_max);
+        let value = (*value as libc::rlim_t).min(limit.rlim_cur); // whoever started us may have set less
         limit = libc::rlimit { rlim_cur: value, rlim_max: value };
         if libc::setrlimit(*resource as _, &raw const limit) != 0 {
             return 3;

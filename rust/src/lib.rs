@@ -112,7 +112,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
         "top": ctx.entrypoint.to_string(),
         "record": record,
         "memories": memories(&ctx),
-        "passes": chosen,
+        "passes": if request.instrument { plan::instrumented(&chosen) } else { chosen },
         "foreign": foreign(&ctx, &request.library)?,
     });
     Ok((verilog, json.to_string()))

@@ -174,4 +174,4 @@ component main() -> () {
     )
     profile = profile_program(program, None).profile
     assert profile.cycles == verify_program(program, None).stock_cycles == 1
-    assert [f.name for f in profile.catalog] == ["main"]
+    assert [f.name for f in profile.catalog] == ["main", "continuous assignments"]

@@ -12,7 +12,7 @@ import pytest
 from cyclescope.errors import ToolError
 from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
 from cyclescope.hls._run import run_machine
-from cyclescope.sim import call, find_compiler
+from cyclescope.sim import find_compiler
 from hls.generator import (
     ARRAYS,
     JOINED,
@@ -46,7 +46,8 @@ def native(kernels: list[Kernel], threads: int, folder: Path) -> list[dict[str, 
         pytest.skip(str(error))
     source = folder / "kernels.c"
     source.write_text(native_text(kernels, threads))
-    call([*compiler.command, *FLAGS, str(source), "-o", str(folder / "kernels"), "-lm"], what="cc")
+    command = [*compiler.command, *FLAGS, str(source), "-o", str(folder / "kernels"), "-lm"]
+    subprocess.run(command, check=True)
     given = b""
     for kernel in kernels:
         arrays, scalars = inputs(kernel, threads)

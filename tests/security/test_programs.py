@@ -219,7 +219,7 @@ CONFINES = [
     ),
     Row(
         "assembly that reads a file",
-        {"sub/p.c": KERNEL + '__asm__(".section .rodata\\nx: .incbin \\"../secret\\"\\n.text");\n',
+        {"sub/p.c": KERNEL + '__asm__(".section .rodata\\nx: .incbin \\"@HERE@/secret\\"\\n.text");\n',
          "secret": "secret"},
         ["bounds", "sub/p.c", "--verify"], 4, "secret", CONFINED, leaves=False,
     ),
@@ -239,7 +239,7 @@ def lay(folder: Path, files: dict[str, str]) -> None:
         if text.startswith("-> "):
             path.symlink_to(text.removeprefix("-> "))
         else:
-            path.write_text(text, "utf-8")
+            path.write_text(text.replace("@HERE@", str(folder)), "utf-8")
             path.chmod(0o755)
 
 

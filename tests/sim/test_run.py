@@ -194,8 +194,9 @@ def test_the_simulation_ends_when_its_caller_is_killed(endless, tmp_path) -> Non
     built = build(endless())
     code = f"""
 import sys
+from pathlib import Path
 from cyclescope.sim import Built, Design, run
-built = Built({str(built.program)!r}, Design("main", {{}}), ())
+built = Built(Path({str(built.program)!r}), Design("main", {{}}), ())
 run(built, progress=lambda *_: print(1, flush=True))
 """
     # The killed caller cannot remove its folder.

@@ -32,7 +32,8 @@ const CHECKS: [&str; 3] = ["well-formed", "papercut", "canonicalize"];
 /// them into form.
 pub fn keeps_sources(name: &str) -> bool {
     let early = |place: &Place| match place {
-        Place::First | Place::Checked => true,
+        Place::First => true,
+        Place::Checked => false,
         Place::Before(pass) | Place::Instead(pass) => CHECKS.contains(pass),
     };
     CHECKS.contains(&name) || corrections().iter().any(|(own, place)| *own == name && early(place))
