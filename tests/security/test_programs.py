@@ -219,7 +219,8 @@ CONFINES = [
     ),
     Row(
         "assembly that reads a file",
-        {"sub/p.c": KERNEL + '__asm__(".section .rodata\\nx: .incbin \\"@HERE@/secret\\"\\n.text");\n',
+        {"sub/p.c": KERNEL
+         + '__asm__(".section .rodata\\nx: .incbin \\"@HERE@/secret\\"\\n.text");\n',
          "secret": "secret"},
         ["bounds", "sub/p.c", "--verify"], 4, "secret", CONFINED, leaves=False,
     ),
