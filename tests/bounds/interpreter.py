@@ -9,6 +9,7 @@ kinds; not structs and moving pointers.
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -122,21 +123,36 @@ class Outcome:
     arrays: dict[str, list[Any]] = field(default_factory=dict)
 
 
-def interpret(unit: Unit, kernel: str, contents: dict[str, list[Any]]) -> Outcome:
-    """Run a kernel on some contents of its parameters, first to find out what its inputs are."""
-    inputs = _Run(unit, kernel, contents, None).inputs
-    return _Run(unit, kernel, contents, inputs).outcome
+def interpret(
+    unit: Unit,
+    kernel: str,
+    contents: dict[str, list[Any]],
+    resources: tuple[int | None, int | None] = (1, None),
+) -> Outcome:
+    """Run a kernel on some contents of its parameters, first to find out what its inputs are.
+
+    Two estimates are made at once, each with some number of resources a process; None: any number.
+    """
+    inputs = _Run(unit, kernel, contents, None, resources).inputs
+    return _Run(unit, kernel, contents, inputs, resources).outcome
 
 
 class _Run:
     def __init__(
-        self, unit: Unit, kernel: str, contents: dict[str, list[Any]], inputs: set[str] | None
+        self,
+        unit: Unit,
+        kernel: str,
+        contents: dict[str, list[Any]],
+        inputs: set[str] | None,
+        resources: tuple[int | None, int | None],
     ) -> None:
         self.unit = unit
+        self.resources = resources
         self.inputs: set[str] = set()
         self.wrote: set[str] = set()
         self.outcome = Outcome()
-        self.control: dict[Any, int] = {}
+        # Of each process in both estimates: until when its firings hold a resource, in order.
+        self.held: dict[Any, list[list[int]]] = defaultdict(lambda: [[], []])
         self.path: tuple[Any, ...] = ()
         self.env: dict[Variable, Any] = {}
         self.globals: dict[Variable, Any] = {}
@@ -151,8 +167,8 @@ class _Run:
             cells = [Cell(v, new=True) for v in contents[param.name]]
             outer[param.name] = self.env[param] = Slice(cells, 0, dims, param.name)
             if inputs is not None and param.name in inputs:
-                for n, cell in enumerate(cells):
-                    cell.at = self.fire(f"source {param.name}", [n, 0], 1)
+                for cell in cells:
+                    cell.at = self.fire(f"source {param.name}", [0, 0], 1)
         self.counters = self.analysed(function)
         if not isinstance(function.result, Void):
             self.result = Cell()
@@ -167,9 +183,13 @@ class _Run:
                     self.fire(f"sink {name}", list(ready), 1)
 
     def fire(self, process: Any, ready: list[int], depth: int) -> list[int]:
-        start = [max(ready[0], self.control.get(process, 0)), ready[1]]
-        self.control[process] = start[0] + 1
-        for e in range(2):
+        start = list(ready)
+        for e, most in enumerate(self.resources):
+            # It starts when fewer than all resources are held by earlier firings.
+            held = self.held[process][e]
+            if most is not None and len(held) >= most:
+                start[e] = max(start[e], held[-most])
+            insort(held, start[e] + 1)
             self.outcome.starts[process][e][start[e]] += 1
             end = start[e] + depth + 2
             self.outcome.cycles[e] = max(self.outcome.cycles[e], end)

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bounds.interpreter import Outcome, interpret
-from cyclescope.bounds import Bounds, differences, estimate
+from cyclescope.bounds import Bounds, Estimate, Resources, differences, estimate
 from cyclescope.c import read_c
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 N = 6
+BETWEEN = (2, 3)  # resources a statement, besides one and any number
 INTS, DOUBLES = ("a", "b"), ("x", "y")
 HELPERS = """
 int sq(int v) { return v * v + 1; }
@@ -227,12 +228,28 @@ def compared(seed: int, style: Style = PLAIN, *, plainly: bool = False) -> Bound
     text, data = program(seed, style), contents(seed)
     given = data | {"m": [data["m"][N * r : N * r + N] for r in range(N)]}  # type: ignore[dict-item]
     found = estimate(
-        "k.c", text=text, kernel="kernel", data=given, detail=True, values=True, verify=plainly
-    )
+        "k.c", text=text, kernel="kernel", data=given, detail=True, values=True, verify=plainly,
+        resources=Resources(BETWEEN),
+    )  # fmt: skip
     if plainly:
         assert differences(found) == []
-    same(found, interpret(read_c("k.c", text=text), "kernel", data))
+    unit = read_c("k.c", text=text)
+    same(found, interpret(unit, "kernel", data))
+    between = interpret(unit, "kernel", data, BETWEEN)
+    for e, point in enumerate(found.curve):
+        same_starts(found, point, between, e)
     return found
+
+
+def same_starts(found: Bounds, estimated: Estimate, wanted: Outcome, e: int) -> None:
+    """Whether an estimate has the starts and the total of the interpreter's `e`-th."""
+    starts = {}
+    for row in estimated.firings:
+        process = row.process
+        own = estimated.starts(process)
+        starts[_key(found, process)] = {t: n for t, n in enumerate(own.tolist()) if n}
+    assert starts == {key: dict(one[e]) for key, one in wanted.starts.items()}
+    assert estimated.cycles == wanted.cycles[e]
 
 
 def same(found: Bounds, wanted: Outcome) -> None:
@@ -240,13 +257,7 @@ def same(found: Bounds, wanted: Outcome) -> None:
     for name, values in wanted.arrays.items():
         assert repr(found.values[name].ravel().tolist()) == repr(values), name
     for e, estimated in enumerate(found.estimates):
-        starts = {}
-        for row in estimated.firings:
-            process = row.process
-            own = estimated.starts(process)
-            starts[_key(found, process)] = {t: n for t, n in enumerate(own.tolist()) if n}
-        assert starts == {key: dict(one[e]) for key, one in wanted.starts.items()}
-        assert estimated.cycles == wanted.cycles[e]
+        same_starts(found, estimated, wanted, e)
         assert found.detail is not None
         path = found.detail.critical_path[estimated.name]
         assert sum(step.cycles for step in path) == estimated.cycles

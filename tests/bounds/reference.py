@@ -149,9 +149,9 @@ def elements(rank: int) -> list[tuple[int, ...]]:
 
 
 def run(
-    body: tuple[Loop | Statement, ...], *, bounded: bool, read: int = 1, write: int = 1
+    body: tuple[Loop | Statement, ...], *, resources: int | None, read: int = 1, write: int = 1
 ) -> Outcome:
-    """One estimate: with one resource for each statement (`bounded`) or with any number."""
+    """One estimate: with some resources for each statement, or (None) with any number."""
     ranks = arrays(body)
     written: set[tuple[str, tuple[int, ...]]] = set()
     every = textual(body)
@@ -167,11 +167,16 @@ def run(
     outcome = Outcome()
     shadow: dict[tuple[str, tuple[int, ...]], int] = {}
     writer: dict[tuple[str, tuple[int, ...]], tuple[str, int]] = {}
-    control: dict[str, int] = {}
+    control: dict[str, list[int]] = {}
 
     def fire(name: str, ready: int, depth: int, interval: int) -> int:
-        start = max(ready, control.get(name, 0)) if bounded else ready
-        control[name] = start + interval
+        start = ready
+        if resources is not None:
+            # A control variable for each resource; the firing takes the one that is least.
+            free = control.setdefault(name, [0] * resources)
+            chosen = free.index(min(free))
+            start = free[chosen] = max(ready, free[chosen])
+            free[chosen] += interval
         outcome.firings[name] += 1
         for stage, begin, length in (
             ("R", start, read), ("E", start + read, depth), ("W", start + read + depth, write)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from hypothesis import HealthCheck, assume, given, settings
@@ -19,7 +20,17 @@ from bounds.reference import (
     run,
     textual,
 )
-from cyclescope.bounds import Bounds, Calibration, Estimate, StatementRule, estimate, profile_of
+from cyclescope.bounds import (
+    Bounds,
+    Calibration,
+    Estimate,
+    Resources,
+    StatementRule,
+    estimate,
+    profile_of,
+)
+from cyclescope.bounds._native import Program
+from cyclescope.bounds._run import MEMORY, prepare
 from cyclescope.model import check_laws
 
 Kernel = tuple[Loop | Statement, ...]
@@ -58,8 +69,8 @@ def compare(found: Estimate, wanted: Outcome) -> None:
 @given(kernels(), st.integers(1, 3), st.integers(1, 2))
 def test_both_estimates_are_those_of_the_definitions(kernel: Kernel, read: int, write: int) -> None:
     found = engine(kernel, read=read, write=write)
-    compare(found.absolute, run(kernel, bounded=True, read=read, write=write))
-    compare(found.unbounded, run(kernel, bounded=False, read=read, write=write))
+    compare(found.absolute, run(kernel, resources=1, read=read, write=write))
+    compare(found.unbounded, run(kernel, resources=None, read=read, write=write))
     assert found.unbounded.cycles <= found.absolute.cycles
     for one in found.estimates:
         profile = profile_of(found, one)
@@ -67,12 +78,47 @@ def test_both_estimates_are_those_of_the_definitions(kernel: Kernel, read: int, 
         assert profile.cycles == one.cycles
 
 
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@given(kernels())
+def test_estimates_between_the_bounds(kernel: Kernel) -> None:
+    numbers = (1, 2, 3, 5, 8, 1000)
+    found = engine(kernel, resources=Resources(numbers))
+    assert [point.resources for point in found.curve] == list(numbers)
+    before = None
+    for number, point in zip(numbers, found.curve, strict=True):
+        compare(point, run(kernel, resources=number))
+        assert point.pipeline_efficiency is None or 0 < point.pipeline_efficiency <= 1
+        # Never later: not in all, and no process's work.
+        if before is not None:
+            assert point.cycles <= before.cycles
+            assert all(a.end <= b.end for a, b in zip(point.firings, before.firings, strict=True))
+        before = point
+    for end, bound in ((found.curve[0], found.absolute), (found.curve[-1], found.unbounded)):
+        assert (end.cycles, end.firings) == (bound.cycles, bound.firings)
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@given(kernels())
+def test_the_ends_of_the_curve_are_the_bounds(kernel: Kernel) -> None:
+    """The run with a number of resources by itself, where the curve takes the bounds' own."""
+    unit, network, declarations, calibration = prepare(
+        "k.c", text=c_text(kernel), calibration=Calibration(statements=rules(kernel))
+    )
+    with Program(network, declarations) as program:
+        once = partial(program.run, read=1, write=1, memory=MEMORY)
+        bounds = Bounds(unit, network, calibration, once())
+        for number, bound in ((1, bounds.absolute), (10**6, bounds.unbounded)):
+            point = bounds.with_resources(number, once(resources=number))
+            assert (point.cycles, point.firings) == (bound.cycles, bound.firings)
+            assert point.parallelism.tolist() == bound.parallelism.tolist()
+
+
 @settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 @given(kernels())
 def test_edges_and_critical_path(kernel: Kernel) -> None:
     found = engine(kernel, detail=True)
     assert found.detail is not None
-    wanted = run(kernel, bounded=True)
+    wanted = run(kernel, resources=1)
     edges = {
         (e.producer.name, e.operand, e.consumer.name): e
         for e in found.detail.edges
@@ -87,6 +133,7 @@ def test_edges_and_critical_path(kernel: Kernel) -> None:
     for one in found.estimates:
         path = found.detail.critical_path[one.name]
         assert sum(step.cycles for step in path) == one.cycles
+        assert sum(limit.cycles for limit in found.detail.limits[one.name]) == one.cycles
         for wait in found.detail.waits[one.name]:
             by_operand = sum(cycles for cycles, _ in wait.operands)
             assert by_operand == sum(cycles for _, cycles in wait.producers)

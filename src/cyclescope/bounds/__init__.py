@@ -18,9 +18,11 @@ from cyclescope.bounds._calibration import (
     read_calibration,
     read_schedule_report,
 )
+from cyclescope.bounds._curve import Resources
 from cyclescope.bounds._detail import Detail, Edge, PathStep, Wait
 from cyclescope.bounds._estimate import Bounds, Estimate, Firings
 from cyclescope.bounds._levels import Level, Span, levels_of
+from cyclescope.bounds._limits import Cause, Limit, LimitKind
 from cyclescope.bounds._native import Call
 from cyclescope.bounds._native_run import differences
 from cyclescope.bounds._profile import profile_of
@@ -35,13 +37,17 @@ __all__ = [
     "Bounds",
     "Calibration",
     "Call",
+    "Cause",
     "Detail",
     "Edge",
     "Estimate",
     "Firings",
     "Level",
+    "Limit",
+    "LimitKind",
     "PathStep",
     "PortRule",
+    "Resources",
     "Span",
     "StatementRule",
     "Technology",

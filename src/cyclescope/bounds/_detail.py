@@ -10,6 +10,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cyclescope.bounds._limits import Cause, Limit, Link, limits_of
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -27,7 +29,7 @@ OUT_OF_ORDER_REPEATED = "out-of-order with multiplicity"
 
 EdgeClass = str
 
-CAUSES = ("end", "value", "resource")
+CAUSES = (Cause.END, Cause.VALUE, Cause.RESOURCE)  # as the program numbers them
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +87,25 @@ class PathStep:
 
     Attributes:
         process: which.
-        cause: `value` (its result was awaited), `resource` (it was taken up), `end`.
+        cause: why; its result was awaited, or it was taken up.
         firings: how many of its firings lie on the path.
         cycles: how much of the total they account for; the parts add up to it.
     """
 
     process: Process
-    cause: str
+    cause: Cause
     firings: int
     cycles: int
 
 
 @dataclass(frozen=True)
 class Detail:
-    """Edges of the network, and for each estimate the waits and the critical path."""
+    """Edges of the network, and for each estimate waits, critical path, and what bounds it."""
 
     edges: tuple[Edge, ...]
     waits: dict[str, tuple[Wait, ...]]
     critical_path: dict[str, tuple[PathStep, ...]]
+    limits: dict[str, tuple[Limit, ...]]
 
 
 def detail_of(bounds: Bounds) -> Detail:
@@ -111,10 +114,11 @@ def detail_of(bounds: Bounds) -> Detail:
     assert kept is not None
     processes = bounds.network.processes
     used = [row.process for row in bounds.absolute.firings]
-    paths = {
-        estimate.name: _path(processes, kept.paths[index])
+    links = {
+        estimate.name: _links(processes, kept.paths[index])
         for index, estimate in enumerate(bounds.estimates)
     }
+    paths = {name: _path(own) for name, own in links.items()}
     for estimate in bounds.estimates:
         explained = sum(step.cycles for step in paths[estimate.name])
         assert explained == estimate.cycles, (explained, estimate.cycles)
@@ -131,6 +135,7 @@ def detail_of(bounds: Bounds) -> Detail:
             for index, estimate in enumerate(bounds.estimates)
         },
         critical_path=paths,
+        limits={name: limits_of(own) for name, own in links.items()},
     )
 
 
@@ -160,11 +165,19 @@ def _wait(processes: list[Process], process: Process, kept: Kept, estimate: int)
     )
 
 
-def _path(processes: list[Process], parts: NDArray[np.int64]) -> tuple[PathStep, ...]:
-    steps = [
-        PathStep(process, cause, firings, cycles)
-        for process, own in zip(processes, parts.tolist(), strict=True)
-        for cause, (firings, cycles) in zip(CAUSES, own, strict=True)
-        if firings
-    ]
+def _links(processes: list[Process], rows: NDArray[np.int64]) -> tuple[Link, ...]:
+    ends = [*processes, None]
+    return tuple(
+        Link(processes[process], ends[after], CAUSES[cause], firings, cycles)
+        for process, after, cause, firings, cycles in rows.tolist()
+    )
+
+
+def _path(links: tuple[Link, ...]) -> tuple[PathStep, ...]:
+    parts: dict[tuple[Process, Cause], list[int]] = defaultdict(lambda: [0, 0])
+    for link in links:
+        own = parts[link.process, link.cause]
+        own[0] += link.firings
+        own[1] += link.cycles
+    steps = [PathStep(process, cause, *own) for (process, cause), own in parts.items()]
     return tuple(sorted(steps, key=lambda s: (-s.cycles, s.process.index, s.cause)))

@@ -50,16 +50,18 @@ class Firings:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One estimate: `absolute` (one resource a statement) or `unbounded`.
+    """One estimate: with one resource a statement (`absolute`), some, or any number (`unbounded`).
 
     Attributes:
-        name: which of the two.
+        name: which.
+        resources: of each process; None: any number.
         cycles: until the last write.
         firings: of each process that fired, in the order of the processes.
         resolution: cycles to a bin of the profiles below; 1 unless memory was short.
     """
 
     name: str
+    resources: int | None
     cycles: int
     firings: tuple[Firings, ...]
     resolution: int
@@ -182,6 +184,32 @@ class Estimate:
         active = self._activity[1] * self.resolution
         return Fraction(self.work, active) if active else Fraction(0)
 
+    def starts_used(self, row: Firings) -> Fraction | None:
+        """The pipeline efficiency of a process: its starts over those that there was room for.
+
+        Between its first start and its last, each of its resources can start one firing every
+        II_F cycles. None where there is a resource for each firing.
+        """
+        return None if self.resources is None else Fraction(row.count, self._room(row))
+
+    def _room(self, row: Firings) -> int:
+        assert self.resources is not None
+        return self.resources * ((row.last - row.first) // row.process.interval + 1)
+
+    @property
+    def pipeline_efficiency(self) -> Fraction | None:
+        """How full the statements' pipelines are: ΣE$ over what it would be if they never idled.
+
+        Each counts from its first start to its last (see `starts_used`) and weighs Λ_F. None where
+        there is a resource for each firing, and without a statement that takes a cycle.
+        """
+        if self.resources is None:
+            return None
+        rows = [row for row in self.firings if row.process.kind == "statement"]
+        held = sum(row.count * row.process.latency for row in rows)
+        room = sum(self._room(row) * row.process.latency for row in rows)
+        return Fraction(held, room) if room else None
+
 
 class Bounds:
     """A kernel's bounds: `absolute`, `unbounded`, and what they are made of.
@@ -191,6 +219,8 @@ class Bounds:
         absolute, unbounded: the two estimates.
         detail: waits, edges and the critical path, if they were asked for.
         reordered: with it, the absolute estimate in which reordering buffers take time.
+        curve: estimates with some numbers of resources a statement, in rising order, if they were
+            asked for.
     """
 
     def __init__(
@@ -202,11 +232,17 @@ class Bounds:
         self.records = records
         self.detail: Detail | None = None
         self.reordered: Estimate | None = None
-        self.absolute = self._estimate("absolute", ABSOLUTE)
-        self.unbounded = self._estimate("unbounded", UNBOUNDED)
+        self.curve: tuple[Estimate, ...] = ()
+        self.absolute = self._estimate("absolute", records, 1)
+        self.unbounded = self._estimate("unbounded", records, None)
 
-    def _estimate(self, name: str, index: int) -> Estimate:
-        calibration, rows = self.calibration, self.records.processes
+    def with_resources(self, resources: int, records: Records) -> Estimate:
+        """The estimate of a run with some resources a statement."""
+        return self._estimate(f"resources {resources}", records, resources)
+
+    def _estimate(self, name: str, records: Records, resources: int | None) -> Estimate:
+        calibration, rows = self.calibration, records.processes
+        index = ABSOLUTE if name == "absolute" else UNBOUNDED
         firings = []
         for process in self.network.processes:
             count, *times = rows[process.index].tolist()
@@ -214,13 +250,14 @@ class Bounds:
                 first, last = times[2 * index : 2 * index + 2]
                 end = last + calibration.read + process.latency + calibration.write
                 firings.append(Firings(process, count, first, last, end))
-        shifts = [shift for (_, e), (shift, _) in self.records.work.items() if e == index]
+        shifts = [shift for (_, e), (shift, _) in records.work.items() if e == index]
         return Estimate(
             name=name,
+            resources=resources,
             cycles=max((row.end for row in firings), default=0),
             firings=tuple(firings),
             resolution=1 << max(shifts, default=0),
-            _records=self.records,
+            _records=records,
             _read=calibration.read,
             _write=calibration.write,
         )

@@ -6,7 +6,7 @@ import os
 import signal
 import struct
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -141,8 +141,9 @@ class Kept:
     Attributes:
         taken: per process, cycles for which operands lay ready and the resource was taken.
         edges: by consumer.
-        paths: per estimate, shape (processes, 3, 2): for the causes `end`, `value`, `resource`
-            the firings on the critical path and their cycles.
+        paths: per estimate the parts of the critical path, shape (parts, 5): process, that of the
+            next firing on it (or their number), cause (0 the end, 1 its result, 2 its resource),
+            firings, cycles.
     """
 
     taken: dict[int, int] = field(default_factory=dict)
@@ -267,8 +268,10 @@ class Program:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _build(self, width: int, absolute: int, unbounded: int, detail: int, periods: int) -> Path:
-        key = (width, absolute, unbounded, detail, periods)
+    def _build(
+        self, width: int, absolute: int, unbounded: int, detail: int, periods: int, limited: int
+    ) -> Path:
+        key = (width, absolute, unbounded, detail, periods, limited)
         if key not in self._built:
             output = self._folder / "_".join(map(str, key))
             flags = [
@@ -278,6 +281,7 @@ class Program:
                 f"-DUNBOUNDED={unbounded}",
                 f"-DDETAIL={detail}",
                 f"-DPERIODS={periods}",
+                f"-DLIMITED={limited}",
             ]
             if self._host is not None:
                 if self._objects is None:
@@ -299,8 +303,12 @@ class Program:
         data: bytes | None = None,
         detail_limit: int = 0,
         periods: bool = True,
+        resources: int = 0,
     ) -> Records:
         """Run it; with a detail limit, also keep each firing's start and whom it waited for.
+
+        With a number of `resources`, only one estimate is made, at the place of the unbounded one:
+        each process has that many.
 
         Without details and values, loops whose stamps repeat are not executed to the end
         (`_periods.h`), unless `periods` says so; what is recorded is the same.
@@ -316,14 +324,18 @@ class Program:
         """
         words = parameters(
             self._network, read=read, write=write, memory=memory, detail_limit=detail_limit,
-            dump=dump,
+            dump=dump, resources=resources,
         )  # fmt: skip
         detail = int(detail_limit > 0)
         sizes = [(s.size * s.type.bits // 8, s.size) for s in self._network.storages]
         own, elements = (sum(column) for column in zip(*sizes, strict=True)) if sizes else (0, 0)
         wide = 16 * elements <= 2 * own
+        once = partial(self._once, words, data, limited=int(resources > 0))
+        if resources:
+            with suppress(_OverflowError):
+                return once(32, 0, 1, 0, 0)
+            return once(64, 0, 1, 0, 0)
         skips = int(periods and self._network.loops > 0 and not detail and not dump)
-        once = partial(self._once, words, data)
         try:
             if not wide:
                 try:
@@ -344,9 +356,9 @@ class Program:
 
     def _once(
         self, words: list[int], data: bytes | None, width: int, absolute: int, unbounded: int,
-        detail: int, periods: int,
+        detail: int, periods: int, *, limited: int,
     ) -> Records:  # fmt: skip
-        program = self._build(width, absolute, unbounded, detail, periods)
+        program = self._build(width, absolute, unbounded, detail, periods, limited)
         folder = self._folder
         given, output = folder / "parameters", folder / "result"
         given.write_bytes(np.array(words, dtype=np.uint64).tobytes())
@@ -476,7 +488,7 @@ class Program:
                 case 12:
                     records.skipped = int(column.window(0, 1)[0])
                 case 11:
-                    kept.paths[index] = column.window(0, number).reshape(count, 3, 2)
+                    kept.paths[index] = column.window(0, number).reshape(-1, 5)
             position += size * number
         return records
 

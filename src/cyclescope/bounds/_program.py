@@ -24,9 +24,9 @@ def program_text(
 ) -> str:
     """The program; which estimates and how wide its stamps are is left to macros.
 
-    The compiler sets STAMP, ABSOLUTE, UNBOUNDED, DETAIL and PERIODS with -D. A `hosted` one is part
-    of the user's own program, which calls `cyclescope_before` where it calls the kernel; its values
-    are `made_up` where that has no `main` of its own.
+    The compiler sets STAMP, ABSOLUTE, UNBOUNDED, LIMITED, DETAIL and PERIODS with -D. A `hosted`
+    one is part of the user's own program, which calls `cyclescope_before` where it calls the
+    kernel; its values are `made_up` where that has no `main` of its own.
     """
     storages = [s for s in network.storages if s.memory is not None]
     feeds = [s for s in storages if s.is_outer]
@@ -301,10 +301,17 @@ def _fill(storage: Storage) -> list[str]:
 
 
 def parameters(
-    network: Network, *, read: int, write: int, memory: int, detail_limit: int, dump: bool
+    network: Network,
+    *,
+    read: int,
+    write: int,
+    memory: int,
+    detail_limit: int,
+    dump: bool,
+    resources: int = 0,
 ) -> list[int]:
     """The words of the parameter file, in the order in which the program takes them."""
-    words = [read, write, memory, detail_limit]
+    words = [read, write, memory, detail_limit, resources]
     for process in network.processes:
         words += [process.latency, process.interval, len(process.operands)]
     words.append(int(dump))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     from cyclescope.bounds._detail import PathStep, Wait
     from cyclescope.bounds._estimate import Bounds, Estimate
     from cyclescope.bounds._levels import Level
+    from cyclescope.bounds._limits import Limit
 
 __all__ = ["report_dict", "report_text"]
 
 _SHOWN = 20  # calls in the summary
+_LIMITS, _NAMES = 2, 3  # parts of what bounds an estimate there, and names of a part
 
 
 def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
@@ -51,6 +53,7 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
             "maximum_parallelism": float(estimate.maximum_parallelism),
             "average_parallelism": float(estimate.average_parallelism),
             "average_while_active": float(estimate.average_while_active),
+            "pipeline_efficiency": _float(estimate.pipeline_efficiency),
             "resolution": estimate.resolution,
             "processes": _processes(bounds, estimate),
             "critical_path": bounds.detail
@@ -59,7 +62,23 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
                 | {"cycles": s.cycles}
                 for s in _path(bounds, estimate)
             ],
+            "limits": bounds.detail
+            and [
+                {"kind": x.kind, "processes": [p.name for p in x.processes]}
+                | {"firings": x.firings, "cycles": x.cycles}
+                for x in bounds.detail.limits[estimate.name]
+            ],
         }
+    result["resources"] = [
+        {
+            "resources": point.resources,
+            "cycles": point.cycles,
+            "maximum_parallelism": float(point.maximum_parallelism),
+            "average_parallelism": float(point.average_parallelism),
+            "pipeline_efficiency": _float(point.pipeline_efficiency),
+        }
+        for point in bounds.curve
+    ]
     result["edges"] = None
     if bounds.detail is not None:
         result["edges"] = [
@@ -112,6 +131,7 @@ def _processes(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]]:
             "last": row.last,
             "end": row.end,
             "busy": estimate.busy_cycles(process),
+            "pipeline_efficiency": _float(estimate.starts_used(row)),
         }
         wait = waits.get(process.index)
         if wait is not None:
@@ -137,9 +157,11 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
         ["parallelism, maximum", *(_decimal(e.maximum_parallelism) for e in bounds.estimates)],
         ["parallelism, average", *(_decimal(e.average_parallelism) for e in bounds.estimates)],
         ["  while active", *(_decimal(e.average_while_active) for e in bounds.estimates)],
+        ["pipeline efficiency", _share(absolute.pipeline_efficiency), ""],
     ]
     lines += _table(head, table)
     lines.append("")
+    lines += [f"{e.name + ' bounded by':22}{_limits(bounds, e)}" for e in bounds.estimates]
     lines.append(f"optimisation factor   {_decimal(bounds.factor)}")
     lines.append(f"firings of statements {bounds.firings:,}")
     if bounds.records.skipped:
@@ -168,6 +190,32 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
         lines.append("the maximum of parallelism is that of a step's mean. Cycles are exact.")
     lines += _sections(bounds, levels)
     return "\n".join(lines) + "\n"
+
+
+def _limits(bounds: Bounds, estimate: Estimate) -> str:
+    """What bounds an estimate, and by how much of its cycles: the two largest parts."""
+    if bounds.detail is None:
+        rows = [row for row in estimate.firings if estimate.resources is not None]
+        if not rows:
+            return "--detail tells, up to 4 million firings"
+        longest = max(rows, key=lambda row: row.count * row.process.interval)
+        least = (longest.count - 1) * longest.process.interval
+        share = _share(Fraction(least, estimate.cycles))
+        name = longest.process.name
+        return f"throughput of {name}, at least {least:,} cycles ({share}); --detail tells the rest"
+    parts = []
+    for limit in bounds.detail.limits[estimate.name][:_LIMITS]:
+        share = _share(Fraction(limit.cycles, estimate.cycles))
+        parts.append(f"{_of_what(limit)}, {limit.cycles:,} cycles ({share})")
+    return "; ".join(parts)
+
+
+def _of_what(limit: Limit) -> str:
+    names = [process.name for process in limit.processes]
+    shown = ", ".join(names[:_NAMES])
+    if len(names) > _NAMES:
+        shown += f" and {len(names) - _NAMES} more"
+    return f"{limit.kind} of {shown}"
 
 
 def _calls(bounds: Bounds) -> list[str]:
@@ -204,8 +252,29 @@ def _calls(bounds: Bounds) -> list[str]:
     return lines
 
 
+def _curve(bounds: Bounds) -> list[str]:
+    """Cycles against resources a statement, between the two bounds."""
+    if not bounds.curve:
+        return []
+    head = ["  resources", "cycles", "speed-up", "parallelism, maximum", "average"]
+    head.append("pipeline efficiency")
+    rows = [
+        [
+            f"  {point.resources:,}",
+            f"{point.cycles:,}",
+            _decimal(Fraction(bounds.absolute.cycles, max(point.cycles, 1))),
+            _decimal(point.maximum_parallelism),
+            _decimal(point.average_parallelism),
+            _share(point.pipeline_efficiency),
+        ]
+        for point in bounds.curve
+    ]
+    table = _table(head, rows)
+    return ["", "Resources a statement, from absolute (1) to unbounded:", *table]
+
+
 def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
-    lines: list[str] = []
+    lines = _curve(bounds)
     if len(levels) > 1:
         lines += ["", "Levels (within the program; alone):"]
         head = ["  function", "absolute", "unbounded", "work", "alone: absolute", "unbounded"]
@@ -261,6 +330,9 @@ def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
 
 def _process_table(bounds: Bounds, estimate: Estimate) -> list[str]:
     head = ["  process", "line", "depth", "firings", "first", "last", "busy"]
+    bounded = estimate.resources is not None
+    if bounded:
+        head.append("starts used")
     detailed = bounds.detail is not None
     if detailed:
         head += ["waits: resource", "for operand", "most on"]
@@ -268,6 +340,8 @@ def _process_table(bounds: Bounds, estimate: Estimate) -> list[str]:
     for entry in _processes(bounds, estimate):
         row = [f"  {entry['process']}", str(entry["line"]), str(entry["latency"])]
         row += [f"{entry[k]:,}" for k in ("firings", "first", "last", "busy")]
+        if bounded:
+            row.append(f"{100 * entry['pipeline_efficiency']:.1f} %")
         if detailed:
             waits = entry["waits_for_operands"]
             longest = max(waits, key=waits.__getitem__, default="")
@@ -276,6 +350,14 @@ def _process_table(bounds: Bounds, estimate: Estimate) -> list[str]:
             row.append(entry["critical_producer"] or "")
         rows.append(row)
     return _table(head, rows)
+
+
+def _float(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _share(value: Fraction | None) -> str:
+    return "" if value is None else f"{float(100 * value):.1f} %"
 
 
 def _decimal(value: Fraction) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cyclescope._stack import deep_recursion
 from cyclescope.bounds._calibration import Calibration, read_schedule_report
 from cyclescope.bounds._contents import contents_of, made_up_values
+from cyclescope.bounds._curve import Resources, curve_of
 from cyclescope.bounds._detail import Detail, detail_of
 from cyclescope.bounds._estimate import Bounds, Estimate
 from cyclescope.bounds._host import Host, makes_up, undefined
@@ -141,6 +142,7 @@ def estimate(
     verify: bool = False,
     program_arguments: Sequence[str] = (),
     call: int = 0,
+    resources: Resources | None = None,
 ) -> Bounds:
     """A kernel's absolute and unbounded cycles, by running it natively with time stamps.
 
@@ -165,6 +167,7 @@ def estimate(
         verify: also keep what the kernel itself computes, compiled plainly, for `differences`.
         program_arguments: what `main` gets.
         call: which of its calls to profile, from 1; 0: all, and keep the longest.
+        resources: numbers of resources a statement for `Bounds.curve`.
 
     Raises:
         SourceError: as `prepare`; or the kernel left an array or divided by zero.
@@ -189,7 +192,7 @@ def estimate(
         folders = [str(folder) for folder in include]
         host = Host(files, unit, function, defines=macros, include=folders, text=text)
     options = (calibration or given, report, dict(arguments or {}), memory, values or verify)
-    kinds = (detail, detail_limit, data)
+    kinds = (detail, detail_limit, data, resources)
     loose: frozenset[str] = frozenset()
     try:
         while True:
@@ -218,7 +221,7 @@ def _estimated(
     unit: Unit,
     function: Function,
     options: tuple[Calibration, str | os.PathLike[str] | None, dict[str, int | float], int, bool],
-    kinds: tuple[bool, int, Mapping[str, Sequence[object]] | None],
+    kinds: tuple[bool, int, Mapping[str, Sequence[object]] | None, Resources | None],
     host: Host | None,
     program_arguments: tuple[str, ...],
     call: int,
@@ -227,7 +230,7 @@ def _estimated(
     loose: frozenset[str] = frozenset(),
 ) -> Bounds:
     given, report, arguments, memory, values = options
-    detail, detail_limit, data = kinds
+    detail, detail_limit, data, resources = kinds
     if host is not None and made_up:
         # What its `main` will make up must be known here as well.
         for param in function.params:
@@ -257,10 +260,12 @@ def _estimated(
             with suppress(TooManyFiringsError):
                 kept = run(dump=values, detail_limit=detail_limit)
         bounds = Bounds(unit, network, used, kept or run(dump=values))
+        program.call = bounds.records.call
+        if resources is not None:
+            bounds.curve = curve_of(bounds, resources, run)
         if kept is not None:
             bounds.detail = detail_of(bounds)
             run = partial(run, detail_limit=detail_limit)  # of the same program as before
-            program.call = kept.call
             bounds.reordered = _reordered(bounds, bounds.detail, run)
     return bounds
 

@@ -1,8 +1,8 @@
 /* What every generated program shares: time stamps, what is recorded of a firing, input, output.
  *
  * Before it the program defines: STAMP (the unsigned type of a time stamp), ABSOLUTE and UNBOUNDED
- * (1 or 0: which estimates it keeps), DETAIL (1: who wrote what is kept as well), PROCESSES and
- * STORAGES (their numbers).
+ * (1 or 0: which estimates it keeps), LIMITED (1: of UNBOUNDED's resources there are only as many as
+ * a parameter says), DETAIL (1: who wrote what is kept as well), PROCESSES and STORAGES (their numbers).
  *
  * A stamp is 2 t + g: t is the cycle from which the value can be read, g is 1 as long as the
  * kernel has not written it. So `seen |= stamp` over the reads of an array tells whether the
@@ -32,7 +32,7 @@ typedef struct {
 enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_MEMORY = 3, FAULT_STAMP = 4, FAULT_DETAIL = 5 };
 
 /* Records of the result file: what they hold is said where they are written. */
-enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_PATH, R_SKIPPED };
+enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_LINK, R_SKIPPED };
 
 static FILE *result;
 
@@ -64,7 +64,7 @@ static void *claim(u64 count, u64 size)
 /* ---- parameters: one array of 64-bit words, read from a file ---------------------------------- */
 
 static u64 *parameter;
-static u64 latency_read, latency_write, memory_for_work, detail_limit;
+static u64 latency_read, latency_write, memory_for_work, detail_limit, resources;
 
 static u64 next(void) { return *parameter++; }
 
@@ -76,6 +76,9 @@ typedef struct {
     u64 firings;
     u64 control; /* absolute: the cycle from which the resource is free */
     u64 first[2], last[2];
+#if LIMITED
+    u64 *free, pool, room; /* the cycles from which its resources are free, but for those never taken: a heap */
+#endif
 #if DETAIL
     u32 operands, previous; /* previous: number of its latest firing */
     u64 taken;              /* absolute: cycles for which operands lay ready and the resource was taken */
@@ -84,6 +87,40 @@ typedef struct {
 } Process;
 
 static Process process[PROCESSES + 1];
+
+#if LIMITED
+/* A firing takes the resource that is free first, in program order: returns its start. */
+static u64 take(Process *own, u64 ready)
+{
+    u64 at;
+    if (own->pool < resources) {
+        if (own->pool == own->room) {
+            own->room = own->room ? 2 * own->room : 4;
+            own->free = realloc(own->free, own->room * sizeof *own->free);
+            if (!own->free)
+                fault(FAULT_MEMORY, 0, 0, 0, (int64_t)(own->room * sizeof *own->free >> 20));
+        }
+        u64 until = ready + own->interval;
+        for (at = own->pool++; at && own->free[(at - 1) / 2] > until; at = (at - 1) / 2)
+            own->free[at] = own->free[(at - 1) / 2];
+        own->free[at] = until;
+        return ready;
+    }
+    u64 start = ready > own->free[0] ? ready : own->free[0], until = start + own->interval, below;
+    for (at = 0; (below = 2 * at + 1) < own->pool; at = below) {
+        if (below + 1 < own->pool && own->free[below + 1] < own->free[below])
+            below++;
+        if (own->free[below] >= until)
+            break;
+        own->free[at] = own->free[below];
+    }
+    own->free[at] = until;
+    return start;
+}
+#define ON_LIMITED(...) __VA_ARGS__
+#else
+#define ON_LIMITED(...)
+#endif
 
 /* Starts per cycle: exact while they fit, then work (cycles of execution) per 2^shift cycles. */
 typedef struct {
@@ -315,12 +352,19 @@ static void note(Latest *latest, u64 ready, u32 operand, u32 writer)
     note(&latest[1], (s).u >> 1, o, (s).writer); } while (0)
 #define KEEP(p, control) keep(p, (u64[2]){ta, tu}, control, latest, writers)
 
+/* A part of the critical path: firings of a process whose next one on it is of a certain other one, and
+ * waits for the result, or for the resource; until the end, for the last one. Next in the process's list. */
+enum { CAUSE_END, CAUSE_VALUE, CAUSE_RESOURCE };
+typedef struct {
+    u64 process, after, cause, firings, cycles;
+} Link;
+
 /* From the last write back to cycle 0: each firing answers for the time until the next one starts. */
 static void put_path(u32 estimate)
 {
-    enum { CAUSES = 3 }; /* the end, its result, its resource */
-    u64 *parts = claim((u64)PROCESSES * CAUSES * 2, sizeof *parts), until = 0;
-    u32 at = 0, cause = 0;
+    u64 until = 0, links = 0, room = 0, after = PROCESSES;
+    Link *link = 0;
+    u32 at = 0, cause = CAUSE_END, *first = claim(PROCESSES + 1, sizeof *first), *other = 0; /* numbers of links, from 1 */
     for (u32 n = 1; n <= firing; n++) {
         u64 p = firings[n].process, end = firings[n].start[estimate] + process[p].cost;
         if (process[p].firings && end > until)
@@ -328,15 +372,30 @@ static void put_path(u32 estimate)
     }
     while (at) {
         const Firing *step = &firings[at];
-        u64 *part = &parts[(step->process * CAUSES + cause) * 2];
-        part[0]++;
-        part[1] += until - step->start[estimate];
+        u32 l = first[step->process];
+        while (l && (link[l - 1].after != after || link[l - 1].cause != cause))
+            l = other[l - 1];
+        if (!l) {
+            if (links == room) {
+                room = room ? 2 * room : 64;
+                link = realloc(link, room * sizeof *link);
+                other = realloc(other, room * sizeof *other);
+                if (!link || !other)
+                    fault(FAULT_MEMORY, 0, 0, 0, 1);
+            }
+            link[links] = (Link){step->process, after, cause, 0, 0};
+            other[links] = first[step->process];
+            l = first[step->process] = (u32)++links;
+        }
+        link[l - 1].firings++;
+        link[l - 1].cycles += until - step->start[estimate];
         until = step->start[estimate];
-        cause = step->by_value[estimate] ? 1 : 2;
+        after = step->process;
+        cause = step->by_value[estimate] ? CAUSE_VALUE : CAUSE_RESOURCE;
         at = step->before[estimate];
     }
-    put(R_PATH, estimate, sizeof(u64), (u64)PROCESSES * CAUSES * 2, parts);
-    free(parts);
+    put(R_LINK, estimate, sizeof(u64), links * sizeof(Link) / sizeof(u64), link);
+    free(first), free(other), free(link);
 }
 
 static void put_detail(void)
@@ -438,7 +497,7 @@ static inline void record(int estimate, u64 p, u64 start)
         if (!own->firings) own->first[0] = ta; \
         own->last[0] = ta; record(0, p, ta);) \
     ON_UNBOUNDED( \
-        tu >>= 1; if (!own->firings || tu < own->first[1]) own->first[1] = tu; \
+        tu >>= 1; ON_LIMITED(tu = take(own, tu);) if (!own->firings || tu < own->first[1]) own->first[1] = tu; \
         own->last[1] = LARGER(own->last[1], tu); record(1, p, tu);) \
     own->firings++; \
     IF_LOGGED(note_shot(p, ta, tu)); \
@@ -538,6 +597,13 @@ static void unwritten(Stamp *shadow, u64 count)
     }
 }
 
+/* Unbounded: when a source sends its n-th element. */
+static u64 sent(u64 p, u64 n)
+{
+    (void)p, (void)n;
+    return 0 ON_LIMITED(+ n / resources * process[p].interval);
+}
+
 static void feed(const Port *port, Stamp *shadow)
 {
     Walk walk = {{0}, 0};
@@ -547,15 +613,16 @@ static void feed(const Port *port, Stamp *shadow)
         return;
     process[p].is_source = 1;
     while ((offset = step(port, &walk)) >= 0) {
-        u64 start = n++ * process[p].interval;
+        u64 start = n * process[p].interval, free = sent(p, n++);
         ON_ABSOLUTE(shadow[offset].a = (STAMP)((start + process[p].cost) << 1 | 1);)
-        ON_UNBOUNDED(shadow[offset].u = (STAMP)(process[p].cost << 1 | 1);)
+        ON_UNBOUNDED(shadow[offset].u = (STAMP)((free + process[p].cost) << 1 | 1);)
 #if DETAIL
         keep(p, (u64[2]){start, 0}, start, (Latest[2]){{0, 0, 0}, {0, 0, 0}}, 0);
         shadow[offset].writer = firing;
 #else
         (void)start;
 #endif
+        (void)free;
     }
 }
 
@@ -573,7 +640,7 @@ static void fed(const Port *port, u64 seen)
         return;
     while (step(port, &walk) >= 0) {
         ON_ABSOLUTE(record(0, p, process[p].last[0] = process[p].firings * process[p].interval);)
-        ON_UNBOUNDED(record(1, p, 0);)
+        ON_UNBOUNDED(record(1, p, process[p].last[1] = sent(p, process[p].firings));)
         process[p].firings++;
     }
 }
@@ -624,6 +691,7 @@ static void load_parameters(const char *name)
     latency_write = next();
     memory_for_work = next();
     detail_limit = next();
+    resources = next();
     for (u64 p = 0; p < PROCESSES; p++) {
         process[p].latency = next();
         process[p].interval = next();

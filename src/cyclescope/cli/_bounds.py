@@ -13,7 +13,7 @@ from cyclescope.cli._common import check_outputs, force_option, pairs, report, w
 from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
-    from cyclescope.bounds import Bounds
+    from cyclescope.bounds import Bounds, Resources
 
 __all__ = ["bounds", "numbers"]
 
@@ -45,6 +45,28 @@ class _WithProgram(click.Command):
         return super().parse_args(ctx, args[:at])
 
 
+class _Numbers(click.ParamType["Resources"]):
+    """Numbers of resources: `1,2,8`, or `1,2,...` to go on."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Resources:
+        """Rising numbers, and whether to go on."""
+        from cyclescope.bounds import Resources
+
+        words = [word.strip() for word in str(value).split(",")]
+        onwards = words[-1] in ("…", "...")
+        try:
+            numbers = [int(word) for word in words[: len(words) - onwards]]
+        except ValueError:
+            numbers = []
+        if not numbers or min(numbers) < 1 or max(numbers) >= 1 << 31:
+            self.fail(f"{value} is no list of numbers from 1, such as 1,2,4,...", param, ctx)
+        return Resources(tuple(sorted(set(numbers))), onwards)
+
+
 @click.command(cls=_WithProgram)
 @click.argument(
     "sources", nargs=-1, required=True, type=click.Path(path_type=Path),
@@ -70,6 +92,15 @@ class _WithProgram(click.Command):
 )
 @click.option("--data", type=click.Path(path_type=Path), help="Contents of arrays (JSON).")
 @click.option(
+    "--resources", type=_Numbers(), metavar="1,2,4,…",
+    help="Also estimate with so many resources a statement; ... at the end: double them until the "
+    "unbounded cycles are reached.",
+)  # fmt: skip
+@click.option(
+    "--curve", type=click.Path(path_type=Path),
+    help="Draw cycles against resources (SVG), of 1,2,4,... if --resources names none.",
+)  # fmt: skip
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path),
     help="Profile of the absolute estimate; the unbounded one goes beside it (.unbounded.cyc).",
 )  # fmt: skip
@@ -91,7 +122,8 @@ def bounds(
     sources: tuple[Path, ...], kernel: str | None, call: int | None,
     defines: tuple[str, ...], include: tuple[Path, ...],
     arguments: tuple[str, ...], calibration: Path | None, plain: bool, hls_report: Path | None,
-    data: Path | None, output: Path | None, vcd: Path | None, network: Path | None, as_json: bool,
+    data: Path | None, resources: Resources | None, curve: Path | None, output: Path | None,
+    vcd: Path | None, network: Path | None, as_json: bool,
     detail: bool, memory: int, verify: bool, force: bool,
 ) -> None:  # fmt: skip
     """Bound the cycles of a C kernel, without any hardware.
@@ -102,6 +134,7 @@ def bounds(
     """
     from cyclescope.analyse import bounds_ladder
     from cyclescope.bounds import (
+        Resources,
         estimate,
         levels_of,
         profile_of,
@@ -112,7 +145,7 @@ def bounds(
     from cyclescope.model import save
 
     beside = output.with_suffix(".unbounded.cyc") if output is not None else None
-    check_outputs(output, beside, vcd, network, force=force)
+    check_outputs(output, beside, vcd, network, curve, force=force)
     macros = pairs(defines, "-D")
     result = estimate(
         sources,
@@ -128,6 +161,7 @@ def bounds(
         verify=verify,
         program_arguments=click.get_current_context().meta[_BEHIND],
         call=call or 0,
+        resources=resources or (Resources((1,), onwards=True) if curve is not None else None),
     )
     levels = levels_of(result, memory=memory << 20) if len(result.network.paths) > 1 else []
     if verify:
@@ -140,6 +174,8 @@ def bounds(
         _waveform(result, vcd, force=force)
     if network is not None:
         _picture(result, network, force=force)
+    if curve is not None:
+        _curve(result, curve, force=force)
     if as_json:
         click.echo(json.dumps(report_dict(result, levels), indent=1, ensure_ascii=False))
         return
@@ -151,6 +187,7 @@ def bounds(
         (beside, "profile, unbounded"),
         (vcd, "waveform"),
         (network, "network"),
+        (curve, "curve"),
     ):
         if path is not None:
             report(path, what)
@@ -188,6 +225,16 @@ def _waveform(result: Bounds, path: Path, *, force: bool) -> None:
 
     with writing(path, force=force) as stream:
         write_vcd(profile_of(result, result.absolute), stream)
+
+
+def _curve(result: Bounds, path: Path, *, force: bool) -> None:
+    from cyclescope.views import CurvePoint, curve_svg
+
+    points = [CurvePoint(point.resources or 1, point.cycles) for point in result.curve]
+    title = f"{result.network.kernel}: cycles against resources"
+    cycles = result.absolute.cycles, result.unbounded.cycles
+    with writing(path, force=force) as stream:
+        stream.write(curve_svg(title, points, *cycles))
 
 
 def _picture(result: Bounds, path: Path, *, force: bool) -> None:

@@ -4,6 +4,7 @@ from ._advise import advice_json, advice_markdown, advice_text
 from ._area import area_svg, area_view
 from ._check import check_json, check_junit, check_markdown, check_text
 from ._compare import comparison
+from ._curve import CurvePoint, curve_svg
 from ._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
 from ._diffgraph import diff_flamegraph
 from ._diffpage import diff_html
@@ -34,6 +35,7 @@ __all__ = [
     "GAP_CLASSES",
     "SPEEDSCOPE_RUNS",
     "TABLE_FORMATS",
+    "CurvePoint",
     "Folded",
     "NetworkEdge",
     "NetworkNode",
@@ -49,6 +51,7 @@ __all__ = [
     "check_markdown",
     "check_text",
     "comparison",
+    "curve_svg",
     "diff_flamegraph",
     "diff_html",
     "diff_json",
