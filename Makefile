@@ -67,7 +67,8 @@ pictures: setup  ## make what docs/views shows anew
 units: setup     ## stream vectors through the arithmetic units: make units [VECTORS=N] [SEED=N]
 	$(BIN)/python tests/rtl/fpu.py $(or $(VECTORS),1000000) $(or $(SEED),1)
 
-fuzz: setup      ## feed changed input to all that reads: make fuzz [MINUTES=N] [SEED=N]
+# Guided by coverage where atheris is installed (pip install --group fuzz); goes on where it stopped.
+fuzz: setup      ## feed invented input to all that reads: make fuzz [MINUTES=N] [SEED=N]
 	nice -n 19 $(BIN)/python scripts/fuzz.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
 
 bench: setup     ## measure what the README promises

@@ -1,173 +1,66 @@
-"""Feeds damaged and invented input to everything that reads: `make fuzz MINUTES=n`.
+"""Feeds invented input to everything that reads: `make fuzz MINUTES=n`.
 
-    python scripts/fuzz.py [--minutes N] [--seed N] [--only FORMAT] [--folder build/fuzz]
+    python scripts/fuzz.py [--minutes N] [--seed N] [--only FORMAT,…] [--folder DIR] [--plain]
+    python scripts/fuzz.py --report | --keep
 
-Each format has seeds of ours and a reader. An input is a seed or an input kept before, changed a
-few times: bits, cuts, repeated and moved pieces, pieces of others, numbers at the edges of types.
-It is right if the reader takes it, or refuses it with an error of ours in one line, within ten
-seconds and two gigabytes; everything else is a finding, also a crash of the process, since the
-readers run in one of their own. An input that reaches lines which none before has reached is kept:
-so the next run goes on where this one stopped. Coverage is counted on every eighth input, since
-counting takes several times as long as reading. Findings are in FOLDER/findings, by format; prints
-what was tried, kept and found, the peak of memory and the slowest input.
+The formats, with a reader and seeds of ours each, are in `tests/security/formats.py`. An input is a
+seed, or an input kept before, changed a few times: bits, cuts, repeated and moved pieces, pieces of
+others, numbers at the edges of types. It is right if the reader takes it, or refuses it with an
+error of ours in one line, within ten seconds of processor time and two gigabytes; everything else
+is a finding, also a crash or a hang of the process, since the readers run in one of their own. Its
+seed is printed, and gives the same inputs again while folder and sources are the same.
+
+An input that reaches code which none before has reached is kept: the next run goes on where this
+one stopped. With `atheris` (the extra group `fuzz`) libFuzzer chooses by what each input reaches;
+without, lines are counted on every eighth input, since counting takes several times as long as
+reading. Per format, DIR (else `fuzz` in the user's cache) holds what was kept in `corpus`, what was
+found in `findings`, and figures of all runs in `figures.json`, which `--report` prints. `--keep`
+copies the smallest of what was kept to `tests/security/inputs`, where a test reads it each time.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
 import json
 import os
 import random
+import re
 import resource
+import select
+import shutil
 import signal
 import sys
-import tempfile
 import time
 import traceback
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import CyclescopeError, LawError
 
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from security.formats import FORMATS, KEPT, MARK, seeds  # noqa: E402
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import FrameType
 
-ROOT = Path(__file__).resolve().parents[1]
-SECONDS, MEMORY = 10, 2 << 30
-SLICE = 20.0  # seconds of one format at a time
-EDGES = [
-    b"0",
-    b"-1",
-    b"1",
-    b"2147483648",
-    b"18446744073709551616",
-    b"1e999",
-    b"nan",
-    b"\x00",
-    b"\xff",
-]
+    from security.formats import Format
+
+SECONDS, PATIENCE, MEMORY = 10, 120, 2 << 30
+SLICE = 150.0  # seconds of one format at a time
+LARGEST = 60_000  # bytes of an input
+EDGES = [b"0", b"-1", b"1", b"2147483648", b"9223372036854775807", b"18446744073709551616",
+         b"1e999", b"nan", b"null", b"true", b'""', b"[]", b"{}", b"\x00", b"\xff",
+         "\u202e\U0001f600".encode(), MARK]  # fmt: skip
 
 
 class HangError(BaseException):
     """An input took too long."""
-
-
-def read_profile(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.model import load
-
-    load(path)
-
-
-def read_calyx(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.calyx._compile import compile_program
-
-    compile_program(path)
-
-
-def read_c(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.bounds._run import prepare
-
-    prepare(path)
-
-
-def read_openmp(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.hls import compile_c
-
-    compile_c(path)
-
-
-def read_memories(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.sim import Memory, read_data
-    from cyclescope.sim._memory import encode_memory
-
-    for name, entry in read_data(path).items():
-        encode_memory(Memory(name, 32, (4,)), entry)
-
-
-def read_calibration(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.bounds import read_calibration as read
-
-    read(path)
-
-
-def read_study(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.cli._sweep import _commands
-    from cyclescope.sweep import read_study as read
-
-    read(path, _commands())
-
-
-def read_wave(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.cli import program
-
-    program.main(["import", "vcd", str(path), "-o", os.devnull, "--force"], standalone_mode=False)
-
-
-def read_paraver(path: Path) -> None:
-    """Read it as the command line does."""
-    from cyclescope.cli import program
-
-    program.main(
-        ["import", "paraver", str(path), "-o", os.devnull, "--force"], standalone_mode=False
-    )
-
-
-# Format: (ending, where seeds are, reader).
-FORMATS: dict[str, tuple[str, list[str], Callable[[Path], None]]] = {
-    "profile": (".cyc", ["tests/**/*.cyc", "examples/**/*.cyc"], read_profile),
-    "calyx": (".futil", ["examples/calyx/*.futil", "tests/calyx/programs/*.futil"], read_calyx),
-    "kernel": (".c", ["examples/bounds/*.c", "tests/bounds/*.c"], read_c),
-    "openmp": (".c", ["examples/hls/*.c", "tests/hls/programs/*.c"], read_openmp),
-    "memories": (".json", ["examples/calyx/*.json"], read_memories),
-    "calibration": (".toml", ["examples/**/*.toml"], read_calibration),
-    "study": (".toml", ["examples/**/*.toml"], read_study),
-    "vcd": (".vcd", ["tests/traces/**/*.vcd"], read_wave),
-    "paraver": (".prv", ["tests/**/*.prv"], read_paraver),
-}
-INVENTED = {
-    "study": b'[study]\ncommand = "calyx"\ninput = "p.futil"\n[space]\npass = ["all", "none"]\n',
-    "calibration": b"[latency]\nadd = 1\n",
-    "kernel": b"void k(int a[4]) { for (int i = 0; i < 4; i++) a[i] = a[i] + 1; }\n",
-    "vcd": b"$timescale 1ns $end\n$scope module m $end\n$var wire 1 ! a $end\n$upscope $end\n"
-    b"$enddefinitions $end\n#0\n0!\n#5\n1!\n",
-    "paraver": b"#Paraver (01/01/2026 at 00:00):100:1(1):1:1(1:1)\n1:1:1:1:1:0:100:1\n",
-    "memories": b'{"m":{"data":[1,2,3,4],'
-    b'"format":{"numeric_type":"bitnum","is_signed":false,"width":32}}}',
-}
-
-
-def seeds(name: str) -> list[bytes]:
-    """What a format's inputs are made of."""
-    _, patterns, _ = FORMATS[name]
-    found = [p.read_bytes() for pattern in patterns for p in sorted(ROOT.glob(pattern))]
-    found = [data for data in found if len(data) < 200_000]
-    if name in INVENTED:
-        found.append(INVENTED[name])
-    if name == "profile":
-        found.append(small_profile())
-    return found
-
-
-def small_profile() -> bytes:
-    """A profile of a small kernel, with runs, trees and counters."""
-    from cyclescope.cli import main as command_line
-
-    with tempfile.TemporaryDirectory() as name:
-        kernel, made = Path(name) / "k.c", Path(name) / "k.cyc"
-        kernel.write_bytes(INVENTED["kernel"])
-        if command_line(["bounds", str(kernel), "-o", str(made)]):
-            raise RuntimeError("no seed for profiles")
-        return made.read_bytes()
 
 
 def changed(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
@@ -176,7 +69,7 @@ def changed(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     for _ in range(1 << rng.randrange(4)):
         at = rng.randrange(len(made) + 1)
         end = min(len(made), at + (1 << rng.randrange(10)))
-        match rng.randrange(8):
+        match rng.randrange(9):
             case 0 if at < len(made):
                 made[at] ^= 1 << rng.randrange(8)
             case 1:
@@ -189,16 +82,25 @@ def changed(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
                 made[at:end] = other[begin : begin + end - at]
             case 4:
                 made[at:at] = rng.choice(EDGES)
-            case 5:
+            case 5 if rng.randrange(4) == 0:
                 del made[at:]
             case 6:
                 made[at:end] = bytes(rng.randrange(256) for _ in range(min(16, end - at)))
+            case 7:
+                # A number of text becomes another.
+                numbers = list(re.finditer(rb"-?\d+", made[at : at + 4096]))
+                if numbers:
+                    one = rng.choice(numbers)
+                    value = rng.choice(
+                        [*EDGES[:7], b"%d" % (int(one[0][:15]) + rng.choice([-1, 1]))]
+                    )
+                    made[at + one.start() : at + one.end()] = value
             case _:
                 piece = made[at:end]
                 del made[at:end]
                 to = rng.randrange(len(made) + 1)
                 made[to:to] = piece
-    return bytes(made[: 1 << 20])
+    return bytes(made[:LARGEST])
 
 
 class Lines:
@@ -225,126 +127,317 @@ class Lines:
         return self._line
 
 
-def attempt(reader: Callable[[Path], None], path: Path) -> str:
-    """What is wrong with how a reader takes an input; empty if nothing."""
-    import click
+def attempt(form: Format, data: bytes, folder: Path, *, free: bool = False) -> str:
+    """What is wrong with how a format's reader takes an input; empty if nothing.
+
+    Args:
+        form: the format.
+        data: the input.
+        folder: to lay it in.
+        free: it may take its time.
+    """
+    for old in folder.iterdir():
+        if old.is_file():
+            old.unlink()
+    form.lay(data, folder)
 
     def hang(*_: object) -> None:
         raise HangError
 
-    signal.signal(signal.SIGALRM, hang)
-    signal.alarm(SECONDS)
+    # The processor's time: the machine may be busy with other things.
+    signal.signal(signal.SIGVTALRM, hang)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0 if free else SECONDS)
     try:
-        reader(path)
+        form.read(folder)
     except LawError:
         return traceback.format_exc()
     except CyclescopeError as error:
-        return "" if len(str(error)) < 10_000 else "a message of more than 10,000 characters"
-    except (click.ClickException, click.exceptions.Exit, click.exceptions.Abort):
-        return ""
+        said = str(error)
+        return "" if len(said) < 10_000 else f"a message of {len(said):,} characters: {said[:99]}"
     except HangError:
-        return f"took more than {SECONDS} s"
+        return f"took more than {SECONDS} s\n" + traceback.format_exc()
     except BaseException:  # noqa: BLE001 - a panic of Rust is no Exception
         return traceback.format_exc()
     finally:
-        signal.alarm(0)
-    return ""
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return f"took {peak >> 20:,} MB" if peak > MEMORY else ""
 
 
-def work(name: str, folder: Path, seed: int, seconds: float) -> None:
-    """Fuzz one format for a while; in a process that may crash."""
-    ending, _, reader = FORMATS[name]
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY + (4 << 30), MEMORY + (4 << 30)))
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)
-    os.dup2(nothing, 2)
-    rng = random.Random(seed)  # noqa: S311
-    kept = folder / "corpus" / name
-    kept.mkdir(parents=True, exist_ok=True)
-    pool = seeds(name) + [path.read_bytes() for path in sorted(kept.iterdir())]
-    path, lines = folder / f"input{ending}", Lines()
-    begun, done, slowest = time.monotonic(), 0, 0.0
-    while time.monotonic() - begun < seconds:
-        data = changed(rng.choice(pool), pool, rng)
-        path.write_bytes(data)
-        started, before = time.monotonic(), len(lines.seen)
-        if done % 8:
-            wrong = attempt(reader, path)
+@dataclass
+class Figures:
+    """Of one format, over all runs.
+
+    Attributes:
+        inputs: tried.
+        seconds: of processor time, also of what readers start.
+        slowest: seconds of the slowest input.
+        peak: memory of a process in MB.
+        reached: edges, or lines, in the run that reached most.
+    """
+
+    inputs: int = 0
+    seconds: float = 0.0
+    slowest: float = 0.0
+    peak: int = 0
+    reached: int = 0
+
+    def add(self, inputs: int, seconds: float, slowest: float, peak: int, reached: int) -> None:
+        """Count one slice."""
+        self.inputs += inputs
+        self.seconds += seconds
+        self.slowest = max(self.slowest, slowest)
+        self.peak = max(self.peak, peak)
+        self.reached = max(self.reached, reached)
+
+
+@dataclass
+class State:
+    """A folder in which runs go on."""
+
+    folder: Path
+    formats: dict[str, Figures] = field(default_factory=dict)
+    runs: list[dict[str, object]] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, folder: Path) -> State:
+        """What earlier runs left."""
+        folder.mkdir(parents=True, exist_ok=True)
+        state = cls(folder)
+        with suppress(FileNotFoundError):
+            found = json.loads((folder / "figures.json").read_text())
+            state.formats = {name: Figures(**row) for name, row in found["formats"].items()}
+            state.runs = found["runs"]
+        return state
+
+    def write(self) -> None:
+        """Leave it to later runs."""
+        formats = {name: asdict(row) for name, row in self.formats.items()}
+        draft = self.folder / "figures.draft"
+        draft.write_text(json.dumps({"formats": formats, "runs": self.runs}, indent=1))
+        draft.replace(self.folder / "figures.json")
+
+    def findings(self, name: str) -> list[Path]:
+        """Of a format, each a folder."""
+        return sorted((self.folder / "findings" / name).glob("*"))
+
+    def print(self) -> int:
+        """All figures; gives how many findings are open."""
+        print(f"{'format':12} {'inputs':>9} {'CPU min':>8} {'reached':>8} {'slowest s':>10}"
+              f" {'peak MB':>8}  findings")  # fmt: skip
+        found = 0
+        for name, row in self.formats.items():
+            own = len(self.findings(name))
+            found += own
+            print(f"{name:12} {row.inputs:9,} {row.seconds / 60:8.1f} {row.reached:8,}"
+                  f" {row.slowest:10.2f} {row.peak:8,}  {own}")  # fmt: skip
+        total = sum(row.seconds for row in self.formats.values())
+        inputs = sum(row.inputs for row in self.formats.values())
+        print(f"{'all':12} {inputs:9,} {total / 60:8.1f} in {len(self.runs)} runs,"
+              f" seeds {', '.join(str(run['seed']) for run in self.runs)}")  # fmt: skip
+        return found
+
+
+class Worker:
+    """Tries inputs of one format; in a process that may crash."""
+
+    def __init__(self, name: str, state: State, seed: int) -> None:
+        self.name, self.state = name, state
+        self.form = FORMATS[name]
+        self.rng = random.Random(seed)  # noqa: S311
+        self.seed = seed
+        self.place = state.folder / "tried" / name
+        self.kept = state.folder / "corpus" / name
+        for folder in (self.place, self.kept):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.done, self.slowest, self.reached = 0, 0.0, 0
+        self.progress = os.open(state.folder / f"progress.{name}", os.O_RDWR | os.O_CREAT)
+
+    def limit(self) -> None:
+        """What the process may take, and where it prints."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY + (6 << 30), MEMORY + (6 << 30)))
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1):
+            os.dup2(nothing, stream)
+        log = self.state.folder / f"log.{self.name}"
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND), 2)
+
+    def one(self, data: bytes, lines: Lines | None = None) -> None:
+        """Try one input."""
+        started = time.process_time()
+        if lines is None:
+            wrong = attempt(self.form, data, self.place)
         else:
             with lines:
-                wrong = attempt(reader, path)
-        slowest = max(slowest, time.monotonic() - started)
-        digest = hashlib.sha256(data).hexdigest()[:12]
+                wrong = attempt(self.form, data, self.place)
+        self.slowest = max(self.slowest, time.process_time() - started)
         if wrong:
-            report(folder, name, data, wrong)
-        elif done and not done % 8 and len(lines.seen) > before:
-            (kept / digest).write_bytes(data)
-            pool.append(data)
-        done += 1
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        (folder / "progress.json").write_text(json.dumps([done, len(lines.seen), slowest, peak]))
+            report(self.state.folder, self.name, data, wrong)
+        self.done += 1
+        os.pwrite(self.progress, b"%12d %12.3f %12d" % (self.done, self.slowest, self.reached), 0)
+
+    def guided(self, seconds: float) -> None:
+        """With libFuzzer, which chooses by the code that inputs reach; does not return."""
+        import atheris
+
+        # What is imported from here on counts what it runs.
+        with atheris.instrument_imports(include=["cyclescope"]):
+            for data in seeds(self.name)[:8]:
+                attempt(self.form, data, self.place, free=True)
+        given = self.state.folder / "seeds" / self.name
+        given.mkdir(parents=True, exist_ok=True)
+        pool = seeds(self.name)
+        for data in pool:
+            (given / hashlib.sha256(data).hexdigest()[:12]).write_bytes(data)
+
+        def mutate(data: bytes, most: int, seed: int) -> bytes:
+            rng = random.Random(seed)  # noqa: S311
+            if rng.randrange(3) == 0:
+                return bytes(atheris.Mutate(data, most))
+            return changed(data, pool, rng)[:most]
+
+        end = time.monotonic() + seconds
+
+        def try_one(data: bytes) -> None:
+            if time.monotonic() > end:
+                os._exit(0)  # what is worth keeping was written when it was found
+            self.one(data)
+
+        atheris.Setup(
+            [
+                "fuzz",
+                f"-seed={self.seed % (1 << 32) or 1}",
+                f"-max_len={LARGEST}",
+                "-timeout=100000",  # ours is of processor time
+                "-rss_limit_mb=0",
+                "-len_control=0",
+                f"-artifact_prefix={self.place}/",
+                str(self.kept),
+                str(given),
+            ],
+            try_one,
+            custom_mutator=mutate,
+        )
+        atheris.Fuzz()
+
+    def plain(self, seconds: float) -> None:
+        """With lines counted now and then."""
+        pool = seeds(self.name) + [path.read_bytes() for path in sorted(self.kept.iterdir())]
+        lines, begun = Lines(), time.monotonic()
+        while time.monotonic() - begun < seconds:
+            data = changed(self.rng.choice(pool), pool, self.rng)
+            if self.done % 8:
+                self.one(data)
+                continue
+            before = len(lines.seen)
+            self.one(data, lines)
+            self.reached = len(lines.seen)
+            if self.done > 1 and self.reached > before:
+                (self.kept / hashlib.sha256(data).hexdigest()[:16]).write_bytes(data)
+                pool.append(data)
 
 
 def report(folder: Path, name: str, data: bytes, wrong: str) -> None:
     """Keep a finding, once for each place."""
-    where = hashlib.sha256("\n".join(wrong.splitlines()[-4:]).encode()).hexdigest()[:8]
+    lines = [line for line in wrong.splitlines() if line.startswith("  File") or "took" in line]
+    where = hashlib.sha256("\n".join(lines[-3:] or [wrong]).encode()).hexdigest()[:8]
     target = folder / "findings" / name / where
     target.mkdir(parents=True, exist_ok=True)
-    if not (target / "why.txt").exists():
-        (target / "input").write_bytes(data)
+    known = target / "input"
+    if not known.exists() or len(data) < known.stat().st_size:
+        known.write_bytes(data)
         (target / "why.txt").write_text(wrong)
 
 
-def one(name: str, folder: Path, seed: int, seconds: float) -> tuple[int, int, float, int]:
-    """A slice of one format: inputs, lines reached, slowest in s, peak in MB."""
-    ending = FORMATS[name][0]
-    (folder / "progress.json").write_text("[0, 0, 0, 0]")
+def one(name: str, state: State, seed: int, seconds: float, *, guided: bool) -> None:
+    """A slice of one format."""
+    worker = Worker(name, state, seed)
+    os.pwrite(worker.progress, b"%12d %12.3f %12d" % (0, 0, 0), 0)
     child = os.fork()
     if child == 0:
         try:
-            work(name, folder, seed, seconds)
+            worker.limit()
+            (worker.guided if guided else worker.plain)(seconds)
         except BaseException:  # noqa: BLE001 - the parent must not go on as if all were well
-            report(folder, name, b"", traceback.format_exc())
+            report(state.folder, name, b"", traceback.format_exc())
         finally:
             os._exit(0)
-    _, status = os.waitpid(child, 0)
+    watched = os.pidfd_open(child)
+    # Native code does not see our timer.
+    ended = select.select([watched], [], [], seconds + PATIENCE)[0]
+    os.close(watched)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status, used = os.wait4(child, 0)
+    text = os.pread(worker.progress, 100, 0).split()
+    os.close(worker.progress)
+    done, slowest, reached = int(text[0]), float(text[1]), int(text[2])
+    if guided:
+        log = (state.folder / f"log.{name}").read_text(errors="replace")
+        reached = max((int(n) for n in re.findall(r" cov: (\d+)", log)), default=0)
     if os.WIFSIGNALED(status):
-        path = folder / f"input{ending}"
-        report(folder, name, path.read_bytes(), f"killed by signal {os.WTERMSIG(status)}")
-    done, reached, slowest, peak = json.loads((folder / "progress.json").read_text())
-    return done, reached, slowest, peak
+        files = [worker.place / file for file in FORMATS[name].files]
+        data = MARK.join(file.read_bytes() if file.exists() else b"" for file in files)
+        why = f"killed by signal {os.WTERMSIG(status)}"
+        report(state.folder, name, data, why if ended else f"took more than {PATIENCE} s, natively")
+    elif guided and os.waitstatus_to_exitcode(status):
+        log = (state.folder / f"log.{name}").read_text(errors="replace")
+        report(state.folder, name, b"", f"libFuzzer ended with {status}\n{log[-3000:]}")
+    figures = state.formats.setdefault(name, Figures())
+    figures.add(done, used.ru_utime + used.ru_stime, slowest, used.ru_maxrss >> 10, reached)
+
+
+def keep(state: State, most: int = 40, largest: int = 4000) -> None:
+    """Copy the smallest inputs kept to the project, so that each test run reads them."""
+    for name in FORMATS:
+        found = [path.read_bytes() for path in (state.folder / "corpus" / name).glob("*")]
+        small = sorted((data for data in found if 0 < len(data) <= largest), key=len)
+        target = KEPT / name
+        # Spread over all sizes: small ones reach little.
+        step = max(1, len(small) // most)
+        for data in small[::step][:most]:
+            target.mkdir(parents=True, exist_ok=True)
+            (target / hashlib.sha256(data).hexdigest()[:12]).write_bytes(data)
 
 
 def main() -> int:
     """Fuzz all formats in turn; gives 1 if there are findings."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--only", choices=FORMATS, default=None)
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz")
+    parser.add_argument("--only", default=",".join(FORMATS))
+    parser.add_argument("--folder", type=Path, default=home / "cyclescope-fuzz")
+    parser.add_argument("--plain", action="store_true", help="no libFuzzer, even if it is there")
+    parser.add_argument("--report", action="store_true", help="print the figures of all runs")
+    parser.add_argument("--keep", action="store_true", help="copy small inputs to the project")
     asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
+    state = State.read(asked.folder)
+    if asked.keep:
+        keep(state)
+        return 0
+    if asked.report:
+        return 1 if state.print() else 0
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(10**9)
-    print(f"seed {seed}", flush=True)
-    names = [asked.only] if asked.only else list(FORMATS)
-    totals = {name: [0, 0, 0.0, 0] for name in names}
+    guided = not asked.plain and importlib.util.find_spec("atheris") is not None
+    how = "guided by atheris" if guided else "plain mutation; atheris (group fuzz) would guide it"
+    print(f"seed {seed}; {how}; {asked.folder}", flush=True)
+    names = asked.only.split(",")
     end, turn = time.monotonic() + asked.minutes * 60, 0
-    span = min(SLICE, asked.minutes * 60 / len(names))
-    while time.monotonic() < end:
-        name = names[turn % len(names)]
-        done, reached, slowest, peak = one(name, asked.folder, seed + turn, span)
-        total = totals[name]
-        total[0] += done
-        total[1:] = max(total[1], reached), max(total[2], slowest), max(total[3], peak)
-        turn += 1
-    print(f"{'format':12} {'inputs':>8} {'lines':>7} {'slowest s':>10} {'peak MB':>8}  findings")
-    found = 0
-    for name, (done, reached, slowest, peak) in totals.items():
-        own = sorted((asked.folder / "findings" / name).glob("*"))
-        found += len(own)
-        print(f"{name:12} {done:8,} {reached:7,} {slowest:10.2f} {peak:8,}  {len(own)}")
-    return 1 if found else 0
+    span = max(5.0, min(SLICE, asked.minutes * 60 / len(names)))
+    state.runs.append({"seed": seed, "minutes": 0.0, "guided": guided})
+    begun = time.monotonic()
+    try:
+        while time.monotonic() < end:
+            one(names[turn % len(names)], state, seed + turn, span, guided=guided)
+            turn += 1
+            state.runs[-1]["minutes"] = round((time.monotonic() - begun) / 60, 1)
+            state.write()
+    except KeyboardInterrupt:
+        print("interrupted; the next run goes on from here", file=sys.stderr)
+    shutil.rmtree(asked.folder / "tried", ignore_errors=True)
+    return 1 if state.print() else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import secrets
 import signal
 import threading
 
@@ -8,26 +9,26 @@ from hypothesis import settings
 
 # Machines of CI are slow and shared: time is measured in benches/, not here. The same commit is
 # tested with the same examples each time: who breaks a test has broken it.
-settings.register_profile(
-    "cyclescope", deadline=None, print_blob=True, derandomize=True, database=None
-)
+SEED = 20_260
+settings.register_profile("cyclescope", deadline=None, print_blob=True, database=None)
 # Before a release, with examples that were not tried yet: pytest --hypothesis-profile=thorough
-# tests/... A seed of one's own: --hypothesis-seed=N.
-settings.register_profile(
-    "thorough", deadline=None, print_blob=True, derandomize=False, max_examples=3000
-)
+# tests/... A seed of one's own, in either: --hypothesis-seed=N.
+settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=3000)
 settings.load_profile("cyclescope")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed of all examples, before Hypothesis asks for it."""
+    if config.getoption("hypothesis_seed", None) is None:
+        fresh = config.getoption("hypothesis_profile", None) == "thorough"
+        # Workers of a parallel run get that of the run that starts them.
+        config.option.hypothesis_seed = str(secrets.randbelow(10**9) if fresh else SEED)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Where the examples of property tests come from."""
-    chosen = config.getoption("hypothesis_profile", None) or "cyclescope"
-    seed = config.getoption("hypothesis_seed", None)
-    if seed is not None:
-        return f"examples: seed {seed}"
-    if settings.get_profile(chosen).derandomize:
-        return "examples: seed fixed for each test (its name); fresh: --hypothesis-profile=thorough"
-    return "examples: fresh; a failing one is printed with what reproduces it"
+    return f"examples: --hypothesis-seed={config.getoption('hypothesis_seed')}"
 
 
 # Whoever starts a test run in the background may have told it to ignore Ctrl-C or, by nohup, a

@@ -13,6 +13,7 @@ mod encode;
 mod guard;
 mod inline;
 mod instrument;
+mod pages;
 mod plan;
 mod record;
 mod repeat;

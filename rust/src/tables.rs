@@ -15,15 +15,18 @@ const LEAST_ROWS: u64 = 16_000_000;
 const ROWS_PER_BYTE: u64 = 1000;
 /// Names repeat, but each row spells them out.
 const TEXT_PER_BYTE: usize = 1000;
-const LEAST: usize = 1 << 20;
+const LEAST: usize = 16 << 20;
 
 fn open(data: &[u8]) -> Result<Table> {
     let table = SerializedFileReader::new(bytes::Bytes::copy_from_slice(data))?;
     // Before anything is allocated for them.
-    let rows: i64 = table.metadata().row_groups().iter().map(|group| group.num_rows()).sum();
-    if rows < 0 || rows as u64 > LEAST_ROWS.max(ROWS_PER_BYTE * data.len() as u64) {
+    let groups = table.metadata().row_groups().iter();
+    let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
+    let rows = rows.fold(0, u64::saturating_add);
+    if rows > LEAST_ROWS.max(ROWS_PER_BYTE * data.len() as u64) {
         return Err(ParquetError::General(format!("{rows} rows in {} bytes", data.len())));
     }
+    crate::pages::measure(table.metadata(), data)?;
     Ok(table)
 }
 

@@ -61,9 +61,64 @@ def long_names(made: Members) -> Members:
     return {**made, "frames.parquet": parquet(wide, compression="zstd")}
 
 
+def one_long_name(made: Members) -> Members:
+    frames = pl.read_parquet(io.BytesIO(made["frames.parquet"]))
+    long = frames.with_columns(name=pl.lit("x" * 300_000_000))
+    return {**made, "frames.parquet": parquet(long[:1], compression="zstd")}
+
+
+def announced(made: Members) -> Members:
+    """A page whose header announces a hundred times of what is in it."""
+    packed = bytearray(made["frames.parquet"])
+    frames = pl.read_parquet(io.BytesIO(packed))
+    long = frames[:1].with_columns(kind=pl.lit("x" * 1_200_000))
+    packed = bytearray(parquet(long.select("kind"), compression="zstd"))
+    # The header is a Thrift structure: type, size, packed size, as varints of zigzag.
+    assert packed[4] == packed[6] == 0x15
+    assert [byte >> 7 for byte in packed[7:11]] == [1, 1, 1, 0]
+    packed[7:11] = b"\xff\xff\xff\x7e"
+    return {**made, "frames.parquet": bytes(packed)}
+
+
+def long_lists(made: Members) -> Members:
+    numbers = pl.Series("paths", [np.zeros(20_000_000, np.int64)])
+    columns = {"cell": ["c"], "type": ["t"], "luts": [1], "ffs": [1], "dsps": [0], "brams": [0]}
+    areas = pl.DataFrame(columns).with_columns(numbers, seen=pl.lit(value=True))
+    packed = parquet(areas, compression="zstd")
+    assert len(packed) < 20_000
+    return {**made, "areas.parquet": packed}
+
+
+def damaged_page(made: Members) -> Members:
+    packed = bytearray(made["runs.parquet"])
+    packed[4:40] = bytes(36)
+    return {**made, "runs.parquet": bytes(packed)}
+
+
+def texts(made: Members, column: str, value: object) -> Members:
+    frames = pl.read_parquet(io.BytesIO(made["frames.parquet"]))
+    return {**made, "frames.parquet": parquet(frames.with_columns(pl.lit(value).alias(column)))}
+
+
 HOSTILE: dict[str, Callable[[Members], Members]] = {
     "runs without number": many_runs,
     "names without end": long_names,
+    "a name without end": one_long_name,
+    "a page that announces more than it holds": announced,
+    "a list without end": long_lists,
+    "a page without a header": damaged_page,
+    "a name that is none": lambda m: texts(m, "name", None),
+    "a name that is a number": lambda m: texts(m, "name", 3),
+    "a latency beyond all numbers": lambda m: texts(m, "latency", 2.5),
+    "a line that is none": lambda m: texts(
+        m, "positions", [{"level": "calyx", "file": "f", "line": None, "column": None}],
+    ),
+    "half a character in the head": lambda m: {
+        **m, "head.json": head(m, meta={**json.loads(m["head.json"])["meta"], "title": "\ud800"}),
+    },
+    "a period of zero": lambda m: {
+        **m, "head.json": head(m, meta={**json.loads(m["head.json"])["meta"], "period_ps": 0}),
+    },
     "a tree of number 10^12": lambda m: {**m, "runs.parquet": changed(m, "runs", tree=10**12)},
     "a tree of number 3 * 10^8": lambda m: {
         **m, "runs.parquet": changed(m, "runs", tree=3 * 10**8),

@@ -37,6 +37,7 @@ from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
+from cyclescope.model._types import check_types, conforms
 
 if TYPE_CHECKING:
     import os
@@ -220,6 +221,7 @@ def load(path: str | os.PathLike[str]) -> Profile:
         head = _head(archive, source)
         try:
             profile = _read(archive, head)
+            _check_types(profile)
             check_laws(profile)
         except LawError as error:
             raise ProfileFileError(f"{source}: damaged ({error}); make it anew") from error
@@ -304,6 +306,22 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
         sources=_read_texts(archive),
         areas=_read_areas(archive),
     )
+
+
+def _check_types(profile: Profile) -> None:
+    """Raise `LawError` if a text is none, or a number."""
+    for part in (profile.meta, *profile.catalog, *profile.areas):
+        check_types(part)
+    period = profile.meta.period_ps
+    if period is not None and period <= 0:
+        raise LawError("a clock's period is positive")
+    if not conforms(profile.sources, dict[str, str]):
+        raise LawError("sources are texts")
+    for series in profile.series:
+        if not conforms(series.head, dict[str, str | int]) or type(series.path) is not int:
+            raise LawError("a counter's head is of texts")
+        if not conforms(series.labels, dict[int, str]) or type(series.column) is not int:
+            raise LawError("a counter's labels are texts")
 
 
 def _rows(archive: zipfile.ZipFile, table: str) -> list[dict[str, Any]]:
