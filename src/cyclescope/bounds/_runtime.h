@@ -80,7 +80,9 @@ typedef struct {
     u64 *free, pool, room; /* the cycles from which its resources are free, but for those never taken: a heap */
 #endif
 #if DETAIL
-    u32 operands, previous; /* previous: number of its latest firing */
+    u32 operands, previous; /* previous: number of its newest firing */
+    u32 latest_firing;      /* unbounded: the first of those that start last */
+    u64 latest;             /* when it does */
     u64 taken;              /* absolute: cycles for which operands lay ready and the resource was taken */
     struct Input *input;    /* one an operand */
 #endif
@@ -228,12 +230,11 @@ __attribute__((noinline)) static void record_beyond(int estimate, u64 p, u64 sta
 }
 
 #if DETAIL
-/* Of each firing: its process, starts, and for each estimate whom it waited for last. */
+/* Of each firing: its process, and for each estimate whom it waited for last. That tells starts, too:
+ * as much later as a result takes, or as the resource does. */
 typedef struct {
-    u32 process;
+    u32 process;   /* twice its number; 1 more if (absolute) it waited for the resource */
     u32 before[2]; /* a firing's number; 0: nobody */
-    u8 by_value[2]; /* 1: for its result, 0: for the resource that it took */
-    STAMP start[2];
 } Firing;
 
 /* Values that one process sends to one operand of another. */
@@ -289,8 +290,10 @@ static int is_first(Input *input, u32 number)
 
 static void read_token(Input *input, u32 number)
 {
-    Edge *edge = edge_of(input, firings[number].process);
+    Edge *edge = edge_of(input, firings[number].process >> 1);
     edge->reads++;
+    if (number == edge->newest)
+        return; /* once more */
     edge->falls |= number < edge->newest;
     edge->newest = number;
     if (is_first(input, number)) {
@@ -318,22 +321,22 @@ static void keep(u64 p, const u64 start[2], u64 control, const Latest latest[2],
             fault(FAULT_MEMORY, p, 0, 0, (int64_t)(firings_room * sizeof *firings >> 20));
     }
     Firing *now = &firings[firing];
-    now->process = (u32)p;
-    for (int e = 0; e < 2; e++) {
-        const Latest *last = &latest[e];
-        int held = start[e] > last->ready;
+    int held = start[0] > latest[0].ready;
+    now->process = (u32)p << 1 | (u32)held;
+    now->before[0] = held ? own->previous : latest[0].writer;
+    now->before[1] = latest[1].writer;
+    if (held)
+        own->taken += start[0] - latest[0].ready;
+    for (int e = held; e < 2; e++) {
         u64 since = e ? 0 : control;
-        now->start[e] = (STAMP)start[e];
-        now->by_value[e] = !held;
-        now->before[e] = held ? own->previous : last->writer;
-        if (held) {
-            own->taken += start[e] - last->ready;
-        } else if (last->ready > since) {
-            Edge *edge = edge_of(&own->input[last->operand], firings[last->writer].process);
-            edge->late[e] += last->ready - since;
+        if (latest[e].ready > since) {
+            Edge *edge = edge_of(&own->input[latest[e].operand], firings[latest[e].writer].process >> 1);
+            edge->late[e] += latest[e].ready - since;
             edge->delayed[e]++;
         }
     }
+    if (!own->previous || start[1] > own->latest)
+        own->latest = start[1], own->latest_firing = firing;
     for (u32 o = 0; o < own->operands; o++)
         if (writers[o])
             read_token(&own->input[o], writers[o]);
@@ -365,14 +368,17 @@ static void put_path(u32 estimate)
     u64 until = 0, links = 0, room = 0, after = PROCESSES;
     Link *link = 0;
     u32 at = 0, cause = CAUSE_END, *first = claim(PROCESSES + 1, sizeof *first), *other = 0; /* numbers of links, from 1 */
-    for (u32 n = 1; n <= firing; n++) {
-        u64 p = firings[n].process, end = firings[n].start[estimate] + process[p].cost;
-        if (process[p].firings && end > until)
-            until = end, at = n;
+    for (u64 p = 0; p < PROCESSES; p++) {
+        u32 last = estimate ? process[p].latest_firing : process[p].previous;
+        u64 end = process[p].last[estimate] + process[p].cost;
+        if (process[p].firings && (end > until || (end == until && last < at)))
+            until = end, at = last;
     }
+    u64 start = at ? until - process[firings[at].process >> 1].cost : 0;
     while (at) {
         const Firing *step = &firings[at];
-        u32 l = first[step->process];
+        u64 p = step->process >> 1;
+        u32 l = first[p];
         while (l && (link[l - 1].after != after || link[l - 1].cause != cause))
             l = other[l - 1];
         if (!l) {
@@ -383,16 +389,18 @@ static void put_path(u32 estimate)
                 if (!link || !other)
                     fault(FAULT_MEMORY, 0, 0, 0, 1);
             }
-            link[links] = (Link){step->process, after, cause, 0, 0};
-            other[links] = first[step->process];
-            l = first[step->process] = (u32)++links;
+            link[links] = (Link){p, after, cause, 0, 0};
+            other[links] = first[p];
+            l = first[p] = (u32)++links;
         }
         link[l - 1].firings++;
-        link[l - 1].cycles += until - step->start[estimate];
-        until = step->start[estimate];
-        after = step->process;
-        cause = step->by_value[estimate] ? CAUSE_VALUE : CAUSE_RESOURCE;
+        link[l - 1].cycles += until - start;
+        until = start;
+        after = p;
+        cause = !estimate && step->process & 1 ? CAUSE_RESOURCE : CAUSE_VALUE;
         at = step->before[estimate];
+        if (at)
+            start -= cause == CAUSE_RESOURCE ? process[p].interval : process[firings[at].process >> 1].cost;
     }
     put(R_LINK, estimate, sizeof(u64), links * sizeof(Link) / sizeof(u64), link);
     free(first), free(other), free(link);
