@@ -28,6 +28,7 @@ from cyclescope.bounds._native_run import differences
 from cyclescope.bounds._profile import profile_of
 from cyclescope.bounds._report import report_dict, report_text
 from cyclescope.bounds._run import DETAIL_LIMIT, MEMORY, estimate
+from cyclescope.bounds._survey import programs_in, survey, survey_dict, survey_text
 from cyclescope.bounds._technology import VIRTEX7, Technology
 
 __all__ = [
@@ -56,8 +57,12 @@ __all__ = [
     "estimate",
     "levels_of",
     "profile_of",
+    "programs_in",
     "read_calibration",
     "read_schedule_report",
     "report_dict",
     "report_text",
+    "survey",
+    "survey_dict",
+    "survey_text",
 ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds._levels import Level
     from cyclescope.bounds._limits import Limit
 
-__all__ = ["report_dict", "report_text"]
+__all__ = ["limit_text", "report_dict", "report_text", "table_text"]
 
 _SHOWN = 20  # calls in the summary
 _LIMITS, _NAMES = 2, 3  # parts of what bounds an estimate there, and names of a part
@@ -159,7 +159,7 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
         ["  while active", *(_decimal(e.average_while_active) for e in bounds.estimates)],
         ["pipeline efficiency", _share(absolute.pipeline_efficiency), ""],
     ]
-    lines += _table(head, table)
+    lines += table_text(head, table)
     lines.append("")
     lines += [f"{e.name + ' bounded by':22}{_limits(bounds, e)}" for e in bounds.estimates]
     lines.append(f"optimisation factor   {_decimal(bounds.factor)}")
@@ -194,20 +194,30 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
 
 def _limits(bounds: Bounds, estimate: Estimate) -> str:
     """What bounds an estimate, and by how much of its cycles: the two largest parts."""
-    if bounds.detail is None:
-        rows = [row for row in estimate.firings if estimate.resources is not None]
-        if not rows:
-            return "--detail tells, up to 4 million firings"
-        longest = max(rows, key=lambda row: row.count * row.process.interval)
-        least = (longest.count - 1) * longest.process.interval
-        share = _share(Fraction(least, estimate.cycles))
-        name = longest.process.name
-        return f"throughput of {name}, at least {least:,} cycles ({share}); --detail tells the rest"
-    parts = []
-    for limit in bounds.detail.limits[estimate.name][:_LIMITS]:
-        share = _share(Fraction(limit.cycles, estimate.cycles))
-        parts.append(f"{_of_what(limit)}, {limit.cycles:,} cycles ({share})")
-    return "; ".join(parts)
+    if bounds.detail is not None:
+        limits = bounds.detail.limits[estimate.name][:_LIMITS]
+        return "; ".join(
+            f"{_of_what(limit)}, {limit.cycles:,} cycles ({_part(limit.cycles, estimate)})"
+            for limit in limits
+        )
+    if estimate.resources is None or not estimate.firings:
+        return "--detail tells, up to 4 million firings"
+    row = max(estimate.firings, key=lambda row: row.count * row.process.interval)
+    least = (row.count - 1) * row.process.interval
+    return (
+        f"throughput of {row.process.name}, at least {least:,} cycles "
+        f"({_part(least, estimate)}); --detail tells the rest"
+    )
+
+
+def limit_text(bounds: Bounds, estimate: Estimate) -> str:
+    """The largest part of what bounds an estimate, in a few words; empty without details."""
+    limits = bounds.detail.limits[estimate.name] if bounds.detail is not None else ()
+    return f"{_part(limits[0].cycles, estimate)} {_of_what(limits[0])}" if limits else ""
+
+
+def _part(cycles: int, estimate: Estimate) -> str:
+    return _share(Fraction(cycles, max(estimate.cycles, 1)))
 
 
 def _of_what(limit: Limit) -> str:
@@ -246,7 +256,7 @@ def _calls(bounds: Bounds) -> list[str]:
             [f"  {c.number}", f"{c.absolute:,}", f"{c.unbounded:,}", f"{c.firings:,}"]
             for c in shown
         ]
-        lines += _table(["  call", "absolute", "unbounded", "firings"], rows)
+        lines += table_text(["  call", "absolute", "unbounded", "firings"], rows)
         if len(shown) < len(calls):
             lines.append(f"  … and {len(calls) - len(shown):,} more (all in --json)")
     return lines
@@ -269,7 +279,7 @@ def _curve(bounds: Bounds) -> list[str]:
         ]
         for point in bounds.curve
     ]
-    table = _table(head, rows)
+    table = table_text(head, rows)
     return ["", "Resources a statement, from absolute (1) to unbounded:", *table]
 
 
@@ -288,7 +298,7 @@ def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
             ]
             for level in levels
         ]
-        lines += _table(head, [row + [""] * (6 - len(row)) for row in rows])
+        lines += table_text(head, [row + [""] * (6 - len(row)) for row in rows])
     for estimate in bounds.estimates:
         lines += ["", f"Processes, {estimate.name}:"]
         lines += _process_table(bounds, estimate)
@@ -301,7 +311,7 @@ def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
     for estimate in bounds.estimates:
         lines += ["", f"Critical path, {estimate.name}:"]
         why = {"value": "its result is awaited", "resource": "it is taken up", "end": "it ends"}
-        lines += _table(
+        lines += table_text(
             ["  process", "because", "firings", "cycles"],
             [
                 [f"  {s.process.name}", why[s.cause], f"{s.firings:,}", f"{s.cycles:,}"]
@@ -310,7 +320,7 @@ def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
             left=2,
         )
     lines += ["", "Edges (* needs a reordering buffer):"]
-    lines += _table(
+    lines += table_text(
         ["  from", "to", "value", "class", "tokens", "reads"],
         [
             [
@@ -349,7 +359,7 @@ def _process_table(bounds: Bounds, estimate: Estimate) -> list[str]:
             row.append(f"{longest} {waits[longest]:,}" if longest and waits[longest] else "")
             row.append(entry["critical_producer"] or "")
         rows.append(row)
-    return _table(head, rows)
+    return table_text(head, rows)
 
 
 def _float(value: Fraction | None) -> float | None:
@@ -364,12 +374,14 @@ def _decimal(value: Fraction) -> str:
     return f"{float(value):,.0f}" if value.denominator == 1 else f"{float(value):,.2f}"
 
 
-def _table(head: list[str], rows: list[list[str]], left: int = 1) -> list[str]:
-    """Columns in line; the first `left` to the left, the others to the right."""
+def table_text(
+    head: list[str], rows: list[list[str]], left: int = 1, *, last: bool = False
+) -> list[str]:
+    """Columns in line; the first `left` (and the last) to the left, the others to the right."""
     widths = [max(len(row[c]) for row in [head, *rows]) for c in range(len(head))]
     return [
         "  ".join(
-            cell.ljust(width) if c < left else cell.rjust(width)
+            cell.ljust(width) if c < left or (last and c == len(head) - 1) else cell.rjust(width)
             for c, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in [head, *rows]

@@ -25,6 +25,7 @@ __all__ = ["COMMANDS", "all_is_said", "main", "program"]
 COMMANDS = (
     "calyx",
     "bounds",
+    "survey",
     "hls",
     "import",
     "report",

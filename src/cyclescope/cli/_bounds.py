@@ -45,7 +45,7 @@ class _WithProgram(click.Command):
         return super().parse_args(ctx, args[:at])
 
 
-class _Numbers(click.ParamType["Resources"]):
+class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in newer click
     """Numbers of resources: `1,2,8`, or `1,2,...` to go on."""
 
     name = "numbers"

@@ -5,6 +5,7 @@ from ._area import area_svg, area_view
 from ._check import check_json, check_junit, check_markdown, check_text
 from ._compare import comparison
 from ._curve import CurvePoint, curve_svg
+from ._design_space import DesignSpace, design_space_svg
 from ._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
 from ._diffgraph import diff_flamegraph
 from ._diffpage import diff_html
@@ -36,6 +37,7 @@ __all__ = [
     "SPEEDSCOPE_RUNS",
     "TABLE_FORMATS",
     "CurvePoint",
+    "DesignSpace",
     "Folded",
     "NetworkEdge",
     "NetworkNode",
@@ -52,6 +54,7 @@ __all__ = [
     "check_text",
     "comparison",
     "curve_svg",
+    "design_space_svg",
     "diff_flamegraph",
     "diff_html",
     "diff_json",
