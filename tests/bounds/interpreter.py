@@ -1,14 +1,17 @@
 """The rules of docs/bounds.md, executed on the C syntax tree: slow on purpose, and by itself.
 
 It takes nothing from the engine but the front end's tree: no lowering, no network, no depths.
-Every value is a cell with the cycles from which it can be read in both estimates; a firing waits
-for the cells that it reads. Covered are numbers, arrays, loops, branches and calls of all three
-kinds; not structs and moving pointers.
+Memory is what C says it is: a variable is a row of bytes with a cell where a number begins, and a
+pointer is a variable and an offset in it. Every cell carries the cycles from which it can be read
+in both estimates; a firing waits for the cells that it reads. Not covered are `goto`, blocks of
+memory (`memset`, `memcpy`) and addresses made of numbers.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
+import struct
 from bisect import insort
 from collections import Counter, defaultdict
 from contextlib import suppress
@@ -16,6 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from bounds.loops import STEPS, Counters, changes, own_expressions
 from cyclescope.c import (
     Array,
     Assign,
@@ -26,6 +30,7 @@ from cyclescope.c import (
     Cast,
     Conditional,
     Continue,
+    CType,
     Declare,
     DoWhile,
     Empty,
@@ -37,50 +42,78 @@ from cyclescope.c import (
     Index,
     InitList,
     Literal,
+    Member,
     Name,
     Pointer,
     Return,
     Scalar,
     Stmt,
+    Struct,
     Switch,
     Unary,
     Unit,
     Variable,
     Void,
     While,
-    children,
     walk,
 )  # fmt: skip
 
 # docs/bounds.md, "Depths and calibration".
+HALF = Fraction(1, 2)
 DEPTH = {
-    "double": {"base": 2, "+": 8, "*": 8, "/": 36, "<": Fraction(1, 2), "?": Fraction(1, 2),
-               "neg": 0, "convert": 6},
-    "int": {"base": 1, "+": Fraction(1, 2), "*": 6, "/": 35, "<": Fraction(1, 2),
-            "?": Fraction(1, 2), "&": Fraction(1, 2), "<<": Fraction(1, 2),
-            "neg": Fraction(1, 2), "convert": 0},
+    "double": {"base": 2, "+": 8, "*": 8, "/": 36, "<": HALF, "?": HALF, "neg": 0, "convert": 6,
+               "sqrt": 1, "abs": 0, "minmax": 1, "round": 6, "exp": 30, "pow": 60, "trig": 40},
+    "float": {"base": 2, "+": 11, "*": 8, "/": 28, "<": 2, "?": HALF, "neg": 0, "convert": 6,
+              "sqrt": 28, "abs": 0, "minmax": 2, "round": 6, "exp": 20, "pow": 40, "trig": 30},
+    "int": {"base": 1, "+": HALF, "*": 6, "/": 35, "<": HALF, "?": HALF, "&": HALF, "<<": HALF,
+            "neg": HALF, "convert": 0, "abs": 1},
 }  # fmt: skip
 KIND = {"-": "+", "%": "/", ">": "<", "<=": "<", ">=": "<", "==": "<", "!=": "<", "|": "&",
-        "^": "&", ">>": "<<"}  # fmt: skip
+        "^": "&", ">>": "<<", "!": "<", "~": "&"}  # fmt: skip
+LIBRARY = {
+    "sqrt": "sqrt", "fabs": "abs", "abs": "abs", "labs": "abs", "fmin": "minmax", "fmax": "minmax",
+    "floor": "round", "ceil": "round", "exp": "exp", "log": "exp", "pow": "pow", "sin": "trig",
+    "cos": "trig", "atan2": "trig",
+}  # fmt: skip
+INT = Scalar("int", 32)
+LONG = Scalar("int", 64)
 CONSTANT, FREE, DATA = range(3)
-STEPS = {"pre++": 1, "post++": 1, "pre--": -1, "post--": -1}
 
 
 class Cell:
-    """A number with the cycles from which it can be read; `new`: the kernel hasn't written it."""
+    """A number with the cycles from which it can be read; `new`: the kernel hasn't written it.
 
-    def __init__(self, value: Any = 0, *, new: bool = False) -> None:
-        self.value, self.at, self.new = value, [0, 0], new
+    `storage` is the array, or the field of an array of structs, that the outside sees it in.
+    """
+
+    def __init__(self, value: Any = 0, storage: str = "") -> None:
+        self.value, self.at, self.storage, self.new = value, [0, 0], storage, bool(storage)
 
 
-@dataclass
-class Slice:
-    """Some cells of an array, with the extents that are left."""
+class Memory:
+    """The bytes of a variable: where in it a number begins, there is a cell.
 
-    cells: list[Cell]
-    begin: int
-    dims: tuple[int, ...]
-    owner: str
+    `free`: a pointer that is never made of data, for which nobody waits.
+    """
+
+    def __init__(self, kind: CType, name: str = "", *, free: bool = False) -> None:
+        self.free = free
+        self.cells = {at: Cell(0, name + path) for at, _, path in leaves(kind, bool(name))}
+
+
+@dataclass(frozen=True)
+class Address:
+    """A place in memory; as a value, a pointer."""
+
+    memory: Memory
+    at: int
+
+    def plus(self, distance: int) -> Address:
+        return Address(self.memory, self.at + distance)
+
+    @property
+    def cell(self) -> Cell:
+        return self.memory.cells[self.at]
 
 
 @dataclass
@@ -88,7 +121,7 @@ class Number:
     """A value on its way through a firing: its arrival after the reads, what it is made of."""
 
     value: Any
-    kind: Scalar
+    kind: CType
     arrival: Fraction = Fraction(0)
     form: int = CONSTANT
 
@@ -114,12 +147,18 @@ class _ReturnError(Exception):
 
 @dataclass
 class Outcome:
-    """Totals, and for each process the starts of its firings in both estimates."""
+    """Totals, and for each process the starts of its firings in both estimates.
+
+    `waits` has for each process the cycles for which operands waited for a resource, and those for
+    which the free resource waited for operands, then the same in the other estimate. `arrays` has
+    what parameters and globals hold, by the name of the storage.
+    """
 
     starts: dict[Any, list[Counter[int]]] = field(
         default_factory=lambda: defaultdict(lambda: [Counter(), Counter()])
     )
     cycles: list[int] = field(default_factory=lambda: [0, 0])
+    waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0, 0]))
     arrays: dict[str, list[Any]] = field(default_factory=dict)
 
 
@@ -129,9 +168,12 @@ def interpret(
     contents: dict[str, list[Any]],
     resources: tuple[int | None, int | None] = (1, None),
 ) -> Outcome:
-    """Run a kernel on some contents of its parameters, first to find out what its inputs are.
+    """Run a kernel on some contents, first to find out what its inputs are.
 
     Two estimates are made at once, each with some number of resources a process; None: any number.
+
+    `contents` has each parameter, and each global without an initial value, by the name of its
+    storage: `a`, or `p.re` for a field.
     """
     inputs = _Run(unit, kernel, contents, None, resources).inputs
     return _Run(unit, kernel, contents, inputs, resources).outcome
@@ -147,6 +189,7 @@ class _Run:
         resources: tuple[int | None, int | None],
     ) -> None:
         self.unit = unit
+        self.kernel = unit.functions[kernel]
         self.resources = resources
         self.inputs: set[str] = set()
         self.wrote: set[str] = set()
@@ -155,50 +198,105 @@ class _Run:
         self.held: dict[Any, list[list[int]]] = defaultdict(lambda: [[], []])
         self.path: tuple[Any, ...] = ()
         self.env: dict[Variable, Any] = {}
-        self.globals: dict[Variable, Any] = {}
+        self.statics: dict[Variable, Any] = {}
         self.active: set[Variable] = set()
-        self.known: dict[str, _Counters] = {}
+        self.known: dict[Any, Counters] = {}
         self.free: set[Any] = set()
-        self.result: Cell | None = None
-        function = unit.functions[kernel]
-        outer: dict[str, Slice] = {}
-        for param in function.params:
-            dims = _dims(param.type)
-            cells = [Cell(v, new=True) for v in contents[param.name]]
-            outer[param.name] = self.env[param] = Slice(cells, 0, dims, param.name)
-            if inputs is not None and param.name in inputs:
-                for cell in cells:
-                    cell.at = self.fire(f"source {param.name}", [0, 0], 1)
-        self.counters = self.analysed(function)
-        if not isinstance(function.result, Void):
-            self.result = Cell()
+        self.result: Memory | None = None
+        self.outer: dict[str, list[Cell]] = {}
+        self.changed_anywhere = {
+            v
+            for f in unit.functions.values()
+            for v, n in changes(f.body)
+            if not isinstance(n, Assign) or isinstance(n.target, Name)
+        }
+        self.addressed = {
+            v
+            for f in unit.functions.values()
+            for e in own_expressions(f.body)
+            for n in walk(e)
+            if isinstance(n, Unary) and n.op == "&" and (v := _root(n.operand)) is not None
+        }
+        self.counters = self.analysed(self.kernel, frozenset())
+        sources = []
+        for param in self.kernel.params:
+            if isinstance(param.type, Array):
+                self.env[param] = self.surrounding(param, contents)
+                sources += self.names(param)
+            else:
+                kind = param.type
+                self.given(param, Number(_wrapped(contents[param.name][0], kind), kind))
+        for v in unit.variables.values():
+            if isinstance(v.type, Scalar) and not self.is_written(v):
+                assert isinstance(v.init, Literal)
+                self.statics[v] = Number(_wrapped(v.init.value, v.type), v.type)
+                continue
+            self.statics[v] = self.surrounding(v, contents)
+            if v.init is None and isinstance(v.type, Array):
+                sources += self.names(v)
+        for name in sources:
+            if inputs is not None and name in inputs:
+                for cell in self.outer[name]:
+                    cell.at = self.fire(f"source {name}", [0, 0], 1)
+        if not isinstance(self.kernel.result, Void):
+            self.result = Memory(self.kernel.result)
         with suppress(_ReturnError):
-            self.run(function.body)
-        for name in sorted(outer, key=list(outer).index):
-            self.outcome.arrays[name] = [c.value for c in outer[name].cells]
+            self.run(self.kernel.body)
+        for name, cells in self.outer.items():
+            self.outcome.arrays[name] = [c.value for c in cells]
             if name in self.wrote:
-                fed = inputs is not None and name in inputs
-                for cell in outer[name].cells:
+                fed = inputs is not None and name in inputs and name in sources
+                for cell in cells:
                     ready = cell.at if fed or not cell.new else [0, 0]
                     self.fire(f"sink {name}", list(ready), 1)
 
+    def names(self, v: Variable) -> list[str]:
+        return list(dict.fromkeys(v.name + path for _, _, path in leaves(v.type, True)))
+
+    def is_written(self, v: Variable) -> bool:
+        return v in self.changed_anywhere or v in self.addressed
+
+    def surrounding(self, v: Variable, contents: dict[str, list[Any]]) -> Memory:
+        """A variable that the outside sees, with what it holds."""
+        memory = Memory(v.type, v.name)
+        for _, kind, path in leaves(v.type, True):
+            cells = self.outer[v.name + path] = [
+                c for c in memory.cells.values() if c.storage == v.name + path
+            ]
+            for n, cell in enumerate(cells):
+                cell.value = _wrapped(0 if v.init else contents[v.name + path][n], kind)
+        self.initial(memory, 0, v.type, v.init)
+        return memory
+
+    def initial(self, memory: Memory, at: int, kind: CType, init: Expr | None) -> None:
+        """Constants of a list; what is computed is assigned."""
+        if isinstance(init, InitList):
+            for (inner, distance), value in zip(_parts_of(kind), init.values, strict=False):
+                self.initial(memory, at + distance, inner, value)
+        elif init is not None and isinstance(kind, Scalar) and _constant(init):
+            memory.cells[at].value = _wrapped(self.value(init, None).value, kind)
+
     def fire(self, process: Any, ready: list[int], depth: int) -> list[int]:
         start = list(ready)
+        waits = self.outcome.waits[process]
         for e, most in enumerate(self.resources):
             # It starts when fewer than all resources are held by earlier firings.
             held = self.held[process][e]
-            if most is not None and len(held) >= most:
-                start[e] = max(start[e], held[-most])
+            free = held[-most] if most is not None and len(held) >= most else 0
+            start[e] = max(start[e], free)
             insort(held, start[e] + 1)
             self.outcome.starts[process][e][start[e]] += 1
             end = start[e] + depth + 2
             self.outcome.cycles[e] = max(self.outcome.cycles[e], end)
+            waits[2 * e] += start[e] - ready[e]
+            waits[2 * e + 1] += start[e] - free
         return [s + depth + 2 for s in start]
 
-    def analysed(self, function: Function) -> _Counters:
-        if function.name not in self.known:
-            self.known[function.name] = _Counters(self.unit, function)
-        return self.known[function.name]
+    def analysed(self, function: Function, data: frozenset[Variable]) -> Counters:
+        key = function.name, data
+        if key not in self.known:
+            self.known[key] = Counters(self.unit, function, self.addressed, data)
+        return self.known[key]
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -236,31 +334,38 @@ class _Run:
                 raise _LeaveError(type(node))
             case Return(value=value):
                 if value is not None and self.result is not None:
-                    self.store(value, self.result, node.where, self.result_kind())
+                    self.store(value, self.result, node.where, value.type)
+                elif value is not None:
+                    self.evaluate(value)
                 raise _ReturnError
             case _:
                 raise AssertionError(node)
 
-    def result_kind(self) -> Scalar:
-        name = self.path[-1][2] if self.path else None
-        function = self.unit.functions[name] if name else next(
-            f for f in self.unit.functions.values() if f.name == "kernel"
-        )  # fmt: skip
-        assert isinstance(function.result, Scalar)
-        return function.result
-
     def declare(self, v: Variable) -> None:
-        dims = _dims(v.type)
-        size = math.prod(dims)
-        made = Slice([Cell() for _ in range(size)], 0, dims, "")
-        self.env[v] = made if dims else made.cells[0]
+        if v.scope == "static":
+            if v not in self.statics:
+                self.statics[v] = Memory(v.type)
+                self.initial(self.statics[v], 0, v.type, v.init)
+            return
+        # A variable keeps its place from one entry of its block to the next.
+        memory = self.env.get(v)
+        if not isinstance(memory, Memory):
+            memory = self.env[v] = Memory(v.type, free=self.counters.is_pure(v))
         if isinstance(v.init, InitList):
-            for n, value in enumerate(v.init.values):
-                made.cells[n].value = self.value(value, None).value
+            for cell in memory.cells.values():
+                cell.value, cell.at = 0, [0, 0]
+            self.initial(memory, 0, v.type, v.init)
+            self.computed(Address(memory, 0), v.type, v.init)
         elif v.init is not None:
-            kind = v.type
-            assert isinstance(kind, Scalar)
-            self.store(v.init, made.cells[0], v.where, kind, begins=v)
+            self.store(v.init, memory, v.where, v.type, begins=v)
+
+    def computed(self, place: Address, kind: CType, init: Expr) -> None:
+        """The values of a list that are no constants: an assignment each."""
+        if isinstance(init, InitList):
+            for (inner, distance), value in zip(_parts_of(kind), init.values, strict=False):
+                self.computed(place.plus(distance), inner, value)
+        elif not _constant(init):
+            self.store(init, place, init.where, kind)
 
     def loop(self, node: For | While | DoWhile) -> None:
         mine = set()
@@ -271,23 +376,25 @@ class _Run:
                     mine.add(v)
         self.active |= mine
         first = isinstance(node, DoWhile)
-        while True:
-            ends = not first and node.condition is not None
-            if ends and not self.value(node.condition, None).value:
-                break
-            first = False
-            try:
-                self.run(node.body)
-            except _LeaveError as leave:
-                if leave.args[0] is Break:
+        try:
+            while True:
+                ends = not first and node.condition is not None
+                if ends and not self.value(node.condition, None).value:
                     break
-            if isinstance(node, For) and node.step is not None:
-                self.evaluate(node.step)
-            if isinstance(node, DoWhile):
-                if not self.value(node.condition, None).value:
-                    break
-                first = True
-        self.active -= mine
+                first = False
+                try:
+                    self.run(node.body)
+                except _LeaveError as leave:
+                    if leave.args[0] is Break:
+                        break
+                if isinstance(node, For) and node.step is not None:
+                    self.evaluate(node.step)
+                if isinstance(node, DoWhile):
+                    if not self.value(node.condition, None).value:
+                        break
+                    first = True
+        finally:
+            self.active -= mine
 
     # -- effects -------------------------------------------------------------------------------
 
@@ -303,10 +410,10 @@ class _Run:
             case Assign():
                 self.assign(node)
             case Unary(op=op, operand=operand) if op in STEPS:
-                kind = operand.type
-                one = Literal(node.where, Scalar("int", 32), 1)
+                one = Literal(node.where, INT, 1)
                 sign = "+=" if STEPS[op] > 0 else "-="
-                self.assign(Assign(node.where, kind, sign, operand, one, kind))
+                common = _promoted(operand.type)
+                self.assign(Assign(node.where, operand.type, sign, operand, one, common))
             case Call():
                 self.call(node, None)
             case _:
@@ -315,191 +422,296 @@ class _Run:
     def step(self, node: Assign | Unary) -> None:
         target = node.operand if isinstance(node, Unary) else node.target
         assert isinstance(target, Name)
-        cell = self.binding(target.variable)
-        if isinstance(node, Unary):
-            value = cell.value + STEPS[node.op]
-        elif node.op == "=":
+        cell = self.binding(target.variable).cells[0]
+        if isinstance(node, Assign) and node.op == "=":
             value = self.value(node.value, None).value
         else:
-            by = self.value(node.value, None).value
-            value = cell.value + (by if node.op == "+=" else -by)
+            by = STEPS[node.op] if isinstance(node, Unary) else self.value(node.value, None).value
+            value = self.moved(cell.value, target.type, by if node.op != "-=" else -by)
         cell.value = _wrapped(value, target.type)
 
-    def assign(self, node: Assign, *, keep: bool = False) -> Cell:
-        call = node.value
-        while isinstance(call, Cast):
-            call = call.operand
-        inside = keep and not isinstance(node.target, Name)
-        if node.op == "=" and isinstance(call, Call) and not inside:
-            function = self.unit.functions[call.function]
+    def moved(self, value: Any, kind: CType, by: int) -> Any:
+        if isinstance(kind, Pointer):
+            return value.plus(by * size_of(kind.target))
+        return value + by
+
+    def is_level(self, call: Call) -> bool:
+        """Whether it is a call of the program's that isn't an operator of the expression."""
+        function = self.unit.functions.get(call.function)
+        return function is not None and bool(function.body) and not self.is_operator(call)
+
+    def is_operator(self, call: Call) -> bool:
+        function = self.unit.functions.get(call.function)
+        return function is not None and _is_simple(self.unit, function)
+
+    def assign(self, node: Assign, *, keep: bool = False) -> Address:
+        call = _uncast(node.value)
+        named = isinstance(node.target, Name)
+        if node.op == "=" and isinstance(call, Call) and (named or not keep):
+            function = self.unit.functions.get(call.function)
             same = call.type == node.target.type
-            if not _is_simple(self.unit, function) and same:
+            if self.is_level(call) and same:
+                assert function is not None
                 if _is_outlined(self.unit, function):
-                    cell: list[Cell] = []
-                    self.outlined(function, call, node.target, cell)
-                    return cell[0]
-                if isinstance(node.target, Name):
-                    own = self.binding(node.target.variable)
+                    return self.outlined(function, call, node.target)
+                target = node.target
+                if isinstance(target, Name) and target.variable not in self.statics:
+                    own = self.binding(target.variable)
                     self.call(call, own)
-                    return own
-            elif _is_simple(self.unit, function) and call is node.value:
-                cell = []
-                self.outlined(function, call, node.target, cell)
-                return cell[0]
+                    return Address(own, 0)
+            elif self.is_operator(call) and call is node.value and function is not None:
+                return self.outlined(function, call, node.target)
+        if isinstance(node.target, Name) and isinstance(node.target.type, Pointer):
+            memory = self.binding(node.target.variable)
+            if memory.free:
+                value = self.value(node.value, None).value
+                if node.op != "=":
+                    value = self.moved(
+                        memory.cells[0].value, node.target.type, value * (-1) ** (node.op == "-=")
+                    )
+                memory.cells[0].value = value
+                return Address(memory, 0)
+        inner = _uncast(node.value)
+        if isinstance(inner, Assign):
+            # x = y = e is y = e; x = y.
+            if id(inner) in self.counters.steps:
+                self.step(inner)
+            else:
+                self.assign(inner, keep=True)
         firing = Firing()
-        place = self.cell(node.target, firing)
+        place = self.place(node.target, firing)
         kind = node.target.type
-        assert isinstance(kind, Scalar)
-        if node.op == "=":
+        if isinstance(kind, Struct):
+            self.copy(self.place(node.value, firing), place, kind, firing, node.where)
+            return place
+        if isinstance(inner, Assign):
+            value = self.value(inner.target, firing)
+            if inner is not node.value:
+                assert isinstance(node.value, Cast)
+                value = self.converted(value, node.value.type, firing)
+        elif node.op == "=":
             value = self.value(node.value, firing)
+        elif isinstance(kind, Pointer):
+            before = self.read(place.cell, kind, firing)
+            by = self.subscript(node.value, firing) * (-1) ** (node.op == "-=")
+            value = Number(self.moved(before.value, kind, by), kind, form=DATA)
         else:
             common = node.common
-            assert isinstance(common, Scalar)
-            before = self.converted(self.read(place, node.target, firing), common, firing)
-            by = self.value(node.value, firing)
+            before = self.converted(self.read(place.cell, kind, firing), common, firing)
+            by_value = self.value(node.value, firing)
             if node.op not in ("<<=", ">>="):
-                by = self.converted(by, common, firing)
-            value = self.binary(node.op[:-1], before, by, firing)
+                by_value = self.converted(by_value, common, firing)
+            value = self.binary(node.op[:-1], before, by_value, firing)
         value = self.converted(value, kind, firing)
-        self.finish(firing, value, place, node.where, begins=node)
-        self.wrote.add(self.owner(node.target))
+        self.finish(firing, value, place.cell, node.where, begins=node)
         return place
 
-    def store(self, node: Expr, cell: Cell, where: Any, kind: Scalar, begins: Any = None) -> None:
-        """A statement that gives a cell of its own a value: a declaration, a return."""
-        call = node
-        while isinstance(call, Cast):
-            call = call.operand
+    def copy(
+        self, source: Address, target: Address, kind: CType, firing: Firing, where: Any
+    ) -> None:
+        """A struct as a whole: one firing that reads and writes all of it."""
+        read = [
+            self.read(source.plus(at).cell, inner, firing).value
+            for at, inner, _ in leaves(kind, False)
+        ]
+        at = self.fire((self.path, where.line, where.column), firing.ready, 1)
+        for (offset, _, _), value in zip(leaves(kind, False), read, strict=True):
+            self.write(target.plus(offset).cell, value, at)
+
+    def write(self, cell: Cell, value: Any, at: list[int]) -> None:
+        cell.value, cell.at, cell.new = value, list(at), False
+        if cell.storage:
+            self.wrote.add(cell.storage)
+
+    def store(
+        self, node: Expr, into: Memory | Address, where: Any, kind: CType, begins: Any = None
+    ) -> None:
+        """A statement that gives something of its own a value: a declaration, a return."""
+        place = into if isinstance(into, Address) else Address(into, 0)
+        call = _uncast(node)
         if isinstance(call, Call):
-            function = self.unit.functions[call.function]
-            if not _is_simple(self.unit, function) and call.type == kind:
+            function = self.unit.functions.get(call.function)
+            if self.is_level(call) and call.type == kind:
+                assert function is not None
+                self.free.discard(id(begins))
                 if _is_outlined(self.unit, function):
-                    self.outlined(function, call, cell, [])
-                else:
-                    self.call(call, cell)
+                    self.outlined(function, call, place)
+                    return
+                if not isinstance(into, Address):
+                    self.call(call, into)
+                    return
+            elif self.is_operator(call) and call is node and not self.begins(begins):
+                assert function is not None
+                self.outlined(function, call, place)
                 return
-            if _is_simple(self.unit, function) and call is node:
-                self.outlined(function, call, cell, [])
-                return
+        if place.memory.free:
+            place.cell.value = self.value(node, None).value
+            return
+        inner = _uncast(node)
         firing = Firing()
-        value = self.converted(self.value(node, firing), kind, firing)
-        self.finish(firing, value, cell, where, begins=begins)
+        if isinstance(inner, Assign):
+            if id(inner) in self.counters.steps:
+                self.step(inner)
+            else:
+                self.assign(inner, keep=True)
+            value = self.value(inner.target, firing)
+        elif isinstance(kind, Struct):
+            self.copy(self.place(node, firing), place, kind, firing, where)
+            return
+        else:
+            value = self.value(node, firing)
+        value = self.converted(value, kind, firing)
+        self.finish(firing, value, place.cell, where, begins=begins)
+
+    def begins(self, what: Any) -> bool:
+        """Whether it gives a counter its first value."""
+        return id(what) in self.counters.beginnings
 
     def finish(
         self, firing: Firing, value: Number, cell: Cell, where: Any, begins: Any = None
     ) -> None:
-        cell.value, cell.new = value.value, False
         nothing = not firing.reads and value.form != DATA
-        if begins is not None and id(begins) in self.counters.beginnings:
+        free = value.form == CONSTANT and not firing.reads and not firing.computes
+        if begins is not None and self.begins(begins):
             self.free.discard(id(begins))
             if nothing:
                 self.free.add(id(begins))
-                cell.at = [0, 0]
-                return
-        if value.form == CONSTANT and not firing.reads and not firing.computes:
-            cell.at = [0, 0]
+                free = True
+        if isinstance(value.kind, Pointer) and nothing:
+            free = True
+        if free:
+            self.write(cell, value.value, [0, 0])
             return
-        depth = math.ceil(value.arrival + firing.base) if firing.computes else 1
-        cell.at = self.fire((self.path, where.line, where.column), firing.ready, depth)
+        # An address costs nothing to compute: this is a copy.
+        computes = firing.computes and not isinstance(value.kind, Pointer)
+        depth = math.ceil(value.arrival + firing.base) if computes else 1
+        at = self.fire((self.path, where.line, where.column), firing.ready, depth)
+        self.write(cell, value.value, at)
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def call(self, node: Call, into: Cell | None) -> None:
+    def given(self, formal: Variable, value: Number) -> None:
+        """A parameter that nobody waits for."""
+        value.arrival = Fraction(0)
+        if formal not in self.counters.changed and formal not in self.addressed:
+            self.env[formal] = value
+            return
+        memory = self.env[formal] = Memory(formal.type, free=self.counters.is_pure(formal))
+        memory.cells[0].value = value.value
+        self.free.add(id(formal))
+
+    def call(self, node: Call, into: Memory | None) -> None:
         function = self.unit.functions[node.function]
         if _is_outlined(self.unit, function):
-            self.outlined(function, node, None, [])
+            self.outlined(function, node, None)
             return
-        env: dict[Variable, Any] = {}
-        free: set[Variable] = set()
-        known = self.analysed(function)
+        passed: list[Any] = []
         for formal, actual in zip(function.params, node.args, strict=True):
-            if isinstance(formal.type, Array | Pointer):
-                env[formal] = self.slice(actual, None)
-                continue
-            kind = formal.type
-            assert isinstance(kind, Scalar)
-            firing = Firing()
-            value = self.converted(self.value(actual, firing), kind, firing)
-            if not firing.reads and value.form != DATA:
-                value.arrival = Fraction(0)
-                env[formal] = Cell(value.value) if formal in known.changed else value
-                free.add(formal)
-            elif isinstance(actual, Name) and formal not in known.changed:
-                env[formal] = self.binding(actual.variable)
-            else:
-                env[formal] = Cell()
-                self.finish(firing, value, env[formal], actual.where)
+            passed.append(self.passed(formal, actual))
+        data = frozenset(
+            formal
+            for formal, given in zip(function.params, passed, strict=True)
+            if not isinstance(given, Number)
+        )
         before = self.env, self.path, self.counters, self.result, self.active
-        self.env, self.result = env, into
-        where = node.where
-        self.path = (*self.path, (where.line, where.column, function.name))
-        self.counters = known
-        self.free -= {id(formal) for formal in function.params}
-        self.free |= {id(formal) for formal in free}
-        self.active = set()
+        self.env, self.result = {}, into
+        self.path = (*self.path, (node.where.line, node.where.column, function.name))
+        self.counters = self.analysed(function, data)
+        self.active = {v for v in self.active if v in self.statics}
+        for formal, given in zip(function.params, passed, strict=True):
+            self.free.discard(id(formal))
+            if isinstance(given, Number):
+                self.given(formal, given)
+            elif isinstance(formal.type, Struct):
+                self.struct_formal(formal, given)
+            else:
+                self.env[formal] = given
         with suppress(_ReturnError):
             self.run(function.body)
         self.env, self.path, self.counters, self.result, self.active = before
 
-    def outlined(
-        self, function: Function, node: Call, into: Expr | Cell | None, cells: list[Cell]
-    ) -> None:
+    def passed(self, formal: Variable, actual: Expr) -> Any:
+        """A number that nobody waits for, or the memory that the parameter is."""
+        kind = formal.type
+        if isinstance(kind, Struct):
+            return self.place(actual, None)
+        firing = Firing()
+        value = self.value(actual, firing)
+        if isinstance(kind, Array):
+            kind = Pointer(kind.element)
+        value = self.converted(value, kind, firing)
+        if not firing.reads and value.form != DATA:
+            return value
+        if isinstance(actual, Name) and isinstance(kind, Scalar):
+            shared = actual.variable.scope in ("local", "param")
+            if shared and not self.is_written(formal) and actual.variable not in self.addressed:
+                return self.binding(actual.variable)
+        memory = Memory(kind)
+        self.finish(firing, value, memory.cells[0], actual.where)
+        return memory
+
+    def struct_formal(self, formal: Variable, given: Address) -> None:
+        changed = formal in self.counters.changed or formal in self.addressed
+        if not changed:
+            self.env[formal] = given
+            return
+        memory = self.env[formal] = Memory(formal.type)
+        self.copy(given, Address(memory, 0), formal.type, Firing(), formal.where)
+
+    def outlined(self, function: Function, node: Call, into: Expr | Address | None) -> Any:
         """One process, named after its call."""
         firing = Firing()
-        target = into
-        if into is not None and not isinstance(into, Cell):
-            target = self.cell(into, firing)
-            self.wrote.add(self.owner(into))
+        target, kind = None, function.result
+        if isinstance(into, Address):
+            target = into
+        elif into is not None:
+            target, kind = self.place(into, firing), into.type
         writes: list[tuple[Cell, Number]] = []
         result = self.straight(function, node, firing, writes)
-        if isinstance(target, Cell):
+        if target is not None:
             assert result is not None
-            kind = into.type if not isinstance(into, Cell) else function.result
-            assert isinstance(kind, Scalar)
-            result = self.converted(result, kind, firing)
-            writes.append((target, result))
-            cells.append(target)
-        if not writes:
-            return
-        depth = math.ceil(max(n.arrival for _, n in writes) + firing.base)
-        form = max(n.form for _, n in writes)
-        at = [0, 0]
-        if form != CONSTANT or firing.reads or firing.computes:
-            where = node.where
-            depth = depth if firing.computes else 1
-            at = self.fire((self.path, where.line, where.column), firing.ready, depth)
-        for cell, number in writes:
-            cell.value, cell.at, cell.new = number.value, list(at), False
+            writes.append((target.cell, self.converted(result, kind, firing)))
+        if writes:
+            form = max(n.form for _, n in writes)
+            at = [0, 0]
+            if form != CONSTANT or firing.reads or firing.computes:
+                depth = math.ceil(max(n.arrival for _, n in writes) + firing.base)
+                where = node.where
+                depth = depth if firing.computes else 1
+                at = self.fire((self.path, where.line, where.column), firing.ready, depth)
+            for cell, number in writes:
+                self.write(cell, number.value, at)
+        return target
 
     def straight(
         self, function: Function, node: Call, firing: Firing, writes: list[tuple[Cell, Number]]
     ) -> Number | None:
         env: dict[Variable, Any] = {}
         for formal, actual in zip(function.params, node.args, strict=True):
-            if isinstance(formal.type, Pointer):
-                env[formal] = self.slice(actual, firing)
+            if isinstance(formal.type, Struct):
+                env[formal] = self.place(actual, firing)
             else:
-                kind = formal.type
-                assert isinstance(kind, Scalar)
-                env[formal] = self.converted(self.value(actual, firing), kind, firing)
+                env[formal] = self.converted(self.value(actual, firing), formal.type, firing)
         before, self.env = (self.env, self.active), env
-        self.active = set()
+        self.active = {v for v in self.active if v in self.statics}
         try:
             assert function.body is not None
-            for inner in function.body.body:
+            for inner in _flat(function.body):
                 match inner:
                     case Declare(variables=variables):
                         for v in variables:
                             if v.init is not None:
-                                kind = v.type
-                                assert isinstance(kind, Scalar)
-                                env[v] = self.converted(self.value(v.init, firing), kind, firing)
+                                env[v] = self.converted(self.value(v.init, firing), v.type, firing)
                     case Evaluate(value=Assign() as assign):
                         self.straight_assign(assign, firing, writes)
+                    case Evaluate(value=Unary(op=op, operand=operand) as step):
+                        one = Literal(step.where, INT, 1)
+                        sign = "+=" if STEPS[op] > 0 else "-="
+                        common = _promoted(operand.type)
+                        made = Assign(step.where, operand.type, sign, operand, one, common)
+                        self.straight_assign(made, firing, writes)
                     case Return(value=value) if value is not None:
-                        kind = function.result
-                        assert isinstance(kind, Scalar)
-                        return self.converted(self.value(value, firing), kind, firing)
+                        return self.converted(self.value(value, firing), function.result, firing)
         finally:
             self.env, self.active = before
         return None
@@ -509,87 +721,83 @@ class _Run:
     ) -> None:
         value = self.value(node.value, firing)
         kind = node.target.type
-        assert isinstance(kind, Scalar)
         if node.op != "=":
-            common = node.common
-            assert isinstance(common, Scalar)
-            before = self.converted(self.value(node.target, firing), common, firing)
+            before = self.converted(self.value(node.target, firing), node.common, firing)
             if node.op not in ("<<=", ">>="):
-                value = self.converted(value, common, firing)
+                value = self.converted(value, node.common, firing)
             value = self.binary(node.op[:-1], before, value, firing)
         value = self.converted(value, kind, firing)
-        if isinstance(node.target, Name):
-            self.env[node.target.variable] = value
+        target = node.target
+        if isinstance(target, Name) and target.variable.scope in ("local", "param"):
+            self.env[target.variable] = value
             return
-        cell = self.cell(node.target, firing)
+        cell = self.place(target, firing).cell
         cell.value = value.value
         writes.append((cell, value))
         firing.written.add(id(cell))
-        self.wrote.add(self.owner(node.target))
 
     # -- places --------------------------------------------------------------------------------
 
     def binding(self, v: Variable) -> Any:
-        return self.globals[v] if v in self.globals else self.env[v]
+        return self.statics[v] if v in self.statics else self.env[v]
 
-    def owner(self, node: Expr) -> str:
-        while isinstance(node, Index | Unary | Cast | Binary):
-            node = node.base if isinstance(node, Index) else (
-                node.left if isinstance(node, Binary) else node.operand
-            )  # fmt: skip
-        found = self.binding(node.variable) if isinstance(node, Name) else None
-        return found.owner if isinstance(found, Slice) else ""
-
-    def slice(self, node: Expr, firing: Firing | None) -> Slice:
+    def place(self, node: Expr, firing: Firing | None) -> Address:
+        """Where something is; what an address is made of is waited for."""
         match node:
             case Name(variable=v):
                 found = self.binding(v)
-                return found if isinstance(found, Slice) else Slice([found], 0, (1,), "")
-            case Cast(operand=operand):
-                return self.slice(operand, firing)
-            case Unary(op="&", operand=Index(base=base, index=index)):
-                inner = self.slice(base, firing)
-                at = self.subscript(index, firing) * math.prod(inner.dims[1:])
-                return Slice(inner.cells, inner.begin + at, inner.dims, inner.owner)
-            case Unary(op="&", operand=operand):
-                return Slice([self.cell(operand, firing)], 0, (1,), "")
+                if isinstance(found, Number):
+                    assert isinstance(found.value, Address)
+                    return found.value
+                passed = v.scope == "param" and v not in self.kernel.params
+                if isinstance(found, Memory) and isinstance(v.type, Array) and passed:
+                    return self.read(found.cells[0], Pointer(v.type.element), firing).value
+                return found if isinstance(found, Address) else Address(found, 0)
             case Index(base=base, index=index):
-                inner = self.slice(base, firing)
-                at = self.subscript(index, firing) * math.prod(inner.dims[1:])
-                return Slice(inner.cells, inner.begin + at, inner.dims[1:], inner.owner)
+                start = self.pointed(base, firing)
+                return start.plus(self.subscript(index, firing) * size_of(node.type))
+            case Unary(op="*", operand=operand):
+                return self.pointed(operand, firing)
+            case Member(base=base, field=name, arrow=arrow):
+                inside = self.pointed(base, firing) if arrow else self.place(base, firing)
+                kind = base.type
+                if arrow:
+                    kind = kind.target if isinstance(kind, Pointer) else kind.element
+                return inside.plus(offset_of(kind, name))
+            case Cast(operand=operand):
+                return self.place(operand, firing)
+            case Call():
+                return Address(self.effect(node), 0)
+            case Assign():
+                return self.assign(node, keep=True)
         raise AssertionError(node)
+
+    def pointed(self, node: Expr, firing: Firing | None) -> Address:
+        """Where a pointer points to, or an array begins; its arithmetic costs nothing."""
+        if isinstance(node.type, Array):
+            return self.place(node, firing)
+        return self.quietly(node, firing).value
+
+    def quietly(self, node: Expr, firing: Firing | None) -> Number:
+        if firing is None:
+            return self.value(node, None)
+        before = firing.base, firing.computes
+        value = self.value(node, firing)
+        firing.base, firing.computes = before
+        return value
 
     def subscript(self, node: Expr, firing: Firing | None) -> int:
         """What it reads is waited for; its arithmetic costs nothing."""
-        if firing is None:
-            return int(self.value(node, None).value)
-        before = firing.base, firing.computes
-        value = self.value(node, firing).value
-        firing.base, firing.computes = before
-        return int(value)
+        return int(self.quietly(node, firing).value)
 
-    def cell(self, node: Expr, firing: Firing | None) -> Cell:
-        match node:
-            case Name(variable=v):
-                found = self.binding(v)
-                assert isinstance(found, Cell)
-                return found
-            case Unary(op="*", operand=operand):
-                inner = self.slice(operand, firing)
-                return inner.cells[inner.begin]
-        inner = self.slice(node, firing)
-        return inner.cells[inner.begin]
-
-    def read(self, cell: Cell, node: Expr, firing: Firing | None) -> Number:
-        kind = node.type
-        assert isinstance(kind, Scalar)
+    def read(self, cell: Cell, kind: CType, firing: Firing | None) -> Number:
         if firing is not None:
             firing.reads += 1
             if id(cell) not in firing.written:
                 for e in range(2):
                     firing.ready[e] = max(firing.ready[e], cell.at[e])
                 if cell.new:
-                    self.inputs.add(self.owner(node))
+                    self.inputs.add(cell.storage)
         return Number(cell.value, kind, form=DATA)
 
     # -- values --------------------------------------------------------------------------------
@@ -598,30 +806,42 @@ class _Run:
         kind = node.type
         match node:
             case Literal(value=value):
-                assert isinstance(kind, Scalar)
-                return Number(float(value) if kind.is_float else value, kind)
+                return Number(_wrapped(value, kind), kind)
+            case _ if isinstance(kind, Array):
+                return self.addressed_value(node, Pointer(kind.element), firing)
             case Name(variable=v):
                 found = self.binding(v)
                 if isinstance(found, Number):
-                    return found
-                if v in self.active:
-                    assert isinstance(kind, Scalar)
-                    return Number(found.value, kind, form=FREE)
-                return self.read(found, node, firing)
-            case Index() | Unary(op="*"):
-                return self.read(self.cell(node, firing), node, firing)
+                    return Number(found.value, found.kind, found.arrival, found.form)
+                if v in self.active or found.free:
+                    return Number(found.cells[0].value, kind, form=FREE)
+                return self.read(found.cells[0], kind, firing)
+            case Unary(op="&", operand=operand):
+                return self.addressed_value(operand, kind, firing)
+            case Index() | Member() | Unary(op="*"):
+                return self.read(self.place(node, firing).cell, kind, firing)
             case Cast(operand=operand):
-                assert isinstance(kind, Scalar)
                 return self.converted(self.value(operand, firing), kind, firing)
-            case Unary(op="-", operand=operand):
-                inner = self.value(operand, firing)
-                cost = self.cost("neg", inner.kind, inner.form, firing)
-                value = _wrapped(-inner.value, inner.kind)
-                return Number(value, inner.kind, inner.arrival + cost, inner.form)
             case Unary(op=op) if op in STEPS:
                 return self.stepping(node, firing)
+            case Unary(op=op, operand=operand):
+                inner = self.value(operand, firing)
+                cost = self.cost("neg" if op == "-" else op, inner.kind, inner.form, firing)
+                made = {"-": lambda x: -x, "~": lambda x: ~x, "!": lambda x: int(not x)}[op]
+                value = _wrapped(made(inner.value), kind)
+                return Number(value, kind, inner.arrival + cost, inner.form)
             case Binary(op="&&" | "||" as op, left=left, right=right):
                 return self.logic(op, left, right, firing)
+            case Binary(op=",", left=left, right=right):
+                self.evaluate(left)
+                return self.value(right, firing)
+            case Binary(op="+" | "-" as op, left=left, right=right) if isinstance(kind, Pointer):
+                if isinstance(left.type, Scalar):
+                    left, right = right, left
+                start, by = self.quietly(left, firing), self.quietly(right, firing)
+                distance = by.value * size_of(kind.target) * (1 if op == "+" else -1)
+                form = max(start.form, by.form)
+                return Number(start.value.plus(distance), kind, form=form)
             case Binary(op=op, left=left, right=right):
                 a = self.value(left, firing)
                 return self.binary(op, a, self.value(right, firing), firing)
@@ -630,21 +850,52 @@ class _Run:
             case Assign():
                 if id(node) in self.counters.steps:
                     self.step(node)
-                    return self.value(node.target, firing)
-                return self.read(self.assign(node, keep=True), node.target, firing)
-            case Call(function=name):
-                function = self.unit.functions[name]
-                if _is_simple(self.unit, function):
-                    made = self.straight(function, node, firing or Firing(), [])
-                    assert made is not None
-                    return made
-                result = Cell()
-                if _is_outlined(self.unit, function):
-                    self.outlined(function, node, result, [])
                 else:
-                    self.call(node, result)
-                return self.read(result, node, firing)
+                    self.assign(node, keep=True)
+                return self.value(node.target, firing)
+            case Call(function=name, args=args):
+                function = self.unit.functions.get(name)
+                if function is None or function.body is None:
+                    return self.library(name, args, kind, firing)
+                if _is_simple(self.unit, function):
+                    made_value = self.straight(function, node, firing or Firing(), [])
+                    assert made_value is not None
+                    return made_value
+                return self.read(self.effect(node).cells[0], kind, firing)
         raise AssertionError(node)
+
+    def addressed_value(self, node: Expr, kind: CType, firing: Firing | None) -> Number:
+        """The address of a place: made of data if what it is made of is."""
+        reads = firing.reads if firing is not None else 0
+        place = self.place(node, firing)
+        form = DATA if firing is not None and firing.reads > reads else FREE
+        return Number(place, kind, form=form)
+
+    def effect(self, node: Call) -> Memory:
+        function = self.unit.functions[node.function]
+        result = Memory(function.result)
+        if _is_outlined(self.unit, function):
+            self.outlined(function, node, Address(result, 0))
+        else:
+            self.call(node, result)
+        return result
+
+    def library(
+        self, name: str, args: tuple[Expr, ...], kind: CType, firing: Firing | None
+    ) -> Number:
+        assert isinstance(kind, Scalar)
+        given = [self.value(a, firing) for a in args]
+        form = max(a.form for a in given)
+        plain = name if name in LIBRARY else name.removesuffix("f")
+        cost = self.cost(LIBRARY[plain], kind, form, firing)
+        if plain in ("abs", "labs"):
+            value = _wrapped(abs(given[0].value), kind)
+        else:
+            function = getattr(ctypes.CDLL("libm.so.6"), name)
+            sort = ctypes.c_double if kind.bits == 64 else ctypes.c_float
+            function.restype, function.argtypes = sort, [sort] * len(given)
+            value = function(*(a.value for a in given))
+        return Number(value, kind, max(a.arrival for a in given) + cost, form)
 
     def stepping(self, node: Unary, firing: Firing | None) -> Number:
         before = self.value(node.operand, firing) if node.op.startswith("post") else None
@@ -653,7 +904,6 @@ class _Run:
 
     def logic(self, op: str, left: Expr, right: Expr, firing: Firing | None) -> Number:
         a = self.value(left, firing)
-        kind = Scalar("int", 32)
         goes_on = bool(a.value) == (op == "&&")
         form, arrival = self.peek(right, firing)
         if goes_on:
@@ -662,8 +912,8 @@ class _Run:
         else:
             value = int(op == "||")
         form = max(a.form, form)
-        cost = self.cost("&", kind, form, firing)
-        return Number(value, kind, max(a.arrival, arrival) + cost, form)
+        cost = self.cost("&", INT, form, firing)
+        return Number(value, INT, max(a.arrival, arrival) + cost, form)
 
     def conditional(
         self, condition: Expr, then: Expr, other: Expr, kind: Any, firing: Firing | None
@@ -687,30 +937,43 @@ class _Run:
         firing.computes |= shape.computes
         return form, arrival
 
-    def cost(self, op: str, kind: Scalar, form: int, firing: Firing | None) -> Fraction:
+    def cost(self, op: str, kind: CType, form: int, firing: Firing | None) -> Fraction:
         if form == CONSTANT or firing is None:
             return Fraction(0)
-        table = DEPTH["double" if kind.is_float else "int"]
+        table = DEPTH[_family(kind)]
         firing.computes = True
         firing.base = max(firing.base, Fraction(table["base"]))
         return Fraction(table[KIND.get(op, op)])
 
-    def converted(self, number: Number, kind: Scalar, firing: Firing | None) -> Number:
+    def converted(self, number: Number, kind: CType, firing: Firing | None) -> Number:
+        if not isinstance(kind, Scalar):
+            return Number(number.value, kind, number.arrival, number.form)
         if number.kind == kind:
             return number
+        assert isinstance(number.kind, Scalar)
         cost = Fraction(0)
-        if number.kind.is_float != kind.is_float and number.form != CONSTANT:
+        if number.form != CONSTANT and _converts(number.kind, kind):
             family = kind if kind.is_float else number.kind
             cost = self.cost("convert", family, number.form, firing)
-        value = float(number.value) if kind.is_float else _wrapped(int(number.value), kind)
-        return Number(value, kind, number.arrival + cost, number.form)
+        value = number.value
+        if not kind.is_float and kind.kind != "bool":
+            value = int(value)
+        return Number(_wrapped(value, kind), kind, number.arrival + cost, number.form)
 
     def binary(self, op: str, a: Number, b: Number, firing: Firing | None) -> Number:
         form = max(a.form, b.form)
-        kind = Scalar("int", 32) if KIND.get(op, op) == "<" else a.kind
+        compares = KIND.get(op, op) == "<"
         cost = self.cost(op, a.kind, form, firing)
-        value = _wrapped(_arithmetic(op, a.value, b.value, a.kind), kind)
-        return Number(value, kind, max(a.arrival, b.arrival) + cost, form)
+        at = max(a.arrival, b.arrival) + cost
+        if isinstance(a.kind, Pointer):
+            left, right = a.value.at, b.value.at
+            assert a.value.memory is b.value.memory
+            if not compares:
+                return Number((left - right) // size_of(a.kind.target), LONG, at, form)
+            return Number(_arithmetic(op, left, right, LONG), INT, at, form)
+        assert isinstance(a.kind, Scalar)
+        kind = INT if compares else a.kind
+        return Number(_wrapped(_arithmetic(op, a.value, b.value, a.kind), kind), kind, at, form)
 
 
 class _Shape:
@@ -724,31 +987,35 @@ class _Shape:
         match node:
             case Literal():
                 return CONSTANT, Fraction(0)
+            case _ if isinstance(node.type, Array):
+                return FREE, Fraction(0)
             case Name(variable=v):
                 if v in self.passed:
                     return self.passed[v]
                 found = self.run.binding(v)
                 if isinstance(found, Number):
                     return found.form, found.arrival
-                return (FREE if v in self.run.active else DATA), Fraction(0)
-            case Index() | Unary(op="*"):
+                return (FREE if v in self.run.active or found.free else DATA), Fraction(0)
+            case Index() | Unary(op="*") | Member() | Assign():
                 return DATA, Fraction(0)
+            case Unary(op="&"):
+                return FREE, Fraction(0)
             case Cast(operand=operand, type=kind):
                 form, at = self.of(operand)
                 a, b = operand.type, kind
-                assert isinstance(a, Scalar)
-                assert isinstance(b, Scalar)
-                if a.is_float != b.is_float:
+                if isinstance(a, Scalar) and isinstance(b, Scalar) and _converts(a, b):
                     at += self.cost("convert", b if b.is_float else a, form)
                 return form, at
-            case Unary(operand=operand):
+            case Unary(op=op, operand=operand):
                 form, at = self.of(operand)
-                return form, at + self.cost("neg", operand.type, form)
+                return form, at + self.cost("neg" if op == "-" else op, operand.type, form)
             case Binary(op=op, left=left, right=right):
                 parts = [self.of(left), self.of(right)]
                 form = max(f for f, _ in parts)
+                if isinstance(node.type, Pointer):
+                    return form, Fraction(0)
                 logic = op in ("&&", "||")
-                kind = Scalar("int", 32) if logic else left.type
+                kind = INT if logic else left.type
                 at = max(a for _, a in parts) + self.cost("&" if logic else op, kind, form)
                 return form, at
             case Conditional(condition=a, then=b, other=c):
@@ -756,18 +1023,39 @@ class _Shape:
                 form = max(f for f, _ in parts)
                 return form, max(t for _, t in parts) + self.cost("?", node.type, form)
             case Call(function=name, args=args):
-                return self.called(self.run.unit.functions[name], args)
+                function = self.run.unit.functions.get(name)
+                if function is None or function.body is None:
+                    parts = [self.of(a) for a in args]
+                    form = max(f for f, _ in parts)
+                    plain = name if name in LIBRARY else name.removesuffix("f")
+                    at = max(t for _, t in parts) + self.cost(LIBRARY[plain], node.type, form)
+                    return form, at
+                if not _is_simple(self.run.unit, function):
+                    return DATA, Fraction(0)
+                return self.called(function, args)
         raise AssertionError(node)
 
     def called(self, function: Function, args: tuple[Expr, ...]) -> tuple[int, Fraction]:
         assert function.body is not None
-        given = [self.of(a) for a in args]
+        given = [(DATA, Fraction(0)) if isinstance(a.type, Struct) else self.of(a) for a in args]
         self.passed |= dict(zip(function.params, given, strict=True))
-        for inner in function.body.body:
+        for inner in _flat(function.body):
             if isinstance(inner, Declare):
                 for v in inner.variables:
                     if v.init is not None:
                         self.passed[v] = self.of(v.init)
+            elif isinstance(inner, Evaluate) and isinstance(inner.value, Assign):
+                node = inner.value
+                assert isinstance(node.target, Name)
+                if node.op == "=":
+                    self.passed[node.target.variable] = self.of(node.value)
+                else:
+                    left: Expr = node.target
+                    if node.common != left.type:
+                        left = Cast(node.where, node.common, left, implicit=True)
+                    made = Binary(node.where, node.common, node.op[:-1], left, node.value)
+                    whole = Cast(node.where, node.target.type, made, implicit=True)
+                    self.passed[node.target.variable] = self.of(whole)
             elif isinstance(inner, Return) and inner.value is not None:
                 return self.of(inner.value)
         raise AssertionError(function)
@@ -780,227 +1068,199 @@ class _Shape:
         return cost
 
 
-# ---- which variables a loop steps --------------------------------------------------------------
+# ---- functions, types, numbers -----------------------------------------------------------------
 
 
-class _Counters:
-    """Of each loop of a function: the variables that it steps by the same each time round."""
-
-    def __init__(self, unit: Unit, function: Function) -> None:
-        self.unit = unit
-        self.loops: dict[int, set[Variable]] = {}
-        self.steps: set[int] = set()
-        self.starts: dict[tuple[int, Variable], Any] = {}
-        self.beginnings: set[int] = set()
-        self.changed = {v for v, _ in _changes(function.body)}
-        self.params = set(function.params)
-        self.fixed = {v for v in _constants(function.body) if v not in self.changed}
-        assert function.body is not None
-        self.scan(function.body, set(), top=True)
-
-    def scan(self, node: Any, outer: set[Variable], *, top: bool = False) -> None:
-        """A statement, or several that follow each other in a block."""
-        line = _line(node)
-        for number, inner in enumerate(line):
-            if isinstance(inner, For | While | DoWhile):
-                mine = self.loops[id(inner)] = self.counters(inner, outer)
-                for v in mine:
-                    self.begin(inner, v, line[:number], top=top)
-                self.scan(inner.body, outer | mine)
-            else:
-                for part in _parts(inner):
-                    self.scan(part, outer)
-
-    def begin(self, loop: Any, v: Variable, before: list[Any], *, top: bool) -> None:
-        line = [*before, loop.init] if isinstance(loop, For) else before
-        for node in reversed(line):
-            changes = [c for w, c in _changes(node) if w is v]
-            if isinstance(node, Declare) and v in node.variables:
-                if v.init is not None:
-                    self.note(loop, v, v)
-                return
-            if changes:
-                plain = isinstance(node, Evaluate) and len(changes) == 1
-                last = changes[0]
-                if plain and isinstance(last, Assign) and last.op == "=":
-                    self.note(loop, v, last)
-                return
-        if top and v in self.params:
-            self.note(loop, v, v)
-
-    def note(self, loop: Any, v: Variable, start: Any) -> None:
-        self.starts[id(loop), v] = start
-        self.beginnings.add(id(start))
-
-    def counters(self, loop: Any, outer: set[Variable]) -> set[Variable]:
-        head = [e for e in (loop.condition, getattr(loop, "step", None)) if e is not None]
-        every = [c for e in head for c in _expression_changes(e)] + _changes(loop.body)
-        touched = {v for v, _ in every}
-        always = [n for e in head for n in _sure(e)]
-        if not _skips(loop.body):
-            for node in _line(loop.body):
-                always += [n for e in _own(node) for n in _sure(e)]
-        sure = {id(n) for n in always}
-        found = set()
-        for v in touched:
-            mine = [c for w, c in every if w is v]
-            whole = isinstance(v.type, Scalar) and not v.type.is_float
-            if whole and all(id(c) in sure and self.even(c, v, touched, outer) for c in mine):
-                found.add(v)
-                self.steps |= {id(c) for c in mine}
-        return found
-
-    def even(self, node: Any, v: Variable, touched: set[Variable], outer: set[Variable]) -> bool:
-        if isinstance(node, Unary):
-            return True
-        by = node.value
-        if node.op == "=":
-            while isinstance(by, Cast):
-                by = by.operand
-            if not isinstance(by, Binary) or by.op not in "+-":
-                return False
-            left, right = by.left, by.right
-            if isinstance(left, Name) and left.variable is v:
-                by = right
-            elif by.op == "+" and isinstance(right, Name) and right.variable is v:
-                by = left
-            else:
-                return False
-        elif node.op not in ("+=", "-="):
-            return False
-        return all(
-            isinstance(n, Literal | Cast | Binary)
-            or (isinstance(n, Unary) and n.op == "-")
-            or (
-                (isinstance(n, Name) and n.variable not in touched)
-                and n.variable in outer | self.fixed
-            )
-            for n in walk(by)
-        )
-
-
-def _constants(node: Any) -> list[Variable]:
-    """The variables that are declared with a number."""
-    own = node.variables if isinstance(node, Declare) else ()
-    found = [v for v in own if isinstance(v.init, Literal)]
-    return found + [v for inner in _parts(node) for v in _constants(inner)]
-
-
-def _parts(node: Any) -> list[Any]:
-    match node:
-        case Block(body=body):
-            return list(body)
-        case If(then=then, other=other):
-            return [n for n in (then, other) if n is not None]
-        case For(init=init, body=body):
-            return [n for n in (init, body) if n is not None]
-        case While(body=body) | DoWhile(body=body):
-            return [body]
-        case Switch(sections=sections):
-            return [n for s in sections for n in s.body]
-    return []
-
-
-def _line(node: Any) -> list[Any]:
+def _flat(node: Stmt) -> list[Any]:
     if isinstance(node, Block):
-        return [n for inner in node.body for n in _line(inner)]
+        return [n for inner in node.body for n in _flat(inner)]
     return [node]
-
-
-def _own(node: Any) -> list[Expr]:
-    match node:
-        case Declare(variables=variables):
-            return [v.init for v in variables if v.init is not None]
-        case Evaluate(value=value):
-            return [value]
-        case If(condition=condition) | Switch(condition=condition):
-            return [condition]
-    return []
-
-
-def _changes(node: Any) -> list[tuple[Variable, Any]]:
-    if node is None:
-        return []
-    found = [c for e in _own(node) for c in _expression_changes(e)]
-    if isinstance(node, Return) and node.value is not None:
-        found += _expression_changes(node.value)
-    for part in ("condition", "step"):
-        if isinstance(node, For | While | DoWhile) and getattr(node, part, None) is not None:
-            found += _expression_changes(getattr(node, part))
-    return found + [c for inner in _parts(node) for c in _changes(inner)]
-
-
-def _expression_changes(node: Expr) -> list[tuple[Variable, Any]]:
-    found: list[tuple[Variable, Any]] = []
-    for inner in walk(node):
-        target = inner.target if isinstance(inner, Assign) else None
-        if isinstance(inner, Unary) and inner.op in STEPS:
-            target = inner.operand
-        if isinstance(target, Name):
-            found.append((target.variable, inner))
-    return found
-
-
-def _sure(node: Expr) -> list[Expr]:
-    if isinstance(node, Conditional):
-        return [node, *_sure(node.condition)]
-    if isinstance(node, Binary) and node.op in ("&&", "||"):
-        return [node, *_sure(node.left)]
-    return [node, *(n for inner in children(node) for n in _sure(inner))]
-
-
-def _skips(node: Any) -> bool:
-    if isinstance(node, Continue):
-        return True
-    if isinstance(node, For | While | DoWhile):
-        return False
-    return any(_skips(inner) for inner in _parts(node))
 
 
 def _is_outlined(unit: Unit, function: Function) -> bool:
     """Straight-line, on numbers: assignments, declarations, a return at its end."""
-    body = function.body
-    if body is None or any(isinstance(p.type, Array) for p in function.params):
+    if function.body is None or isinstance(function.result, Pointer | Struct):
         return False
-    for number, node in enumerate(body.body):
-        last = number == len(body.body) - 1
+    for param in function.params:
+        kind = param.type.target if isinstance(param.type, Pointer) else param.type
+        if not isinstance(kind, Scalar | Struct):
+            return False
+    body = _flat(function.body)
+    for number, node in enumerate(body):
         match node:
-            case Return() if last:
+            case Return() if number == len(body) - 1:
                 pass
-            case Evaluate(value=Assign(value=value)):
-                if _expression_changes(value):
+            case Evaluate(value=Assign(target=target, value=value)):
+                if isinstance(target.type, Pointer | Struct) or _expression_changes(value):
                     return False
-            case Declare(variables=variables) if all(isinstance(v.type, Scalar) for v in variables):
+                if isinstance(target, Member) and _passed_struct(target):
+                    return False
+            case Evaluate(value=Unary(op=op, operand=operand)) if op in STEPS:
+                if isinstance(operand.type, Pointer):
+                    return False
+            case Declare(variables=variables) if all(
+                isinstance(v.type, Scalar) and v.scope == "local" for v in variables
+            ):
+                pass
+            case Empty():
                 pass
             case _:
                 return False
-        parts = [*_own(node), *([node.value] if isinstance(node, Return) and node.value else [])]
-        for call in (n for e in parts for n in walk(e) if isinstance(n, Call)):
-            if not _is_simple(unit, unit.functions[call.function]):
+    for e in own_expressions(function.body):
+        top = e
+        for n in walk(e):
+            if isinstance(n, Unary) and (n.op == "&" or (n.op in STEPS and n is not top)):
                 return False
+            if isinstance(n, Call):
+                called = unit.functions.get(n.function)
+                if called is not None and called.body is not None and not _is_simple(unit, called):
+                    return False
     return True
+
+
+def _expression_changes(node: Expr) -> bool:
+    return any(
+        isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS) for n in walk(node)
+    )
+
+
+def _passed_struct(node: Expr) -> bool:
+    while isinstance(node, Member) and not node.arrow:
+        node = node.base
+    return isinstance(node, Name) and node.variable.scope == "param"
 
 
 def _is_simple(unit: Unit, function: Function) -> bool:
     """Outlined, and only a value."""
-    values = all(isinstance(p.type, Scalar) for p in function.params)
-    return values and not isinstance(function.result, Void) and _is_outlined(unit, function)
+    values = not any(isinstance(p.type, Pointer) for p in function.params)
+    if not values or not isinstance(function.result, Scalar) or not _is_outlined(unit, function):
+        return False
+    return all(v.scope in ("local", "param") for v, _ in changes(function.body))
 
 
-def _dims(kind: Any) -> tuple[int, ...]:
-    dims: tuple[int, ...] = ()
-    while isinstance(kind, Array):
-        dims = (*dims, kind.extent or 1)
-        kind = kind.element
-    return dims
+def _root(node: Expr) -> Variable | None:
+    if isinstance(node.type, Pointer):
+        return None
+    while isinstance(node, Member | Cast):
+        if isinstance(node, Member) and node.arrow:
+            return None
+        node = node.base if isinstance(node, Member) else node.operand
+    return node.variable if isinstance(node, Name) else None
+
+
+def _uncast(node: Expr) -> Expr:
+    while isinstance(node, Cast):
+        node = node.operand
+    return node
+
+
+def _constant(node: Expr) -> bool:
+    """A literal, through conversions and a sign."""
+    if isinstance(node, Cast) or (isinstance(node, Unary) and node.op == "-"):
+        return _constant(node.operand)
+    return isinstance(node, Literal)
+
+
+def _promoted(kind: CType) -> CType:
+    small = isinstance(kind, Scalar) and not kind.is_float and kind.bits < 32
+    return INT if small else kind
+
+
+def _family(kind: CType) -> str:
+    if isinstance(kind, Scalar) and kind.is_float:
+        return "double" if kind.bits == 64 else "float"
+    return "int"
+
+
+def _converts(a: Scalar, b: Scalar) -> bool:
+    return a.is_float != b.is_float or (b.is_float and a != b)
+
+
+def size_of(kind: CType) -> int:
+    """Bytes, on a 64-bit machine."""
+    match kind:
+        case Scalar(bits=bits):
+            return bits // 8
+        case Array(element=element, extent=extent):
+            return (extent or 1) * size_of(element)
+        case Struct(fields=fields):
+            end = 0
+            for name, inner in fields:
+                end = offset_of(kind, name) + size_of(inner)
+            return -(-end // _alignment(kind)) * _alignment(kind)
+    return 8
+
+
+def offset_of(kind: CType, name: str) -> int:
+    """Where a field begins."""
+    assert isinstance(kind, Struct)
+    at = 0
+    for own, inner in kind.fields:
+        at = -(-at // _alignment(inner)) * _alignment(inner)
+        if own == name:
+            return at
+        at += size_of(inner)
+    raise AssertionError(name)
+
+
+def _alignment(kind: CType) -> int:
+    match kind:
+        case Array(element=element):
+            return _alignment(element)
+        case Struct(fields=fields):
+            return max(_alignment(inner) for _, inner in fields)
+    return size_of(kind)
+
+
+def _parts_of(kind: CType) -> list[tuple[CType, int]]:
+    """The elements or fields of a type, each with where it begins."""
+    match kind:
+        case Array(element=element, extent=extent):
+            return [(element, n * size_of(element)) for n in range(extent or 1)]
+        case Struct(fields=fields):
+            return [(inner, offset_of(kind, name)) for name, inner in fields]
+    return [(kind, 0)]
+
+
+def leaves(kind: CType, named: bool) -> list[tuple[int, CType, str]]:
+    """(offset, type, path) of each number in a type; the path has the fields' names."""
+    match kind:
+        case Array(element=element, extent=extent):
+            return [
+                (n * size_of(element) + at, inner, path)
+                for n in range(extent or 1)
+                for at, inner, path in leaves(element, named)
+            ]
+        case Struct(fields=fields):
+            return [
+                (offset_of(kind, name) + at, inner, f".{name}{path}" if named else "")
+                for name, own in fields
+                for at, inner, path in leaves(own, named)
+            ]
+    return [(0, kind, "")]
 
 
 def _wrapped(value: Any, kind: Any) -> Any:
+    if not isinstance(kind, Scalar):
+        return value
     if kind.is_float:
-        return float(value)
+        return float(value) if kind.bits == 64 else _single(value)
+    if kind.kind == "bool":
+        return int(bool(value))
     bits = kind.bits
     value = int(value) & ((1 << bits) - 1)
     return value - (1 << bits) if kind.kind == "int" and value >> (bits - 1) else value
+
+
+def _single(given: float) -> float:
+    value = float(given)
+    if isinstance(given, int) and given.bit_length() > 30:  # rounded once, not twice
+        low = given.bit_length() - 30
+        value = float((given >> low | bool(given & ((1 << low) - 1))) << low)
+    try:
+        return struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _arithmetic(op: str, a: Any, b: Any, kind: Scalar) -> Any:

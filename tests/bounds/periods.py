@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 
 from cyclescope.bounds import Bounds
+from cyclescope.bounds._detail import waits_of
 from cyclescope.bounds._native import Program
 from cyclescope.bounds._run import MEMORY, prepare
 
@@ -121,14 +122,34 @@ class Outcome:
     skipped: int
 
 
-def run(text: str, *, memory: int = MEMORY, defines: dict[str, str] | None = None) -> Outcome:
+def run(
+    text: str,
+    *,
+    memory: int = MEMORY,
+    defines: dict[str, str] | None = None,
+    eager: bool = False,
+    detail: bool = False,
+) -> Outcome:
+    """Both runs of a kernel.
+
+    `eager`: iterations are skipped wherever that can be proved. `detail`: the full run's waits are
+    also those that follow from a record of each firing.
+    """
     unit, network, declarations, calibration = prepare("k.c", text=text, defines=defines)
     read, write = calibration.read, calibration.write
     with Program(network, declarations) as program:
         one, other = (
             program.run(read=read, write=write, memory=memory, periods=periods)
-            for periods in (True, False)
+            for periods in (1 + eager, 0)
         )
+        if detail:
+            kept = Bounds(unit, network, calibration, program.run(
+                read=read, write=write, memory=memory, detail_limit=1_000_000
+            ))  # fmt: skip
+            full = Bounds(unit, network, calibration, other)
+            for mine, noted in zip(full.estimates, kept.estimates, strict=True):
+                pairs = zip(waits_of(full, mine), waits_of(kept, noted), strict=True)
+                assert all((a.resource, a.operands) == (b.resource, b.operands) for a, b in pairs)
     assert other.skipped == 0
     assert [s & 1 for s in one.seen] == [s & 1 for s in other.seen]
     assert one.tests == other.tests
@@ -137,7 +158,7 @@ def run(text: str, *, memory: int = MEMORY, defines: dict[str, str] | None = Non
 
 
 def differences(outcome: Outcome) -> list[str]:
-    """What is not the same: cycles, each process's firings, and its activity in each cycle."""
+    """What is not the same: cycles, each process's firings, waits, and activity in each cycle."""
     found = []
     for one, other in zip(outcome.skipping.estimates, outcome.full.estimates, strict=True):
         if one.cycles != other.cycles:
@@ -145,6 +166,11 @@ def differences(outcome: Outcome) -> list[str]:
         if one.firings != other.firings or one.resolution != other.resolution:
             found.append(f"{one.name}: firings {one.firings}, not {other.firings}")
             continue
+        for wait, wanted in zip(
+            waits_of(outcome.skipping, one), waits_of(outcome.full, other), strict=True
+        ):
+            if (wait.resource, wait.operands) != (wanted.resource, wanted.operands):
+                found.append(f"{one.name}: waits {wait}, not {wanted}")
         for row in one.firings:
             for begin, end in one.windows():
                 stages = (e.stage(row.process, "E", begin, end) for e in (one, other))
@@ -158,7 +184,7 @@ def main() -> None:
     wrong = engaged = skipped = firings = 0
     for seed in range(first, first + count):
         text = Writer(seed).kernel()
-        outcome = run(text)
+        outcome = run(text, eager=seed % 2 == 1, detail=seed % 10 == 0)
         found = differences(outcome)
         wrong += bool(found)
         engaged += outcome.skipped > 0

@@ -29,6 +29,7 @@ from cyclescope.bounds import (
     estimate,
     profile_of,
 )
+from cyclescope.bounds._detail import waits_of
 from cyclescope.bounds._native import Program
 from cyclescope.bounds._run import MEMORY, prepare
 from cyclescope.model import check_laws
@@ -134,7 +135,7 @@ def test_edges_and_critical_path(kernel: Kernel) -> None:
         path = found.detail.critical_path[one.name]
         assert sum(step.cycles for step in path) == one.cycles
         assert sum(limit.cycles for limit in found.detail.limits[one.name]) == one.cycles
-        for wait in found.detail.waits[one.name]:
+        for wait in waits_of(found, one):
             by_operand = sum(cycles for cycles, _ in wait.operands)
             assert by_operand == sum(cycles for _, cycles in wait.producers)
 

@@ -109,15 +109,15 @@ def _changes(node: Expr) -> list[tuple[Variable, Expr]]:
             target = inner.target
         elif isinstance(inner, Unary) and inner.op in STEPS:
             target = inner.operand
-        while isinstance(target, Cast | Member):
-            target = target.operand if isinstance(target, Cast) else target.base
-        if isinstance(target, Name):
-            found.append((target.variable, inner))
+        variable = _root(target) if target is not None else None
+        if variable is not None:
+            found.append((variable, inner))
     return found
 
 
 def _root(node: Expr) -> Variable | None:
-    while isinstance(node, Member | Cast):
+    """The variable that an lvalue is, or is a field of; `p->x` is none of `p`."""
+    while isinstance(node, Cast) or (isinstance(node, Member) and not node.arrow):
         node = node.base if isinstance(node, Member) else node.operand
     return node.variable if isinstance(node, Name) else None
 

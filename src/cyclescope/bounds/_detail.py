@@ -1,7 +1,8 @@
 """What each firing waited for: waits, the critical path, and the edges of the network.
 
-The program notes it while it runs (`_runtime.h`): of each firing when it started and whom it waited
-for last, and of each edge how its values came.
+The program notes it while it runs (`_runtime.h`): always, for which operand each process waited;
+with details, of each firing when it started and whom it waited for last, and of each edge how its
+values came.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from cyclescope.bounds._estimate import Bounds
-    from cyclescope.bounds._native import EdgeRecord, Kept
+    from cyclescope.bounds._estimate import Bounds, Estimate
+    from cyclescope.bounds._native import EdgeRecord
     from cyclescope.bounds._network import Process
 
-__all__ = ["Detail", "Edge", "EdgeClass", "PathStep", "Wait", "detail_of"]
+__all__ = ["Detail", "Edge", "EdgeClass", "PathStep", "Wait", "detail_of", "waits_of"]
 
 IN_ORDER = "in-order"
 IN_ORDER_REPEATED = "in-order with multiplicity"
@@ -67,7 +68,8 @@ class Wait:
             was still taken up by its previous firing (absolute only).
         operands: for each operand (cycles that the free process waited for it, summed; how many
             firings it delayed).
-        producers: the same cycles by the process that wrote what it waited for.
+        producers: the same cycles by the process that wrote what it waited for; none without
+            a record of each firing.
     """
 
     process: Process
@@ -100,10 +102,9 @@ class PathStep:
 
 @dataclass(frozen=True)
 class Detail:
-    """Edges of the network, and for each estimate waits, critical path, and what bounds it."""
+    """Edges of the network, and for each estimate the critical path, and what bounds it."""
 
     edges: tuple[Edge, ...]
-    waits: dict[str, tuple[Wait, ...]]
     critical_path: dict[str, tuple[PathStep, ...]]
     limits: dict[str, tuple[Limit, ...]]
 
@@ -130,10 +131,6 @@ def detail_of(bounds: Bounds) -> Detail:
             if row.reads
             for producer in [row.producer]
         ),
-        waits={
-            estimate.name: tuple(_wait(processes, p, kept, index) for p in used)
-            for index, estimate in enumerate(bounds.estimates)
-        },
         critical_path=paths,
         limits={name: limits_of(own) for name, own in links.items()},
     )
@@ -150,16 +147,26 @@ def _edge(producer: Process, consumer: Process, row: EdgeRecord) -> Edge:
     )
 
 
-def _wait(processes: list[Process], process: Process, kept: Kept, estimate: int) -> Wait:
+def waits_of(bounds: Bounds, estimate: Estimate) -> tuple[Wait, ...]:
+    """What each process that fired waited for."""
+    index = bounds.estimates.index(estimate)
+    return tuple(_wait(bounds, row.process, index) for row in estimate.firings)
+
+
+def _wait(bounds: Bounds, process: Process, estimate: int) -> Wait:
+    records, processes = bounds.records, bounds.network.processes
     operands = [[0, 0] for _ in process.operands]
     producers: dict[int, int] = defaultdict(int)
-    for row in kept.edges.get(process.index, []):
-        operands[row.operand][0] += row.late[estimate]
-        operands[row.operand][1] += row.delayed[estimate]
-        producers[row.producer] += row.late[estimate]
+    if records.detail is None:
+        operands = records.waits[process.index][:, 2 * estimate : 2 * estimate + 2].tolist()
+    else:
+        for row in records.detail.edges.get(process.index, []):
+            operands[row.operand][0] += row.late[estimate]
+            operands[row.operand][1] += row.delayed[estimate]
+            producers[row.producer] += row.late[estimate]
     return Wait(
         process=process,
-        resource=kept.taken[process.index] if estimate == 0 else 0,
+        resource=records.taken[process.index] if estimate == 0 else 0,
         operands=tuple((cycles, firings) for cycles, firings in operands),
         producers=tuple((processes[p], n) for p, n in sorted(producers.items()) if n),
     )

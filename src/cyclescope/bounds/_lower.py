@@ -347,10 +347,14 @@ class Lowering(Storages):
         inner = _uncast(node.value)
         if isinstance(inner, Assign):
             # x = y = e is y = e; x = y.
-            kept = self.effect(inner)
-            variable = Variable(show(inner.target), inner.type, inner.where, "local")
-            self.env[variable] = kept
-            value: Expr = Name(inner.where, inner.type, variable)
+            value: Expr = inner.target
+            if isinstance(value, Name):
+                self.evaluate(inner)
+            else:
+                kept = self.effect(inner)
+                variable = Variable(show(inner.target), inner.type, inner.where, "local")
+                self.env[variable] = kept
+                value = Name(inner.where, inner.type, variable)
             if inner is not node.value and isinstance(node.value, Cast):
                 value = replace(node.value, operand=value)
             node = replace(node, value=value)
@@ -407,9 +411,6 @@ class Lowering(Storages):
         operands, self.operands = self.operands, None
         try:
             if isinstance(node, Assign):
-                if node in self.counters.steps or node in self.counters.beginnings:
-                    self._evaluate(node, "")
-                    return self._after(node.target)
                 place = self._assignment(node, "", keep=True)
                 assert place is not None
                 return place
@@ -432,13 +433,6 @@ class Lowering(Storages):
             return result
         finally:
             self.operands = operands
-
-    def _after(self, target: Expr) -> Place:
-        """Where a counter is, once it has been stepped."""
-        bound = self.bound(target.variable) if isinstance(target, Name) else None
-        if isinstance(bound, Place):
-            return bound
-        raise self.refuse(target.where, f"the value of `{show(target)}` as it changes", "name it")
 
     def _stepping(self, node: Unary) -> Value:
         """`x++` and its kin inside an expression: the value that they have there."""

@@ -139,14 +139,12 @@ class Kept:
     """What a run with details noted.
 
     Attributes:
-        taken: per process, cycles for which operands lay ready and the resource was taken.
         edges: by consumer.
         paths: per estimate the parts of the critical path, shape (parts, 5): process, that of the
             next firing on it (or their number), cause (0 the end, 1 its result, 2 its resource),
             firings, cycles.
     """
 
-    taken: dict[int, int] = field(default_factory=dict)
     edges: dict[int, list[EdgeRecord]] = field(default_factory=dict)
     paths: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
@@ -178,6 +176,9 @@ class Records:
         skipped: firings that were not executed, since stamps repeat.
         tests: how often each non-affine condition was tested.
         initial, final: values of parameters and globals by storage.
+        taken: per process, cycles for which operands lay ready and the resource was taken.
+        waits: per process and operand, without `detail`: cycles for which the free resource waited
+            for it and how many firings did, absolute, then the same unbounded.
         detail: what was noted of firings, if it was asked for.
         result: the kernel's result, if it has one and values were asked for.
         plain: what `final` is after the kernel's own run, of the user's program; its result
@@ -195,6 +196,8 @@ class Records:
     tests: list[int] = field(default_factory=list)
     initial: dict[int, bytes] = field(default_factory=dict)
     final: dict[int, bytes] = field(default_factory=dict)
+    taken: dict[int, int] = field(default_factory=dict)
+    waits: dict[int, NDArray[np.int64]] = field(default_factory=dict)
     detail: Kept | None = None
     result: bytes = b""
     plain: dict[int, bytes] = field(default_factory=dict)
@@ -302,7 +305,7 @@ class Program:
         dump: bool = False,
         data: bytes | None = None,
         detail_limit: int = 0,
-        periods: bool = True,
+        periods: int = 1,
         resources: int = 0,
     ) -> Records:
         """Run it; with a detail limit, also keep each firing's start and whom it waited for.
@@ -311,7 +314,8 @@ class Program:
         each process has that many.
 
         Without details and values, loops whose stamps repeat are not executed to the end
-        (`_periods.h`), unless `periods` says so; what is recorded is the same.
+        (`_periods.h`), unless `periods` is 0; what is recorded is the same. If it is 2, that is
+        tried everywhere, whatever it may gain.
 
         Stamps are as narrow as three times the kernel's memory allows for both estimates
         together; where they overflow, wide ones follow, one estimate after the other if the
@@ -335,7 +339,7 @@ class Program:
             with suppress(_OverflowError):
                 return once(32, 0, 1, 0, 0)
             return once(64, 0, 1, 0, 0)
-        skips = int(periods and self._network.loops > 0 and not detail and not dump)
+        skips = periods if self._network.loops > 0 and not detail and not dump else 0
         try:
             if not wide:
                 try:
@@ -351,7 +355,7 @@ class Program:
         # What the kernel does wrong is said of the first place, which may have been skipped.
         return self.run(
             read=read, write=write, memory=memory, dump=dump, data=data,
-            detail_limit=detail_limit, periods=False,
+            detail_limit=detail_limit, periods=0,
         )  # fmt: skip
 
     def _once(
@@ -467,9 +471,13 @@ class Program:
                 case 8:
                     records.tests = column.window(0, number).tolist()
                 case 9:
-                    records.detail = kept
-                    kept.taken[index] = int(column.window(0, 1)[0])
+                    records.taken[index] = int(column.window(0, 1)[0])
+                case 13:
+                    # Cycles of both estimates, then firings of both.
+                    rows = column.window(0, number).reshape(-1, 2, 2)
+                    records.waits[index] = rows.transpose(0, 2, 1).reshape(-1, 4)
                 case 10:
+                    records.detail = kept
                     row = column.window(0, number).tolist()
                     operand, producer, reads, tokens, falls, first_falls, *waits = row
                     edge = EdgeRecord(
@@ -488,6 +496,7 @@ class Program:
                 case 12:
                     records.skipped = int(column.window(0, 1)[0])
                 case 11:
+                    records.detail = kept
                     kept.paths[index] = column.window(0, number).reshape(-1, 5)
             position += size * number
         return records
@@ -550,6 +559,8 @@ def execute(
 def _joined(absolute: Records, unbounded: Records) -> Records:
     absolute.skipped = min(absolute.skipped, unbounded.skipped)
     absolute.processes[:, 3:] = unbounded.processes[:, 3:]
+    for process, rows in absolute.waits.items():
+        rows[:, 2:] = unbounded.waits[process][:, 2:]
     for key in unbounded.starts.keys() | unbounded.work.keys():
         if key[1] == 1:
             absolute.starts.pop(key, None)

@@ -31,7 +31,8 @@ typedef struct {
 typedef struct {
     Stamp *cell;
     STAMP was[2];
-    u32 shot; /* which firing of the body reads it */
+    u32 shot;    /* which firing of the body reads it */
+    u32 operand; /* as which of its operands */
 } Read;
 
 typedef struct {
@@ -67,14 +68,15 @@ typedef struct {
     u64 bytes;
     int noted; /* the run asks whether unwritten elements are read */
     const u32 *writers; /* processes that write it, then CONSTANT */
+    int64_t step; /* between the stamps of two elements, absolute, that nobody writes but a source; else -1 */
 } Range;
 
 static Range range[STORAGES + 1];
 static u32 ranges;
 
-static void register_range(void *base, u64 count, int noted, const u32 *writers)
+static void register_range(void *base, u64 count, int noted, const u32 *writers, int64_t step)
 {
-    range[ranges++] = (Range){base, count * sizeof(Stamp), noted, writers};
+    range[ranges++] = (Range){base, count * sizeof(Stamp), noted, writers, step};
 }
 
 /* ---- logs ------------------------------------------------------------------------------------- */
@@ -102,12 +104,12 @@ __attribute__((noinline)) static void note_test(u32 site, int64_t left, int64_t 
         entry->test[entry->tests++] = (Test){left, right, site, op};
 }
 
-__attribute__((noinline)) static void note_read(Stamp *cell)
+__attribute__((noinline)) static void note_read(Stamp *cell, u32 operand)
 {
     if (entry->reads == log_limit)
         give_up();
     else
-        entry->read[entry->reads++] = (Read){cell, {0 ON_ABSOLUTE(+ cell->a), 0 ON_UNBOUNDED(+ cell->u)}, entry->shots};
+        entry->read[entry->reads++] = (Read){cell, {0 ON_ABSOLUTE(+ cell->a), 0 ON_UNBOUNDED(+ cell->u)}, entry->shots, operand};
 }
 
 __attribute__((noinline)) static void note_shot(u32 p, u64 absolute, u64 unbounded)
@@ -341,6 +343,9 @@ static Source source_of(u32 g, const Read *read)
     return (Source){0, -1};
 }
 
+static Source *sources;             /* of each read */
+static u32 *read_group, *previous; /* of each read; of each firing, the one of its process before */
+
 static void limit(int64_t most)
 {
     if (most < horizon)
@@ -517,7 +522,7 @@ static int64_t scan(const Claim *claim, const Read *read, int64_t step, int64_t 
 
 /* Whether the same firing reads, just one iteration's step ahead, what it reads here: then what comes
  * in time there does here, too, but for the next iteration's, which was in time in this one. */
-static int is_led(const Log *now, u32 r, u32 first, const u32 *read_group, const Source *sources, int64_t rate)
+static int is_led(const Log *now, u32 r, u32 first, int64_t rate)
 {
     const char *ahead = (const char *)now->read[r].cell + group[read_group[r]].rate;
     if (rate < 0 || sources[r].distance >= 0)
@@ -528,7 +533,7 @@ static int is_led(const Log *now, u32 r, u32 first, const u32 *read_group, const
     return 0;
 }
 
-static void prove_start(const Log *now, u32 q, int estimate, const u32 *previous, const Source *sources, const u32 *read_group)
+static void prove_start(const Log *now, u32 q, int estimate)
 {
     const Shot *shot = &now->shot[q];
     Claim claim = {(int64_t)shot->start[estimate], shot_rate[estimate][q], estimate, 0};
@@ -576,7 +581,7 @@ static void prove_start(const Log *now, u32 q, int estimate, const u32 *previous
             int64_t earliest = claim.start + (claim.rate < 0 ? claim.rate * horizon : claim.rate);
             if (claim.exact && !noted && latest_in(own->range, estimate) <= earliest)
                 continue;
-            if (claim.exact && !noted && is_led(now, r, first, read_group, sources, claim.rate))
+            if (claim.exact && !noted && is_led(now, r, first, claim.rate))
                 continue;
             int64_t exactly = scan(&claim, read, own->rate, upto, noted);
             if (exactly >= horizon || (exactly >= upto && exact))
@@ -592,8 +597,6 @@ static void prove_start(const Log *now, u32 q, int estimate, const u32 *previous
 /* Whether the two logs differ by linear functions that go on for at least one iteration: `horizon`. */
 static int prove(const Log *before, const Log *now)
 {
-    static Source *sources;
-    static u32 *read_group, *previous;
     static u32 latest_shot[PROCESSES + 1];
     if (!sources) {
         sources = claim(log_limit, sizeof *sources);
@@ -658,8 +661,8 @@ static int prove(const Log *before, const Log *now)
     for (u32 q = 0; q < now->shots; q++) {
         if (now->shot[q].process == CONSTANT)
             continue;
-        ON_ABSOLUTE(prove_start(now, q, 0, previous, sources, read_group);)
-        ON_UNBOUNDED(prove_start(now, q, 1, previous, sources, read_group);)
+        ON_ABSOLUTE(prove_start(now, q, 0);)
+        ON_UNBOUNDED(prove_start(now, q, 1);)
         if (horizon < 2)
             return 0;
     }
@@ -697,6 +700,189 @@ static void stamp_row(const Log *now, u32 w, u64 count)
     }
 }
 
+/* ---- waits of skipped firings ----------------------------------------------------------------- */
+
+/* An operand's stamp in the iterations `from` … `to`: base + rate m; or what lies in memory, m times
+ * `step` bytes behind `cell`. */
+typedef struct {
+    int64_t base, rate, from, to, step;
+    const char *cell;
+    u32 operand;
+} Line;
+
+static int64_t ready_at(const Line *line, int64_t m, int estimate)
+{
+    if (line->cell)
+        return (int64_t)(stamp_at((const Stamp *)(line->cell + line->step * m), estimate) >> 1);
+    return line->base + line->rate * m;
+}
+
+/* The lines of a firing's operands, in the order in which it reads them. An operand may have two: of what
+ * was in memory before, and of what the stretch writes. */
+static u32 lines_of(const Log *now, u32 q, int estimate, int64_t count, Line *line)
+{
+    u32 lines = 0;
+    for (u32 r = q ? now->shot[q - 1].reads : 0; r < now->shot[q].reads; r++) {
+        const Read *read = &now->read[r];
+        const Source *source = &sources[r];
+        const Group *own = &group[read_group[r]];
+        int64_t upto = source->distance < 0 ? count : source->distance - 1;
+        if (upto > count)
+            upto = count;
+        if (upto >= 1) {
+            Line *before = &line[lines++];
+            *before = (Line){(int64_t)(stamp_at(read->cell, estimate) >> 1), 0, 1, upto, own->rate, 0, read->operand};
+            int64_t step = range[own->range].step;
+            if (step >= 0)
+                before->rate = estimate ? 0 : own->rate / (int64_t)sizeof(Stamp) * step;
+            else if (own->rate)
+                before->cell = (const char *)read->cell;
+        }
+        if (source->distance >= 0 && source->distance <= count) {
+            const Shot *writer = &now->shot[source->shot];
+            int is_constant = writer->process == CONSTANT;
+            int64_t rate = is_constant ? 0 : shot_rate[estimate][source->shot];
+            int64_t base = is_constant ? 0 : (int64_t)(writer->start[estimate] + process[writer->process].cost);
+            line[lines++] = (Line){base - rate * source->distance, rate, source->distance ? source->distance : 1, count, 0, 0, read->operand};
+        }
+    }
+    return lines;
+}
+
+static void wait_for(u64 p, u32 operand, int estimate, u64 cycles, u64 firings_delayed)
+{
+    Wait *own = &process[p].wait[operand];
+    own->late[estimate] += cycles;
+    own->delayed[estimate] += firings_delayed;
+}
+
+/* base + rate m, summed over m = from … to. */
+static int64_t sum_of(int64_t base, int64_t rate, int64_t from, int64_t to)
+{
+    return (to - from + 1) * (2 * base + rate * (from + to)) / 2;
+}
+
+/* The first m > `m` at which one line beats another that is ahead at m; a tie counts if `ties`. */
+static int64_t beats(int64_t base, int64_t rate, int64_t m, int ties)
+{
+    int64_t behind = -(base + rate * m) + !ties; /* what it has to gain */
+    if (rate <= 0)
+        return INT64_MAX;
+    return m + (behind + rate - 1) / rate;
+}
+
+/* As the executed firing does: for which operand, or the resource, firing q waits in the iterations
+ * 1 … count. Its start is start + rate m, the resource is free from `free` + free_rate m. */
+static void wait_row(const Log *now, u32 q, int estimate, int64_t count)
+{
+    static Line *line;
+    static u32 *on;
+    if (!line) {
+        line = claim(2 * (u64)log_limit, sizeof *line);
+        on = claim(2 * (u64)log_limit, sizeof *on);
+    }
+    const Shot *shot = &now->shot[q];
+    u64 p = shot->process;
+    int64_t start = (int64_t)shot->start[estimate], rate = shot_rate[estimate][q], free = 0, free_rate = 0;
+    if (!estimate) {
+        u32 earlier = previous[q];
+        free_rate = shot_rate[0][earlier];
+        free = (int64_t)(now->shot[earlier].start[0] + process[p].interval) - (earlier >= q ? free_rate : 0);
+    }
+    u32 lines = lines_of(now, q, estimate, count, line);
+    for (int64_t m = 1; m <= count;) {
+        int64_t to = count;
+        u32 active = 0, scanned = 0;
+        for (u32 l = 0; l < lines; l++) {
+            if (line[l].from > m && line[l].from - 1 < to)
+                to = line[l].from - 1;
+            if (line[l].from > m || line[l].to < m)
+                continue;
+            if (line[l].to < to)
+                to = line[l].to;
+            on[active++] = l;
+            scanned += line[l].cell != 0;
+        }
+        int64_t best = 0; /* the latest of those that are lines; nobody waits for cycle 0 */
+        u32 top = lines;
+        for (u32 a = 0; a < active; a++)
+            if (!line[on[a]].cell && ready_at(&line[on[a]], m, estimate) > best) {
+                top = on[a];
+                best = ready_at(&line[top], m, estimate);
+            }
+        if (scanned) {
+            /* Memory that is never the latest, or just as late, need not be looked at. */
+            int64_t end = top < lines ? ready_at(&line[top], to, estimate) : 0;
+            int64_t least = best < end ? best : end;
+            for (u32 a = 0; a < active && scanned; a++) {
+                const Line *own = &line[on[a]];
+                if (own->cell && latest_in(range_of((const Stamp *)own->cell), estimate) < least)
+                    scanned--;
+            }
+        }
+        if (scanned) {
+            effort += (u64)(to - m + 1) * active;
+            for (; m <= to; m++) {
+                int64_t latest = 0, now_free = free + free_rate * m;
+                u32 operand = 0;
+                for (u32 a = 0; a < active; a++) {
+                    int64_t ready = ready_at(&line[on[a]], m, estimate);
+                    if (ready > latest)
+                        latest = ready, operand = line[on[a]].operand;
+                }
+                if (start + rate * m > latest)
+                    process[p].taken += (u64)(start + rate * m - latest);
+                else if (latest > now_free)
+                    wait_for(p, operand, estimate, (u64)(latest - now_free), 1);
+            }
+            continue;
+        }
+        int64_t base = 0, own_rate = 0; /* nobody: ready at 0 */
+        u32 operand = 0;
+        if (top < lines)
+            base = line[top].base, own_rate = line[top].rate, operand = line[top].operand;
+        for (u32 a = 0; a < active; a++) {
+            const Line *other = &line[on[a]];
+            if (other->cell || on[a] == top)
+                continue;
+            int64_t at = beats(other->base - base, other->rate - own_rate, m, top < lines && on[a] < top);
+            if (at - 1 < to)
+                to = at - 1;
+        }
+        int64_t n = to - m + 1;
+        if (start == base && rate == own_rate) {
+            int64_t wait = start - free, wait_rate = rate - free_rate, delayed = n;
+            /* Those for which the resource was free at that very cycle were not delayed. */
+            if (wait_rate == 0)
+                delayed = wait > 0 ? n : 0;
+            else if (wait + wait_rate * m == 0 || wait + wait_rate * to == 0)
+                delayed = n - 1;
+            if (delayed > 0)
+                wait_for(p, operand, estimate, (u64)sum_of(wait, wait_rate, m, to), (u64)delayed);
+        } else {
+            process[p].taken += (u64)sum_of(start - base, rate - own_rate, m, to);
+            int64_t gap = start - base, gap_rate = rate - own_rate; /* where both meet, the operand was waited for */
+            for (int end = 0; end < (n > 1 ? 2 : 1); end++) {
+                int64_t at = end ? to : m, late = start + rate * at - free - free_rate * at;
+                if (gap + gap_rate * at == 0 && late > 0)
+                    wait_for(p, operand, estimate, (u64)late, 1);
+            }
+        }
+        m = to + 1;
+    }
+    effort += lines;
+}
+
+/* What the firings of a skipped stretch wait for. Before their stamps are written. */
+static void skip_waits(const Log *now, u64 count)
+{
+    for (u32 q = 0; q < now->shots; q++)
+        if (now->shot[q].process != CONSTANT) {
+            ON_ABSOLUTE(wait_row(now, q, 0, (int64_t)count);)
+            ON_UNBOUNDED(wait_row(now, q, 1, (int64_t)count);)
+        }
+}
+
 /* Starts of one process in one iteration that lie evenly. */
 typedef struct {
     int64_t start, gap, rate;
@@ -713,6 +899,7 @@ static void end_row(int estimate, u64 p, Row *row, u64 count)
 static void skip(const Log *now, u64 count)
 {
     static Row rows[2][PROCESSES + 1];
+    skip_waits(now, count);
     for (u32 q = 0; q < now->shots; q++) {
         const Shot *shot = &now->shot[q];
         if (shot->process == CONSTANT)
@@ -790,9 +977,11 @@ static Loop loop[LOOPS + 1];
 static int tracked = -1; /* the loop that is being logged */
 static int periods_on;
 
-/* After failures a loop is left alone for ever more of its entries. */
+/* After failures a loop is left alone for ever more of its entries; never, if PERIODS is 2. */
 static void postpone(Loop *own, u32 failures)
 {
+    if (PERIODS > 1)
+        return;
     own->failures += failures;
     own->next_try = own->entries + (1ull << (own->failures < 40 ? own->failures : 40)) - 1;
 }
@@ -860,6 +1049,6 @@ static u64 turn_loop(u32 l, u64 *count)
         }
     }
     postpone(own, 1);
-    own->gap *= 4;
+    own->gap *= PERIODS > 1 ? 1 : 4;
     return own->gap;
 }

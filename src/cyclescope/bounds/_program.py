@@ -117,17 +117,24 @@ def _ranges(network: Network) -> list[str]:
     """Tell `_periods.h` where stamps lie, and which processes write them."""
     lines = ["#if PERIODS"]
     writers: dict[int, list[int]] = {}
+    sources = {port.storage: port for port in network.sources}
     for process in network.processes:
         for storage in process.target_storage:
             writers.setdefault(storage, []).append(process.index)
     for port in network.sources:
         writers.setdefault(port.storage, []).append(port.process)
     for s in network.storages:
-        listed = ", ".join([*map(str, writers.get(s.index, [])), "CONSTANT"])
+        own = writers.get(s.index, [])
+        listed = ", ".join([*map(str, own), "CONSTANT"])
         noted = int(s.is_outer and (s.written or s.reached))
         base = f"&s{s.index}" if s.in_registers else f"s{s.index}"
+        step = "-1" if own else "0"
+        source = sources.get(s.index)
+        if source is not None and own == [source.process] and not s.written and not s.reached:
+            whole = source.ranges == tuple((0, extent) for extent in s.dims) and not source.skip
+            step = f"(int64_t)process[{source.process}].interval" if whole else "-1"
         lines.append(f"static const u32 w{s.index}[] = {{{listed}}};")
-        lines.append(f"register_range({base}, {s.size}ull, {noted}, w{s.index});")
+        lines.append(f"register_range({base}, {s.size}ull, {noted}, w{s.index}, {step});")
     return [*lines, "#endif"]
 
 

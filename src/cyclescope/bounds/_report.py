@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+
+from cyclescope.bounds._detail import waits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.bounds._detail import PathStep, Wait
+    from cyclescope.bounds._detail import PathStep
     from cyclescope.bounds._estimate import Bounds, Estimate
     from cyclescope.bounds._levels import Level
     from cyclescope.bounds._limits import Limit
@@ -113,11 +116,8 @@ def _path(bounds: Bounds, estimate: Estimate) -> tuple[PathStep, ...]:
 
 
 def _processes(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]]:
-    waits: dict[int, Wait] = {}
-    if bounds.detail is not None:
-        waits = {w.process.index: w for w in bounds.detail.waits[estimate.name]}
     rows = []
-    for row in estimate.firings:
+    for row, wait in zip(estimate.firings, waits_of(bounds, estimate), strict=True):
         process = row.process
         entry: dict[str, Any] = {
             "process": process.name,
@@ -133,15 +133,13 @@ def _processes(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]]:
             "busy": estimate.busy_cycles(process),
             "pipeline_efficiency": _float(estimate.starts_used(row)),
         }
-        wait = waits.get(process.index)
-        if wait is not None:
-            producer = wait.critical_producer
-            entry["waits_for_resource"] = wait.resource
-            entry["waits_for_operands"] = {
-                text: cycles
-                for text, (cycles, _) in zip(process.operands, wait.operands, strict=True)
-            }
-            entry["critical_producer"] = producer.name if producer is not None else None
+        producer = wait.critical_producer
+        entry["waits_for_resource"] = wait.resource
+        entry["waits_for_operands"] = [
+            {"operand": text, "cycles": cycles, "firings": firings}
+            for text, (cycles, firings) in zip(process.operands, wait.operands, strict=True)
+        ]
+        entry["critical_producer"] = producer.name if producer is not None else None
         rows.append(entry)
     return rows
 
@@ -305,7 +303,8 @@ def _sections(bounds: Bounds, levels: Sequence[Level]) -> list[str]:
     if bounds.detail is None:
         lines += [
             "",
-            "No waits, critical path and edges: --detail keeps them, up to 4 million firings.",
+            "No critical path, edges and whom was waited for: --detail keeps them, up to "
+            "4 million firings.",
         ]
         return lines
     for estimate in bounds.estimates:
@@ -343,20 +342,20 @@ def _process_table(bounds: Bounds, estimate: Estimate) -> list[str]:
     bounded = estimate.resources is not None
     if bounded:
         head.append("starts used")
-    detailed = bounds.detail is not None
-    if detailed:
-        head += ["waits: resource", "for operand", "most on"]
+    head += ["waits: resource", "for operand"]
+    if bounds.detail is not None:
+        head.append("most on")
     rows = []
     for entry in _processes(bounds, estimate):
         row = [f"  {entry['process']}", str(entry["line"]), str(entry["latency"])]
         row += [f"{entry[k]:,}" for k in ("firings", "first", "last", "busy")]
         if bounded:
             row.append(f"{100 * entry['pipeline_efficiency']:.1f} %")
-        if detailed:
-            waits = entry["waits_for_operands"]
-            longest = max(waits, key=waits.__getitem__, default="")
-            row.append(f"{entry['waits_for_resource']:,}")
-            row.append(f"{longest} {waits[longest]:,}" if longest and waits[longest] else "")
+        row.append(f"{entry['waits_for_resource']:,}")
+        longest = max(entry["waits_for_operands"], key=itemgetter("cycles"), default=None)
+        waited = f"{longest['operand']} {longest['cycles']:,}" if longest is not None else ""
+        row.append(waited if longest is not None and longest["cycles"] else "")
+        if bounds.detail is not None:
             row.append(entry["critical_producer"] or "")
         rows.append(row)
     return table_text(head, rows)

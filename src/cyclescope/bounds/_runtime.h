@@ -32,7 +32,7 @@ typedef struct {
 enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_MEMORY = 3, FAULT_STAMP = 4, FAULT_DETAIL = 5 };
 
 /* Records of the result file: what they hold is said where they are written. */
-enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_LINK, R_SKIPPED };
+enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_LINK, R_SKIPPED, R_WAITS };
 
 static FILE *result;
 
@@ -70,21 +70,29 @@ static u64 next(void) { return *parameter++; }
 
 /* ---- what is recorded of each process --------------------------------------------------------- */
 
+/* What the free resource waited for an operand, which came last: cycles, and how many firings did. */
+typedef struct {
+    u64 late[2], delayed[2];
+} Wait;
+
 typedef struct {
     u64 latency, interval, cost; /* cost: from start to readable result */
     int is_source;
     u64 firings;
     u64 control; /* absolute: the cycle from which the resource is free */
     u64 first[2], last[2];
+    u64 taken; /* absolute: cycles for which operands lay ready and the resource was taken */
+    u32 operands;
 #if LIMITED
     u64 *free, pool, room; /* the cycles from which its resources are free, but for those never taken: a heap */
 #endif
 #if DETAIL
-    u32 operands, previous; /* previous: number of its newest firing */
-    u32 latest_firing;      /* unbounded: the first of those that start last */
-    u64 latest;             /* when it does */
-    u64 taken;              /* absolute: cycles for which operands lay ready and the resource was taken */
-    struct Input *input;    /* one an operand */
+    u32 previous;        /* number of its newest firing */
+    u32 latest_firing;   /* unbounded: the first of those that start last */
+    u64 latest;          /* when it does */
+    struct Input *input; /* one an operand */
+#else
+    Wait *wait; /* one an operand */
 #endif
 } Process;
 
@@ -353,6 +361,7 @@ static void note(Latest *latest, u64 ready, u32 operand, u32 writer)
     writers[o] = (s).writer; \
     note(&latest[0], (s).a >> 1, o, (s).writer); \
     note(&latest[1], (s).u >> 1, o, (s).writer); } while (0)
+#define LATEST(...)
 #define KEEP(p, control) keep(p, (u64[2]){ta, tu}, control, latest, writers)
 
 /* A part of the critical path: firings of a process whose next one on it is of a certain other one, and
@@ -422,8 +431,12 @@ static void put_detail(void)
     put_path(1);
 }
 #else
-#define READER(count) (void)0
+/* Without a record of each firing it is counted for which operand a process waited, not for whom. */
+#define READER(count) u32 oa = 0, ou = 0; (void)oa; (void)ou
 #define WRITER(o, s) (void)0
+#define LATEST(...) __VA_ARGS__
+#define WAITED(e, operand, cycles) do { \
+    own->wait[operand].late[e] += (cycles); own->wait[operand].delayed[e]++; } while (0)
 #define KEEP(p, control) (void)0
 #endif
 
@@ -448,7 +461,7 @@ static void put_detail(void)
  * statement comes twice, as LOGGED and without: it looks only once which one it is. */
 #if PERIODS
 static int logging;
-static void note_read(Stamp *cell), note_write(Stamp *cell), note_constant(Stamp *cell);
+static void note_read(Stamp *cell, u32 operand), note_write(Stamp *cell), note_constant(Stamp *cell);
 static void note_shot(u32 p, u64 absolute, u64 unbounded), note_test(u32 site, int64_t left, int64_t right, u32 op);
 enum { LOGGED = 0 };
 #define NOTED(x) const int LOGGED = x
@@ -464,10 +477,10 @@ enum { LOGGED = 0 };
 #define TEST(site, left, right, op) IF_LOGGING(note_test(site, (int64_t)(left), (int64_t)(right), op))
 
 #define READ(operand, s) do { \
-    IF_LOGGED(note_read(&(s))); \
-    ON_ABSOLUTE(ta = LARGER(ta, (s).a);) \
-    ON_UNBOUNDED(tu = LARGER(tu, (s).u);) \
-    WRITER(operand, s); } while (0)
+    IF_LOGGED(note_read(&(s), operand)); \
+    WRITER(operand, s); \
+    ON_ABSOLUTE(u64 ra = (s).a >> 1; LATEST(oa = ra > ta ? (operand) : oa;) ta = LARGER(ta, ra);) \
+    ON_UNBOUNDED(u64 ru = (s).u >> 1; LATEST(ou = ru > tu ? (operand) : ou;) tu = LARGER(tu, ru);) } while (0)
 
 #if UNBOUNDED
 #define SEE(flag, s) ((flag) |= (s).u)
@@ -495,17 +508,27 @@ static inline void record(int estimate, u64 p, u64 start)
     }
 }
 
+#if DETAIL
+#define WAITS_ABSOLUTE(control)
+#define WAITS_UNBOUNDED
+#else
+#define WAITS_ABSOLUTE(control) \
+    if (ta > control) WAITED(0, oa, ta - control); else own->taken += control - ta;
+#define WAITS_UNBOUNDED if (tu) WAITED(1, ou, tu);
+#endif
+
 /* Leaves in ta and tu the stamps of the results. */
 #define FIRE(p) do { \
     Process *own = &process[p]; \
     u64 control = own->control; \
     (void)control; \
     ON_ABSOLUTE( \
-        ta >>= 1; ta = LARGER(ta, own->control); own->control = ta + own->interval; \
+        WAITS_ABSOLUTE(control) ta = LARGER(ta, control); own->control = ta + own->interval; \
         if (!own->firings) own->first[0] = ta; \
         own->last[0] = ta; record(0, p, ta);) \
     ON_UNBOUNDED( \
-        tu >>= 1; ON_LIMITED(tu = take(own, tu);) if (!own->firings || tu < own->first[1]) own->first[1] = tu; \
+        WAITS_UNBOUNDED ON_LIMITED(tu = take(own, tu);) \
+        if (!own->firings || tu < own->first[1]) own->first[1] = tu; \
         own->last[1] = LARGER(own->last[1], tu); record(1, p, tu);) \
     own->firings++; \
     IF_LOGGED(note_shot(p, ta, tu)); \
@@ -648,6 +671,9 @@ static void fed(const Port *port, u64 seen)
         return;
     while (step(port, &walk) >= 0) {
         ON_ABSOLUTE(record(0, p, process[p].last[0] = process[p].firings * process[p].interval);)
+#if !DETAIL
+        process[p].taken += process[p].last[0];
+#endif
         ON_UNBOUNDED(record(1, p, process[p].last[1] = sent(p, process[p].firings));)
         process[p].firings++;
     }
@@ -704,11 +730,11 @@ static void load_parameters(const char *name)
         process[p].latency = next();
         process[p].interval = next();
         process[p].cost = latency_read + process[p].latency + latency_write;
-#if DETAIL
         process[p].operands = (u32)next();
+#if DETAIL
         process[p].input = claim(process[p].operands, sizeof(Input));
 #else
-        (void)next();
+        process[p].wait = claim(process[p].operands + 1, sizeof(Wait));
 #endif
     }
     /* Both estimates may hold exact starts, and coarse work beside them while it is made of them. */
@@ -735,5 +761,10 @@ static void put_processes(void)
     }
 #if DETAIL
     put_detail();
+#else
+    for (u32 p = 0; p < PROCESSES; p++) {
+        put(R_TAKEN, p, sizeof(u64), 1, &process[p].taken);
+        put(R_WAITS, p, sizeof(u64), 4 * process[p].operands, process[p].wait);
+    }
 #endif
 }

@@ -236,6 +236,9 @@ class Values:
             case Unary(op=op, operand=operand, type=Pointer(target=target)) if op in STEPS:
                 value = self._stepping(node)
                 return Spot(f"(char *)({value.text})", target, value.form, show(node))
+            case Assign(target=Name() as target):
+                self.evaluate(node)
+                return self.pointed(target)
             case Assign() | Call():
                 place = self.effect(node)
             case Opaque(construct=construct):
@@ -480,6 +483,9 @@ class Values:
             case Binary(op=",", left=left, right=right):
                 self.evaluate(left)
                 return self.value(right)
+            case Assign(target=Name() as target):
+                self.evaluate(node)
+                return self.value(target)
             case Assign():
                 return self.read(self.effect(node), node)
             case Cast(operand=operand):

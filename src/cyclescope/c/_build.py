@@ -258,7 +258,7 @@ class ExprBuilder:
         where, kind = self.where(cursor), self.type(cursor.type)
         if op == "=":
             return Assign(where, kind, op, left, right, left.type)
-        return Binary(where, kind, op, left, right)
+        return Binary(where, _decayed(kind), op, left, right)
 
     def _compound_assignment_operator(self, cursor: Cursor) -> Expr:
         op = _clang.operator(cursor)
@@ -271,7 +271,8 @@ class ExprBuilder:
 
     def _conditional_operator(self, cursor: Cursor) -> Expr:
         condition, then, other = (self.expr(c) for c in self._children(cursor))
-        return Conditional(self.where(cursor), self.type(cursor.type), condition, then, other)
+        kind = _decayed(self.type(cursor.type))
+        return Conditional(self.where(cursor), kind, condition, then, other)
 
     def _cstyle_cast_expr(self, cursor: Cursor) -> Expr:
         operand = self.expr(self._children(cursor)[-1])
@@ -326,6 +327,11 @@ def _dimensions(given: Any) -> list[str]:
     except ValueError:  # a kind that the binding doesn't know ends the search
         return found
     return found
+
+
+def _decayed(kind: CType) -> CType:
+    """The type of a value made of array parameters, which clang still calls an array."""
+    return Pointer(kind.element) if isinstance(kind, Array) else kind
 
 
 def _promoted(kind: CType) -> CType:
