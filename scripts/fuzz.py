@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
     from security.formats import Format
 
-SECONDS, PATIENCE, MEMORY = 10, 120, 2 << 30
-SLICE = 150.0  # seconds of one format at a time
+SECONDS, PATIENCE, MEMORY = 10, 60, 2 << 30
+SLICE = 60.0  # seconds of the processor for one format at a time
 LARGEST = 60_000  # bytes of an input
 EDGES = [b"0", b"-1", b"1", b"2147483648", b"9223372036854775807", b"18446744073709551616",
          b"1e999", b"nan", b"null", b"true", b'""', b"[]", b"{}", b"\x00", b"\xff",
@@ -297,10 +297,10 @@ class Worker:
                 return bytes(atheris.Mutate(data, most))
             return changed(data, pool, rng)[:most]
 
-        end = time.monotonic() + seconds
+        end = time.process_time() + seconds
 
         def try_one(data: bytes) -> None:
-            if time.monotonic() > end:
+            if time.process_time() > end:
                 os._exit(0)  # what is worth keeping was written when it was found
             self.one(data)
 
@@ -324,8 +324,8 @@ class Worker:
     def plain(self, seconds: float) -> None:
         """With lines counted now and then."""
         pool = seeds(self.name) + [path.read_bytes() for path in sorted(self.kept.iterdir())]
-        lines, begun = Lines(), time.monotonic()
-        while time.monotonic() - begun < seconds:
+        lines, begun = Lines(), time.process_time()
+        while time.process_time() - begun < seconds:
             data = changed(self.rng.choice(pool), pool, self.rng)
             if self.done % 8:
                 self.one(data)
@@ -350,8 +350,29 @@ def report(folder: Path, name: str, data: bytes, wrong: str) -> None:
         (target / "why.txt").write_text(wrong)
 
 
-def one(name: str, state: State, seed: int, seconds: float, *, guided: bool) -> None:
-    """A slice of one format."""
+def watch(child: int, worker: Worker, until: float) -> bool | None:
+    """Wait for a worker's end; whether it was ended because it hangs, or because time is up."""
+    # Native code does not see our timer.
+    watched = os.pidfd_open(child)
+    last, since = b"", 0.0
+    try:
+        while not select.select([watched], [], [], 2.0)[0]:
+            fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+            used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            now = os.pread(worker.progress, 100, 0)
+            if now != last:
+                last, since = now, used
+            hangs = int(last.split()[0]) > 0 and used - since > PATIENCE
+            if hangs or time.monotonic() > until:
+                os.kill(child, signal.SIGKILL)
+                return hangs
+    finally:
+        os.close(watched)
+    return None
+
+
+def one(name: str, state: State, seed: int, seconds: float, until: float, *, guided: bool) -> None:
+    """A slice of one format: seconds of the processor, but no longer than to a time."""
     worker = Worker(name, state, seed)
     os.pwrite(worker.progress, b"%12d %12.3f %12d" % (0, 0, 0), 0)
     child = os.fork()
@@ -363,12 +384,7 @@ def one(name: str, state: State, seed: int, seconds: float, *, guided: bool) -> 
             report(state.folder, name, b"", traceback.format_exc())
         finally:
             os._exit(0)
-    watched = os.pidfd_open(child)
-    # Native code does not see our timer.
-    ended = select.select([watched], [], [], seconds + PATIENCE)[0]
-    os.close(watched)
-    if not ended:
-        os.kill(child, signal.SIGKILL)
+    hangs = watch(child, worker, until)
     _, status, used = os.wait4(child, 0)
     text = os.pread(worker.progress, 100, 0).split()
     os.close(worker.progress)
@@ -376,11 +392,11 @@ def one(name: str, state: State, seed: int, seconds: float, *, guided: bool) -> 
     if guided:
         log = (state.folder / f"log.{name}").read_text(errors="replace")
         reached = max((int(n) for n in re.findall(r" cov: (\d+)", log)), default=0)
-    if os.WIFSIGNALED(status):
+    if os.WIFSIGNALED(status) and hangs is not False:
         files = [worker.place / file for file in FORMATS[name].files]
         data = MARK.join(file.read_bytes() if file.exists() else b"" for file in files)
         why = f"killed by signal {os.WTERMSIG(status)}"
-        report(state.folder, name, data, why if ended else f"took more than {PATIENCE} s, natively")
+        report(state.folder, name, data, f"took more than {PATIENCE} s, natively" if hangs else why)
     elif guided and os.waitstatus_to_exitcode(status):
         log = (state.folder / f"log.{name}").read_text(errors="replace")
         report(state.folder, name, b"", f"libFuzzer ended with {status}\n{log[-3000:]}")
@@ -430,7 +446,7 @@ def main() -> int:
     begun = time.monotonic()
     try:
         while time.monotonic() < end:
-            one(names[turn % len(names)], state, seed + turn, span, guided=guided)
+            one(names[turn % len(names)], state, seed + turn, span, end, guided=guided)
             turn += 1
             state.runs[-1]["minutes"] = round((time.monotonic() - begun) / 60, 1)
             state.write()

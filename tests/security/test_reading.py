@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from typing import TYPE_CHECKING
 
 import pytest
@@ -125,6 +127,64 @@ def test_long_chains_of_statements_are_refused(text: str) -> None:
 
     with pytest.raises(SourceError, match=r"k\.c:1: nested too deeply"):
         read_c("k.c", text="void k(int a[4]) { " + text * 20_000 + "a[0] = 1; }")
+
+
+def tenfold(joint: str) -> str:
+    """Macros that expand to 10^25 numbers."""
+    lines = [f"#define A{n + 1} " + joint.join([f"A{n}"] * 10) for n in range(24)]
+    return "#define A0 " + joint.join("1" * 10) + "\n" + "\n".join(lines) + "\n"
+
+
+BOMBS = {
+    "sums": lambda folder: tenfold("+") + KERNEL.format("A24"),
+    "statements": lambda folder: tenfold(";") + KERNEL.format("1; A24"),
+    "names": lambda folder: (
+        "#define B0(x) int x##a; int x##b;\n"
+        + "".join(f"#define B{n + 1}(x) B{n}(x##a) B{n}(x##b)\n" for n in range(40))
+        + "B40(v)\n"
+        + KERNEL.format("1")
+    ),
+    "a device": lambda folder: '#include "/dev/zero"\n' + KERNEL.format("1"),
+    "a pipe": lambda folder: f'#include "{folder}/pipe"\n' + KERNEL.format("1"),
+    "itself": lambda folder: '#include "k.c"\n#include "k.c"\n' + KERNEL.format("1"),
+    "alternatives": lambda folder: (
+        "void k(int a[4]) { " + "if (a[0]) a[1] = 2; else " * 20_000 + "a[2] = 1; }\n"
+    ),
+    "a sparse array": lambda folder: (
+        "int g[100000000] = {[99999999] = 1};\n" + KERNEL.format("g[i]")
+    ),
+    "a sparse array that fits": lambda folder: (
+        "int g[9000000] = {[8999999] = 1};\n" + KERNEL.format("g[i]")
+    ),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_c_that_grows_without_bound(
+    bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cyclescope.c import _limits
+
+    # Of the processor and of the clock: a bomb takes them all.
+    monkeypatch.setattr(_limits, "_SECONDS", 2)
+    monkeypatch.setattr(_limits, "_PATIENCE", 20.0)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "k.c").write_text(BOMBS[bomb](tmp_path))
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    said = complaint(["bounds", str(tmp_path / "k.c"), "-I", "/dev"], capsys)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert "k.c" in said
+    assert after.ru_utime - before.ru_utime < 10
+    assert after.ru_maxrss - before.ru_maxrss < 500 << 10
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20
+
+
+def test_a_large_table_is_no_bomb() -> None:
+    from cyclescope.c import read_c
+
+    numbers = ", ".join(str(n % 251) for n in range(50_000))
+    text = f"static const int t[50000] = {{{numbers}}};\n" + KERNEL.format("t[i]")
+    assert len(read_c("k.c", text=text).variables["t"].init.values) == 50_000
 
 
 def test_a_thousand_terms_are_bounded() -> None:

