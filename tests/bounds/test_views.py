@@ -89,6 +89,9 @@ def test_profile_keeps_what_shaped_it(found: Bounds) -> None:
     assert profile.cycles == found.unbounded.cycles
     assert profile.meta.options["estimate"] == "unbounded"
     assert profile.meta.options["absolute"] == str(found.absolute.cycles)
+    assert profile.meta.options["bounded by"].startswith("latency of b L4, ")
+    shown = profile_of(found, found.absolute).meta.options
+    assert shown["pipeline efficiency"] == "100.0 %"
     lines = {f.name: f.positions[0].line for f in profile.catalog}
     assert lines["b L4"] == 4
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.bounds._report import limits_text
 from cyclescope.model import (
     Anomaly,
     Frame,
@@ -186,6 +187,10 @@ def _meta(bounds: Bounds, estimate: Estimate) -> Meta:
         "absolute": str(bounds.absolute.cycles),
         "unbounded": str(bounds.unbounded.cycles),
     }
+    if bounds.detail is not None:
+        options["bounded by"] = limits_text(bounds, estimate)
+    if (efficiency := estimate.pipeline_efficiency) is not None:
+        options["pipeline efficiency"] = f"{float(100 * efficiency):.1f} %"
     options |= {f"define {k}": v for k, v in calibration.defines.items()}
     options |= {f"argument {k}": str(v) for k, v in network.scalars.items()}
     if calibration.reason:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds._levels import Level
     from cyclescope.bounds._limits import Limit
 
-__all__ = ["limit_text", "report_dict", "report_text", "table_text"]
+__all__ = ["limit_text", "limits_text", "report_dict", "report_text", "table_text"]
 
 _SHOWN = 20  # calls in the summary
 _LIMITS, _NAMES = 2, 3  # parts of what bounds an estimate there, and names of a part
@@ -159,7 +159,7 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
     ]
     lines += table_text(head, table)
     lines.append("")
-    lines += [f"{e.name + ' bounded by':22}{_limits(bounds, e)}" for e in bounds.estimates]
+    lines += [f"{e.name + ' bounded by':22}{limits_text(bounds, e)}" for e in bounds.estimates]
     lines.append(f"optimisation factor   {_decimal(bounds.factor)}")
     lines.append(f"firings of statements {bounds.firings:,}")
     if bounds.records.skipped:
@@ -190,7 +190,7 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _limits(bounds: Bounds, estimate: Estimate) -> str:
+def limits_text(bounds: Bounds, estimate: Estimate) -> str:
     """What bounds an estimate, and by how much of its cycles: the two largest parts."""
     if bounds.detail is not None:
         limits = bounds.detail.limits[estimate.name][:_LIMITS]
