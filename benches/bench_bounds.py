@@ -1,12 +1,15 @@
-"""Speed of `cyclescope bounds`: firings per second, slowdown, memory, Table 3 from a cold start.
+"""What `cyclescope bounds` costs: speed, details, skipping, memory, Table 3 from a cold start.
 
-Prints one table. `python benches/bench_bounds.py [N]` (default 512). Each figure is the best of
-three in processor time, since the machine may be shared; the plain build is made by the same
-compiler at -O2.
+    python benches/bench_bounds.py [--large 2048] [--polybench FOLDER] [--only PART]
+
+Times are processor time, the best of three, since the machine may be shared; the plain build is made
+by the same compiler at -O2. FOLDER is a clone of PolyBench 4.2.1, of which the last part counts the
+kernels that are not executed to the end.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import resource
@@ -14,15 +17,33 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from cyclescope.bounds import estimate
-from cyclescope.bounds._estimate import Bounds
-from cyclescope.bounds._native import Program, execute
-from cyclescope.bounds._run import MEMORY, prepare
+from cyclescope.bounds import Bounds, estimate
+from cyclescope.bounds._native import Program, Records
+from cyclescope.bounds._run import DETAIL_LIMIT, MEMORY, prepare
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "examples" / "bounds" / "polybench"
+Defines = dict[str, str]
+
+SPEED: list[tuple[str, Defines]] = [
+    ("gemm", {"NI": "512", "NJ": "512", "NK": "512"}),
+    ("syrk", {"NI": "512", "NJ": "512", "REAL": "float"}),
+    ("seidel_2d", {"N": "1000", "T": "20"}),
+    ("atax", {"NX": "4000", "NY": "4000"}),
+]
+DETAIL: list[tuple[str, Defines]] = [
+    ("gemm", {"NI": "150", "NJ": "150", "NK": "150"}),
+    ("syrk", {"NI": "150", "NJ": "150"}),
+    ("atax", {"NX": "1000", "NY": "1000"}),
+    ("cholesky", {"N": "250"}),
+    ("seidel_2d", {"N": "400", "T": "20"}),
+    ("jacobi_2d", {"N": "250", "T": "20"}),
+    ("floyd_warshall", {"N": "150"}),
+]
 
 
 def child_peak(command: list[str]) -> tuple[int, float, int]:
@@ -44,63 +65,160 @@ def child_peak(command: list[str]) -> tuple[int, float, int]:
     return running.returncode, seconds, peak // 1024
 
 
-def measure(kernel: str, defines: dict[str, str]) -> None:
-    unit, network, declarations, calibration = prepare(KERNELS / f"{kernel}.c", defines=defines)
-    arrays = sum(s.size * s.type.bits // 8 for s in network.storages) / 2**20
-    with Program(network, declarations) as program:
-        times: list[float] = []
-        peaks: list[int] = []
-        real = execute
+class Kernel:
+    """A kernel of the examples at some size, compiled once for each way to run it."""
+
+    def __init__(self, name: str, defines: Defines) -> None:
+        self.name, self.defines = name, defines
+        self.unit, self.network, declarations, self.calibration = prepare(
+            KERNELS / f"{name}.c", defines=defines
+        )
+        self.program = Program(self.network, declarations)
+
+    def run(self, times: int = 3, **options: Any) -> tuple[Bounds, float, int]:
+        """The bounds, seconds of processor time, and the peak in MB."""
+        seconds: list[float] = []
+        peaks = [0]
 
         def watched(command: list[str], *_: object) -> int:
-            status, seconds, peak = child_peak(command)
+            status, spent, peak = child_peak(command)
             # A run whose stamps overflow is followed by others; all of them count.
-            times[-1] += seconds
+            seconds[-1] += spent
             peaks.append(peak)
             return status
 
-        program.execute = watched
-        for _ in range(3):
-            times.append(0.0)
-            records = program.run(read=1, write=1, memory=MEMORY)
-        program.execute = real
-        bounds = Bounds(unit, network, calibration, records)
-    plain = min(
-        estimate(
-            KERNELS / f"{kernel}.c", defines=defines, verify=True, memory=MEMORY
-        ).records.seconds
-        for _ in range(3)
-    )
-    best, firings = min(times), bounds.firings
-    sizes = " ".join(f"{k}={v}" for k, v in defines.items())
-    print(
-        f"{kernel:10} {sizes:24} {firings / 1e6:8.1f} {best:8.2f} {firings / best / 1e6:10.1f} "
-        f"{plain:8.2f} {best / plain:9.1f} {arrays:9.1f} {max(peaks):8} "
-        f"{bounds.absolute.resolution:7}"
-    )
+        self.program.execute = watched
+        for _ in range(times):
+            seconds.append(0.0)
+            options = {"memory": MEMORY} | options
+            records: Records = self.program.run(read=1, write=1, **options)
+        bounds = Bounds(self.unit, self.network, self.calibration, records)
+        return bounds, min(seconds), max(peaks)
+
+    def __str__(self) -> str:
+        return f"{self.name:15} {' '.join(f'{k}={v}' for k, v in self.defines.items()):24}"
 
 
-def main() -> None:
-    size = sys.argv[1] if len(sys.argv) > 1 else "512"
-    print(
-        f"{'kernel':10} {'size':24} {'Mfirings':>8} {'s':>8} {'Mfirings/s':>10} {'plain s':>8} "
-        f"{'slowdown':>9} {'arrays MB':>9} {'peak MB':>8} {'step':>7}"
-    )
-    measure("gemm", {"NI": size, "NJ": size, "NK": size})
-    measure("syrk", {"NI": size, "NJ": size, "REAL": "float"})
-    measure("seidel_2d", {"N": "1000", "T": "20"})
-    measure("atax", {"NX": "4000", "NY": "4000"})
+def speed() -> None:
+    """Every firing executed, and as usual: with those skipped whose stamps repeat."""
+    print(f"{'kernel':15} {'size':24} {'Mfirings':>8} {'all, s':>7} {'Mfirings/s':>10} {'plain s':>8} "
+          f"{'slowdown':>8} {'skipping, s':>11} {'arrays MB':>9} {'peak MB':>7}")  # fmt: skip
+    for name, defines in SPEED:
+        kernel = Kernel(name, defines)
+        found, every, peak = kernel.run(periods=False)
+        _, skipping, _ = kernel.run()
+        plain = min(
+            estimate(KERNELS / f"{name}.c", defines=defines, verify=True).records.seconds
+            for _ in range(3)
+        )
+        arrays = sum(s.size * s.type.bits // 8 for s in kernel.network.storages) / 2**20
+        print(f"{kernel} {found.firings / 1e6:8.1f} {every:7.2f} {found.firings / every / 1e6:10.0f} "
+              f"{plain:8.2f} {every / plain:8.1f} {skipping:11.2f} {arrays:9.1f} {peak:7}")  # fmt: skip
+
+
+def detail() -> None:
+    """What details cost: at most three times the run that executes every firing without them."""
+    print(f"{'kernel':15} {'size':24} {'Mfirings':>8} {'bare, s':>8} {'detail, s':>9} {'ratio':>6} "
+          f"{'peak MB':>7}")  # fmt: skip
+    for name, defines in DETAIL:
+        kernel = Kernel(name, defines)
+        found, bare, _ = kernel.run(5, periods=False)
+        other, detailed, peak = kernel.run(5, detail_limit=DETAIL_LIMIT)
+        assert [e.cycles for e in found.estimates] == [e.cycles for e in other.estimates]
+        count = sum(row.count for row in found.absolute.firings)
+        print(f"{kernel} {count / 1e6:8.1f} {bare:8.3f} {detailed:9.3f} {detailed / bare:6.2f} {peak:7}")  # fmt: skip
+
+
+def same(one: Bounds, other: Bounds) -> bool:
+    """Whether two runs agree in cycles, firings, and the activity in each cycle."""
+    for a, b in zip(one.estimates, other.estimates, strict=True):
+        if (a.cycles, a.firings, a.resolution) != (b.cycles, b.firings, b.resolution):
+            return False
+        for row in a.firings:
+            for window in a.windows():
+                stages = [e.stage(row.process, "E", *window).tobytes() for e in (a, b)]
+                if stages[0] != stages[1]:
+                    return False
+    return True
+
+
+def large(size: int) -> None:
+    """A matrix product of more firings than could be executed; and smaller ones both ways."""
+    print(f"{'gemm':>10} {'firings':>14} {'absolute':>14} {'unbounded':>10} {'skipped':>8} {'s':>6} "
+          f"{'peak MB':>7}  equal to the full run")  # fmt: skip
+    for n in (64, 128, 256, 512, size):
+        kernel = Kernel("gemm", dict.fromkeys(("NI", "NJ", "NK"), str(n)))
+        found, spent, peak = kernel.run(1 if n == size else 3)
+        equal = "-"
+        if n <= 512:
+            full, _, _ = kernel.run(1, periods=False)
+            equal = "yes" if same(found, full) else "NO"
+        share = found.records.skipped / found.firings
+        print(f"N = {n:6} {found.firings:14,} {found.absolute.cycles:14,} {found.unbounded.cycles:10,} "
+              f"{share:8.2%} {spent:6.2f} {peak:7}  {equal}")  # fmt: skip
+
+
+def memory() -> None:
+    """The most that any process of the command takes."""
+    for size in ("150", "300"):
+        before = time.perf_counter()
+        command = [sys.executable, "-m", "cyclescope", "bounds", str(KERNELS / "floyd_warshall.c")]
+        command += ["-D", f"N={size}", "--memory", "256"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
+            _, _, usage = os.wait4(running.pid, 0)
+        own = usage.ru_maxrss // 1024
+        peak = Kernel("floyd_warshall", {"N": size}).run(1, memory=256 << 20)[2]
+        print(f"floyd_warshall N = {size} under --memory 256: the kernel's process {peak} MB, "
+              f"the command's largest {own} MB, {time.perf_counter() - before:.1f} s")  # fmt: skip
+
+
+def polybench(folder: Path) -> None:
+    """Which kernels of PolyBench 4.2.1 are not executed to the end."""
+    listed = (folder / "utilities" / "benchmark_list").read_text().split()
+    engaged = []
+    for line in listed:
+        file = folder / line
+        found = estimate(
+            [file, folder / "utilities" / "polybench.c"],
+            kernel="kernel_" + file.stem.replace("-", "_"),
+            include=[folder / "utilities"],
+            defines={"SMALL_DATASET": "1"},
+        )
+        share = found.records.skipped / max(found.firings, 1)
+        engaged += [file.stem] if found.records.skipped else []
+        print(f"{file.stem:15} {found.firings:14,} firings, {share:6.1%} not executed", flush=True)
+    print(f"{len(engaged)} of {len(listed)} kernels are not executed to the end (SMALL)")
+
+
+def table3() -> None:
+    """Table 3 from a cold start."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "XDG_CACHE_HOME": cache, "CYCLESCOPE_CACHE": cache}
         begin = time.perf_counter()
-        subprocess.run(
-            [sys.executable, str(ROOT / "examples" / "bounds" / "table3.py")],
-            check=True,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-        )
-    seconds = time.perf_counter() - begin
-    print(f"Table 3 from a cold start, kernels with a tweak also without: {seconds:.1f} s")
+        command = [sys.executable, str(ROOT / "examples" / "bounds" / "table3.py")]
+        told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+    print(f"Table 3 from a cold start, kernels with a tweak also without: "
+          f"{time.perf_counter() - begin:.1f} s; {told.stdout.splitlines()[-1]}")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--large", type=int, default=2048, metavar="N", help="size of the product")
+    parser.add_argument("--polybench", type=Path, metavar="FOLDER", help="PolyBench 4.2.1")
+    parts: dict[str, Callable[[], None]] = {
+        "speed": speed,
+        "detail": detail,
+        "large": lambda: large(given.large),
+        "memory": memory,
+        "table3": table3,
+        "polybench": lambda: polybench(given.polybench) if given.polybench else None,
+    }
+    parser.add_argument("--only", choices=parts, metavar="PART", help=", ".join(parts))
+    given = parser.parse_args()
+    for name, part in parts.items():
+        if given.only in (None, name):
+            print(f"\n{name}: {(part.__doc__ or '').splitlines()[0] if part.__doc__ else ''}")
+            part()
 
 
 if __name__ == "__main__":
