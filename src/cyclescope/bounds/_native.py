@@ -47,6 +47,8 @@ _INDEX, _DIVISION, _MEMORY, _STAMP, _LIMIT = range(1, 6)
 # with fewer elements than this, which take no time to run.
 _SMALL = 1 << 16
 
+_MOST_DETAIL = 2**31 - 1  # firings are numbered in 31 bits
+
 MOST_CALLS = 1000
 """Calls that are profiled at most, unless a certain one is."""
 
@@ -327,7 +329,7 @@ class Program:
             TooManyFiringsError: there are more than `detail_limit`.
         """
         words = parameters(
-            self._network, read=read, write=write, memory=memory, detail_limit=detail_limit,
+            self._network, read=read, write=write, memory=memory, detail_limit=min(detail_limit, _MOST_DETAIL),
             dump=dump, resources=resources,
         )  # fmt: skip
         detail = int(detail_limit > 0)

@@ -33,7 +33,7 @@ MEMORY = 256 << 20
 """Bytes for both estimates' profiles of activity, unless told otherwise."""
 
 DETAIL_LIMIT = 4_000_000
-"""Firings that are kept at most; each takes some 30 to 60 bytes."""
+"""Firings that are kept at most; each takes some 15 to 30 bytes."""
 
 
 Files: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"

@@ -25,7 +25,7 @@ typedef struct {
     STAMP u;
 #endif
 #if DETAIL
-    u32 writer; /* number of the firing that wrote it, 0: none */
+    u64 token; /* the firing that wrote it: its number, and above 32 bits its process, from 1; 0: none */
 #endif
 } Stamp;
 
@@ -253,23 +253,26 @@ typedef struct {
     u64 late[2], delayed[2]; /* cycles that the free process waited for it, and how many firings did */
 } Edge;
 
-/* Which values an operand has read already: a bit for each firing, in pages that come when used. */
+/* Which values an operand has read already: a bit for each firing, in pages that come when used. Tokens
+ * of one process that follow each other by the same step are a *run*: they are counted at its end. */
 enum { PAGE = 1 << 15 };
+#define NO_STEP (1ull << 63)
 
 typedef struct Input {
+    u64 last, step; /* of the run at hand: its latest token; NO_STEP: there is but one */
+    u32 begin, length;
     Edge *edge;
     u32 edges, at; /* at: the edge that was used last */
     u64 **page;
 } Input;
 
-static u32 firing; /* number of the latest firing */
+static u32 firing;       /* number of the latest firing */
+static u64 latest_token; /* it and its process */
 static Firing *firings;
 static u64 firings_room;
 
-static Edge *edge_of(Input *input, u32 producer)
+__attribute__((noinline)) static Edge *other_edge(Input *input, u32 producer)
 {
-    if (input->at < input->edges && input->edge[input->at].producer == producer)
-        return &input->edge[input->at];
     for (u32 i = 0; i < input->edges; i++)
         if (input->edge[i].producer == producer)
             return &input->edge[input->at = i];
@@ -282,87 +285,126 @@ static Edge *edge_of(Input *input, u32 producer)
     return &input->edge[input->at];
 }
 
-/* Whether the operand reads this value for the first time; notes that it has. */
-static int is_first(Input *input, u32 number)
+static inline Edge *edge_of(Input *input, u32 producer)
 {
-    if (!input->page)
-        input->page = claim(detail_limit / PAGE + 1, sizeof *input->page);
-    u64 **page = &input->page[number / PAGE], bit = 1ull << number % 64;
+    if (input->at < input->edges && input->edge[input->at].producer == producer)
+        return &input->edge[input->at];
+    return other_edge(input, producer);
+}
+
+/* Notes that the operand reads those values of 64 whose bits are set. */
+static inline void read_bits(Input *input, Edge *edge, u32 number, u64 bits)
+{
+    u64 **page = &input->page[number / PAGE];
     if (!*page)
         *page = claim(PAGE / 64, sizeof(u64));
     u64 *word = &(*page)[number % PAGE / 64];
-    int first = !(*word & bit);
-    *word |= bit;
-    return first;
+    u64 first = bits & ~*word;
+    if (!first)
+        return;
+    *word |= bits;
+    u32 base = number - number % 64;
+    edge->tokens += (u64)__builtin_popcountll(first);
+    edge->first_falls |= base + (u32)__builtin_ctzll(first) < edge->newest_first;
+    edge->newest_first = base + 63 - (u32)__builtin_clzll(first);
 }
 
-static void read_token(Input *input, u32 number)
+static void end_run(Input *input)
 {
-    Edge *edge = edge_of(input, firings[number].process >> 1);
-    edge->reads++;
-    if (number == edge->newest)
-        return; /* once more */
-    edge->falls |= number < edge->newest;
-    edge->newest = number;
-    if (is_first(input, number)) {
-        edge->tokens++;
-        edge->first_falls |= number < edge->newest_first;
-        edge->newest_first = number;
+    u32 number = input->begin, count = input->length, last = (u32)input->last;
+    if (!count)
+        return;
+    if (!input->page)
+        input->page = claim(detail_limit / PAGE + 1, sizeof *input->page);
+    Edge *edge = edge_of(input, (u32)(input->last >> 32) - 1);
+    int64_t step = count > 1 ? (int64_t)input->step : 0;
+    edge->reads += count;
+    edge->falls |= number < edge->newest || step < 0;
+    edge->newest = last;
+    input->length = 0;
+    if (step == 1) {
+        for (u32 end = last + 1; number < end;) {
+            u32 next = (number | 63) + 1;
+            u64 bits = ~0ull << number % 64;
+            if (next > end)
+                bits &= ~0ull >> (next - end), next = end;
+            read_bits(input, edge, number, bits);
+            number = next;
+        }
+    } else if (step) {
+        for (; count; count--, number += (u32)step)
+            read_bits(input, edge, number, 1ull << number % 64);
+    } else {
+        read_bits(input, edge, number, 1ull << number % 64);
     }
 }
 
-/* The operand that came last: its cycle, number, and the firing that wrote it. */
-typedef struct {
-    u64 ready;
-    u32 operand, writer;
-} Latest;
+/* Numbers lie below 2^31: what leads to another process, or to no token, is never a run's step. */
+__attribute__((noinline)) static void turn(Input *input, u64 token)
+{
+    if (input->length == 1 && token >> 32 == input->last >> 32) {
+        input->step = token - input->last;
+    } else {
+        end_run(input);
+        input->step = NO_STEP;
+        input->begin = (u32)token;
+    }
+    input->last = token;
+    input->length++;
+}
 
-static void keep(u64 p, const u64 start[2], u64 control, const Latest latest[2], const u32 *writers)
+__attribute__((cold, noinline)) static void more_firings(void)
+{
+    if (firing > detail_limit)
+        fault(FAULT_DETAIL, 0, 0, 0, (int64_t)detail_limit);
+    firings_room = firings_room ? 2 * firings_room : 4096;
+    if (firings_room > detail_limit + 1)
+        firings_room = detail_limit + 1;
+    firings = realloc(firings, firings_room * sizeof *firings);
+    if (!firings)
+        fault(FAULT_MEMORY, 0, 0, 0, (int64_t)(firings_room * sizeof *firings >> 20));
+}
+
+/* `ready`: when the last operand came; oa and ou: which one that is, in both estimates. */
+static void keep(u64 p, u64 ta, u64 tu, u64 ready, u64 control, u32 oa, u32 ou, const u64 *tokens)
 {
     Process *own = &process[p];
-    if (firing >= detail_limit)
-        fault(FAULT_DETAIL, p, 0, 0, (int64_t)detail_limit);
-    if (++firing >= firings_room) {
-        firings_room = firings_room ? 2 * firings_room : 4096;
-        firings = realloc(firings, firings_room * sizeof *firings);
-        if (!firings)
-            fault(FAULT_MEMORY, p, 0, 0, (int64_t)(firings_room * sizeof *firings >> 20));
+    if (__builtin_expect(++firing >= firings_room, 0))
+        more_firings();
+    u64 by_a = ready ? tokens[oa] : 0, by_u = tu ? tokens[ou] : 0;
+    int held = ta > ready;
+    firings[firing] = (Firing){(u32)p << 1 | (u32)held, {held ? own->previous : (u32)by_a, (u32)by_u}};
+    if (held) {
+        own->taken += ta - ready;
+    } else if (ready > control) {
+        Edge *edge = edge_of(&own->input[oa], (u32)(by_a >> 32) - 1);
+        edge->late[0] += ready - control;
+        edge->delayed[0]++;
     }
-    Firing *now = &firings[firing];
-    int held = start[0] > latest[0].ready;
-    now->process = (u32)p << 1 | (u32)held;
-    now->before[0] = held ? own->previous : latest[0].writer;
-    now->before[1] = latest[1].writer;
-    if (held)
-        own->taken += start[0] - latest[0].ready;
-    for (int e = held; e < 2; e++) {
-        u64 since = e ? 0 : control;
-        if (latest[e].ready > since) {
-            Edge *edge = edge_of(&own->input[latest[e].operand], firings[latest[e].writer].process >> 1);
-            edge->late[e] += latest[e].ready - since;
-            edge->delayed[e]++;
+    if (tu) {
+        Edge *edge = edge_of(&own->input[ou], (u32)(by_u >> 32) - 1);
+        edge->late[1] += tu;
+        edge->delayed[1]++;
+    }
+    if (!own->previous || tu > own->latest)
+        own->latest = tu, own->latest_firing = firing;
+    own->previous = firing;
+    latest_token = (p + 1) << 32 | firing;
+    Input *input = own->input;
+    for (u32 o = 0; o < own->operands; o++, input++) {
+        u64 token = tokens[o];
+        if (token - input->last == input->step) {
+            input->last = token;
+            input->length++;
+        } else if (token) {
+            turn(input, token);
         }
     }
-    if (!own->previous || start[1] > own->latest)
-        own->latest = start[1], own->latest_firing = firing;
-    for (u32 o = 0; o < own->operands; o++)
-        if (writers[o])
-            read_token(&own->input[o], writers[o]);
-    own->previous = firing;
 }
 
-static void note(Latest *latest, u64 ready, u32 operand, u32 writer)
-{
-    if (ready > latest->ready)
-        *latest = (Latest){ready, operand, writer};
-}
-#define READER(count) u32 writers[(count) + 1] = {0}; Latest latest[2] = {{0, 0, 0}, {0, 0, 0}}
-#define WRITER(o, s) do { \
-    writers[o] = (s).writer; \
-    note(&latest[0], (s).a >> 1, o, (s).writer); \
-    note(&latest[1], (s).u >> 1, o, (s).writer); } while (0)
-#define LATEST(...)
-#define KEEP(p, control) keep(p, (u64[2]){ta, tu}, control, latest, writers)
+#define READER(count) u64 tokens[(count) + 1] = {0}; u32 oa = 0, ou = 0
+#define WRITER(o, s) (tokens[o] = (s).token)
+#define KEEP(p) keep(p, ta, tu, ready, control, oa, ou, tokens)
 
 /* A part of the critical path: firings of a process whose next one on it is of a certain other one, and
  * waits for the result, or for the resource; until the end, for the last one. Next in the process's list. */
@@ -376,7 +418,7 @@ static void put_path(u32 estimate)
 {
     u64 until = 0, links = 0, room = 0, after = PROCESSES;
     Link *link = 0;
-    u32 at = 0, cause = CAUSE_END, *first = claim(PROCESSES + 1, sizeof *first), *other = 0; /* numbers of links, from 1 */
+    u32 at = 0, same = 0, cause = CAUSE_END, *first = claim(PROCESSES + 1, sizeof *first), *other = 0; /* numbers of links, from 1 */
     for (u64 p = 0; p < PROCESSES; p++) {
         u32 last = estimate ? process[p].latest_firing : process[p].previous;
         u64 end = process[p].last[estimate] + process[p].cost;
@@ -388,6 +430,8 @@ static void put_path(u32 estimate)
         const Firing *step = &firings[at];
         u64 p = step->process >> 1;
         u32 l = first[p];
+        if (same && link[same - 1].process == p && link[same - 1].after == after && link[same - 1].cause == cause)
+            l = same; /* as the one before */
         while (l && (link[l - 1].after != after || link[l - 1].cause != cause))
             l = other[l - 1];
         if (!l) {
@@ -402,6 +446,7 @@ static void put_path(u32 estimate)
             other[links] = first[p];
             l = first[p] = (u32)++links;
         }
+        same = l;
         link[l - 1].firings++;
         link[l - 1].cycles += until - start;
         until = start;
@@ -419,13 +464,15 @@ static void put_detail(void)
 {
     for (u32 p = 0; p < PROCESSES; p++) {
         put(R_TAKEN, p, sizeof(u64), 1, &process[p].taken);
-        for (u32 o = 0; o < process[p].operands; o++)
+        for (u32 o = 0; o < process[p].operands; o++) {
+            end_run(&process[p].input[o]);
             for (u32 i = 0; i < process[p].input[o].edges; i++) {
                 const Edge *edge = &process[p].input[o].edge[i];
                 u64 row[] = {o, edge->producer, edge->reads, edge->tokens, edge->falls, edge->first_falls,
                              edge->late[0], edge->delayed[0], edge->late[1], edge->delayed[1]};
                 put(R_EDGE, p, sizeof(u64), sizeof row / sizeof *row, row);
             }
+        }
     }
     put_path(0);
     put_path(1);
@@ -434,10 +481,9 @@ static void put_detail(void)
 /* Without a record of each firing it is counted for which operand a process waited, not for whom. */
 #define READER(count) u32 oa = 0, ou = 0; (void)oa; (void)ou
 #define WRITER(o, s) (void)0
-#define LATEST(...) __VA_ARGS__
 #define WAITED(e, operand, cycles) do { \
     own->wait[operand].late[e] += (cycles); own->wait[operand].delayed[e]++; } while (0)
-#define KEEP(p, control) (void)0
+#define KEEP(p) (void)0
 #endif
 
 /* ---- one firing: BEGIN, READ for each operand, FIRE, STAMPED for each result ------------------ */
@@ -479,8 +525,8 @@ enum { LOGGED = 0 };
 #define READ(operand, s) do { \
     IF_LOGGED(note_read(&(s), operand)); \
     WRITER(operand, s); \
-    ON_ABSOLUTE(u64 ra = (s).a >> 1; LATEST(oa = ra > ta ? (operand) : oa;) ta = LARGER(ta, ra);) \
-    ON_UNBOUNDED(u64 ru = (s).u >> 1; LATEST(ou = ru > tu ? (operand) : ou;) tu = LARGER(tu, ru);) } while (0)
+    ON_ABSOLUTE(u64 ra = (s).a >> 1; oa = ra > ta ? (operand) : oa; ta = LARGER(ta, ra);) \
+    ON_UNBOUNDED(u64 ru = (s).u >> 1; ou = ru > tu ? (operand) : ou; tu = LARGER(tu, ru);) } while (0)
 
 #if UNBOUNDED
 #define SEE(flag, s) ((flag) |= (s).u)
@@ -520,8 +566,8 @@ static inline void record(int estimate, u64 p, u64 start)
 /* Leaves in ta and tu the stamps of the results. */
 #define FIRE(p) do { \
     Process *own = &process[p]; \
-    u64 control = own->control; \
-    (void)control; \
+    u64 control = own->control, ready = ta; \
+    (void)control, (void)ready; \
     ON_ABSOLUTE( \
         WAITS_ABSOLUTE(control) ta = LARGER(ta, control); own->control = ta + own->interval; \
         if (!own->firings) own->first[0] = ta; \
@@ -532,21 +578,21 @@ static inline void record(int estimate, u64 p, u64 start)
         own->last[1] = LARGER(own->last[1], tu); record(1, p, tu);) \
     own->firings++; \
     IF_LOGGED(note_shot(p, ta, tu)); \
-    KEEP(p, control); \
+    KEEP(p); \
     ta = (ta + own->cost) << 1; tu = (tu + own->cost) << 1; \
     if (sizeof(STAMP) < sizeof(u64) && __builtin_expect((ta | tu) >> 32 != 0, 0)) \
         fault(FAULT_STAMP, p, 0, 0, 0); \
     } while (0)
 
 #if DETAIL
-#define WRITTEN_BY(s, firing) ((s).writer = (firing))
+#define WRITTEN_BY(s, token_) ((s).token = (token_))
 #else
-#define WRITTEN_BY(s, firing) (void)0
+#define WRITTEN_BY(s, token_) (void)0
 #endif
 #define STAMPED(s) do { \
     ON_ABSOLUTE((s).a = (STAMP)ta;) \
     ON_UNBOUNDED((s).u = (STAMP)tu;) \
-    WRITTEN_BY(s, firing); \
+    WRITTEN_BY(s, latest_token); \
     IF_LOGGED(note_write(&(s))); } while (0)
 #define FREE(s) do { \
     ON_ABSOLUTE((s).a = 0;) \
@@ -648,8 +694,8 @@ static void feed(const Port *port, Stamp *shadow)
         ON_ABSOLUTE(shadow[offset].a = (STAMP)((start + process[p].cost) << 1 | 1);)
         ON_UNBOUNDED(shadow[offset].u = (STAMP)((free + process[p].cost) << 1 | 1);)
 #if DETAIL
-        keep(p, (u64[2]){start, 0}, start, (Latest[2]){{0, 0, 0}, {0, 0, 0}}, 0);
-        shadow[offset].writer = firing;
+        keep(p, start, 0, 0, start, 0, 0, 0);
+        shadow[offset].token = latest_token;
 #else
         (void)start;
 #endif
@@ -733,6 +779,8 @@ static void load_parameters(const char *name)
         process[p].operands = (u32)next();
 #if DETAIL
         process[p].input = claim(process[p].operands, sizeof(Input));
+        for (u32 o = 0; o < process[p].operands; o++)
+            process[p].input[o].step = NO_STEP;
 #else
         process[p].wait = claim(process[p].operands + 1, sizeof(Wait));
 #endif
