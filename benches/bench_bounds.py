@@ -2,9 +2,9 @@
 
     python benches/bench_bounds.py [--large 2048] [--polybench FOLDER] [--only PART]
 
-Times are processor time, the best of three, since the machine may be shared; the plain build is made
-by the same compiler at -O2. FOLDER is a clone of PolyBench 4.2.1, of which the last part counts the
-kernels that are not executed to the end.
+Times are processor time, the best of several, since the machine may be shared; the plain build is
+made by the same compiler at -O2. FOLDER is a clone of PolyBench 4.2.1, of which the last part
+counts the kernels that are not executed to the end.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cyclescope.bounds import Bounds, estimate
 from cyclescope.bounds._native import Program, Records
 from cyclescope.bounds._run import DETAIL_LIMIT, MEMORY, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "examples" / "bounds" / "polybench"
@@ -99,10 +101,16 @@ class Kernel:
         return f"{self.name:15} {' '.join(f'{k}={v}' for k, v in self.defines.items()):24}"
 
 
+def line(*cells: object) -> None:
+    """Print the cells of a row: a name, then figures."""
+    name, *figures = map(str, cells)
+    print(name.ljust(40), *(figure.rjust(11) for figure in figures), flush=True)
+
+
 def speed() -> None:
     """Every firing executed, and as usual: with those skipped whose stamps repeat."""
-    print(f"{'kernel':15} {'size':24} {'Mfirings':>8} {'all, s':>7} {'Mfirings/s':>10} {'plain s':>8} "
-          f"{'slowdown':>8} {'skipping, s':>11} {'arrays MB':>9} {'peak MB':>7}")  # fmt: skip
+    line("kernel", "firings", "all, s", "firings/s", "plain, s", "slowdown", "skipping, s",
+         "arrays, MB", "peak, MB")  # fmt: skip
     for name, defines in SPEED:
         kernel = Kernel(name, defines)
         found, every, peak = kernel.run(periods=False)
@@ -112,21 +120,22 @@ def speed() -> None:
             for _ in range(3)
         )
         arrays = sum(s.size * s.type.bits // 8 for s in kernel.network.storages) / 2**20
-        print(f"{kernel} {found.firings / 1e6:8.1f} {every:7.2f} {found.firings / every / 1e6:10.0f} "
-              f"{plain:8.2f} {every / plain:8.1f} {skipping:11.2f} {arrays:9.1f} {peak:7}")  # fmt: skip
+        line(kernel, f"{found.firings:,}", f"{every:.2f}", f"{found.firings / every / 1e6:.0f} M",
+             f"{plain:.2f}", f"{every / plain:.1f}", f"{skipping:.2f}", f"{arrays:.1f}",
+             peak)  # fmt: skip
 
 
 def detail() -> None:
     """What details cost: at most three times the run that executes every firing without them."""
-    print(f"{'kernel':15} {'size':24} {'Mfirings':>8} {'bare, s':>8} {'detail, s':>9} {'ratio':>6} "
-          f"{'peak MB':>7}")  # fmt: skip
+    line("kernel", "firings", "bare, s", "detail, s", "ratio", "peak, MB")
     for name, defines in DETAIL:
         kernel = Kernel(name, defines)
         found, bare, _ = kernel.run(5, periods=False)
         other, detailed, peak = kernel.run(5, detail_limit=DETAIL_LIMIT)
         assert [e.cycles for e in found.estimates] == [e.cycles for e in other.estimates]
         count = sum(row.count for row in found.absolute.firings)
-        print(f"{kernel} {count / 1e6:8.1f} {bare:8.3f} {detailed:9.3f} {detailed / bare:6.2f} {peak:7}")  # fmt: skip
+        ratio = f"{detailed / bare:.2f}"
+        line(kernel, f"{count:,}", f"{bare:.3f}", f"{detailed:.3f}", ratio, peak)
 
 
 def same(one: Bounds, other: Bounds) -> bool:
@@ -144,8 +153,7 @@ def same(one: Bounds, other: Bounds) -> bool:
 
 def large(size: int) -> None:
     """A matrix product of more firings than could be executed; and smaller ones both ways."""
-    print(f"{'gemm':>10} {'firings':>14} {'absolute':>14} {'unbounded':>10} {'skipped':>8} {'s':>6} "
-          f"{'peak MB':>7}  equal to the full run")  # fmt: skip
+    line("gemm", "firings", "absolute", "unbounded", "skipped", "s", "peak, MB", "as in full")
     for n in (64, 128, 256, 512, size):
         kernel = Kernel("gemm", dict.fromkeys(("NI", "NJ", "NK"), str(n)))
         found, spent, peak = kernel.run(1 if n == size else 3)
@@ -154,8 +162,9 @@ def large(size: int) -> None:
             full, _, _ = kernel.run(1, periods=False)
             equal = "yes" if same(found, full) else "NO"
         share = found.records.skipped / found.firings
-        print(f"N = {n:6} {found.firings:14,} {found.absolute.cycles:14,} {found.unbounded.cycles:10,} "
-              f"{share:8.2%} {spent:6.2f} {peak:7}  {equal}")  # fmt: skip
+        line(f"N = {n}", f"{found.firings:,}", f"{found.absolute.cycles:,}",
+             f"{found.unbounded.cycles:,}", f"{share:.2%}", f"{spent:.2f}", peak,
+             equal)  # fmt: skip
 
 
 def memory() -> None:
@@ -168,8 +177,10 @@ def memory() -> None:
             _, _, usage = os.wait4(running.pid, 0)
         own = usage.ru_maxrss // 1024
         peak = Kernel("floyd_warshall", {"N": size}).run(1, memory=256 << 20)[2]
-        print(f"floyd_warshall N = {size} under --memory 256: the kernel's process {peak} MB, "
-              f"the command's largest {own} MB, {time.perf_counter() - before:.1f} s")  # fmt: skip
+        print(
+            f"floyd_warshall N = {size} under --memory 256: the kernel's process {peak} MB, the "
+            f"command's largest {own} MB, {time.perf_counter() - before:.1f} s"
+        )
 
 
 def polybench(folder: Path) -> None:
@@ -197,8 +208,9 @@ def table3() -> None:
         begin = time.perf_counter()
         command = [sys.executable, str(ROOT / "examples" / "bounds" / "table3.py")]
         told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
-    print(f"Table 3 from a cold start, kernels with a tweak also without: "
-          f"{time.perf_counter() - begin:.1f} s; {told.stdout.splitlines()[-1]}")  # fmt: skip
+    seconds = time.perf_counter() - begin
+    print(f"with the kernels that have a tweak also without: {seconds:.1f} s")
+    print(told.stdout.splitlines()[-1])
 
 
 def main() -> None:

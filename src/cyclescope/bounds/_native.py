@@ -329,8 +329,8 @@ class Program:
             TooManyFiringsError: there are more than `detail_limit`.
         """
         words = parameters(
-            self._network, read=read, write=write, memory=memory, detail_limit=min(detail_limit, _MOST_DETAIL),
-            dump=dump, resources=resources,
+            self._network, read=read, write=write, memory=memory, dump=dump, resources=resources,
+            detail_limit=min(detail_limit, _MOST_DETAIL),
         )  # fmt: skip
         detail = int(detail_limit > 0)
         sizes = [(s.size * s.type.bits // 8, s.size) for s in self._network.storages]
