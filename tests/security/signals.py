@@ -1,0 +1,308 @@
+"""Signals at random times over every verb: `python tests/security/signals.py [COUNT] [SEED]`.
+
+Each run of a verb gets SIGINT, SIGTERM, SIGHUP, SIGPIPE or SIGKILL at a random time up to that of a
+whole run. Then nothing that it started may still run after three seconds, every file must be the
+whole one of an undisturbed run or, of a measurement that was stopped, a profile that says so; sets
+of files are there together or not at all; the temporary folder is empty, or after SIGKILL once the
+next run has looked; and what it said is one line. Every tenth time, and at the end for each verb,
+the same is run undisturbed and must give what it always gives. Exits with 1 if anything was wrong.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cyclescope.errors import CyclescopeError
+from cyclescope.model import load
+
+ROOT = Path(__file__).resolve().parents[2]
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGKILL)
+GRACE = 3.0  # seconds in which a guard ends what is left
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER (linux/prctl.h)
+
+# IN: the folder with inputs. What it makes is in the folder in which it runs.
+VERBS: dict[str, str] = {
+    "calyx": "calyx IN/p.futil -o o.cyc",
+    "calyx long": "calyx IN/long.futil -o o.cyc --cycle-limit 3000000",
+    "bounds": "bounds IN/k.c -o o.cyc --vcd o.vcd --network o.svg",
+    "hls": "hls IN/h.c -o o.cyc --threads 2",
+    "import vcd": "import vcd IN/w.vcd --signals m.b -o o.cyc",
+    "import paraver": "import paraver IN/t.prv -o o.cyc",
+    "report": "report IN/p.cyc -o o.html",
+    "summary": "summary IN/p.cyc",
+    "table": "table IN/p.cyc groups -o o.csv",
+    "source": "source IN/p.cyc",
+    "flamegraph": "flamegraph IN/p.cyc -o o.svg",
+    "timeline": "timeline IN/p.cyc -o o.pftrace",
+    "export": "export IN/p.cyc --format paraver -o o.prv",
+    "diff": "diff IN/p.cyc IN/q.cyc --format html -o o.html",
+    "check": "check IN/p.cyc --budget cycles<=100000 --json o.json --junit o.xml",
+    "advise": "advise IN/p.cyc",
+    "ladder": "ladder IN/k.cyc",
+    "query": "query IN/p.cyc SELECT(1) --format csv -o o.csv",
+    "sweep": "sweep IN/s.toml -o o.sweep --workers 1",
+    "cache": "cache info",
+}
+# What belongs together.
+SETS = {"bounds": ({"o.cyc", "o.unbounded.cyc"},), "export": ({"o.prv", "o.pcf", "o.row"},)}
+MEASURES = ("calyx", "calyx long", "hls", "bounds")
+
+PROGRAM = """import "primitives/core.futil";
+component main() -> () {
+  cells { r = std_reg(8); a = std_add(8); l = std_lt(8); }
+  wires {
+    group up { a.left = r.out; a.right = 8'd1; r.in = a.out; r.write_en = 1'd1; up[done] = r.done; }
+    comb group less { l.left = r.out; l.right = 8'd9; }
+  }
+  control { while l.out with less { up; } }
+}
+"""
+LONG = PROGRAM.replace("8'd9", "8'd255").replace("8'd1;", "8'd0;")
+KERNEL = "void k(int a[64]) { for (int i = 1; i < 64; i++) a[i] = a[i - 1] + a[i]; }\n"
+HOST = """#include <stdio.h>
+int main(void) {
+  int a[32], s = 0;
+  for (int i = 0; i < 32; i++) a[i] = i;
+#pragma omp target parallel for map(tofrom: a[0:32])
+  for (int i = 0; i < 32; i++) a[i] = a[i] * 3;
+  for (int i = 0; i < 32; i++) s += a[i];
+  printf("%d\\n", s);
+}
+"""
+WAVE = (
+    "$timescale 1ns $end\n$scope module m $end\n$var wire 4 # b [3:0] $end\n$upscope $end\n"
+    "$enddefinitions $end\n#0\nb0 #\n"
+    + "".join(f"#{5 * n}\nb{n % 16:b} #\n" for n in range(1, 999))
+)
+TRACE = "#Paraver (01/01/2026 at 00:00):100:1(1):1:1(1:1)\n1:1:1:1:1:0:40:1\n1:1:1:1:1:40:100:2\n"
+STUDY = '[study]\ncommand = "calyx"\ninput = "p.futil"\n[space]\npass = ["all", "none"]\n'
+
+
+@dataclass
+class Verb:
+    """One command line.
+
+    Attributes:
+        name: of it.
+        seconds: that it takes undisturbed.
+        status: with which it ends then.
+        made: name of a file → its digest.
+    """
+
+    name: str
+    seconds: float = 0.0
+    status: int = 0
+    made: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Tally:
+    """What happened."""
+
+    runs: Counter[str] = field(default_factory=Counter)
+    ends: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+
+
+class Bench:
+    """A folder with inputs, and a temporary folder that is watched."""
+
+    def __init__(self, folder: Path) -> None:
+        self.inputs, self.temporary = folder / "in", folder / "tmp"
+        self.place = folder / "out"
+        for new in (self.inputs, self.temporary, self.place):
+            new.mkdir()
+        self.environment = {
+            **os.environ,
+            "TMPDIR": str(self.temporary),
+            "PYTHONUNBUFFERED": "1",
+        }
+        # What loses its parent comes to us.
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        texts = {"p.futil": PROGRAM, "long.futil": LONG, "k.c": KERNEL, "h.c": HOST, "w.vcd": WAVE}
+        for name, text in {**texts, "t.prv": TRACE, "s.toml": STUDY}.items():
+            (self.inputs / name).write_text(text)
+        for command in (
+            "calyx IN/p.futil -o IN/p.cyc",
+            "calyx IN/p.futil -o IN/q.cyc -p none -p compile",
+            "bounds IN/k.c -o IN/k.cyc",
+        ):
+            self.start(command).communicate()
+        if not (self.inputs / "q.cyc").exists():
+            shutil.copy(self.inputs / "p.cyc", self.inputs / "q.cyc")
+
+    def start(self, command: str) -> subprocess.Popen[str]:
+        """Run a verb in an empty folder."""
+        shutil.rmtree(self.place)
+        self.place.mkdir()
+        words = [word.replace("IN/", f"{self.inputs}/") for word in command.split()]
+        words = [word.replace("SELECT(1)", "SELECT count(*) AS n FROM frames") for word in words]
+        return subprocess.Popen(
+            [sys.executable, "-m", "cyclescope", *words],
+            cwd=self.place, env=self.environment, text=True, errors="replace",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def made(self) -> dict[str, str]:
+        """Files that are there, and their digests."""
+        return {
+            str(path.relative_to(self.place)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(self.place.rglob("*"))
+            if path.is_file()
+        }
+
+    def whole(self, verb: Verb) -> str:
+        """Run it undisturbed; gives what is wrong."""
+        begun = time.monotonic()
+        with self.start(VERBS[verb.name]) as process:
+            said = process.communicate()[1]
+        took, found = time.monotonic() - begun, self.made()
+        if not verb.seconds:
+            verb.seconds, verb.status, verb.made = took, process.returncode, found
+            return "" if process.returncode in (0, 5) else f"does not run: {said}"
+        if process.returncode != verb.status:
+            return f"the next run ends with {process.returncode}: {said.strip()}"
+        # A sweep's table has the seconds that its runs took.
+        if verb.name != "sweep" and found != verb.made:
+            return f"the next run makes {found}, not {verb.made}"
+        return ""
+
+    def orphans(self) -> list[str]:
+        """What still runs; it is ended."""
+        until = time.monotonic() + GRACE
+        while time.monotonic() < until:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    time.sleep(0.02)
+            except ChildProcessError:
+                return []
+        listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        found = []
+        for number in map(int, listed):
+            with suppress(OSError):
+                found.append(Path(f"/proc/{number}/cmdline").read_text().replace("\0", " "))
+                os.kill(number, signal.SIGKILL)
+                os.waitpid(number, 0)
+        return found
+
+    def partial(self, verb: Verb) -> list[str]:
+        """Files that are neither whole nor say that they are a part."""
+        wrong = []
+        found = self.made()
+        for name, digest in found.items():
+            path = self.place / name
+            if digest == verb.made.get(name):
+                continue
+            if verb.name == "sweep" and (path.name.endswith(".json") or path.suffix == ".parquet"):
+                continue  # seconds are in them
+            stopped = False
+            if path.suffix == ".cyc" and verb.name in MEASURES:
+                with suppress(CyclescopeError):
+                    stopped = not load(path).meta.complete
+            if not stopped:
+                wrong.append(name)
+        return wrong + [
+            f"only {', '.join(group & found.keys())}"
+            for group in SETS.get(verb.name, ())
+            if group & found.keys() and not group <= found.keys()
+        ]
+
+    def stop(self, verb: Verb, number: signal.Signals, after: float, tally: Tally) -> None:
+        """Run a verb, disturb it, look."""
+        before = {path.name for path in self.temporary.iterdir()}
+        process = self.start(VERBS[verb.name])
+        time.sleep(after)
+        process.send_signal(number)
+        sent = time.monotonic()
+        try:
+            said = process.communicate(timeout=60 + 3 * verb.seconds)[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said = process.communicate()[1]
+            tally.wrong.append(f"{verb.name}: goes on after {number.name}")
+        if number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            tally.slowest = max(tally.slowest, time.monotonic() - sent)
+        tally.ends[f"{number.name} {process.returncode}"] += 1
+        what = f"{verb.name}, {number.name} after {after:.2f} s"
+        complaints = [f"orphan: {one}" for one in self.orphans()]
+        complaints += [f"partial: {one}" for one in self.partial(verb)]
+        if "Traceback" in said or "Exception ignored" in said or said.count("\n") > 2:
+            complaints.append(f"said: {said}")
+        if process.returncode not in (verb.status, 0, 5, 130, -number, -signal.SIGKILL):
+            complaints.append(f"status {process.returncode}: {said}")
+        if process.returncode >= 0:
+            now = {path.name for path in self.temporary.iterdir()}
+            complaints += [f"left: {name}" for name in now - before]
+        tally.wrong += [f"{what}: {one}" for one in complaints]
+
+
+def disturb(count: int, seed: int, verbs: list[str] | None = None) -> Tally:
+    """So many signals.
+
+    Args:
+        count: of signals.
+        seed: of the times and of the order.
+        verbs: their names; all if not given.
+    """
+    rng = random.Random(seed)
+    tally = Tally()
+    with tempfile.TemporaryDirectory(prefix="signals-") as name:
+        bench = Bench(Path(name))
+        known = [Verb(one) for one in verbs or VERBS]
+        for verb in known:
+            for _ in range(2):  # the first fills the cache
+                verb.seconds = 0.0
+                if wrong := bench.whole(verb):
+                    raise SystemExit(f"{verb.name}: {wrong}")
+        try:
+            for turn in range(count):
+                verb = known[turn % len(known)]
+                number = rng.choice(STOPS)
+                bench.stop(verb, number, rng.uniform(0, 1.05 * verb.seconds), tally)
+                tally.runs[verb.name] += 1
+                if turn % 10 == 9 and (wrong := bench.whole(verb)):
+                    tally.wrong.append(f"{verb.name}: {wrong}")
+                if turn % 50 == 49:
+                    print(f"{turn + 1:6,} signals, {len(tally.wrong)} wrong", flush=True)
+        except KeyboardInterrupt:
+            print("interrupted; this is what was seen", flush=True)
+        time.sleep(5.5)  # folders are left alone that might just be being made
+        for verb in known:
+            if wrong := bench.whole(verb):
+                tally.wrong.append(f"{verb.name}: {wrong}")
+        tally.wrong += [f"left at the end: {path.name}" for path in bench.temporary.iterdir()]
+    return tally
+
+
+def main() -> int:
+    """Say what happened."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)
+    print(f"seed {seed}", flush=True)
+    tally = disturb(count, seed)
+    print(f"{tally.runs.total():,} signals over {len(tally.runs)} verbs:"
+          f" {', '.join(f'{name} {n}' for name, n in sorted(tally.runs.items()))}")  # fmt: skip
+    print("signal and status:", ", ".join(f"{end}: {n}" for end, n in sorted(tally.ends.items())))
+    print(f"slowest end after SIGINT, SIGTERM, SIGHUP: {tally.slowest:.2f} s")
+    print(f"wrong: {len(tally.wrong)}")
+    for one in tally.wrong:
+        print(f"  {one}")
+    return 1 if tally.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
