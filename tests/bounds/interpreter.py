@@ -55,6 +55,7 @@ from cyclescope.c import (
     Variable,
     Void,
     While,
+    children,
     walk,
 )  # fmt: skip
 
@@ -227,9 +228,11 @@ class _Run:
                 kind = param.type
                 self.given(param, Number(_wrapped(contents[param.name][0], kind), kind))
         for v in unit.variables.values():
+            if v.init is None and not contents.keys() & set(self.names(v)):
+                continue  # nobody uses it
             if isinstance(v.type, Scalar) and not self.is_written(v):
-                assert isinstance(v.init, Literal)
-                self.statics[v] = Number(_wrapped(v.init.value, v.type), v.type)
+                assert v.init is not None
+                self.statics[v] = Number(_wrapped(self.value(v.init, None).value, v.type), v.type)
                 continue
             self.statics[v] = self.surrounding(v, contents)
             if v.init is None and isinstance(v.type, Array):
@@ -242,13 +245,34 @@ class _Run:
             self.result = Memory(self.kernel.result)
         with suppress(_ReturnError):
             self.run(self.kernel.body)
+        written = self.written(self.kernel, set())
         for name, cells in self.outer.items():
             self.outcome.arrays[name] = [c.value for c in cells]
-            if name in self.wrote:
+            if name in self.wrote | written:
                 fed = inputs is not None and name in inputs and name in sources
                 for cell in cells:
                     ready = cell.at if fed or not cell.new else [0, 0]
                     self.fire(f"sink {name}", list(ready), 1)
+
+    def written(self, function: Function, seen: set[str]) -> set[str]:
+        """The storages that a function, or one that it calls, writes by name, if it gets there."""
+        seen.add(function.name)
+        found: set[str] = set()
+        for node in (n for e in own_expressions(function.body) for n in walk(e)):
+            called = self.unit.functions.get(node.function) if isinstance(node, Call) else None
+            if called is not None and called.body is not None and called.name not in seen:
+                found |= self.written(called, seen)
+            target = node.target if isinstance(node, Assign) else None
+            if isinstance(node, Unary) and node.op in STEPS:
+                target = node.operand
+            path = ""
+            while isinstance(target, Member | Index):
+                path = f".{target.field}{path}" if isinstance(target, Member) else path
+                target = target.base
+            if isinstance(target, Name) and target.variable.scope == "global":
+                path = target.variable.name + path
+                found |= {n for n in self.outer if n == path or n.startswith(f"{path}.")}
+        return found
 
     def names(self, v: Variable) -> list[str]:
         return list(dict.fromkeys(v.name + path for _, _, path in leaves(v.type, True)))
@@ -264,7 +288,7 @@ class _Run:
                 c for c in memory.cells.values() if c.storage == v.name + path
             ]
             for n, cell in enumerate(cells):
-                cell.value = _wrapped(0 if v.init else contents[v.name + path][n], kind)
+                cell.value = _wrapped(0 if v.init is not None else contents[v.name + path][n], kind)
         self.initial(memory, 0, v.type, v.init)
         return memory
 
@@ -414,10 +438,17 @@ class _Run:
                 sign = "+=" if STEPS[op] > 0 else "-="
                 common = _promoted(operand.type)
                 self.assign(Assign(node.where, operand.type, sign, operand, one, common))
-            case Call():
-                self.call(node, None)
+            case Call(function=name):
+                if self.unit.functions[name].body is not None:
+                    self.call(node, None)
+            case Binary(op="&&" | "||" as op, left=left, right=right):
+                if bool(self.value(left, None).value) == (op == "&&"):
+                    self.evaluate(right)
+            case Conditional(condition=condition, then=then, other=other):
+                self.evaluate(then if self.value(condition, None).value else other)
             case _:
-                raise AssertionError(node)
+                for inner in children(node):
+                    self.evaluate(inner)
 
     def step(self, node: Assign | Unary) -> None:
         target = node.operand if isinstance(node, Unary) else node.target
@@ -1139,8 +1170,6 @@ def _is_simple(unit: Unit, function: Function) -> bool:
 
 
 def _root(node: Expr) -> Variable | None:
-    if isinstance(node.type, Pointer):
-        return None
     while isinstance(node, Member | Cast):
         if isinstance(node, Member) and node.arrow:
             return None

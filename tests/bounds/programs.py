@@ -1,9 +1,9 @@
 """Random C kernels, each in several writings that mean the same; and the long comparison.
 
-    python tests/bounds/programs.py COUNT [SEED]
+    python tests/bounds/programs.py COUNT [SEED [PLAINLY]]
 
-compares COUNT kernels with the interpreter (`interpreter.py`), every fourth also with a plain
-compilation, and two writings of each with each other.
+compares COUNT kernels with the interpreter (`interpreter.py`), every PLAINLY-th (default 4; 0:
+none) also with a plain compilation, and two writings of each with each other.
 """
 
 from __future__ import annotations
@@ -560,12 +560,13 @@ def _key(found: Bounds, process: object) -> object:
 def main() -> int:
     count = int(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    plainly = int(sys.argv[3]) if len(sys.argv) > 3 else 4
     styles = list(STYLES)
     wrong = []
     for seed in range(first, first + count):
         style = styles[seed % len(styles)]
         try:
-            one = compared(seed, plainly=seed % 4 == 0)
+            one = compared(seed, plainly=plainly > 0 and seed % plainly == 0)
             other = compared(seed, STYLES[style])
             pair = figures(one), figures(other)
             assert pair[0] == pair[1], f"plain and {style}: {pair}"

@@ -14,6 +14,7 @@ from cyclescope.c import (
     Call,
     Cast,
     Conditional,
+    Construct,
     Declare,
     Evaluate,
     Expr,
@@ -213,7 +214,10 @@ PACKED = "struct s (bit-fields, or packed)"
     ],
 )
 def test_types_outside_the_tree_have_names(declared: str, name: str) -> None:
-    assert unit(f"{declared}[4], *y; ").variables["x"].type == Array(Unknown(name), 4)
+    kind = unit(f"{declared}[4], *y; ").variables["x"].type
+    assert isinstance(kind, Array)
+    assert isinstance(kind.element, Unknown)
+    assert (kind.element.name, kind.extent) == (name, 4)
 
 
 def test_a_type_that_the_binding_does_not_know_has_a_name() -> None:
@@ -296,9 +300,9 @@ def test_ranges_give_the_text_back() -> None:
 def test_what_is_outside_the_tree_names_itself() -> None:
     go, switch, loop, label = body("goto l; switch (n) { } while (n) n--; l: if (n) x = 1; else ;")
     assert isinstance(go, OpaqueStmt)
-    assert go.construct == "goto"
+    assert go.construct is Construct.GOTO
     assert isinstance(switch, OpaqueStmt)
-    assert switch.construct == "switch"
+    assert switch.construct is Construct.SWITCH
     assert isinstance(switch, Switch)
     assert switch.sections == ()
     assert isinstance(loop, While)

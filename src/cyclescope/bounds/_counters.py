@@ -500,8 +500,5 @@ def _addressed(unit: Unit) -> set[Variable]:
         for function in unit.functions.values()
         for e in expressions(function.body)
         for n in walk(e)
-        if isinstance(n, Unary)
-        and n.op == "&"
-        and not isinstance(n.operand.type, Pointer)
-        and (root := _root(n.operand)) is not None
+        if isinstance(n, Unary) and n.op == "&" and (root := _root(n.operand)) is not None
     }

@@ -20,6 +20,7 @@ from cyclescope.c import (
     Call,
     Cast,
     Conditional,
+    Construct,
     Continue,
     CType,
     Declare,
@@ -44,17 +45,20 @@ from cyclescope.c import (
     Stmt,
     Struct,
     Switch,
+    Tool,
     Unary,
     Variable,
     Void,
     While,
     children,
+    refusal,
     show,
     walk,
 )
 
 if TYPE_CHECKING:
     from cyclescope.bounds._nests import Loop
+    from cyclescope.errors import SourceError
 
 __all__ = ["Lowering"]
 
@@ -142,7 +146,7 @@ class Lowering(Storages):
                 self.nests.jumps = True
                 self.emit(f"goto {self._target(target)};")
             case OpaqueStmt(construct=construct):
-                raise self.refuse(node.where, construct, "use if, for, while and do")
+                raise refusal(construct, Tool.BOUNDS, node.where)
 
     def _target(self, label: str) -> str:
         return f"at{self.path}_{label}"
@@ -417,9 +421,7 @@ class Lowering(Storages):
             assert isinstance(node, Call)
             function = self._body_of(node)
             if function is None:
-                raise self.refuse(
-                    node.where, f"a call of {node.function}, which has no body,", "define it here"
-                )
+                raise self._no_body(node)
             if isinstance(function.result, Void):
                 raise self.refuse(node.where, f"the value of {node.function}", "return one")
             result = self._result(function)
@@ -480,11 +482,11 @@ class Lowering(Storages):
         if node.function in ("memset", "memcpy", "memmove", "bzero"):
             self._block_call(node, label)
             return
-        raise self.refuse(
-            node.where,
-            f"a call of {node.function}, which has no body,",
-            "define it in this text or take it out of the kernel",
-        )
+        raise self._no_body(node)
+
+    def _no_body(self, node: Call) -> SourceError:
+        what = f"a call of {node.function}, which has no body,"
+        return refusal(Construct.NO_BODY, Tool.BOUNDS, node.where, what)
 
     def _block_call(self, node: Call, label: str) -> None:
         """Memory set or copied: a copy for each element, nothing for a constant."""

@@ -16,6 +16,7 @@ from cyclescope.c import (
     Block,
     Call,
     Cast,
+    Construct,
     Declare,
     Empty,
     Evaluate,
@@ -30,8 +31,10 @@ from cyclescope.c import (
     Scalar,
     Stmt,
     Struct,
+    Tool,
     Unary,
     Variable,
+    refusal,
     walk,
 )
 
@@ -190,6 +193,8 @@ class Processes(Values):
         free = (constant and self.calibration.constants_free) or (address and not operands.texts)
         if free or not places:
             self.emit("{")
+            if operands.texts:  # what nothing is made of is read for nobody
+                self.emit(f"BEGIN({len(operands.texts)});")
             self.lines.extend(body)
             self._store(places, "FREE", ())
             self.emit("}")
@@ -389,7 +394,8 @@ class Processes(Values):
 
     def _enter(self, function: Function, node: Call) -> None:
         if function.name in self._inlining:
-            raise self.refuse(node.where, f"recursion ({function.name})", "write it as a loop")
+            what = f"recursion ({function.name})"
+            raise refusal(Construct.RECURSION, Tool.BOUNDS, node.where, what)
         self._inlining.append(function.name)
 
     def _formals(self, function: Function, node: Call) -> dict[Variable, Binding]:

@@ -26,7 +26,9 @@ from cyclescope.c import (
     Scalar,
     Struct,
     Unary,
+    Unknown,
     Variable,
+    Vector,
     walk,
 )
 
@@ -309,6 +311,9 @@ class Storages(Processes):
                 )  # fmt: skip
                 at += size_of(given)
             return Record(fields, memory, start, steps, size_of(element))
+        if isinstance(element, Unknown | Vector):
+            what = f"{variable.name} of type {element}"
+            raise self.refused_type(element, variable.where, what)
         raise self.refuse(
             variable.where, f"{variable.name} of type {element}", "use numbers, arrays and structs"
         )

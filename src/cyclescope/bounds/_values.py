@@ -28,6 +28,7 @@ from cyclescope.c import (
     Call,
     Cast,
     Conditional,
+    Construct,
     CType,
     Expr,
     Function,
@@ -41,8 +42,12 @@ from cyclescope.c import (
     Range,
     Scalar,
     Struct,
+    Tool,
     Unary,
+    Unknown,
     Variable,
+    Vector,
+    refusal,
     show,
     walk,
 )
@@ -118,6 +123,11 @@ class Values:
         """The error for a construct outside what this source handles."""
         return SourceError(f"{where}: {construct} is not supported here; {instead}")
 
+    def refused_type(self, kind: Unknown | Vector, where: Range, what: str) -> SourceError:
+        """The error for a type that the model has no tokens of."""
+        construct = kind.construct if isinstance(kind, Unknown) else Construct.VECTOR
+        return refusal(construct, Tool.BOUNDS, where, what)
+
     def temp(self) -> str:
         """A fresh C name."""
         self._temps += 1
@@ -136,6 +146,8 @@ class Values:
         """The type as a number's, or the error that says that it is none."""
         if isinstance(kind, Scalar):
             return kind
+        if isinstance(kind, Unknown | Vector):
+            raise self.refused_type(kind, where, f"a value of type {kind}")
         raise self.refuse(where, f"a value of type {kind}", "use numbers, arrays and structs")
 
     # -- places --------------------------------------------------------------------------------
@@ -189,7 +201,7 @@ class Values:
                 self.evaluate(left)
                 return self.place(right)
             case Opaque(construct=construct):
-                raise self.refuse(node.where, construct, "write it with plain C operators")
+                raise refusal(construct, Tool.BOUNDS, node.where)
         raise self.refuse(
             node.where, f"`{show(node)}` as a place", "name an array element or a variable"
         )
@@ -242,7 +254,7 @@ class Values:
             case Assign() | Call():
                 place = self.effect(node)
             case Opaque(construct=construct):
-                raise self.refuse(node.where, construct, "write it with plain C operators")
+                raise refusal(construct, Tool.BOUNDS, node.where)
             case _:
                 place = self.place(node)
         if isinstance(node.type, Array):
@@ -501,7 +513,7 @@ class Values:
             case Call():
                 return self._call(node)
             case Opaque(construct=construct):
-                raise self.refuse(node.where, construct, "write it with plain C operators")
+                raise refusal(construct, Tool.BOUNDS, node.where)
             case InitList():
                 raise self.refuse(node.where, "a list of values here", "assign each element")
         raise self.refuse(node.where, f"`{show(node)}`", "write it with plain C operators")
@@ -692,9 +704,8 @@ class Values:
         if operators is None and kind.bits == 32:
             operators = _FUNCTIONS.get(name.removesuffix("f"))
         if operators is None:
-            raise self.refuse(
-                node.where, f"a call of {node.function}, which has no body,", "define it here"
-            )
+            what = f"a call of {node.function}, which has no body,"
+            raise refusal(Construct.NO_BODY, Tool.BOUNDS, node.where, what)
         args = [self.value(a) for a in node.args]
         form = max((a.form for a in args), default=Form.CONSTANT)
         cost = sum(

@@ -6,13 +6,15 @@
 4
 
 Nothing is refused here but what isn't C: constructs outside the tree are `Opaque` and
-`OpaqueStmt` nodes that name themselves, and each source decides what it can use. No system
+`OpaqueStmt` nodes that name themselves, and each source decides what it can use. What any of them
+refuses is in one list (`Construct`), and said from there (`refusal`). No system
 headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the room.
 """
 
 from cyclescope.c._link import body_start, link
 from cyclescope.c._print import show
 from cyclescope.c._read import read_c
+from cyclescope.c._refused import Construct, Tool, refusal, refused_table
 from cyclescope.c._tree import (
     Assign,
     Binary,
@@ -72,6 +74,7 @@ __all__ = [
     "Call",
     "Cast",
     "Conditional",
+    "Construct",
     "Continue",
     "Declare",
     "DoWhile",
@@ -98,6 +101,7 @@ __all__ = [
     "Stmt",
     "Struct",
     "Switch",
+    "Tool",
     "Unary",
     "Unit",
     "Unknown",
@@ -109,6 +113,8 @@ __all__ = [
     "children",
     "link",
     "read_c",
+    "refusal",
+    "refused_table",
     "show",
     "walk",
 ]

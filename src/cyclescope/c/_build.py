@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cyclescope.c import _clang
 from cyclescope.c._depth import DEEPEST
 from cyclescope.c._initial import initial_list, initial_text
+from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
     Assign,
     Binary,
@@ -100,6 +101,8 @@ class ExprBuilder:
                     return Vector(element, given.element_count)
             case "RECORD":
                 return self._record(given)
+        if kind in ("FUNCTIONPROTO", "FUNCTIONNOPROTO"):
+            return Unknown(given.spelling, Construct.FUNCTION_POINTER)
         if kind in _ARRAYS:
             extent = given.element_count if kind == "CONSTANTARRAY" else None
             return Array(self.type(given.element_type), extent)
@@ -108,9 +111,9 @@ class ExprBuilder:
     def _record(self, given: Any) -> CType:
         declaration = given.get_declaration()
         if declaration.kind != self._cursor_kind.STRUCT_DECL:
-            return Unknown(given.spelling)
+            return Unknown(given.spelling, Construct.UNION)
         if not _is_plain(given):
-            return Unknown(f"{given.spelling} (bit-fields, or packed)")
+            return Unknown(f"{given.spelling} (bit-fields, or packed)", Construct.PACKED)
         words = given.spelling.split(" ")  # the type is the same, whoever may write it
         name = " ".join(w for w in words if w not in _QUALIFIERS).removeprefix("struct ")
         # A struct that points to itself needs a name to point to while it is being built.
@@ -177,9 +180,9 @@ class ExprBuilder:
             result: Expr = build(cursor)
             self._depth -= 1
             return result
-        return self._opaque(cursor, kind.replace("_", " ").lower().removesuffix(" expr"))
+        return self._opaque(cursor, Construct.OTHER)
 
-    def _opaque(self, cursor: Cursor, construct: str) -> Opaque:
+    def _opaque(self, cursor: Cursor, construct: Construct) -> Opaque:
         return Opaque(self.where(cursor), self.type(cursor.type), construct)
 
     def _children(self, cursor: Cursor) -> list[Cursor]:
@@ -191,7 +194,7 @@ class ExprBuilder:
     def _unexposed_expr(self, cursor: Cursor) -> Expr:
         inner = self._children(cursor)
         if len(inner) != 1:
-            return self._opaque(cursor, "expression")
+            return self._opaque(cursor, Construct.OTHER)
         operand = self.expr(inner[0])
         target = self.type(cursor.type)
         converts = isinstance(target, Scalar | Vector) and isinstance(operand.type, Scalar | Vector)
@@ -202,7 +205,7 @@ class ExprBuilder:
     def _literal(self, cursor: Cursor) -> Expr:
         value = _clang.evaluate(cursor)
         if value is None:
-            return self._opaque(cursor, "literal")
+            return self._opaque(cursor, Construct.OTHER)
         return Literal(self.where(cursor), self.type(cursor.type), value)
 
     _integer_literal = _literal
@@ -211,7 +214,7 @@ class ExprBuilder:
     _cxx_unary_expr = _literal
 
     def _string_literal(self, cursor: Cursor) -> Expr:
-        return self._opaque(cursor, "string literal")
+        return self._opaque(cursor, Construct.STRING)
 
     def _decl_ref_expr(self, cursor: Cursor) -> Expr:
         target = cursor.referenced
@@ -225,7 +228,7 @@ class ExprBuilder:
             static = target.storage_class.name == "STATIC"
             scope = ("static" if static else "local") if is_local else "global"
         else:
-            return self._opaque(cursor, "function as a value")
+            return self._opaque(cursor, Construct.FUNCTION_POINTER)
         variable = self.variable(target, scope)
         return Name(self.where(cursor), variable.type, variable)
 
@@ -238,7 +241,7 @@ class ExprBuilder:
     def _member_ref_expr(self, cursor: Cursor) -> Expr:
         inner = self._children(cursor)
         if not inner:
-            return self._opaque(cursor, "anonymous member")
+            return self._opaque(cursor, Construct.OTHER)
         base = self.expr(inner[0])
         arrow = isinstance(base.type, Pointer | Array)
         return Member(self.where(cursor), self.type(cursor.type), base, cursor.spelling, arrow)
@@ -247,7 +250,7 @@ class ExprBuilder:
         op = _clang.operator(cursor)
         operand = self.expr(self._children(cursor)[0])
         if not op:
-            return self._opaque(cursor, "unary operator")
+            return self._opaque(cursor, Construct.OTHER)
         if op == "+" and operand.type == self.type(cursor.type):
             return operand
         return Unary(self.where(cursor), self.type(cursor.type), op, operand)
@@ -284,7 +287,7 @@ class ExprBuilder:
     def _call_expr(self, cursor: Cursor) -> Expr:
         target = cursor.referenced
         if target is None or target.kind != self._cursor_kind.FUNCTION_DECL:
-            return self._opaque(cursor, "call through a pointer")
+            return self._opaque(cursor, Construct.FUNCTION_POINTER)
         args = tuple(self.expr(a) for a in cursor.get_arguments())
         return Call(self.where(cursor), self.type(cursor.type), target.spelling, args)
 
@@ -292,11 +295,11 @@ class ExprBuilder:
         inner = self._children(cursor)
         if inner and isinstance(self.type(cursor.type), Scalar | Vector | Struct):
             return self.expr(inner[-1])
-        return self._opaque(cursor, "compound literal")
+        return self._opaque(cursor, Construct.COMPOUND)
 
     def _init_list_expr(self, cursor: Cursor) -> Expr:
         made = initial_list(cursor, self.type(cursor.type), self.where(cursor), self.expr)
-        return made if made is not None else self._opaque(cursor, "initial value")
+        return made if made is not None else self._opaque(cursor, Construct.OTHER)
 
 
 def _is_plain(given: Any) -> bool:

@@ -71,7 +71,7 @@ def _show(node: Expr) -> tuple[str, int]:
         case InitList(values=values):
             return f"{{{', '.join(map(show, values))}}}", _POSTFIX
         case Opaque(construct=construct):
-            return f"({construct})", _POSTFIX
+            return f"({construct.title})", _POSTFIX
 
 
 def _inside(node: Expr, level: int) -> str:

@@ -11,6 +11,7 @@ from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
 from cyclescope.c._depth import DEEPEST
 from cyclescope.c._pragmas import Pragmas, find_pragmas, is_within
+from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
     Block,
     Break,
@@ -44,6 +45,11 @@ if TYPE_CHECKING:
     from cyclescope.c._clang import Cursor
 
 __all__ = ["read_c"]
+
+_CONSTRUCTS = {
+    **dict.fromkeys(("SWITCH_STMT", "CASE_STMT", "DEFAULT_STMT"), Construct.SWITCH),
+    **dict.fromkeys(("ASM_STMT", "GCC_ASM_STMT", "MS_ASM_STMT"), Construct.ASSEMBLY),
+}
 
 
 def read_c(
@@ -204,7 +210,9 @@ class _Reader:
                 sections = self._sections(inner[-1])
                 if sections is not None:
                     test = expr(inner[0])
-                    return Switch(where, "switch", test, sections, pragmas=pragmas, label=label)
+                    return Switch(
+                        where, Construct.SWITCH, test, sections, pragmas=pragmas, label=label
+                    )
             case "RETURN_STMT":
                 value = expr(inner[0]) if inner else None
                 return Return(where, value, pragmas=pragmas, label=label)
@@ -213,14 +221,14 @@ class _Reader:
             case "CONTINUE_STMT":
                 return Continue(where, pragmas=pragmas, label=label)
             case "GOTO_STMT" if inner:
-                return Goto(where, "goto", inner[0].spelling, pragmas=pragmas, label=label)
+                return Goto(where, Construct.GOTO, inner[0].spelling, pragmas=pragmas, label=label)
             case "NULL_STMT":
                 return Empty(where, pragmas=pragmas, label=label)
             case "LABEL_STMT":
                 return self._stmt(inner[0], pragmas=pragmas, label=cursor.spelling)
         if cursor.kind.is_expression():
             return Evaluate(where, expr(cursor), pragmas=pragmas, label=label)
-        construct = kind.removesuffix("_STMT").replace("_", " ").lower()
+        construct = _CONSTRUCTS.get(kind, Construct.OTHER)
         return OpaqueStmt(where, construct, pragmas=pragmas, label=label)
 
     def _sections(self, cursor: Cursor) -> tuple[Section, ...] | None:
@@ -253,7 +261,7 @@ class _Reader:
         where = self._build.where(cursor)
         parts = _for_parts(cursor, inner)
         if parts is None:
-            return OpaqueStmt(where, "for loop made by a macro", pragmas=pragmas, label=label)
+            return OpaqueStmt(where, Construct.OTHER, pragmas=pragmas, label=label)
         init, condition, step = parts
         build = self._build.expr
         first = self._stmt(init) if init is not None else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cyclescope.c._refused import Construct
     from cyclescope.c._types import CType, Struct
 
 __all__ = [
@@ -210,7 +211,7 @@ class InitList(_TypedNode):
 class Opaque(_TypedNode):
     """An expression outside the tree."""
 
-    construct: str
+    construct: Construct
 
 
 Expr: TypeAlias = (
@@ -320,7 +321,7 @@ class Empty(_StmtNode):
 class OpaqueStmt(_StmtNode):
     """A statement outside the tree (`goto`, inline assembly)."""
 
-    construct: str
+    construct: Construct
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from cyclescope.c._refused import Construct
+
 __all__ = [
     "Array",
     "CType",
@@ -111,9 +113,15 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A type outside the tree (`long double`, unions, function pointers); `name` is C's."""
+    """A type outside the tree (`long double`, unions, function pointers).
+
+    Attributes:
+        name: as C writes it.
+        construct: as what of C it is refused.
+    """
 
     name: str
+    construct: Construct = Construct.NUMBER
 
     def __str__(self) -> str:
         """The type as C writes it."""

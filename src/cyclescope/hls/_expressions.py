@@ -18,12 +18,15 @@ from cyclescope.c import (
     Literal,
     Member,
     Name,
+    Opaque,
     Pointer,
     Scalar,
     Struct,
+    Tool,
     Unary,
     Vector,
     Void,
+    refusal,
 )
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import size_of, width_of
@@ -101,6 +104,8 @@ class Expressions(Pointers):
                 return self.rvalue(only)
             case InitList():
                 return self.b.const(width_of(kind, expr.where), 0)
+            case Opaque(construct=construct):
+                raise refusal(construct, Tool.HLS, expr.where)
         raise self.refuse(
             expr.where, f"`{self.unit.text(expr.where)}` isn't supported in a target region"
         )

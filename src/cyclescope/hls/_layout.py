@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, CType, Pointer, Scalar, Struct, Vector
+from cyclescope.c import (
+    Array,
+    Construct,
+    CType,
+    Pointer,
+    Scalar,
+    Struct,
+    Tool,
+    Unknown,
+    Vector,
+    refusal,
+)
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
@@ -31,7 +42,7 @@ def width_of(kind: CType, where: Range) -> int:
             return 64
         case Struct():
             return sum(width_of(leaf, where) for _, leaf in leaves(kind, where))
-    raise SourceError(f"{where}: a value of type {kind} isn't supported; use its elements")
+    raise refused_type(kind, where)
 
 
 def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
@@ -47,7 +58,7 @@ def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
             size = size_of(element, where)
             parts = [(n * size, element) for n in range(min(extent, _MOST_LEAVES + 1))]
         case Pointer():
-            raise SourceError(f"{where}: pointers in memory aren't supported; use subscripts")
+            raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
         case _:
             return [(0, kind)]
     found = []
@@ -117,8 +128,16 @@ def size_of(kind: CType, where: Range) -> int:
         case Array():
             raise SourceError(f"{where}: the size of {kind} isn't known; give constant extents")
         case Pointer():
-            raise SourceError(f"{where}: pointers in memory aren't supported; use subscripts")
-    raise SourceError(f"{where}: values of type {kind} aren't supported; use another type")
+            raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
+    raise refused_type(kind, where)
+
+
+def refused_type(kind: CType, where: Range) -> SourceError:
+    """The error for a type without a width."""
+    what = f"a value of type {kind}"
+    if isinstance(kind, Unknown):
+        return refusal(kind.construct, Tool.HLS, where, what)
+    return SourceError(f"{where}: {what} isn't supported; use its elements")
 
 
 def field_offset(kind: Struct, name: str, where: Range) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Call, Void
+from cyclescope.c import Call, Construct, Tool, Void, refusal
 from cyclescope.hls._blocks import Blocks
 from cyclescope.hls._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
 from cyclescope.hls._ir import Op, Value
@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from cyclescope.c import Expr
 
 __all__ = ["Library"]
+
+
+_MATHS = {
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "cbrt", "hypot"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
+}
+_OUTPUT = {"printf", "fprintf", "puts", "putchar", "fputs", "fputc", "putc", "fflush", "perror"}
+
+
+def _kind(name: str) -> Construct:
+    """As what a call without a body is refused."""
+    if name in _MATHS or name.removesuffix("f") in _MATHS:
+        return Construct.MATHS
+    return Construct.OUTPUT if name in _OUTPUT else Construct.NO_BODY
 
 
 class Library(Blocks):
@@ -66,11 +80,8 @@ class Library(Blocks):
         if exact is not None:
             return exact
         if name in ("fma", "fmaf"):
-            raise self.refuse(expr.where, "fma() isn't supported; write a * b + c, rounded twice")
-        raise self.refuse(
-            expr.where, f"{expr.function}() isn't supported in a target region; "
-            f"give its text, or call it on the host's side"
-        )  # fmt: skip
+            raise refusal(Construct.FMA, Tool.HLS, expr.where, f"{expr.function}()")
+        raise refusal(_kind(name), Tool.HLS, expr.where, f"{expr.function}()")
 
     def _is_number(self, name: str, value: Value) -> Value:
         """`isnan`, `isfinite`, `isinf` (1, or -1 for minus infinity)."""

@@ -14,12 +14,15 @@ from cyclescope.c import (
     Index,
     Member,
     Name,
+    Opaque,
     Pointer,
     Scalar,
     Struct,
+    Tool,
     Unary,
     Variable,
     Vector,
+    refusal,
 )
 from cyclescope.hls._addresses import is_plain
 from cyclescope.hls._assigned import root
@@ -186,6 +189,8 @@ class Places(Structs):
                 inner = self.object(expr)
                 if isinstance(inner, Location):
                     return _element(inner)
+            case Opaque(construct=construct):
+                raise refusal(construct, Tool.HLS, expr.where)
         raise self.refuse(
             expr.where,
             f"the pointer `{self.unit.text(expr.where)}` isn't supported; subscript",

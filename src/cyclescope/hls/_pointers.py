@@ -10,7 +10,19 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Index, InitList, Literal, Member, Name, Pointer, Struct, Unary
+from cyclescope.c import (
+    Construct,
+    Index,
+    InitList,
+    Literal,
+    Member,
+    Name,
+    Pointer,
+    Struct,
+    Tool,
+    Unary,
+    refusal,
+)
 from cyclescope.hls._layout import is_flat
 from cyclescope.hls._library import Library
 from cyclescope.hls._places import OnWire
@@ -34,7 +46,7 @@ class Pointers(Library):
         """
         pointer = self.object(expr.target)
         if not isinstance(pointer, OnWire):
-            raise self.refuse(expr.where, "pointers in memory aren't supported; use subscripts")
+            raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, expr.where)
         if expr.op == "=":
             place = self.address(expr.value)
         else:
@@ -67,7 +79,7 @@ class Pointers(Library):
         """A struct with pointers is given another one's fields; there is no value."""
         place = self.object(expr.target)
         if not isinstance(place, OnWire):
-            raise self.refuse(expr.where, "pointers in memory aren't supported; use subscripts")
+            raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, expr.where)
         self.begin_view(place.variable, expr.value, expr.where)
         return self.b.const(32, 0)
 
@@ -84,7 +96,7 @@ class Pointers(Library):
         elif is_object(init):
             place = self.object(init)
             if not isinstance(place, OnWire):
-                raise self.refuse(where, "pointers in memory aren't supported; use subscripts")
+                raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
             self.copy_view(variable, place.variable, where)
         else:
             raise self.refuse(

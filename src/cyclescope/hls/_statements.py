@@ -12,6 +12,7 @@ from cyclescope.c import (
     Assign,
     Block,
     Break,
+    Construct,
     Continue,
     Declare,
     DoWhile,
@@ -28,10 +29,12 @@ from cyclescope.c import (
     Stmt,
     Struct,
     Switch,
+    Tool,
     Variable,
     Vector,
     Void,
     While,
+    refusal,
 )
 from cyclescope.hls._assigned import may_jump
 from cyclescope.hls._expressions import Expressions
@@ -135,7 +138,7 @@ class Statements(Expressions):
             case Switch(condition=condition, sections=sections):
                 self._switch(condition, sections, stmt.where)
             case OpaqueStmt(construct=construct):
-                raise self.refuse(stmt.where, f"{construct} isn't supported in a target region")
+                raise refusal(construct, Tool.HLS, stmt.where)
             case Empty():
                 pass
 
@@ -183,7 +186,8 @@ class Statements(Expressions):
         """A variable of the region's own."""
         kind, where = variable.type, variable.where
         if variable.scope == "static":
-            raise self.refuse(where, f"{variable.name} is static; declare it without")
+            what = f"{variable.name}, a static local,"
+            raise refusal(Construct.STATIC, Tool.HLS, where, what)
         if not self.on_wires(variable):
             self._declare_array(variable)
             return
@@ -266,7 +270,8 @@ class Statements(Expressions):
             SourceError: it calls itself, or takes what isn't supported.
         """
         if function in self.calls:
-            raise self.refuse(call.where, f"{function.name} calls itself; write a loop")
+            what = f"recursion ({function.name})"
+            raise refusal(Construct.RECURSION, Tool.HLS, call.where, what)
         self.copied(call.where)
         assert function.body is not None
         # All arguments before any parameter: the function may be among their calls.
@@ -282,7 +287,7 @@ class Statements(Expressions):
             elif self.is_view(param.type) and not isinstance(arg, InitList):
                 view = self.object(arg)
                 if not isinstance(view, OnWire):
-                    raise self.refuse(arg.where, "pointers in memory aren't supported; subscript")
+                    raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, arg.where)
                 views.append((param, view.variable))
             elif self.is_view(param.type):
                 self.hold(param, None)
