@@ -45,8 +45,9 @@ page-tests:
 	  echo "page-tests: npm cannot install what they need, left out"; \
 	else cd web && npm run check && npm test; fi
 
-corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [COUNTS=TABLE.tsv]
-	$(BIN)/python tests/calyx/corpus.py "$(CALYX)" $(if $(COUNTS),--counts "$(COUNTS)")
+corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [MAIN=COMPILER LIBRARY=DIR] [COUNTS=TABLE.tsv]
+	$(BIN)/python tests/calyx/corpus.py "$(CALYX)" $(if $(COUNTS),--counts "$(COUNTS)") \
+	  $(if $(MAIN),--main "$(MAIN)" --library "$(LIBRARY)")
 
 traces: setup    ## hold Paraver traces against other readers: make traces PARAVER="DIR …" [PARAMEDIR=PROGRAM]
 	$(BIN)/python tests/paraver/corpus.py $(PARAVER) $(if $(PARAMEDIR),--paramedir "$(PARAMEDIR)")

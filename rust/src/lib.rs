@@ -21,6 +21,7 @@ mod share;
 mod source;
 mod store;
 mod tables;
+mod undriven;
 mod wave;
 
 use calyx_backend::{Backend, VerilogBackend};

@@ -8,6 +8,7 @@ use crate::inline::{NoteInvokes, TagInlined, TagSplitGroups};
 use crate::instrument::{DropUnused, Instrument};
 use crate::repeat::{NoteRepeats, ProbeRepeats};
 use crate::share::NoteCells;
+use crate::undriven::DriveUndrivenData;
 use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::Named;
 use calyx_utils::{CalyxResult, Error};
@@ -29,6 +30,7 @@ pub fn pass_manager() -> CalyxResult<PassManager> {
     manager.register_pass::<ProbeStatic>()?;
     manager.register_pass::<NoteBlocks>()?;
     manager.register_pass::<ProbeBlocks>()?;
+    manager.register_pass::<DriveUndrivenData>()?;
     Ok(manager)
 }
 
@@ -67,7 +69,10 @@ pub fn passes(
 /// Our passes go where they belong by themselves; elsewhere they would find nothing to work on.
 fn refuse_ours(passes: &[String]) -> CalyxResult<()> {
     let stock = PassManager::default_passes()?;
-    match passes.iter().find(|pass| stock.specific_help(pass).is_none()) {
+    let ours = |pass: &&String| {
+        stock.specific_help(pass).is_none() && pass.as_str() != DriveUndrivenData::name()
+    };
+    match passes.iter().find(ours) {
         Some(pass) => Err(Error::misc(format!(
             "pass `{pass}` is run by cyclescope itself where it belongs; leave it out"
         ))),

@@ -8,7 +8,7 @@
 use crate::corrections::library;
 use calyx_frontend::ast::NamespaceDef;
 use calyx_frontend::{parser::CalyxParser, Workspace};
-use calyx_utils::{CalyxResult, Error};
+use calyx_utils::{CalyxResult, Error, WithPos};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -27,7 +27,10 @@ pub fn workspace(
     bound: bool,
 ) -> CalyxResult<Workspace> {
     let parse = |path: &Path| -> CalyxResult<NamespaceDef> {
-        CalyxParser::parse_file(replacements.get(path).map_or(path, PathBuf::as_path))
+        let file = replacements.get(path).map_or(path, PathBuf::as_path);
+        let mut namespace = CalyxParser::parse_file(file)?;
+        whole_names(&mut namespace, file)?;
+        Ok(namespace)
     };
     let library = library.canonicalize()?;
     let mut home = PathBuf::new();
@@ -68,6 +71,48 @@ pub fn workspace(
         open.extend(imports);
     }
     Ok(workspace)
+}
+
+/// Tell cells whose names begin with `ref` from references.
+///
+/// The release takes `refx = …;` for a reference `x` (mended upstream, #2599). In the cleaned text
+/// such names have a second `ref` before them, without a space.
+fn whole_names(namespace: &mut NamespaceDef, file: &Path) -> CalyxResult<()> {
+    let cells = namespace.components.iter_mut().flat_map(|component| &mut component.cells);
+    let mut references = cells.filter(|cell| cell.reference).peekable();
+    if references.peek().is_none() {
+        return Ok(());
+    }
+    let text = fs::read_to_string(file).map_err(|error| Error::misc(error.to_string()))?;
+    for cell in references {
+        let (_, start, end) = cell.attributes.copy_span().get_location();
+        let word = text.get(start..end).and_then(first_word);
+        cell.reference = word == Some("ref");
+    }
+    Ok(())
+}
+
+/// The first word of a declaration, behind its attributes (`@name`, `@name(…)`) and comments.
+fn first_word(declaration: &str) -> Option<&str> {
+    let mut rest = declaration.trim_start();
+    loop {
+        rest = if let Some(comment) = rest.strip_prefix("//") {
+            comment.split_once('\n')?.1
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/")?.1
+        } else if let Some(attribute) = rest.strip_prefix('@') {
+            attribute.trim_start_matches(in_name)
+        } else if let Some(value) = rest.strip_prefix('(') {
+            value.split_once(')')?.1
+        } else {
+            return rest.split(|c| !in_name(c)).next();
+        };
+        rest = rest.trim_start();
+    }
+}
+
+fn in_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-'".contains(c)
 }
 
 /// Write the standard library below `folder`, as `primitives/…`.

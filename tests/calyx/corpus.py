@@ -8,8 +8,9 @@ memories are filled with small numbers. For each, cycles and memories must be eq
 must obey the model's laws and both flame graphs must add up.
 
 The memories of the default configuration must also be those of the program without any
-optimisation, unless they depend on timing, and, with `--main`, those of a build by that compiler,
-in as many cycles: it is another compiler than the built-in one, best that of Calyx's main branch.
+optimisation, unless they depend on what it leaves open, and, with `--main`, those of a build by
+that compiler, in as many cycles: it is another compiler than the built-in one, best that of
+Calyx's main branch.
 
 Prints one row a program and configuration and a summary; exits with 1 if anything differs. The
 table of counts has the columns `program`, `cycles_main` and `cycles_0.7.1`; a program is looked
@@ -158,7 +159,7 @@ def unoptimised(program: Path, data: Path | None, options: CalyxOptions) -> Row:
     cycles = judgement.optimised.cycles
     if judgement.holds:
         return Row(name, what, "equal", cycles)
-    wrong = "depends on timing" if judgement.timing is not None else "WRONG"
+    wrong = "WRONG" if judgement.open_ is None else f"depends on {judgement.open_.on.what}"
     return Row(name, what, wrong, cycles, judgement.explanation)
 
 

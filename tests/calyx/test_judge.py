@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from calyx.corpus import stock_run
 from calyx.wrong_compiler import MUTATIONS, PROGRAM
 from cyclescope import _native
 from cyclescope.calyx import (
@@ -18,6 +19,7 @@ from cyclescope.calyx import (
     read_expected,
     verify_program,
 )
+from cyclescope.calyx._judge import Open
 from cyclescope.cli import main
 from cyclescope.errors import DataError, VerifyError
 from cyclescope.sim import Memory
@@ -50,6 +52,22 @@ component main() -> () {
 }
 """
 
+# The register takes what stands at its input in every cycle, and mostly nothing does.
+UNDRIVEN = """\
+import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells { @external m = comb_mem_d1(8, 1, 1); r = std_reg(8); }
+  wires {
+    r.write_en = 1'd1;
+    static<1> group set { r.in = 8'd7; }
+    static<1> group wait { }
+    group save { m.addr0 = 1'd0; m.write_data = r.out; m.write_en = 1'd1; save[done] = m.done; }
+  }
+  control { seq { static seq { set; wait; } save; } }
+}
+"""
+
 
 def files(folder: Path, text: str, words: int) -> tuple[Path, Path]:
     program, data = folder / "program.futil", folder / "data.json"
@@ -74,7 +92,7 @@ def test_a_wrong_pass_is_named(name: str, tmp_path: Path) -> None:
     judgement = judge_program(program, data, wrong_compiler(tmp_path, name))
     wrong, _ = MUTATIONS[name]
     assert not judgement.holds
-    assert judgement.timing is None
+    assert judgement.open_ is None
     first = judgement.suspects[0]
     assert (first.name, first.first) == (wrong, True)
     assert first.cures or first.reason
@@ -104,9 +122,31 @@ def test_what_depends_on_timing_is_no_fault_of_a_pass(tmp_path: Path) -> None:
     program, data = files(tmp_path, RACE, 1)
     judgement = judge_program(program, data, CalyxOptions())
     assert not judgement.holds
-    assert judgement.timing is not None
+    assert judgement.open_ is not None
     assert judgement.suspects == ()
+    assert judgement.open_.on is Open.TIMING
     assert "depend on timing" in judgement.explanation
+
+
+def test_what_depends_on_a_port_that_nothing_drives_is_no_fault_of_a_pass(tmp_path: Path) -> None:
+    program, data = files(tmp_path, UNDRIVEN, 1)
+    judgement = judge_program(program, data, CalyxOptions())
+    assert not judgement.holds
+    assert judgement.open_ is not None
+    assert judgement.open_.on is Open.UNDRIVEN
+    assert judgement.suspects == ()
+    assert "data ports hold while nothing drives them" in judgement.explanation
+
+
+def test_control_does_not_depend_on_ones_where_nothing_drives(tmp_path: Path) -> None:
+    program, data = files(tmp_path, PROGRAM, 4)
+    reference = judge_program(program, data, CalyxOptions()).reference
+    passes = list(reference.program.record.passes)
+    passes.insert(passes.index("default-assigns"), "drive-undriven-data")
+    told = CalyxOptions(passes=tuple(passes))
+    other = stock_run(program, data, told)
+    assert (other.cycles, other.trouble) == (reference.cycles, "")
+    assert other.memories == reference.memories
 
 
 def test_a_program_that_does_not_end_without_optimisation(tmp_path: Path) -> None:

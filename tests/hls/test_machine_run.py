@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+import struct
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -10,9 +12,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cyclescope.analyse import same_results
 from cyclescope.cli import main, program
 from cyclescope.errors import DataError
 from cyclescope.hls import MemoryModel, compile_c, machine_of, measure, read_memory_model
+from cyclescope.hls._compare import contents
 from cyclescope.hls._run import run_machine
 from cyclescope.model import Kind, check_laws, load
 from cyclescope.sim import call
@@ -41,6 +45,16 @@ int main(void) {
   }
   printf("%g %g\\n", s, t[3]);
   return 0;
+}
+"""
+
+PAIRS = """\
+struct pair { signed char a; float b; };
+int main(void) {
+  struct pair p[1] = {{1, 2.0f}};
+  #pragma omp target map(tofrom: p[0:1])
+  p[0].b += 1;
+  return p[0].b != 3.0f;
 }
 """
 
@@ -142,6 +156,40 @@ def test_starting_threads_takes_time(source: Path) -> None:
     slow = measure(compiled, start_cost=5000)
     assert slow.agrees
     assert 3 * 5000 < slow.run.cycles < 3 * 5000 + 2000
+
+
+def test_a_profile_holds_what_the_arrays_were(tmp_path: Path) -> None:
+    whole = TEXT.replace("s = 0, t[4];", "s = 0; int t[4];").replace("%g %g", "%g %d")
+    one, other = tmp_path / "one.c", tmp_path / "other.c"
+    one.write_text(whole)
+    other.write_text(whole.replace("own += block[i] * block[i]", "own += block[i]"))
+    found = measure(compile_c(one))
+    slow = measure(compile_c(one), memory=MemoryModel(controller=90))
+    # Threads add to `s` in an order that is open, so that its bits say nothing.
+    assert [m.memory for m in found.profile.meta.memories] == ["a", "t"]
+    assert found.run.cycles != slow.run.cycles
+    assert found.profile.meta.memories == slow.profile.meta.memories
+    a, t = found.profile.meta.memories
+    assert (a.before, a.expected, t.before) == (a.after, "", "")
+    assert t.after == t.expected != a.after
+    results = same_results(found.profile, measure(compile_c(other)).profile)
+    assert results is not None
+    assert (results.compared, results.differing) == (("a", "t"), ("t",))
+
+
+def test_nan_and_padding_do_not_change_a_digest(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.c"
+    file.write_text(PAIRS)
+    program = compile_c(file)
+    first = struct.pack("<b3xf", 1, math.nan)
+    quiet = struct.pack("<b3sI", 1, b"xyz", 0xFFC00001)
+    other = struct.pack("<b3xf", 2, math.nan)
+
+    def after(data: bytes) -> str:
+        (found,) = contents(program, {"p": first}, {"p": first}, {"p": data})
+        return found.after
+
+    assert after(first) == after(quiet) != after(other)
 
 
 def test_verilator_has_no_warnings(source: Path, tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
 """The judge of optimised programs: the memories of a build that shares no optimiser with them.
 
 A program is compiled with the shortest list of passes that lowers it and run. Where the memories
-of the build that is judged differ, either the program's own result depends on timing, which is
-tried by putting waits into its control, or a pass changed its meaning. That pass is found in two
-ways: the list with the pass left out gives the right memories; and the passes before it, then
-nothing but lowering, do so too, while with it they do not.
+of the build that is judged differ, either the program leaves its own result open, or a pass changed
+its meaning. A result may depend on timing, which is tried by putting waits into the control, and
+on what a port marked `@data` holds while nothing drives it, which is tried by driving it. The pass
+is found in two ways: the list with the pass left out gives the right memories; and the passes
+before it, then nothing but lowering, do so too, while with it they do not.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from cyclescope._files import scratch
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from cyclescope.model import Meta
     from cyclescope.sim import Difference, Memory, MemoryData
 
-__all__ = ["Judgement", "Outcome", "Suspect", "judge_program", "judged"]
+__all__ = ["Judgement", "Open", "OpenResult", "Outcome", "Suspect", "judge_program", "judged"]
 
 _LOWER = (
     "wrap-main", "go-insertion", "wire-inliner", "clk-insertion", "reset-insertion",
@@ -50,6 +52,8 @@ _INSTEAD = {
 }
 # They look at a program and do not change it.
 _CHECKS = ("well-formed", "papercut", "canonicalize")
+# Ports have all their assignments now, and not yet a default.
+_BEFORE_DEFAULTS = "default-assigns"
 _LEAST_LIMIT = 100_000  # cycles
 _TIMES = 20  # as long as the program without optimisation may a build of it run
 _TRIES = 4  # of other timings
@@ -94,6 +98,45 @@ class Suspect:
     reason: str = ""
 
 
+class Open(Enum):
+    """What a program leaves open, and its result depends on."""
+
+    TIMING = (
+        "timing",
+        "its control waits here and there",
+        "order what writes and reads it (seq, @sync)",
+    )
+    UNDRIVEN = (
+        "what data ports hold while nothing drives them",
+        "these hold ones",
+        "drive the port, or do not read it then",
+    )
+
+    def __init__(self, what: str, when: str, cure: str) -> None:
+        self.what = what
+        self.when = when
+        self.cure = cure
+
+
+@dataclass(frozen=True)
+class OpenResult:
+    """A program whose result without optimisation changes with what it leaves open.
+
+    Attributes:
+        on: what the result depends on.
+        found: the first word that changed, or why the run did not end.
+    """
+
+    on: Open
+    found: Difference | str
+
+    @property
+    def told(self) -> str:
+        """What was seen, for people."""
+        found = self.found if isinstance(self.found, str) else self.found.told("and not")
+        return f"without optimisation, too, they differ when {self.on.when} ({found})"
+
+
 @dataclass(frozen=True)
 class Judgement:
     """An optimised program against the same without optimisation.
@@ -102,8 +145,8 @@ class Judgement:
         optimised, reference: the two runs.
         by: the user's compiler if that compiled the reference, None for the built-in one.
         differing: the first word of each memory that differs, and how many do.
-        timing: the memory in which the program without optimisation gives other results as soon as
-            its control waits here and there; None if it does not, or nothing differs.
+        open_: what the result depends on though the program leaves it open; None if nothing was
+            found, or nothing differs.
         suspects: the passes that make the difference, the likeliest first.
     """
 
@@ -111,7 +154,7 @@ class Judgement:
     reference: Outcome
     by: OwnCompiler | None
     differing: tuple[Difference, ...] = ()
-    timing: Difference | str | None = None
+    open_: OpenResult | None = None
     suspects: tuple[Suspect, ...] = ()
 
     @property
@@ -134,13 +177,9 @@ class Judgement:
         return f"{what}; {self._cause()}"
 
     def _cause(self) -> str:
-        if self.timing is not None:
-            found = self.timing if isinstance(self.timing, str) else self.timing.told("and not")
-            return (
-                "its results depend on timing: without optimisation, too, they differ when its"
-                f" control waits here and there ({found}); order what writes and reads it (seq,"
-                " @sync)"
-            )
+        if self.open_ is not None:
+            on = self.open_.on
+            return f"its results depend on {on.what}: {self.open_.told}; {on.cure}"
         if not self.suspects:
             return "no single pass makes the difference; try leaving out several (-d)"
         first = self.suspects[0]
@@ -183,7 +222,7 @@ def judge_program(
 def judged(meta: Meta, outcome: Outcome, data: Path | None, options: CalyxOptions) -> Meta:
     """Say in the head of a run's profile what its memories should be, and whether they are.
 
-    What cannot be judged, or depends on timing, is noted as an anomaly.
+    What cannot be judged, or depends on what the program leaves open, is noted as an anomaly.
 
     Args:
         meta: the head, with the contents of the memories.
@@ -200,9 +239,9 @@ def judged(meta: Meta, outcome: Outcome, data: Path | None, options: CalyxOption
         note = Anomaly("not judged", Severity.INFO, 1, str(error))
         return replace(meta, anomalies=(*meta.anomalies, note))
     found = _compare(outcome, reference)
-    if found and judge.timing(reference):
-        what = "without optimisation, too, they differ when its control waits here and there"
-        note = Anomaly("results depend on timing", Severity.INFO, len(found), what)
+    if found and (open_ := judge.left_open(reference)):
+        name = f"results depend on {open_.on.what}"
+        note = Anomaly(name, Severity.INFO, len(found), open_.told)
         return replace(meta, anomalies=(*meta.anomalies, note))
     right = {m.name: memory_digest(m, reference.memories[m.name]) for m in reference.declared}
     notes = [
@@ -254,8 +293,8 @@ class _Judge:
         found = Judgement(optimised, reference, self.by, differing)
         if found.holds:
             return found
-        if timing := self.timing(reference):
-            return replace(found, timing=timing)
+        if open_ := self.left_open(reference):
+            return replace(found, open_=open_)
         return replace(found, suspects=tuple(self._suspects(flat, reference)))
 
     def reference(self) -> Outcome:
@@ -314,22 +353,24 @@ class _Judge:
             return False
         return not outcome.stopped and not _compare(outcome, reference)
 
-    # Does the program's own result depend on timing?
+    # Does the program leave its own result open?
 
-    def timing(self, reference: Outcome) -> Difference | str | None:
+    def left_open(self, reference: Outcome) -> OpenResult | None:
         self._bound(reference)
         for turn in range(_TRIES):
             self.progress(f"with waits in its control ({turn + 1} of {_TRIES})")
-            with scratch("calyx") as folder:
-                try:
-                    copy = with_waits(self.path, folder, turn)
-                    outcome = self._run(_lowered(copy, self.by))
-                except CyclescopeError:
-                    return None
-            if outcome.stopped:
-                return outcome.stopped
-            if found := _compare(outcome, reference):
-                return found[0]
+            # What cannot be made, built or settled says nothing.
+            with suppress(CyclescopeError), scratch("calyx") as folder:
+                copy = with_waits(self.path, folder, turn)
+                other = self._run(_lowered(copy, self.by))
+                if found := _changed(other, reference):
+                    return OpenResult(Open.TIMING, found)
+        if self.by is None:
+            self.progress("with ones where nothing drives data")
+            with suppress(CyclescopeError):
+                other = self._run(_lowered(self.path, None, undriven=True))
+                if found := _changed(other, reference):
+                    return OpenResult(Open.UNDRIVEN, found)
         return None
 
     # Which pass?
@@ -401,6 +442,11 @@ def _compare(found: Outcome, reference: Outcome) -> tuple[Difference, ...]:
     return differences(reference.declared, found.memories, reference.memories)
 
 
+def _changed(other: Outcome, reference: Outcome) -> Difference | str | None:
+    """The first word in which a run differs, or why it did not end."""
+    return other.stopped or next(iter(_compare(other, reference)), None)
+
+
 def _known(names: Sequence[str], compiler: OwnCompiler | None) -> list[str]:
     """Those passes of a list that a compiler has."""
     if compiler is None:
@@ -408,17 +454,21 @@ def _known(names: Sequence[str], compiler: OwnCompiler | None) -> list[str]:
     return [name for name in names if name in compiler.aliases]
 
 
-def _lowered(path: Path, compiler: OwnCompiler | None) -> Program:
-    """The program without any optimisation.
+def _lowered(path: Path, compiler: OwnCompiler | None, *, undriven: bool = False) -> Program:
+    """The program without any optimisation; `undriven`: with ones where nothing drives data.
 
     Raises:
         SourceError: it cannot be compiled so.
     """
-    passes = _known(_UNOPTIMISED, compiler)
+    wanted: tuple[str, ...] = _UNOPTIMISED
+    if undriven:
+        at = wanted.index(_BEFORE_DEFAULTS)
+        wanted = (*wanted[:at], "drive-undriven-data", *wanted[at:])
+    passes = _known(wanted, compiler)
     try:
         return compile_program(path, passes=passes, instrument=False, compiler=compiler)
     except SourceError as error:
-        other = _known([n for p in passes for n in _INSTEAD.get(p, (p,))], compiler)
+        other = _known([n for p in wanted for n in _INSTEAD.get(p, (p,))], compiler)
         try:
             return compile_program(path, passes=other, instrument=False, compiler=compiler)
         except SourceError:

@@ -4,7 +4,8 @@ Today's Calyx prints positions that release 0.7.1 does not parse: sets on statem
 (`@pos{3}`), sets on declarations (`group g<"pos"={3}>`) and a table that resolves them
 (`sourceinfo #{ FILES … POSITIONS … }#`). They are read here and replaced by blanks, so that
 every other byte keeps its place. Constants in floating point, which it does not parse either,
-become constants of the same bits.
+become constants of the same bits; cells whose names begin with `ref`, which it takes for
+references, get a second `ref` that the reader of the syntax tree takes off again.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _TOKENS = re.compile(
     rb'|(?P<string>"[^"\n]*")'
     rb"|(?P<constant>std_float_const\s*\(\s*(?P<as>\d+)\s*,\s*(?P<bits>\d+)\s*,"
     rb"\s*(?P<number>-?(?:\d+(?:\.\d+)?|(?i:inf|infinity|nan)))\s*\))"
+    rb"|(?<![\w'-])ref\s+[\w'-]+"
+    rb"|(?P<name>(?<![\w'-])ref(?=[\w'-]*\s*=\s*[A-Za-z_][\w'-]*\s*\())"
     rb"|(?P<run>" + _AT + rb"(?:\s+" + _AT + rb")*)",
     re.DOTALL,
 )
@@ -157,7 +160,7 @@ def _read(path: Path, main: Path) -> ProgramText:
             clean[begin:end] = re.sub(rb"[^\n]", b" ", data[begin:end])
     _check_depth(path, bytes(clean))
     lines = [0, *(m.end() for m in re.finditer(b"\n", data))]
-    text, shifts = _with_constants(path, data, bytes(clean))
+    text, shifts = _rewritten(path, data, bytes(clean))
     return ProgramText(path, name, data, text, text != data, sets, table, lines, shifts)
 
 
@@ -187,27 +190,35 @@ def _check_depth(path: Path, text: bytes) -> None:
             )
 
 
-def _with_constants(path: Path, data: bytes, clean: bytes) -> tuple[bytes, list[tuple[int, int]]]:
-    """The text with floating-point constants in bits, and what that moved."""
+def _rewritten(path: Path, data: bytes, clean: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """The text with other constants and names, and what that moved."""
     parts: list[bytes] = []
     shifts: list[tuple[int, int]] = []
     end = length = 0
     for match in _TOKENS.finditer(data):
-        if match["constant"] is None:
+        if match["name"] is not None:
+            new = b"refref"
+        elif match["constant"] is not None:
+            new = _in_bits(path, match)
+        else:
             continue
-        width = int(match["bits"])
-        try:
-            bits = float_constant(int(match["as"]), width, match["number"].decode())
-        except ValueError as error:
-            line = data.count(b"\n", 0, match.start()) + 1
-            raise SourceError(f"{path}:{line}: std_float_const: {error}; correct it") from None
-        parts += [clean[end : match.start()], b"std_const(%d, %d)" % (width, bits)]
-        # Lines stay what they are: the compiler's messages have them.
-        parts.append(b"\n" * match[0].count(b"\n"))
+        parts += [clean[end : match.start()], new]
+        length += match.start() - end + len(new)
         end = match.end()
-        length += sum(map(len, parts[-3:]))
         shifts.append((length, end - length))
     return b"".join([*parts, clean[end:]]), shifts
+
+
+def _in_bits(path: Path, match: re.Match[bytes]) -> bytes:
+    """A floating-point constant as one of bits."""
+    width = int(match["bits"])
+    try:
+        bits = float_constant(int(match["as"]), width, match["number"].decode())
+    except ValueError as error:
+        line = match.string.count(b"\n", 0, match.start()) + 1
+        raise SourceError(f"{path}:{line}: std_float_const: {error}; correct it") from None
+    # Lines stay what they are: the compiler's messages have them.
+    return b"std_const(%d, %d)" % (width, bits) + b"\n" * match[0].count(b"\n")
 
 
 def _blanks(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cyclescope._files import write_together
 from cyclescope._stack import deep_recursion
 from cyclescope.errors import OutputError, RunError
-from cyclescope.hls._compare import differences, order_matters
+from cyclescope.hls._compare import contents, differences, order_matters
 from cyclescope.hls._host import Host
 from cyclescope.hls._machine import build_machine
 from cyclescope.hls._machine_memory import BANKS, LINE
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._run import HardwareRun
     from cyclescope.hls._trace_format import TraceLayout
     from cyclescope.hls._unit_top import UnitOptions
-    from cyclescope.model import Profile
+    from cyclescope.model import Contents, Profile
 
 __all__ = ["PERIOD", "START_COST", "Measurement", "machine_of", "measure", "write_rtl"]
 
@@ -189,9 +189,11 @@ def measure(
         if failed is not None:
             raise failed
         differing: tuple[str, ...] = ()
+        memories: tuple[Contents, ...] = ()
         stdout, status = native.stdout, native.status
         if run.complete and only is None:
             differing = tuple(differences(program, native.outputs, run.arrays))
+            memories = contents(program, native.inputs, native.outputs, run.arrays)
             stdout, status = host.replay(run.arrays, arguments)
     inputs = {
         Path(name).name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
@@ -214,7 +216,7 @@ def measure(
             stop_reason="" if run.complete else run.stop_reason,
         )
     profile = replace(
-        profile,
+        profile.with_meta(memories=memories),
         sources={
             Path(name).name: text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             for name, text in program.unit.sources.items()
