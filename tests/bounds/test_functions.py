@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cyclescope.bounds import Bounds, estimate, levels_of, profile_of, report_dict
+from cyclescope.bounds import Bounds, differences, estimate, levels_of, profile_of, report_dict
 from cyclescope.errors import SourceError
 from cyclescope.model import Kind, check_laws
 
@@ -223,6 +223,9 @@ def test_data_dependent_control_runs_and_is_counted() -> None:
          "k.c:2: subscript 4 of a, extent 4, in `a[i] = a[0] + 1` leaves the array"),
         ("void kernel(int a[4][4]) { for (int i = 0; i < 4; i++) a[i][i - 1] = a[0][0] * 2; }",
          "k.c:1: subscript -1 of a, extent 4 (dimension 2), in `a[i][i - 1] = a[0][0] * 2`"),
+        ("void kernel(int *a, int b[4]) { for (int i = 0; i < 4; i++) a[i] = b[i] + 1; }",
+         "k.c:1: how many elements a points to is told by no caller, and `a[i] = b[i] + 1` needs "
+         "more than one; give it with --arg a=…"),
         ("void kernel(int a[4]) { int *p = &a[2]; p[2] = a[0] + 1; }",
          "k.c:1: element 4 of a, which has 4, in `p[2] = a[0] + 1`"),
         ("void kernel(int a[4]) { a[0] = a[1] / (a[2] - a[2]); }",
@@ -235,3 +238,21 @@ def test_refused_by_name_and_line(text: str, message: str) -> None:
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
     assert ";" in str(caught.value) or "`" in str(caught.value)
+
+
+def test_a_struct_by_value_without_a_main() -> None:
+    text = """
+    struct p { int k; double w; int v[2]; };
+    double kernel(const struct p q, double a[4]) {
+        double s = 0;
+        for (int i = 0; i < 4; i++) s += a[i] * q.w + q.v[i & 1];
+        a[0] = s + q.k;
+        return s;
+    }
+    """
+    found = run(text, verify=True)
+    assert differences(found) == []
+    assert "double q.w" in found.network.made_up
+    given = {"q.k": [3], "q.w": [0.5], "q.v": [1, 2], "a": [1.0, 2.0, 3.0, 4.0]}
+    values = run(text, values=True, data={**given, "q.k": 3, "q.w": 0.5}).values
+    assert values["a"].tolist() == [14.0, 2.0, 3.0, 4.0]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from cyclescope.bounds._counters import expressions
 from cyclescope.bounds._forms import literal
 from cyclescope.c import Call, Name, Scalar, Struct, Void, body_start, walk
-from cyclescope.errors import SourceError, ToolError
 from cyclescope.sim import call, find_compiler
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from cyclescope.bounds._network import Network
     from cyclescope.c import Function, Unit
+    from cyclescope.errors import ToolError
 
 __all__ = ["FLAGS", "Host", "makes_up"]
 
@@ -144,19 +144,19 @@ class Host:
         lines = ["extern void cyclescope_make_up(void **);", "int main(void) {"]
         passed, addresses = [], []
         for number, param in enumerate(self.kernel.params):
+            size = memories[number].size if number in memories else 1
+            memory = f"static unsigned char b{number}[{size}] __attribute__((aligned(64)));"
             if isinstance(param.type, Struct):
-                raise SourceError(
-                    f"{param.where}: a struct passed by value, {param.name}, cannot be made up; "
-                    f"write a main that calls {self.kernel.name}"
-                )
+                # Its type is that of a variable declared as the parameter is.
+                lines.append(f"{memory} {self.unit.text(param.where)};")
+                passed.append(f"*(__typeof__({param.name}) *)b{number}")
+                addresses.append(f"(void *)b{number}")
+                continue
             if isinstance(param.type, Scalar):
                 value = network.scalars.get(param.name, 1.5)
                 lines.append(f"{param.type} a{number} = {literal(value, param.type)};")
             else:
-                size = memories[number].size if number in memories else 1
-                aligned = "__attribute__((aligned(64)))"
-                lines.append(f"static unsigned char b{number}[{size}] {aligned};")
-                lines.append(f"void *a{number} = b{number};")
+                lines.append(f"{memory} void *a{number} = b{number};")
             passed.append(f"a{number}")
             addresses.append(f"(void *)&a{number}")
         lines.append(f"void *args[] = {{{', '.join([*addresses, '0'])}}};")

@@ -29,7 +29,7 @@ from cyclescope.errors import InputError, SourceError
 if TYPE_CHECKING:
     from cyclescope.bounds._calibration import Calibration
 
-__all__ = ["find_kernel", "network_of"]
+__all__ = ["called_with", "find_kernel", "network_of"]
 
 
 def find_kernel(unit: Unit, name: str | None) -> Function:
@@ -78,7 +78,7 @@ def network_of(
         InputError: the calibration or the arguments name something that isn't there.
     """
     _check_arguments(unit, kernel, arguments)
-    known = {**_called_with(unit, kernel), **calibration.arguments, **arguments}
+    known = {**called_with(unit, kernel), **calibration.arguments, **arguments}
     network = Network(kernel.name, loose=loose)
     network.scalars = {p.name: known[p.name] for p in kernel.params if p.name in known}
     lowering = Lowering(unit, network, calibration, known, hosted=hosted)
@@ -99,7 +99,7 @@ def _check_arguments(unit: Unit, kernel: Function, arguments: dict[str, int | fl
             raise InputError(f"--arg {name}: {kernel.name} has no such parameter; it has: {listed}")
 
 
-def _called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:
+def called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:
     """Scalar parameters and pointers' extents, as the first call in the text passes them."""
     for function in unit.functions.values():
         for call in _calls(function):

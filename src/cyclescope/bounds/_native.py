@@ -520,6 +520,12 @@ class Program:
         else:
             what = f"subscript {value} of {array.name}, extent {array.dims[dimension]}"
             what += f" (dimension {dimension + 1})," if len(array.dims) > 1 else ","
+        name = array.name.split(".")[0]
+        if name in network.guessed:
+            raise OutsideError(
+                f"{site.where}: how many elements {name} points to is told by no caller, and "
+                f"`{site.text}` needs more than one; give it with --arg {name}=…", array
+            )  # fmt: skip
         raise OutsideError(
             f"{site.where}: {what} in `{site.text}` leaves the array; mend the bounds", array
         )

@@ -247,6 +247,7 @@ class Network:
         moving: whether memory is reached through pointers whose target only the run finds.
         loose: parameters whose declared extents the program doesn't keep to.
         made_up: what is no part of the program but was made up to run it, for people.
+        guessed: pointer parameters that are taken for one element, since nobody tells how many.
         result: the storage that the kernel's result is left in.
     """
 
@@ -254,6 +255,7 @@ class Network:
     moving: bool = False
     loose: frozenset[str] = frozenset()
     made_up: list[str] = field(default_factory=list)
+    guessed: set[str] = field(default_factory=set)
     result: Storage | None = None
     memories: list[Memory] = field(default_factory=list)
     storages: list[Storage] = field(default_factory=list)

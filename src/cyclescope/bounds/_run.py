@@ -15,7 +15,7 @@ from cyclescope.bounds._curve import Resources, curve_of
 from cyclescope.bounds._detail import Detail, detail_of
 from cyclescope.bounds._estimate import Bounds, Estimate
 from cyclescope.bounds._host import Host, makes_up, undefined
-from cyclescope.bounds._kernel import find_kernel, network_of
+from cyclescope.bounds._kernel import called_with, find_kernel, network_of
 from cyclescope.bounds._native import OutsideError, Program, Records, TooManyFiringsError
 from cyclescope.c import Pointer, Scalar, link, read_c
 from cyclescope.errors import InputError, SourceError, ToolError
@@ -231,14 +231,17 @@ def _estimated(
 ) -> Bounds:
     given, report, arguments, memory, values = options
     detail, detail_limit, data, resources = kinds
+    guessed: set[str] = set()
     if host is not None and made_up:
         # What its `main` will make up must be known here as well.
-        for param in function.params:
-            if isinstance(param.type, Pointer):
-                arguments.setdefault(param.name, 1)
+        told = {**called_with(unit, function), **given.arguments, **arguments}
+        pointers = [param.name for param in function.params if isinstance(param.type, Pointer)]
+        arguments.update({name: told.get(name, 1) for name in pointers})
+        guessed = {name for name in pointers if name not in told}
     unit, network, declarations, used = _prepared(
         unit, function, given, report, arguments, hosted=host is not None, loose=loose
     )
+    network.guessed |= guessed
     contents = contents_of(network, data) if data else None
     if host is not None and made_up:
         for param in function.params:

@@ -238,9 +238,10 @@ class Storages(Processes):
 
     def _pointed(self, variable: Variable) -> int | None:
         number = self.arguments.get(variable.name)
-        if number is None:
-            return None if self.hosted else 1
-        return int(number)
+        if number is None and not self.hosted:
+            self.network.guessed.add(variable.name)
+            return 1
+        return None if number is None else int(number)
 
     def _constant(self, node: Expr, variable: Variable) -> int:
         value = fold(node, self.arguments)
