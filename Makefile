@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units fuzz bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units fuzz soak signals bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -71,6 +71,12 @@ units: setup     ## stream vectors through the arithmetic units: make units [VEC
 # Guided by coverage where atheris is installed (pip install --group fuzz); goes on where it stopped.
 fuzz: setup      ## feed invented input to all that reads: make fuzz [MINUTES=N] [SEED=N]
 	nice -n 19 $(BIN)/python scripts/fuzz.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
+
+soak: setup      ## run every verb again and again: nothing may grow: make soak [MINUTES=N] [SEED=N]
+	nice -n 19 $(BIN)/python scripts/soak.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
+
+signals: setup   ## signals at random times over every verb: make signals [COUNT=N] [SEED=N]
+	$(BIN)/python tests/security/signals.py $(or $(COUNT),1000) $(SEED)
 
 bench: setup     ## measure what the README promises
 	$(BIN)/python benches/bench_calyx.py

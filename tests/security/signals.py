@@ -157,6 +157,15 @@ class Bench:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
+    def damaged(self, rng: random.Random) -> Path:
+        """A copy of the inputs, each of which is cut somewhere."""
+        folder = self.inputs.with_name("damaged")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.inputs, folder)
+        for path in folder.iterdir():
+            os.truncate(path, rng.randrange(path.stat().st_size))
+        return folder
+
     def made(self) -> dict[str, str]:
         """Files that are there, and their digests."""
         return {
@@ -290,6 +299,9 @@ def disturb(count: int, seed: int, verbs: list[str] | None = None) -> Tally:
 
 def main() -> int:
     """Say what happened."""
+    # Whoever starts this in the background may have it ignore them, and so would what it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)
     print(f"seed {seed}", flush=True)

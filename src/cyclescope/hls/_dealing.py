@@ -71,7 +71,10 @@ class Dealing(Loops):
             chunk = self.constants.value(words[2:])
             if chunk is None or chunk < 1:
                 raise self.refuse(directive.where, "schedule: give a positive constant chunk")
-        depth = self.constants.value(directive.clause("collapse") or ("1",)) or 1
+        collapsed = directive.clause("collapse")
+        depth = 1 if collapsed is None else self.constants.value(collapsed)
+        if depth is None or depth < 1:
+            raise self.refuse(directive.where, "collapse: give a positive constant number of loops")
         nest: list[_Canonical] = []
         inner = stmt
         for _ in range(depth):

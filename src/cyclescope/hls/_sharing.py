@@ -50,7 +50,10 @@ class Sharing(Reductions):
             SourceError: it isn't supported.
         """
         words = directive.words
-        if words[:1] and words[0] not in _CLAUSES:
+        if not words:
+            written = "".join(word for word, _ in directive.clauses[:1])
+            raise self.refuse(directive.where, f"omp {written} is no directive known here".strip())
+        if words[0] not in _CLAUSES:
             hint = "; the region's own directive begins all threads" if "parallel" in words else ""
             raise self.refuse(
                 directive.where,
