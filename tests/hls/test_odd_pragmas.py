@@ -8,8 +8,9 @@ from cyclescope.errors import CyclescopeError
 from cyclescope.hls import compile_c
 
 ODD = (
-    "%s", "", "!", "3", ",", "(", ")", "( ( (", "()", "\\", '"', "for for", "for(", "for()", "foo(bar)",
-    "critical critical", "critical(", "critical()", "critical(a b)", "parallel", "parallel for",
+    "%s", "", "!", "3", ",", "(", ")", "( ( (", "()", "\\", '"', "for for", "for(", "for()",
+    "foo(bar)", "critical critical", "critical(", "critical()", "critical(a b)", "parallel",
+    "parallel for",
     "schedule", "for schedule", "for schedule(", "for schedule()", "for schedule(,)",
     "for schedule(static,)", "for schedule(static,0)", "for schedule(static,-1)",
     "for schedule(static,x)", "for schedule(static,9999999999999999999999)", "for schedule(4)",

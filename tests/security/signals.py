@@ -1,6 +1,7 @@
 """Signals at random times over every verb: `python tests/security/signals.py [COUNT] [SEED]`.
 
-Each run of a verb gets SIGINT, SIGTERM, SIGHUP, SIGPIPE or SIGKILL at a random time up to that of a
+Each run of a verb, every fifth a program of its own and the others copies of this process in which
+all is loaded, gets SIGINT, SIGTERM, SIGHUP, SIGPIPE or SIGKILL at a random time up to that of a
 whole run. Then nothing that it started may still run after three seconds, every file must be the
 whole one of an undisturbed run or, of a measurement that was stopped, a profile that says so; sets
 of files are there together or not at all; the temporary folder is empty, or after SIGKILL once the
@@ -12,19 +13,24 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import importlib
 import os
 import random
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
+from cyclescope.cli import COMMANDS
 from cyclescope.errors import CyclescopeError
 from cyclescope.model import load
 
@@ -98,12 +104,14 @@ class Verb:
     Attributes:
         name: of it.
         seconds: that it takes undisturbed.
+        short: the same in a copy.
         status: with which it ends then.
         made: name of a file → its digest.
     """
 
     name: str
     seconds: float = 0.0
+    short: float = 0.0
     status: int = 0
     made: dict[str, str] = field(default_factory=dict)
 
@@ -116,6 +124,84 @@ class Tally:
     ends: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     slowest: float = 0.0
+
+
+class Copy:
+    """A verb that runs in a copy of this process: it need not load anything. As `Popen`."""
+
+    def __init__(self, words: list[str], place: Path, environment: dict[str, str]) -> None:
+        preload()
+        self.returncode: int | None = None
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 99
+            try:
+                status = self._run(words, place, environment)
+            except BaseException:  # noqa: BLE001 - as the interpreter does
+                traceback.print_exc()
+            finally:
+                with suppress(OSError, ValueError):
+                    sys.stderr.flush()
+                os._exit(status)
+
+    def _run(self, words: list[str], place: Path, environment: dict[str, str]) -> int:
+        from cyclescope.__main__ import main
+
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.chdir(place)
+        os.environ.clear()
+        os.environ.update(environment)
+        tempfile.tempdir = None
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number, stream in enumerate((nothing, nothing, self._said.fileno())):
+            os.dup2(stream, number)
+        sys.stdout = sys.__stdout__ = os.fdopen(1, "w")  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = os.fdopen(2, "w")  # type: ignore[misc]
+        sys.argv = ["cyclescope", *words]
+        status = main()
+        sys.stdout.flush()
+        return status
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        watched = os.pidfd_open(self.pid)
+        ended = select.select([watched], [], [], timeout)[0]
+        os.close(watched)
+        if not ended:
+            raise subprocess.TimeoutExpired("a copy", timeout or 0)
+        if self.returncode is None:
+            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        self._said.seek(0)
+        return "", self._said.read().decode(errors="replace")
+
+    def __enter__(self) -> Copy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._said.close()
+
+
+Started = subprocess.Popen[str] | Copy
+
+
+@cache
+def preload() -> None:
+    """Load what verbs use; not Polars, whose threads do not survive a copy."""
+    for room in ("analyse", "bounds", "calyx", "hls", "model", "sim", "sweep", "traces", "views"):
+        importlib.import_module(f"cyclescope.{room}")
+    for verb in COMMANDS:
+        importlib.import_module(f"cyclescope.cli._{verb}")
+    for name in ("hls._host", "views._report", "views._flamegraph", "views._timeline"):
+        importlib.import_module(f"cyclescope.{name}")
 
 
 class Bench:
@@ -145,12 +231,19 @@ class Bench:
         if not (self.inputs / "q.cyc").exists():
             shutil.copy(self.inputs / "p.cyc", self.inputs / "q.cyc")
 
-    def start(self, command: str) -> subprocess.Popen[str]:
-        """Run a verb in an empty folder."""
+    def start(self, command: str, *, fresh: bool = True) -> Started:
+        """Run a verb in an empty folder.
+
+        Args:
+            command: its words.
+            fresh: in a program of its own; else in a copy of this process.
+        """
         shutil.rmtree(self.place)
         self.place.mkdir()
         words = [word.replace("IN/", f"{self.inputs}/") for word in command.split()]
         words = [word.replace("SELECT(1)", "SELECT count(*) AS n FROM frames") for word in words]
+        if not fresh:
+            return Copy(words, self.place, self.environment)
         return subprocess.Popen(
             [sys.executable, "-m", "cyclescope", *words],
             cwd=self.place, env=self.environment, text=True, errors="replace",
@@ -174,12 +267,14 @@ class Bench:
             if path.is_file()
         }
 
-    def whole(self, verb: Verb) -> str:
+    def whole(self, verb: Verb, *, fresh: bool = True) -> str:
         """Run it undisturbed; gives what is wrong."""
         begun = time.monotonic()
-        with self.start(VERBS[verb.name]) as process:
+        with self.start(VERBS[verb.name], fresh=fresh) as process:
             said = process.communicate()[1]
         took, found = time.monotonic() - begun, self.made()
+        if not fresh:
+            verb.short = took
         if not verb.seconds:
             verb.seconds, verb.status, verb.made = took, process.returncode, found
             return "" if process.returncode in (0, 5) else f"does not run: {said}"
@@ -230,10 +325,13 @@ class Bench:
             if group & found.keys() and not group <= found.keys()
         ]
 
-    def stop(self, verb: Verb, number: signal.Signals, after: float, tally: Tally) -> None:
-        """Run a verb, disturb it, look."""
+    def stop(
+        self, verb: Verb, number: signal.Signals, part: float, tally: Tally, *, fresh: bool
+    ) -> None:
+        """Run a verb, disturb it after a part of its time, look."""
+        after = part * (verb.seconds if fresh else verb.short)
         before = {path.name for path in self.temporary.iterdir()}
-        process = self.start(VERBS[verb.name])
+        process = self.start(VERBS[verb.name], fresh=fresh)
         time.sleep(after)
         process.send_signal(number)
         sent = time.monotonic()
@@ -257,6 +355,8 @@ class Bench:
             now = {path.name for path in self.temporary.iterdir()}
             complaints += [f"left: {name}" for name in now - before]
         tally.wrong += [f"{what}: {one}" for one in complaints]
+        if isinstance(process, Copy):
+            process.__exit__()
 
 
 def disturb(count: int, seed: int, verbs: list[str] | None = None) -> Tally:
@@ -273,17 +373,19 @@ def disturb(count: int, seed: int, verbs: list[str] | None = None) -> Tally:
         bench = Bench(Path(name))
         known = [Verb(one) for one in verbs or VERBS]
         for verb in known:
-            for _ in range(2):  # the first fills the cache
+            for _ in range(2 if verb.name in MEASURES else 1):  # the first fills the cache
                 verb.seconds = 0.0
                 if wrong := bench.whole(verb):
                     raise SystemExit(f"{verb.name}: {wrong}")
+            if wrong := bench.whole(verb, fresh=False):
+                raise SystemExit(f"{verb.name}: {wrong}")
         try:
             for turn in range(count):
                 verb = known[turn % len(known)]
                 number = rng.choice(STOPS)
-                bench.stop(verb, number, rng.uniform(0, 1.05 * verb.seconds), tally)
+                bench.stop(verb, number, rng.uniform(0, 1.05), tally, fresh=turn % 5 == 0)
                 tally.runs[verb.name] += 1
-                if turn % 10 == 9 and (wrong := bench.whole(verb)):
+                if turn % 10 == 9 and (wrong := bench.whole(verb, fresh=False)):
                     tally.wrong.append(f"{verb.name}: {wrong}")
                 if turn % 50 == 49:
                     print(f"{turn + 1:6,} signals, {len(tally.wrong)} wrong", flush=True)
