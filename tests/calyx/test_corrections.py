@@ -26,6 +26,19 @@ from cyclescope.errors import SourceError
 FOLDER = Path(__file__).parent / "corrections"
 DATA = FOLDER / "data.json"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text("utf-8"))
+STATIC_INVOKE = """\
+import "primitives/core.futil";
+static<2> component keeper() -> () {
+  cells { r = std_reg(8); }
+  wires { static<1> group g { r.in = 8'd1; r.write_en = 1'd1; } }
+  control { static seq { g; g; } }
+}
+component main() -> () {
+  cells { k = keeper(); }
+  wires { }
+  control { static seq { static<2> invoke k()(); } }
+}
+"""
 
 
 def run(name: str, options: CalyxOptions) -> Run:
@@ -97,6 +110,17 @@ def test_a_reserved_name_is_refused(tmp_path: Path) -> None:
     program.write_text(re.sub(r"\br\b", "wait", text), "utf-8")
     with pytest.raises(SourceError, match=r"reserved\.futil:\d+:\d+: .*wait"):
         compile_program(program)
+
+
+def test_a_static_invoke_wants_its_pass(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "static.futil"
+    program.write_text(STATIC_INVOKE, "utf-8")
+    with pytest.raises(
+        SourceError, match=r"static\.futil:\d+:\d+: .*invoke of k needs compile-invoke"
+    ):
+        compile_program(program, passes=("static-inline", "compile-static", "tdcc", "lower"))
+    assert capfd.readouterr() == ("", "")
+    assert stock_run(program, None, CalyxOptions()).cycles == 2
 
 
 @pytest.mark.parametrize("seed", range(3000, 3006))

@@ -70,3 +70,30 @@ impl Visitor for PapercutWarns {
         Ok(())
     }
 }
+
+/// Before static-inline, which prints the component's name and panics.
+#[derive(Default)]
+pub struct NoStaticInvoke;
+
+impl Named for NoStaticInvoke {
+    fn name() -> &'static str {
+        "no-static-invoke"
+    }
+
+    fn description() -> &'static str {
+        "refuse an invoke in static control that is still there (before static-inline)"
+    }
+}
+
+impl Visitor for NoStaticInvoke {
+    fn static_invoke(
+        &mut self,
+        s: &mut ir::StaticInvoke,
+        _comp: &mut ir::Component,
+        _sigs: &ir::LibrarySignatures,
+        _comps: &[ir::Component],
+    ) -> VisResult {
+        let what = format!("invoke of {} needs compile-invoke first", s.comp.borrow().name());
+        Err(Error::pass_assumption("static-inline", what).with_pos(&s.attributes))
+    }
+}

@@ -16,7 +16,7 @@ mod sharing;
 use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::Named;
 use calyx_utils::CalyxResult;
-use checks::{PapercutWarns, ReservedNames};
+use checks::{NoStaticInvoke, PapercutWarns, ReservedNames};
 use empty::DropEmpty;
 use interface::StandardInterface;
 use latency::StaticInferenceEmpty;
@@ -52,7 +52,7 @@ enum Place {
 }
 
 /// The corrections, in the order in which they apply.
-fn corrections() -> [(&'static str, Place); 9] {
+fn corrections() -> [(&'static str, Place); 10] {
     [
         (DropEmpty::name(), Place::Checked),
         (StandardInterface::name(), Place::First),
@@ -63,6 +63,7 @@ fn corrections() -> [(&'static str, Place); 9] {
         (CompileInvokeUsed::name(), Place::Instead("compile-invoke")),
         (StaticInferenceEmpty::name(), Place::Instead("static-inference")),
         (CompileRepeatOwnFsm::name(), Place::Instead("compile-repeat")),
+        (NoStaticInvoke::name(), Place::Before("static-inline")),
     ]
 }
 
@@ -76,7 +77,8 @@ pub fn register(manager: &mut PassManager) -> CalyxResult<()> {
     manager.register_pass::<CellShareInUse>()?;
     manager.register_pass::<StaticInferenceEmpty>()?;
     manager.register_pass::<CompileInvokeUsed>()?;
-    manager.register_pass::<CompileRepeatOwnFsm>()
+    manager.register_pass::<CompileRepeatOwnFsm>()?;
+    manager.register_pass::<NoStaticInvoke>()
 }
 
 /// The names of passes to run for a flat list of released ones, less those disabled.
