@@ -127,3 +127,13 @@ def test_resources_of_a_program_by_its_own_main(tmp_path: Path) -> None:
             row.process.name: row.count for row in found.absolute.firings
         }
     assert found.curve[-1].cycles == found.unbounded.cycles > 20 * 12
+
+
+def test_a_kernel_without_a_firing(tmp_path: Path) -> None:
+    file = tmp_path / "k.c"
+    file.write_text("void kernel(int a[2]) { }\n")
+    drawn = tmp_path / "k.svg"
+    told = CliRunner().invoke(program, ["bounds", str(file), "--curve", str(drawn)])
+    assert told.exit_code == 0
+    assert "absolute bounded by   nothing: no firing" in told.stdout
+    assert drawn.exists()

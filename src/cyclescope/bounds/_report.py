@@ -192,13 +192,15 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
 
 def limits_text(bounds: Bounds, estimate: Estimate) -> str:
     """What bounds an estimate, and by how much of its cycles: the two largest parts."""
+    if not estimate.firings:
+        return "nothing: no firing"
     if bounds.detail is not None:
         limits = bounds.detail.limits[estimate.name][:_LIMITS]
         return "; ".join(
             f"{_of_what(limit)}, {limit.cycles:,} cycles ({_part(limit.cycles, estimate)})"
             for limit in limits
         )
-    if estimate.resources is None or not estimate.firings:
+    if estimate.resources is None:
         return "--detail tells, up to 4 million firings"
     row = max(estimate.firings, key=lambda row: row.count * row.process.interval)
     least = (row.count - 1) * row.process.interval

@@ -97,11 +97,14 @@ class _Writer:
 
     def _axes(self) -> None:
         bottom = _HEIGHT - _BOTTOM
+        end = 0.0  # of the latest figure
         for point in self._points:
-            x = f"{self._x(point.resources):.1f}"
+            at, text = self._x(point.resources), number(point.resources)
+            x, half = f"{at:.1f}", 3.4 * len(text)
             self._svg.leaf("line", x1=x, x2=x, y1=str(_TOP), y2=str(bottom), class_="grid")
-            self._svg.text(number(point.resources), float(x), bottom + 18, "tick",
-                           text_anchor="middle")  # fmt: skip
+            if at - half > end + 4:
+                self._svg.text(text, float(x), bottom + 18, "tick", text_anchor="middle")
+                end = at + half
         for power in range(math.floor(self._low), math.ceil(self._high)):
             for digit in (1, 2, 5):
                 value = digit * 10.0**power
@@ -128,7 +131,9 @@ class _Writer:
             self._svg.text(f"{name}: {number(cycles)}", right, float(at) + (16 if below else -6),
                            "name", text_anchor="end")  # fmt: skip
         self._svg.text("cannot be reached", _LEFT + 8, y + 16, "tick")
-        x = math.sqrt(max(last, 1))
+        if last < 2:
+            return
+        x = math.sqrt(last)
         self._svg.text("absolute ÷ resources", self._x(x) - 8, self._y(absolute / x) + 14, "tick",
                        text_anchor="end" if self._x(x) > _LEFT + 125 else "start")  # fmt: skip
 
