@@ -16,6 +16,7 @@ makes two programs:
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from cyclescope.bounds import differences, estimate
 from cyclescope.c import read_c
 from cyclescope.errors import CyclescopeError
 
+SECONDS = 120  # for one program
 MOST = 20_000  # firings that the interpreter takes
 HEADERS = Path("/usr/include/csmith")
 COMMON = [
@@ -77,6 +79,10 @@ def plain(seed: int, folder: Path) -> int:
     return found.firings
 
 
+def _ends(*_: object) -> None:
+    raise TimeoutError
+
+
 def main() -> int:
     reason = missing()
     if reason:
@@ -84,20 +90,27 @@ def main() -> int:
     count = int(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     told: Counter[str] = Counter()
+    signal.signal(signal.SIGALRM, _ends)
     with tempfile.TemporaryDirectory() as name:
         for seed in range(first, first + count):
             for kind in (whole, plain):
                 try:
+                    signal.alarm(SECONDS)
                     firings = kind(seed, Path(name))
+                    signal.alarm(0)
                     what = "equal" if firings else "equal, but nothing fires"
                     if kind is plain and firings > MOST:
                         what = "too long for the interpreter"
                     told[what] += 1
                     print(f"{kind.__name__} {seed}: {what}, {firings} firings", flush=True)
+                except TimeoutError:
+                    told["too long"] += 1
                 except CyclescopeError as error:
+                    signal.alarm(0)
                     told["refused"] += 1
                     print(f"{kind.__name__} {seed}: {error}", flush=True)
                 except Exception as error:  # noqa: BLE001 - any difference is what is looked for
+                    signal.alarm(0)
                     told["DIFFERENT"] += 1
                     print(f"{kind.__name__} {seed}: {type(error).__name__}: {str(error)[:300]}",
                           flush=True)  # fmt: skip

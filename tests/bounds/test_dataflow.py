@@ -81,6 +81,25 @@ SAME = {
            for (int i = 0; i < N; i++) *q++ += *p++ * 3; }""",
         "void kernel(int a[N], int b[N]) { for (int i = 0; i < N; i++) b[i] += a[i] * 3; }",
     ),
+    "fields through a moving pointer": (
+        """struct p { int k; double w; };
+           void kernel(struct p v[N]) { for (int t = 0; t < 3; t++) { struct p *q = v;
+           for (int i = 0; i < N - 1; i++, q++) q->w = q[1].w + 1.5; } }""",
+        """struct p { int k; double w; };
+           void kernel(struct p v[N]) { for (int t = 0; t < 3; t++)
+           for (int i = 0; i < N - 1; i++) v[i].w = v[i + 1].w + 1.5; }""",
+    ),
+    "a counter's step is a value": (
+        """void kernel(int a[N], int b[N]) { int t = 0;
+           for (int i = 0; i < N; i++) { b[i] = (t = t + 1) + 1; a[t % N] += b[i]; } }""",
+        """void kernel(int a[N], int b[N]) { int t = 0;
+           for (int i = 0; i < N; i++) { t++; b[i] = t + 1; a[t % N] += b[i]; } }""",
+    ),
+    "a call that does nothing": (
+        """void none(int v) { int w = v * 3; }
+           void kernel(int a[N]) { for (int i = 0; i < N; i++) { none(a[i]); a[i] += 2; } }""",
+        "void kernel(int a[N]) { for (int i = 0; i < N; i++) a[i] += 2; }",
+    ),
     "assignments inside": (
         """void kernel(int a[N], int b[N]) {
            for (int i = 0; i < N; i++) a[i] += (b[i] = a[i] * 3); }""",
@@ -130,6 +149,15 @@ def test_local_arrays_begin_anew() -> None:
     void kernel(int a[8], int out[3]) { for (int t = 0; t < 3; t++) out[t] = hist(a, t); }
     """
     run(text)
+
+
+def test_the_address_of_a_pointer() -> None:
+    run("""
+    void kernel(int a[8], int b[8]) {
+        int *p = a, **q = &p;
+        for (int i = 0; i < 8; i++) { **q += b[i]; *q = b + 1; }
+    }
+    """)
 
 
 def test_the_kernels_own_result_is_a_process() -> None:

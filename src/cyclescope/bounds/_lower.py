@@ -582,6 +582,7 @@ class Lowering(Storages):
             return bound.text
         assert isinstance(bound, Place)
         assert isinstance(bound.layout, Storage)
+        bound.layout.written = True
         return bound.layout.cell(bound.offset)
 
     def _enter_loop(self, node: Stmt) -> list[tuple[Variable, Place]]:
