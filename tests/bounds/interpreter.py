@@ -300,12 +300,15 @@ class _Run:
         elif init is not None and isinstance(kind, Scalar) and _constant(init):
             memory.cells[at].value = _wrapped(self.value(init, None).value, kind)
 
-    def fire(self, process: Any, ready: list[int], depth: int) -> list[int]:
+    def fire(
+        self, process: Any, ready: list[int], depth: int, passed: Variable | None = None
+    ) -> list[int]:
+        """A firing. What is passed for a parameter may stand where another process does."""
         start = list(ready)
         waits = self.outcome.waits[process]
         for e, most in enumerate(self.resources):
             # It starts when fewer than all resources are held by earlier firings.
-            held = self.held[process][e]
+            held = self.held[process, passed][e]
             free = held[-most] if most is not None and len(held) >= most else 0
             start[e] = max(start[e], free)
             insort(held, start[e] + 1)
@@ -599,7 +602,13 @@ class _Run:
         return id(what) in self.counters.beginnings
 
     def finish(
-        self, firing: Firing, value: Number, cell: Cell, where: Any, begins: Any = None
+        self,
+        firing: Firing,
+        value: Number,
+        cell: Cell,
+        where: Any,
+        begins: Any = None,
+        passed: Variable | None = None,
     ) -> None:
         nothing = not firing.reads and value.form != DATA
         free = value.form == CONSTANT and not firing.reads and not firing.computes
@@ -616,7 +625,7 @@ class _Run:
         # An address costs nothing to compute: this is a copy.
         computes = firing.computes and not isinstance(value.kind, Pointer)
         depth = math.ceil(value.arrival + firing.base) if computes else 1
-        at = self.fire((self.path, where.line, where.column), firing.ready, depth)
+        at = self.fire((self.path, where.line, where.column), firing.ready, depth, passed)
         self.write(cell, value.value, at)
 
     # -- calls ---------------------------------------------------------------------------------
@@ -678,7 +687,7 @@ class _Run:
             if shared and not self.is_written(formal) and actual.variable not in self.addressed:
                 return self.binding(actual.variable)
         memory = Memory(kind)
-        self.finish(firing, value, memory.cells[0], actual.where)
+        self.finish(firing, value, memory.cells[0], actual.where, passed=formal)
         return memory
 
     def struct_formal(self, formal: Variable, given: Address) -> None:
@@ -715,7 +724,11 @@ class _Run:
         return target
 
     def straight(
-        self, function: Function, node: Call, firing: Firing, writes: list[tuple[Cell, Number]]
+        self,
+        function: Function,
+        node: Call,
+        firing: Firing | None,
+        writes: list[tuple[Cell, Number]],
     ) -> Number | None:
         env: dict[Variable, Any] = {}
         for formal, actual in zip(function.params, node.args, strict=True):
@@ -748,7 +761,7 @@ class _Run:
         return None
 
     def straight_assign(
-        self, node: Assign, firing: Firing, writes: list[tuple[Cell, Number]]
+        self, node: Assign, firing: Firing | None, writes: list[tuple[Cell, Number]]
     ) -> None:
         value = self.value(node.value, firing)
         kind = node.target.type
@@ -762,6 +775,7 @@ class _Run:
         if isinstance(target, Name) and target.variable.scope in ("local", "param"):
             self.env[target.variable] = value
             return
+        assert firing is not None
         cell = self.place(target, firing).cell
         cell.value = value.value
         writes.append((cell, value))
@@ -889,7 +903,7 @@ class _Run:
                 if function is None or function.body is None:
                     return self.library(name, args, kind, firing)
                 if _is_simple(self.unit, function):
-                    made_value = self.straight(function, node, firing or Firing(), [])
+                    made_value = self.straight(function, node, firing, [])
                     assert made_value is not None
                     return made_value
                 return self.read(self.effect(node).cells[0], kind, firing)
@@ -1040,6 +1054,8 @@ class _Shape:
             case Unary(op=op, operand=operand):
                 form, at = self.of(operand)
                 return form, at + self.cost("neg" if op == "-" else op, operand.type, form)
+            case Binary(op=",", right=right):
+                return self.of(right)
             case Binary(op=op, left=left, right=right):
                 parts = [self.of(left), self.of(right)]
                 form = max(f for f, _ in parts)
