@@ -349,7 +349,9 @@ class Bench:
         complaints += [f"partial: {one}" for one in self.partial(verb)]
         if "Traceback" in said or "Exception ignored" in said or said.count("\n") > 2:
             complaints.append(f"said: {said}")
-        if process.returncode not in (verb.status, 0, 5, 130, -number, -signal.SIGKILL):
+        # An interrupt while a module is being made of text ends the interpreter by SIGINT.
+        as_it_should = {verb.status, 0, 5, 130, -number, -signal.SIGINT}
+        if process.returncode not in as_it_should:
             complaints.append(f"status {process.returncode}: {said}")
         if process.returncode >= 0:
             now = {path.name for path in self.temporary.iterdir()}
