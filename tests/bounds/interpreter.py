@@ -518,13 +518,8 @@ class _Run:
         if isinstance(kind, Struct):
             self.copy(self.place(node.value, firing), place, kind, firing, node.where)
             return place
-        if isinstance(inner, Assign):
-            value = self.value(inner.target, firing)
-            if inner is not node.value:
-                assert isinstance(node.value, Cast)
-                value = self.converted(value, node.value.type, firing)
-        elif node.op == "=":
-            value = self.value(node.value, firing)
+        if node.op == "=":
+            value = self.given_value(node.value, firing)
         elif isinstance(kind, Pointer):
             before = self.read(place.cell, kind, firing)
             by = self.subscript(node.value, firing) * (-1) ** (node.op == "-=")
@@ -532,13 +527,21 @@ class _Run:
         else:
             common = node.common
             before = self.converted(self.read(place.cell, kind, firing), common, firing)
-            by_value = self.value(node.value, firing)
+            by_value = self.given_value(node.value, firing)
             if node.op not in ("<<=", ">>="):
                 by_value = self.converted(by_value, common, firing)
             value = self.binary(node.op[:-1], before, by_value, firing)
         value = self.converted(value, kind, firing)
         self.finish(firing, value, place.cell, node.where, begins=node)
         return place
+
+    def given_value(self, node: Expr, firing: Firing) -> Number:
+        """The value on the right of an assignment; of another one there, what it has assigned."""
+        inner = _uncast(node)
+        if not isinstance(inner, Assign):
+            return self.value(node, firing)
+        value = self.value(inner.target, firing)
+        return value if inner is node else self.converted(value, node.type, firing)
 
     def copy(
         self, source: Address, target: Address, kind: CType, firing: Firing, where: Any
