@@ -15,6 +15,7 @@ from cyclescope.model import (
     Frame,
     Kind,
     Meta,
+    Position,
     Profile,
     ProfileBuilder,
     Runs,
@@ -78,6 +79,7 @@ def broken() -> dict[str, Profile]:
     twice = Series(
         "main", "fsm", "fsm", "", -1, np.array([0, 1]), np.array([2, 3]), np.array([0, 1])
     )
+    far = replace(MAIN, positions=(Position("c", "a.c", 1 << 31),))
     return {
         "at least one cycle": replace(good, schedule=Runs(runs.cycles - 1, runs.tree)),
         "neighbouring runs": replace(good, schedule=Runs(runs.cycles, runs.tree * 0)),
@@ -86,6 +88,7 @@ def broken() -> dict[str, Profile]:
         "known frame": replace(good, call_paths=CallPaths(paths.parent, paths.frame + 1)),
         "may not be called": replace(good, catalog=(MAIN, MAIN, TWO)),
         "only root": replace(good, call_paths=CallPaths(np.array([-1, -1, 0]), paths.frame)),
+        "lines and columns": replace(good, catalog=(far, *good.catalog[1:])),
         "inside the run": replace(good, series=(late,)),
         "do not overlap": replace(good, series=(twice,)),
     }

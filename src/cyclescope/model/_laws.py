@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_laws"]
 
+# Lines of a text, and columns of a line: what every format that we write has room for.
+_LARGEST_TEXT = 1 << 31
+
 # Who may call whom: Petal, section 4, for Calyx; the other sources' own rules beside it.
 # An empty set says that the kind is a root.
 _CALYX = {
@@ -40,8 +43,10 @@ def check_laws(profile: Profile) -> None:
 
     Checked: runs cover every cycle once (law 1); trees are closed, ascending sets of known
     paths that obey their source's rules (law 2); threads are in exactly one state (law 6);
-    counters' intervals are in order, inside the run and do not overlap.
+    counters' intervals are in order, inside the run and do not overlap; positions are places that
+    a text can have.
     """
+    _positions(profile)
     _runs(profile)
     _trees(profile)
     _callers(profile)
@@ -55,6 +60,12 @@ def check_laws(profile: Profile) -> None:
 def _require(holds: bool | np.bool, law: str) -> None:
     if not holds:
         raise LawError(f"profile breaks a law: {law}; please report this")
+
+
+def _positions(profile: Profile) -> None:
+    places = {place for frame in profile.catalog for place in frame.positions}
+    inside = all(0 <= n < _LARGEST_TEXT for place in places for n in (place.line, place.column))
+    _require(inside, f"lines and columns are 0 to {_LARGEST_TEXT - 1:,}")
 
 
 def _runs(profile: Profile) -> None:
