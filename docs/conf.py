@@ -62,7 +62,7 @@ def _commands() -> str:
     from cyclescope.cli import COMMANDS, program
 
     parts = ["# Commands\n", "`cyclescope COMMAND --help` prints the same.\n"]
-    context = click.Context(program, info_name="cyclescope")
+    context = click.Context(program, info_name="cyclescope", **program.context_settings)
     for name in COMMANDS:
         command = program.get_command(context, name)
         assert command is not None

@@ -171,12 +171,14 @@ def test_c_that_grows_without_bound(
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "k.c").write_text(BOMBS[bomb](tmp_path))
     before = resource.getrusage(resource.RUSAGE_SELF)
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     said = complaint(["bounds", str(tmp_path / "k.c"), "-I", "/dev"], capsys)
     after = resource.getrusage(resource.RUSAGE_SELF)
     assert "k.c" in said
     assert after.ru_utime - before.ru_utime < 10
     assert after.ru_maxrss - before.ru_maxrss < 500 << 10
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20
+    # Of all that this process has started: what was before may have been larger.
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(largest, 2 << 20)
 
 
 def test_a_large_table_is_no_bomb() -> None:

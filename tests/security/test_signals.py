@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +41,9 @@ def test_signals(verbs: list[str]) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_soak() -> None:
+def test_soak(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "scripts/soak.py"), "--rounds", "3", "--seed", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # A cache of its own: what other tests put into theirs is no growth.
+    own = {**os.environ, "CYCLESCOPE_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(command, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
