@@ -285,8 +285,10 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
     owner, shown = ints("trees", "tree"), ints("runs", "tree")
     count = int(owner[-1]) + 1 if len(owner) else 0
     count = max(count, int(shown.max(initial=-1)) + 1)
-    # Each tree has a path or is shown: no more of them than rows.
-    if not 0 <= count <= len(owner) + len(shown) + 1 or (len(owner) and owner[0] < 0):
+    # Each tree has a path or is shown: no more of them than rows. And `bincount` writes before
+    # its result where a number is the largest that there is.
+    inside = owner.min(initial=0) >= 0 and owner.max(initial=-1) < count
+    if not 0 <= count <= len(owner) + len(shown) + 1 or not inside:
         raise LawError("trees are numbered from 0 on")
     offset = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=offset[1:])
