@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from cyclescope.bounds._levels import Level
     from cyclescope.bounds._limits import Limit
 
-__all__ = ["limit_text", "limits_text", "report_dict", "report_text", "table_text"]
+__all__ = [
+    "float_or_none",
+    "limit_text",
+    "limits_rows",
+    "limits_text",
+    "report_dict",
+    "report_text",
+    "table_text",
+]
 
 _SHOWN = 20  # calls in the summary
 _LIMITS, _NAMES = 2, 3  # parts of what bounds an estimate there, and names of a part
@@ -56,7 +64,7 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
             "maximum_parallelism": float(estimate.maximum_parallelism),
             "average_parallelism": float(estimate.average_parallelism),
             "average_while_active": float(estimate.average_while_active),
-            "pipeline_efficiency": _float(estimate.pipeline_efficiency),
+            "pipeline_efficiency": float_or_none(estimate.pipeline_efficiency),
             "resolution": estimate.resolution,
             "processes": _processes(bounds, estimate),
             "critical_path": bounds.detail
@@ -65,12 +73,7 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
                 | {"cycles": s.cycles}
                 for s in _path(bounds, estimate)
             ],
-            "limits": bounds.detail
-            and [
-                {"kind": x.kind, "processes": [p.name for p in x.processes]}
-                | {"firings": x.firings, "cycles": x.cycles}
-                for x in bounds.detail.limits[estimate.name]
-            ],
+            "limits": limits_rows(bounds, estimate),
         }
     result["resources"] = [
         {
@@ -78,7 +81,7 @@ def report_dict(bounds: Bounds, levels: Sequence[Level] = ()) -> dict[str, Any]:
             "cycles": point.cycles,
             "maximum_parallelism": float(point.maximum_parallelism),
             "average_parallelism": float(point.average_parallelism),
-            "pipeline_efficiency": _float(point.pipeline_efficiency),
+            "pipeline_efficiency": float_or_none(point.pipeline_efficiency),
         }
         for point in bounds.curve
     ]
@@ -131,7 +134,7 @@ def _processes(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]]:
             "last": row.last,
             "end": row.end,
             "busy": estimate.busy_cycles(process),
-            "pipeline_efficiency": _float(estimate.starts_used(row)),
+            "pipeline_efficiency": float_or_none(estimate.starts_used(row)),
         }
         producer = wait.critical_producer
         entry["waits_for_resource"] = wait.resource
@@ -188,6 +191,17 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
         lines.append("the maximum of parallelism is that of a step's mean. Cycles are exact.")
     lines += _sections(bounds, levels)
     return "\n".join(lines) + "\n"
+
+
+def limits_rows(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]] | None:
+    """What bounds an estimate, the largest part first, for JSON; None without details."""
+    if bounds.detail is None:
+        return None
+    return [
+        {"kind": x.kind, "processes": [p.name for p in x.processes]}
+        | {"firings": x.firings, "cycles": x.cycles}
+        for x in bounds.detail.limits[estimate.name]
+    ]
 
 
 def limits_text(bounds: Bounds, estimate: Estimate) -> str:
@@ -363,7 +377,8 @@ def _process_table(bounds: Bounds, estimate: Estimate) -> list[str]:
     return table_text(head, rows)
 
 
-def _float(value: Fraction | None) -> float | None:
+def float_or_none(value: Fraction | None) -> float | None:
+    """A number for JSON."""
     return None if value is None else float(value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.bounds._calibration import read_calibration
-from cyclescope.bounds._report import limit_text, table_text
+from cyclescope.bounds._report import float_or_none, limit_text, limits_rows, table_text
 from cyclescope.bounds._run import MEMORY, estimate
 from cyclescope.errors import CyclescopeError, InputError
 
@@ -89,7 +89,7 @@ def survey_dict(rows: Sequence[tuple[Path, Bounds]]) -> list[dict[str, Any]]:
             "kernel": found.network.kernel,
             "factor": float(found.factor),
             "firings": found.firings,
-            "pipeline_efficiency": _float(found.absolute.pipeline_efficiency),
+            "pipeline_efficiency": float_or_none(found.absolute.pipeline_efficiency),
             "made_up": found.network.made_up,
         }
         | {
@@ -98,21 +98,12 @@ def survey_dict(rows: Sequence[tuple[Path, Bounds]]) -> list[dict[str, Any]]:
                 "maximum_parallelism": float(e.maximum_parallelism),
                 "average_parallelism": float(e.average_parallelism),
                 "resolution": e.resolution,
-                "limits": found.detail
-                and [
-                    {"kind": x.kind, "processes": [p.name for p in x.processes]}
-                    | {"cycles": x.cycles}
-                    for x in found.detail.limits[e.name]
-                ],
+                "limits": limits_rows(found, e),
             }
             for e in found.estimates
         }
         for file, found in rows
     ]
-
-
-def _float(value: Any) -> float | None:
-    return None if value is None else float(value)
 
 
 def survey_text(rows: Sequence[tuple[Path, Bounds]]) -> str:
