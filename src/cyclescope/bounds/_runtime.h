@@ -449,6 +449,15 @@ static void put_path(u32 estimate)
         same = l;
         link[l - 1].firings++;
         link[l - 1].cycles += until - start;
+        if (cause == CAUSE_RESOURCE) { /* most of many paths: firings that wait for the resource, one after the other */
+            u32 held = (u32)p << 1 | 1, before;
+            u64 from = start;
+            for (; step->process == held && firings[before = step->before[0]].process == held; step = &firings[before]) {
+                link[l - 1].firings++;
+                start -= process[p].interval;
+            }
+            link[l - 1].cycles += from - start;
+        }
         until = start;
         after = p;
         cause = !estimate && step->process & 1 ? CAUSE_RESOURCE : CAUSE_VALUE;
