@@ -230,7 +230,10 @@ def test_a_switch_has_sections() -> None:
     (switch,) = body("switch (n) { case 'a': case -1: x = 1; break; default: { x = 2; } x = 3; }")
     assert isinstance(switch, Switch)
     assert [(s.values, len(s.body)) for s in switch.sections] == [((97, -1), 2), ((None,), 2)]
-    for inside in ("case 1 ... 3: x = 1;", "x = 1; case 2: x = 2;"):
+    (spans,) = body("switch (n) { case 1 ... 3: case 9: x = 1; break; case 8 ... 7: x = 2; }")
+    assert isinstance(spans, Switch)
+    assert [s.values for s in spans.sections] == [(1, 2, 3, 9), ()]
+    for inside in ("case 1 ... 300: x = 1;", "x = 1; case 2: x = 2;"):
         (other,) = body(f"switch (n) {{ {inside} }}")
         assert isinstance(other, OpaqueStmt)
         assert not isinstance(other, Switch)

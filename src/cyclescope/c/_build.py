@@ -116,9 +116,14 @@ class ExprBuilder:
             return Unknown(f"{given.spelling} (bit-fields, or packed)", Construct.PACKED)
         words = given.spelling.split(" ")  # the type is the same, whoever may write it
         name = " ".join(w for w in words if w not in _QUALIFIERS).removeprefix("struct ")
-        # A struct that points to itself needs a name to point to while it is being built.
-        self._types[given.spelling] = Unknown(given.spelling)
+        # A struct that points to itself needs something to point to while it is being built.
+        unfinished = self._types[given.spelling] = Unknown(given.spelling)
         fields = tuple((f.spelling, self.type(f.type)) for f in given.get_fields())
+        for spelling, known in list(self._types.items()):
+            while isinstance(known, Pointer | Array):
+                known = known.target if isinstance(known, Pointer) else known.element
+            if known is unfinished:
+                del self._types[spelling]  # outside of its fields it is the whole struct
         struct = self.structs[name] = Struct(name, fields)
         return struct
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_c"]
 
+_MOST_CASES = 256  # that a range may stand for: each becomes a comparison
+
 _CONSTRUCTS = {
     **dict.fromkeys(("SWITCH_STMT", "CASE_STMT", "DEFAULT_STMT"), Construct.SWITCH),
     **dict.fromkeys(("ASM_STMT", "GCC_ASM_STMT", "MS_ASM_STMT"), Construct.ASSEMBLY),
@@ -238,13 +240,15 @@ class _Reader:
         for given in map(_bare, cursor.get_children()):
             inner = given
             values: list[int | None] = []
+            labelled = False
             while inner.kind.name in ("CASE_STMT", "DEFAULT_STMT"):
                 *label, inner = inner.get_children()
-                value = _clang.evaluate(label[0]) if len(label) == 1 else None
-                if label and not isinstance(value, int):  # a range, GNU's
+                numbers = _case(label)
+                if numbers is None:
                     return None
-                values.append(int(value) if value is not None else None)
-            if values:
+                values += numbers
+                labelled = True
+            if labelled:
                 sections.append((values, []))
             if not sections:
                 return None
@@ -269,6 +273,17 @@ class _Reader:
         after: Expr | None = build(step) if step is not None else None
         body = self._body(inner[-1], where.line)
         return For(where, first, test, after, body, pragmas=pragmas, label=label)
+
+
+def _case(label: list[Cursor]) -> list[int] | list[None] | None:
+    """The values of a case, several of GNU's `first ... last`; None if there are too many."""
+    if not label:
+        return [None]
+    ends = [_clang.evaluate(end) for end in label]
+    first, last = ends[0], ends[-1]
+    if not isinstance(first, int) or not isinstance(last, int) or last - first >= _MOST_CASES:
+        return None
+    return list(range(first, last + 1))
 
 
 def _bare(cursor: Cursor) -> Cursor:

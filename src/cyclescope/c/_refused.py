@@ -75,7 +75,7 @@ class Construct(Enum):
         hls="control is made of nested graphs, into which nothing jumps",
     )  # fmt: skip
     SWITCH = _Refused(
-        "a switch with a range, or with labels inside of other statements",
+        "a switch with a range of more than 256 values, or with labels inside of other statements",
         "write each case as a statement of the switch",
         _NO_NODE, _NO_NODE,
     )  # fmt: skip
