@@ -15,6 +15,7 @@ import struct
 from bisect import insort
 from collections import Counter, defaultdict
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -129,13 +130,18 @@ class Number:
 
 @dataclass
 class Firing:
-    """What a firing has read so far."""
+    """What a firing has read so far, and what it wrote: the cells, and by which lvalues.
+
+    `chosen` is when it is told which of several structs is read.
+    """
 
     ready: list[int] = field(default_factory=lambda: [0, 0])
     reads: int = 0
     base: Fraction = Fraction(0)
     computes: bool = False
     written: set[int] = field(default_factory=set)
+    lvalues: dict[Any, Number] = field(default_factory=dict)
+    chosen: Fraction = Fraction(0)
 
 
 class _LeaveError(Exception):
@@ -161,6 +167,7 @@ class Outcome:
     cycles: list[int] = field(default_factory=lambda: [0, 0])
     waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0, 0]))
     arrays: dict[str, list[Any]] = field(default_factory=dict)
+    inputs: set[str] = field(default_factory=set)
 
 
 def interpret(
@@ -168,16 +175,20 @@ def interpret(
     kernel: str,
     contents: dict[str, list[Any]],
     resources: tuple[int | None, int | None] = (1, None),
+    inputs: set[str] | None = None,
 ) -> Outcome:
-    """Run a kernel on some contents, first to find out what its inputs are.
+    """Run a kernel on some contents, first to find out what its inputs are, if that isn't told.
 
     Two estimates are made at once, each with some number of resources a process; None: any number.
 
     `contents` has each parameter, and each global without an initial value, by the name of its
     storage: `a`, or `p.re` for a field.
     """
-    inputs = _Run(unit, kernel, contents, None, resources).inputs
-    return _Run(unit, kernel, contents, inputs, resources).outcome
+    if inputs is None:
+        inputs = _Run(unit, kernel, contents, None, resources).inputs
+    outcome = _Run(unit, kernel, contents, inputs, resources).outcome
+    outcome.inputs = inputs
+    return outcome
 
 
 class _Run:
@@ -198,6 +209,7 @@ class _Run:
         # Of each process in both estimates: until when its firings hold a resource, in order.
         self.held: dict[Any, list[list[int]]] = defaultdict(lambda: [[], []])
         self.path: tuple[Any, ...] = ()
+        self.within: tuple[int, ...] = ()  # the outlined calls at hand
         self.env: dict[Variable, Any] = {}
         self.statics: dict[Variable, Any] = {}
         self.active: set[Variable] = set()
@@ -235,8 +247,9 @@ class _Run:
                 self.statics[v] = Number(_wrapped(self.value(v.init, None).value, v.type), v.type)
                 continue
             self.statics[v] = self.surrounding(v, contents)
-            if v.init is None and isinstance(v.type, Array):
-                sources += self.names(v)
+            if v.init is None:
+                many = isinstance(v.type, Array)
+                sources += [n for n in self.names(v) if many or len(self.outer[n]) > 1]
         for name in sources:
             if inputs is not None and name in inputs:
                 for cell in self.outer[name]:
@@ -299,6 +312,9 @@ class _Run:
                 self.initial(memory, at + distance, inner, value)
         elif init is not None and isinstance(kind, Scalar) and _constant(init):
             memory.cells[at].value = _wrapped(self.value(init, None).value, kind)
+        elif init is not None and isinstance(kind, Pointer) and not memory.free:
+            with suppress(KeyError):  # of a local: it is assigned
+                memory.cells[at].value = self.value(init, None).value
 
     def fire(
         self, process: Any, ready: list[int], depth: int, passed: Variable | None = None
@@ -308,7 +324,7 @@ class _Run:
         waits = self.outcome.waits[process]
         for e, most in enumerate(self.resources):
             # It starts when fewer than all resources are held by earlier firings.
-            held = self.held[process, passed][e]
+            held = self.held[process, passed, *self.within][e]
             free = held[-most] if most is not None and len(held) >= most else 0
             start[e] = max(start[e], free)
             insort(held, start[e] + 1)
@@ -379,8 +395,8 @@ class _Run:
         if not isinstance(memory, Memory):
             memory = self.env[v] = Memory(v.type, free=self.counters.is_pure(v))
         if isinstance(v.init, InitList):
-            for cell in memory.cells.values():
-                cell.value, cell.at = 0, [0, 0]
+            for at, kind, _ in leaves(v.type, False):
+                memory.cells[at].value, memory.cells[at].at = _wrapped(0, kind), [0, 0]
             self.initial(memory, 0, v.type, v.init)
             self.computed(Address(memory, 0), v.type, v.init)
         elif v.init is not None:
@@ -515,8 +531,12 @@ class _Run:
         firing = Firing()
         place = self.place(node.target, firing)
         kind = node.target.type
+        if isinstance(node.value, InitList) and isinstance(kind, Struct):
+            self.listed(node.value, place, firing, node.where)
+            return place
         if isinstance(kind, Struct):
-            self.copy(self.place(node.value, firing), place, kind, firing, node.where)
+            origin = inner.target if isinstance(inner, Assign) else node.value
+            self.copy(self.place(origin, firing), place, kind, firing, node.where)
             return place
         if node.op == "=":
             value = self.given_value(node.value, firing)
@@ -551,9 +571,49 @@ class _Run:
             self.read(source.plus(at).cell, inner, firing).value
             for at, inner, _ in leaves(kind, False)
         ]
-        at = self.fire((self.path, where.line, where.column), firing.ready, 1)
+        depth = math.ceil(firing.chosen + firing.base) if firing.chosen else 1
+        at = self.fire((self.path, where.line, where.column), firing.ready, depth)
         for (offset, _, _), value in zip(leaves(kind, False), read, strict=True):
             self.write(target.plus(offset).cell, value, at)
+
+    def listed(self, node: InitList, target: Address, firing: Firing, where: Any) -> None:
+        """A list given to a struct as a whole: one firing."""
+        written: list[tuple[Cell, Number]] = []
+        self.gather(node, target, firing, written)
+        form = max(n.form for _, n in written)
+        at = [0, 0]
+        if form != CONSTANT or firing.reads or firing.computes:
+            depth = math.ceil(max(n.arrival for _, n in written) + firing.base)
+            depth = depth if firing.computes else 1
+            at = self.fire((self.path, where.line, where.column), firing.ready, depth)
+        for cell, number in written:
+            self.write(cell, number.value, at)
+
+    def gather(
+        self, node: Expr, target: Address, firing: Firing, written: list[tuple[Cell, Number]]
+    ) -> None:
+        kind = node.type
+        if isinstance(node, InitList) and isinstance(kind, Struct | Array):
+            given = list(node.values)
+            for inner, distance in _parts_of(kind):
+                value = given.pop(0) if given else InitList(node.where, inner, ())
+                if not isinstance(inner, Struct | Array) and value.type != inner:
+                    value = Cast(value.where, inner, value, implicit=True)
+                self.gather(value, target.plus(distance), firing, written)
+        elif isinstance(kind, Struct):
+            place = self.place(node, firing)
+            for at, inner, _ in leaves(kind, False):
+                number = self.read(place.plus(at).cell, inner, firing)
+                number.arrival = firing.chosen
+                written.append((target.plus(at).cell, number))
+        elif isinstance(node, InitList):
+            value = node.values[0] if node.values else Literal(node.where, INT, 0)
+            written.append((target.cell, self.converted(self.value(value, firing), kind, firing)))
+        else:
+            value = self.value(node, firing)
+            if isinstance(value.kind, Pointer) and value.form != DATA:
+                value.form = CONSTANT  # an address costs nothing
+            written.append((target.cell, value))
 
     def write(self, cell: Cell, value: Any, at: list[int]) -> None:
         cell.value, cell.at, cell.new = value, list(at), False
@@ -592,6 +652,9 @@ class _Run:
             else:
                 self.assign(inner, keep=True)
             value = self.value(inner.target, firing)
+        elif isinstance(node, InitList) and isinstance(kind, Struct):
+            self.listed(node, place, firing, where)
+            return
         elif isinstance(kind, Struct):
             self.copy(self.place(node, firing), place, kind, firing, where)
             return
@@ -656,6 +719,12 @@ class _Run:
             for formal, given in zip(function.params, passed, strict=True)
             if not isinstance(given, Number)
         )
+        kept = set()
+        for formal, actual in zip(function.params, node.args, strict=True):
+            root = _root(actual)
+            own = root is not None and root.scope in ("local", "param")
+            if not (own and root not in self.addressed) and self.reaches_out(function, set()):
+                kept.add(formal)
         before = self.env, self.path, self.counters, self.result, self.active
         self.env, self.result = {}, into
         self.path = (*self.path, (node.where.line, node.where.column, function.name))
@@ -666,12 +735,29 @@ class _Run:
             if isinstance(given, Number):
                 self.given(formal, given)
             elif isinstance(formal.type, Struct):
-                self.struct_formal(formal, given)
+                self.struct_formal(formal, given, copied=formal in kept)
             else:
                 self.env[formal] = given
         with suppress(_ReturnError):
             self.run(function.body)
         self.env, self.path, self.counters, self.result, self.active = before
+
+    def reaches_out(self, function: Function, seen: set[str]) -> bool:
+        """Whether a call may write what is not its own: a global, or through a pointer."""
+        seen.add(function.name)
+        for node in (n for e in own_expressions(function.body) for n in walk(e)):
+            if isinstance(node, Call) and node.function not in seen:
+                called = self.unit.functions.get(node.function)
+                body = called is not None and called.body is not None
+                if body and self.reaches_out(called, seen):
+                    return True
+            target = node.target if isinstance(node, Assign) else None
+            if isinstance(node, Unary) and node.op in STEPS:
+                target = node.operand
+            root = _root(target) if target is not None else None
+            if target is not None and (root is None or root.scope in ("global", "static")):
+                return True
+        return False
 
     def passed(self, formal: Variable, actual: Expr) -> Any:
         """A number that nobody waits for, or the memory that the parameter is."""
@@ -693,9 +779,9 @@ class _Run:
         self.finish(firing, value, memory.cells[0], actual.where, passed=formal)
         return memory
 
-    def struct_formal(self, formal: Variable, given: Address) -> None:
+    def struct_formal(self, formal: Variable, given: Address, *, copied: bool) -> None:
         changed = formal in self.counters.changed or formal in self.addressed
-        if not changed:
+        if not changed and not copied:
             self.env[formal] = given
             return
         memory = self.env[formal] = Memory(formal.type)
@@ -736,11 +822,16 @@ class _Run:
         env: dict[Variable, Any] = {}
         for formal, actual in zip(function.params, node.args, strict=True):
             if isinstance(formal.type, Struct):
-                env[formal] = self.place(actual, firing)
+                # By value: what the call writes in its place does not show.
+                place = self.place(actual, firing)
+                env[formal] = Address(Memory(formal.type), 0)
+                for at, _, _ in leaves(formal.type, False):
+                    env[formal].memory.cells[at] = copy(place.plus(at).cell)
             else:
                 env[formal] = self.converted(self.value(actual, firing), formal.type, firing)
         before, self.env = (self.env, self.active), env
         self.active = {v for v in self.active if v in self.statics}
+        self.within = (*self.within, id(node))
         try:
             assert function.body is not None
             for inner in _flat(function.body):
@@ -761,6 +852,7 @@ class _Run:
                         return self.converted(self.value(value, firing), function.result, firing)
         finally:
             self.env, self.active = before
+            self.within = self.within[:-1]
         return None
 
     def straight_assign(
@@ -783,6 +875,36 @@ class _Run:
         cell.value = value.value
         writes.append((cell, value))
         firing.written.add(id(cell))
+        name = self.lvalue(target)
+        if name is not None:
+            firing.lvalues[name] = Number(None, kind, value.arrival, max(value.form, FREE))
+
+    def lvalue(self, node: Expr) -> Any:
+        """The path to what an lvalue names, None where a computed subscript is on it."""
+        match node:
+            case Name(variable=v):
+                return (v,)
+            case Unary(op="*", operand=operand):
+                path = self.lvalue(operand)
+                return None if path is None else (*path, 0)
+            case Member(base=base, field=name, arrow=arrow):
+                path = self.lvalue(base)
+                return None if path is None else (*path, *([0] if arrow else []), name)
+            case Index(base=base, index=index):
+                path, at = self.lvalue(base), _uncast(index)
+                if isinstance(at, Literal):
+                    at = at.value
+                elif isinstance(at, Name):  # the number that it is now, not one that is equal
+                    at = self.binding(at.variable)
+                    at = id(at) if isinstance(at, Number) else None
+                else:
+                    at = None
+                return None if path is None or at is None else (*path, at)
+        return None
+
+    def again(self, node: Expr, firing: Firing | None) -> Number | None:
+        """What a firing wrote by the same lvalue, which has its arrival already."""
+        return firing.lvalues.get(self.lvalue(node)) if firing and firing.lvalues else None
 
     # -- places --------------------------------------------------------------------------------
 
@@ -818,6 +940,19 @@ class _Run:
                 return Address(self.effect(node), 0)
             case Assign():
                 return self.assign(node, keep=True)
+            case Binary(op=",", left=left, right=right):
+                self.evaluate(left)
+                return self.place(right, firing)
+            case Conditional(condition=condition, then=then, other=other):
+                test = self.value(condition, firing)
+                if firing is not None:  # of its fields, that is: each has a selector
+                    at = test.arrival + self.cost("?", LONG, DATA, firing)
+                    firing.chosen = max(firing.chosen, at)
+                return self.place(then if test.value else other, firing)
+            case InitList(type=kind):
+                made = Address(Memory(kind), 0)
+                self.listed(node, made, Firing(), node.where)
+                return made
         raise AssertionError(node)
 
     def pointed(self, node: Expr, firing: Firing | None) -> Address:
@@ -844,8 +979,8 @@ class _Run:
             if id(cell) not in firing.written:
                 for e in range(2):
                     firing.ready[e] = max(firing.ready[e], cell.at[e])
-                if cell.new:
-                    self.inputs.add(cell.storage)
+        if cell.new and (firing is None or id(cell) not in firing.written):
+            self.inputs.add(cell.storage)
         return Number(cell.value, kind, form=DATA)
 
     # -- values --------------------------------------------------------------------------------
@@ -863,11 +998,23 @@ class _Run:
                     return Number(found.value, found.kind, found.arrival, found.form)
                 if v in self.active or found.free:
                     return Number(found.cells[0].value, kind, form=FREE)
+                again = self.again(node, firing)
+                if again is not None:
+                    return Number(found.cells[0].value, kind, again.arrival, again.form)
                 return self.read(found.cells[0], kind, firing)
             case Unary(op="&", operand=operand):
                 return self.addressed_value(operand, kind, firing)
             case Index() | Member() | Unary(op="*"):
-                return self.read(self.place(node, firing).cell, kind, firing)
+                before, again = firing.chosen if firing else Fraction(0), self.again(node, firing)
+                if firing:
+                    firing.chosen = Fraction(0)
+                cell = self.place(node, firing).cell
+                if again is not None:
+                    return Number(cell.value, kind, again.arrival, again.form)
+                number = self.read(cell, kind, firing)
+                if firing:
+                    number.arrival, firing.chosen = firing.chosen, before
+                return number
             case Cast(operand=operand):
                 return self.converted(self.value(operand, firing), kind, firing)
             case Unary(op=op) if op in STEPS:
@@ -979,7 +1126,7 @@ class _Run:
         """The form and arrival of what isn't evaluated: it is in the hardware all the same."""
         if firing is None:
             return CONSTANT, Fraction(0)
-        shape = _Shape(self)
+        shape = _Shape(self, firing)
         form, arrival = shape.of(node)
         firing.base = max(firing.base, shape.base)
         firing.computes |= shape.computes
@@ -1027,8 +1174,8 @@ class _Run:
 class _Shape:
     """The form and depth of an expression that is not evaluated."""
 
-    def __init__(self, run: _Run) -> None:
-        self.run, self.base, self.computes = run, Fraction(0), False
+    def __init__(self, run: _Run, firing: Firing) -> None:
+        self.run, self.firing, self.base, self.computes = run, firing, Fraction(0), False
         self.passed: dict[Variable, tuple[int, Fraction]] = {}
 
     def of(self, node: Expr) -> tuple[int, Fraction]:
@@ -1037,6 +1184,8 @@ class _Shape:
                 return CONSTANT, Fraction(0)
             case _ if isinstance(node.type, Array):
                 return FREE, Fraction(0)
+            case _ if (again := self.run.again(node, self.firing)) is not None:
+                return again.form, again.arrival
             case Name(variable=v):
                 if v in self.passed:
                     return self.passed[v]
@@ -1048,6 +1197,8 @@ class _Shape:
                 return DATA, Fraction(0)
             case Unary(op="&"):
                 return FREE, Fraction(0)
+            case Unary(op=op, operand=operand) if op in STEPS:
+                return self.of(operand)
             case Cast(operand=operand, type=kind):
                 form, at = self.of(operand)
                 a, b = operand.type, kind

@@ -62,6 +62,13 @@ double norm(struct point q) { return q.w * q.w + q.k; }
 struct point turned(struct point q, int k) { q.k += k; q.w = q.w * 0.5; q.v[1] = q.v[0]; return q; }
 void set(struct point *o, struct point q) { o->k = q.k + 1; o->w = q.w + o->w; }
 int inner(struct pair *q) { q->in.k = q->z + 1; return q->in.k * q->in.v[1]; }
+struct point made(int k, double w) { return (struct point){k, w, {[1] = k + 1}}; }
+struct pair paired(struct point p, int z) { struct pair r = {p}; r.z = z; return r; }
+void tied(struct point *o, struct point p) { o->k = p.k + 1; o->v[0] = p.k; o->w = p.w * o->k; }
+void spread(struct point *o, struct point p) {
+    for (int h = 0; h < 2; h++) { o->k += p.k; o->v[h] = p.v[1] + p.k; } }
+void chain(int *o, int v) { *o = v * v; *o += 3; *o = *o * *o; }
+int indexed(struct point *o, int k) { o->v[k] = k * 3; o->k = o->v[k] + o->v[1]; return o->k; }
 double sums(struct point *q, int m) {
     double s = 0; for (int h = 0; h < m; h++, q++) s += q->w; return s; }
 """
@@ -285,7 +292,32 @@ class Maker:
             lambda: f"set(&q[{self.subscript()} & 3], q[{self.subscript()} & 3]);\n",
             lambda: f"a[{self.subscript()}] = inner(&z[{self.subscript()} & 1]);\n",
             lambda: f"z[{self.random.randrange(2)}].in = q[{self.subscript()} & 3];\n",
+            lambda: f"{self.struct()} = made({self.integer(1)}, {self.real(0)});\n",
+            self.listed,
+            lambda: f"{self.struct()} = {self.condition()} ? {self.struct()} "
+                    f": {self.struct()};\n",
+            lambda: f"z[{self.random.randrange(2)}] = paired({self.struct()}, "
+                    f"{self.integer(0)});\n",
+            lambda: f"{self.random.choice(['tied', 'spread'])}"
+                    f"(&{self.struct()}, {self.struct()});\n",
+            self.tied_to_itself,
+            lambda: f"chain(&{self.random.choice('ab')}[{self.subscript()}], {self.integer(1)});\n",
+            lambda: f"a[{self.subscript()}] = indexed(&{self.struct()}, {self.integer(0)} & 1);\n",
+            lambda: f"b[{self.subscript()}] = pick(last({self.integer(0)}), "
+                    f"pick({self.integer(0)}, {self.integer(1)}));\n",
         )  # fmt: skip
+
+    def struct(self) -> str:
+        return f"q[{self.subscript()} & 3]"
+
+    def listed(self) -> str:
+        one, other = self.struct(), self.struct()
+        return f"{one} = (struct point){{{other}.v[0], {self.real(1)}, {{{one}.k}}}};\n"
+
+    def tied_to_itself(self) -> str:
+        """A struct by value, and its address."""
+        at = self.struct()
+        return f"{self.random.choice(['tied', 'spread'])}(&{at}, {at});\n"
 
     def of_variables(self) -> tuple[Callable[[], str], ...]:
         free = [c for c in "ijk" if c not in self.counters]
@@ -306,6 +338,11 @@ class Maker:
             lambda: f"u = sums({self.random.choice(['q', 'q + 1'])}, 3);\n",
             lambda: f"own = {self.random.choice(['q', 'q'])}[{self.subscript()} & 3];\n",
             lambda: f"own = turned(own, {self.integer(0)});\n",
+            lambda: f"own = turned(turned(own, 2), {self.integer(0)});\n",
+            lambda: f"own = {self.condition()} ? own : {self.struct()};\n",
+            lambda: f"own = (struct point){{own.v[1], {self.real(0)}, {{own.k}}}};\n",
+            lambda: f"tied(&own, {self.random.choice(['own', self.struct()])});\n",
+            lambda: f"{self.element(INTS)} = {self.condition()} ? s++ : --t;\n",
             lambda: f"set(&own, q[{self.subscript()} & 3]);\n",
             lambda: f"{{ mine.in = own; mine.z = {self.integer(0)}; }}\n",
             lambda: f"z[{self.random.randrange(2)}] = mine;\n",
@@ -385,9 +422,10 @@ class Maker:
     def branch(self, depth: int) -> str:
         if self.random.random() < 0.3:
             loops, self.loops = self.loops, 0
+            cases = ["0", "1", self.random.choice(["2", "2", "2 ... 5"])]
             sections = "".join(
-                f"case {n}: {self.statement(0)}{self.random.choice(['', 'break;'])}\n"
-                for n in range(3)
+                f"case {values}: {self.statement(0)}{self.random.choice(['', 'break;'])}\n"
+                for values in cases
             )
             test = self.integer(1)
             last = self.statement(0)
@@ -490,8 +528,9 @@ def compared(seed: int, style: Style = PLAIN, *, plainly: bool = False) -> Bound
         assert differences(found) == []
     given = data | {name: [value] for name, value in ARGUMENTS.items()}
     unit = read_c("k.c", text=text)
-    same(found, interpret(unit, "kernel", given))
-    between = interpret(unit, "kernel", given, BETWEEN)
+    wanted = interpret(unit, "kernel", given)
+    same(found, wanted)
+    between = interpret(unit, "kernel", given, BETWEEN, wanted.inputs)
     for e, point in enumerate(found.curve):
         same_starts(found, point, between, e)
     return found

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Unit
 
-__all__ = ["STEPS", "Counters", "Loop", "counters_of", "expressions", "statements"]
+__all__ = ["STEPS", "Counters", "Loop", "counters_of", "expressions", "root_of", "statements"]
 
 STEPS = {"pre++": "+", "post++": "+", "pre--": "-", "post--": "-"}
 
@@ -109,13 +109,13 @@ def _changes(node: Expr) -> list[tuple[Variable, Expr]]:
             target = inner.target
         elif isinstance(inner, Unary) and inner.op in STEPS:
             target = inner.operand
-        variable = _root(target) if target is not None else None
+        variable = root_of(target) if target is not None else None
         if variable is not None:
             found.append((variable, inner))
     return found
 
 
-def _root(node: Expr) -> Variable | None:
+def root_of(node: Expr) -> Variable | None:
     """The variable that an lvalue is, or is a field of; `p->x` is none of `p`."""
     while isinstance(node, Cast) or (isinstance(node, Member) and not node.arrow):
         node = node.base if isinstance(node, Member) else node.operand
@@ -500,5 +500,5 @@ def _addressed(unit: Unit) -> set[Variable]:
         for function in unit.functions.values()
         for e in expressions(function.body)
         for n in walk(e)
-        if isinstance(n, Unary) and n.op == "&" and (root := _root(n.operand)) is not None
+        if isinstance(n, Unary) and n.op == "&" and (root := root_of(n.operand)) is not None
     }

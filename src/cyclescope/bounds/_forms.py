@@ -9,6 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from cyclescope.bounds._network import Record, Storage
     from cyclescope.c import CType, Scalar
 
@@ -18,6 +20,7 @@ __all__ = [
     "Layout",
     "Operands",
     "Place",
+    "Snapshot",
     "Spot",
     "Value",
     "Written",
@@ -78,16 +81,30 @@ class Spot:
         type: what lies there.
         form: of the address.
         text: as in the C source.
+        at: when it is told which of several structs this is, in cycles after the reads.
     """
 
     address: str
     type: CType
     form: Form
     text: str
+    at: Fraction = Fraction(0)
 
 
 Layout: TypeAlias = "Storage | Record"
 Binding: TypeAlias = Place | Spot | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A copy of a struct's bytes: the C names of the copy and of where the struct is."""
+
+    copy: str
+    origin: str
+
+    def cell(self, kind: Scalar, address: str) -> str:
+        """C text of a number in the copy, by its address in the struct."""
+        return f"(*({kind} *)((char *){self.copy} + ({address} - {self.origin})))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +117,10 @@ class Written:
 
 @dataclass(slots=True)
 class Operands:
-    """What a process reads while its expression is being lowered: one operand each read."""
+    """What a process reads while its expression is being lowered: one operand each read.
+
+    `lvalues` has what it wrote last by an lvalue's name, for reads by the same name.
+    """
 
     texts: list[str] = field(default_factory=list)
     storages: list[int] = field(default_factory=list)
@@ -108,6 +128,7 @@ class Operands:
     family_base: Fraction = Fraction(0)
     computes: bool = False
     written: list[Written] = field(default_factory=list)
+    lvalues: dict[Hashable, Value] = field(default_factory=dict)
 
     def add(self, text: str, storage: int) -> int:
         """The number of a new operand; -1 for a storage that only the run finds."""

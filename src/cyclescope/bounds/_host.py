@@ -75,6 +75,11 @@ class Host:
         # What its compiler, and the program itself, may read.
         self.folders = [*(Path(f) for f in include), *(f.absolute().parent for f in self.files)]
 
+    def readable(self, arguments: Sequence[str]) -> list[Path]:
+        """What the program may read: its folders, the current one, files that it is given."""
+        named = [path for word in arguments if (path := Path(word)).exists()]
+        return [Path.cwd(), *self.folders, *named]
+
     def compile(self, folder: Path, made_up: Network | None = None) -> list[Path]:
         """Object files of the program with its marks, in a folder.
 

@@ -91,6 +91,8 @@ static Cell find(char *at, u32 *hint)
 #define READ_AT(operand, address, bytes) EACH_AT(address, bytes, \
     READ(operand, *cell_.stamp); \
     if (cell_.storage >= 0) { u64 was_ = 0; SEE(was_, *cell_.stamp); seen[cell_.storage] |= was_ & 1; })
+#define SEEN_AT(address, bytes) EACH_AT(address, bytes, \
+    if (cell_.storage >= 0) { u64 was_ = 0; SEE(was_, *cell_.stamp); seen[cell_.storage] |= was_ & 1; })
 #define STAMPED_AT(address, bytes) EACH_AT(address, bytes, \
     STAMPED(*cell_.stamp); \
     if (cell_.storage >= 0) seen[cell_.storage] |= WROTE;)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import STEPS
+from cyclescope.bounds._counters import STEPS, root_of
 from cyclescope.bounds._forms import Form, Place, Spot, Value, literal
 from cyclescope.bounds._network import CallPath, Storage, Test
-from cyclescope.bounds._process import constant_number, is_outlined, is_simple
+from cyclescope.bounds._process import (
+    constant_number,
+    is_outlined,
+    is_private,
+    is_simple,
+    target_name,
+)
 from cyclescope.bounds._storages import Storages
 from cyclescope.bounds._values import ADDRESS, size_of
 from cyclescope.c import (
@@ -186,7 +193,16 @@ class Lowering(Storages):
             return
         place = self._declare(variable, "local")
         if variable.init is not None:
+            self._know(variable, variable.init)
             self._initialise(variable, place, variable.init)
+
+    def _know(self, variable: Variable, value: Expr) -> None:
+        """Take note of a number that a variable of a whole type has, if that is known."""
+        self.known.pop(variable, None)
+        whole = isinstance(variable.type, Scalar) and not variable.type.is_float
+        number = self.number(value) if whole else None
+        if number is not None and variable not in self.counters.addressed:
+            self.known[variable] = int(number)
 
     def _local_pointer(self, variable: Variable, kind: Pointer) -> None:
         fixed = variable not in self.counters.changed | self.counters.addressed
@@ -280,10 +296,8 @@ class Lowering(Storages):
             ):
                 self.enter_site(node.where)
                 self._step(node)
-            case Assign(target=target, value=InitList() as values):
-                for element, value in _elements(target, values):
-                    kind = element.type
-                    self._evaluate(Assign(value.where, kind, "=", element, value, kind), label)
+            case Assign(value=InitList(type=Struct())):
+                self._assign_list(node, label)
             case Assign() if node in self.counters.beginnings:
                 self._begin(node, node, label)
             case Assign():
@@ -364,6 +378,38 @@ class Lowering(Storages):
             node = replace(node, value=value)
         return self.assign(node, label, keep=keep)
 
+    def _assign_list(self, node: Assign, label: str) -> None:
+        """A list assigned to a struct: one process, which has read all before it writes."""
+        building = self.process(node, (label,) if label else (), target_name(node.target))
+        place = self.place(node.target)
+        if isinstance(place, Spot):
+            place = self._kept(place)
+        whole = Variable(show(node.target), node.target.type, node.where, "local")
+        self.env[whole] = place
+        places: list[tuple[Place | Spot, str]] = []
+        at, form = Fraction(0), Form.CONSTANT
+        for element, init in _elements(Name(node.where, whole.type, whole), node.value, whole=True):
+            target = self.place(element)
+            if isinstance(element.type, Struct):
+                origins = self._leaves(self.place(init), element.type)
+                read = [self.read(origin, init) for origin in origins]
+                for leaf, value in zip(self._leaves(target, element.type), read, strict=True):
+                    places.append((leaf, value.text))
+                    at, form = max(at, value.at), Form.DATA
+                continue
+            if isinstance(element.type, Pointer):
+                value = self.address(init)
+                if value.form <= Form.OTHER:  # an address costs nothing, whatever it is made of
+                    value = replace(value, form=Form.CONSTANT)
+            else:
+                value = self._converted(
+                    self.value(init), self.scalar(element.type, init.where), init
+                )
+            value = self._held(value)
+            places.append((target, value.text))
+            at, form = max(at, value.at), max(form, value.form)
+        self.finish(building, Value("", Scalar("int", 32), at, form), places)
+
     def _whole(self, target: Expr) -> Place | None:
         """The place of a variable that is assigned as a whole."""
         if not isinstance(target, Name) or target.variable.scope == "global":
@@ -411,12 +457,18 @@ class Lowering(Storages):
             self.nests.irregular()
 
     def effect(self, node: Expr) -> Place | Spot:
-        """Carry out an assignment or call inside an expression; where its value is then."""
+        """Carry out an assignment, call or list in an expression; where its value is then."""
         operands, self.operands = self.operands, None
         try:
             if isinstance(node, Assign):
                 place = self._assignment(node, "", keep=True)
                 assert place is not None
+                return place
+            if isinstance(node, InitList):
+                variable = Variable("literal", node.type, node.where, "local")
+                place = self._declare(variable, "local")
+                name = Name(node.where, node.type, variable)
+                self._assign_list(Assign(node.where, node.type, "=", name, node, node.type), "")
                 return place
             assert isinstance(node, Call)
             function = self._body_of(node)
@@ -572,7 +624,7 @@ class Lowering(Storages):
                 self.nests.irregular()
             by = f"({amount.text})"
         if isinstance(target.type, Pointer):
-            by = f"(int64_t){by} * {size_of(target.type.target) or 1}"
+            by = f"(int64_t){by} * {self.stride(target)}"
         self.emit(f"{self._counter_cell(target)} {sign}= {by};")
 
     def _counter_cell(self, target: Expr) -> str:
@@ -739,7 +791,6 @@ class Lowering(Storages):
         del label
         if len(function.params) != len(node.args):
             raise self.refuse(node.where, f"the call of {function.name}", "pass each parameter")
-        self._enter(function, node)
         self.enter_site(node.where)
         outer = self.env, self.path, self._leave, self.counters, self._switching
         self.emit("{")
@@ -747,6 +798,16 @@ class Lowering(Storages):
             (formal, self._passed(formal, actual))
             for formal, actual in zip(function.params, node.args, strict=True)
         ]
+        for formal, actual in zip(function.params, node.args, strict=True):
+            self._know(formal, actual)
+        kept = {
+            formal
+            for formal, actual in zip(function.params, node.args, strict=True)
+            if isinstance(formal.type, Struct) and not self._is_own(actual)
+        }
+        if not kept or is_private(self.unit, function):
+            kept = set()
+        self._enter(function, node)
         known = self.analysed(
             function, frozenset(f for f, a in passed if isinstance(a, Place) and not a.dims)
         )
@@ -757,8 +818,8 @@ class Lowering(Storages):
             )
         self.env, self.path, self._leave = {}, len(self.network.paths) - 1, []
         self.counters, self._switching = known, ""
-        for formal, actual in passed:
-            self._formal(formal, actual)
+        for formal, what in passed:
+            self._formal(formal, what, copied=formal in kept)
         self._body(function, result)
         self.env, self.path, self._leave, self.counters, self._switching = outer
         self._inlining.pop()
@@ -809,15 +870,24 @@ class Lowering(Storages):
         changed = formal in self._changed_anywhere or actual.variable in self.counters.addressed
         return None if changed or not isinstance(bound, Place) or bound.dims else bound
 
-    def _formal(self, formal: Variable, actual: Value | Place | Spot) -> None:
+    def _is_own(self, node: Expr) -> bool:
+        """Whether an lvalue is, or is in, a variable that nobody but its function names."""
+        root = root_of(node)
+        own = root is not None and root.scope in ("local", "param")
+        return own and root not in self.counters.addressed
+
+    def _formal(
+        self, formal: Variable, actual: Value | Place | Spot, *, copied: bool = False
+    ) -> None:
         """Bind a parameter of a level."""
         self._free.pop(formal, None)
-        if isinstance(actual, Spot):
+        if isinstance(formal.type, Struct):
+            assert not isinstance(actual, Value)
+            self._struct_formal(formal, formal.type, actual, copied=copied)
+        elif isinstance(actual, Spot):
             self._pointer_variable(formal, Value(f"(u64)({actual.address})", ADDRESS))
         elif isinstance(actual, Value):
             self._given(formal, actual)
-        elif isinstance(formal.type, Struct):
-            self._struct_formal(formal, formal.type, actual)
         elif isinstance(formal.type, Pointer | Array) and actual.dims:
             moves = formal in self.counters.changed | self.counters.addressed
             if not moves and _behind_type(formal.type, actual):
@@ -829,8 +899,11 @@ class Lowering(Storages):
         else:
             self.env[formal] = actual
 
-    def _struct_formal(self, formal: Variable, kind: Struct, actual: Place) -> None:
-        if formal not in self._changed_anywhere and not _changes_field(self, formal):
+    def _struct_formal(
+        self, formal: Variable, kind: Struct, actual: Place | Spot, *, copied: bool
+    ) -> None:
+        changed = formal in self._changed_anywhere or _changes_field(self, formal)
+        if not copied and not changed:
             self.env[formal] = actual
             return
         variable = Variable(f"{formal.name} passed", kind, formal.where, "local")
@@ -919,27 +992,32 @@ def _storages_of(place: Place) -> list[Storage]:
     return found
 
 
-def _elements(target: Expr, init: Expr) -> list[tuple[Expr, Expr]]:
-    """Each element or field of a variable with what a list gives it."""
+def _elements(target: Expr, init: Expr, *, whole: bool = False) -> list[tuple[Expr, Expr]]:
+    """Each element or field of a variable with what a list gives it.
+
+    With `whole`, zeros for those that it does not mention, too.
+    """
     kind = target.type
     if not isinstance(init, InitList):
         return [(target, init)]
+    if not isinstance(kind, Array | Struct):
+        number = Literal(init.where, Scalar("int", 32), 0)
+        return [(target, init.values[0])] if init.values else [(target, number)]
+    parts: list[Expr] = []
     if isinstance(kind, Array):
-        whole = Scalar("int", 32)
-        return [
-            pair
-            for number, value in enumerate(init.values)
-            for pair in _elements(
-                Index(value.where, kind.element, target, Literal(value.where, whole, number)), value
-            )
-        ]
-    if isinstance(kind, Struct):
-        return [
-            pair
-            for (name, inner), value in zip(kind.fields, init.values, strict=False)
-            for pair in _elements(Member(value.where, inner, target, name, arrow=False), value)
-        ]
-    return [(target, init.values[0])] if init.values else []
+        for n in range(kind.extent or len(init.values)):
+            number = Literal(init.where, Scalar("int", 32), n)
+            parts.append(Index(init.where, kind.element, target, number))
+    else:
+        parts += [Member(init.where, inner, target, f, arrow=False) for f, inner in kind.fields]
+    values = list(init.values)
+    if whole:
+        values += [InitList(init.where, part.type, ()) for part in parts[len(values) :]]
+    return [
+        pair
+        for part, value in zip(parts, values, strict=False)
+        for pair in _elements(replace(part, where=value.where), value, whole=whole)
+    ]
 
 
 def _changes_field(lowering: Lowering, formal: Variable) -> bool:

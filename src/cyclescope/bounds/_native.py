@@ -405,8 +405,7 @@ class Program:
             settings["CYCLESCOPE_DATA"] = str(folder / "data")
         noted.unlink(missing_ok=True)
         command = [str(program), *self._arguments]
-        readable = [Path.cwd(), *self._host.folders] if self._host is not None else []
-        readable += [path for word in self._arguments if (path := Path(word)).exists()]
+        readable = self._host.readable(self._arguments) if self._host is not None else []
         status = self.execute(command, self._network.kernel, settings, readable)
         kernel = self._network.kernel
         rows = np.fromfile(noted, dtype=np.uint64).reshape(-1, 4).tolist() if noted.exists() else []

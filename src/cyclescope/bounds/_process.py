@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import STEPS, expressions, statements
-from cyclescope.bounds._forms import Binding, Form, Operands, Place, Spot, Value, Written
+from cyclescope.bounds._counters import STEPS, expressions, root_of, statements
+from cyclescope.bounds._forms import (
+    Binding,
+    Form,
+    Operands,
+    Place,
+    Snapshot,
+    Spot,
+    Value,
+    Written,
+)
 from cyclescope.bounds._network import Process, Record, Storage
 from cyclescope.bounds._values import ADDRESS, Values, alignment_of, size_of
 from cyclescope.c import (
@@ -43,7 +53,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c import CType, Unit
 
-__all__ = ["Processes", "constant_number", "is_outlined", "is_simple"]
+__all__ = ["Processes", "constant_number", "is_outlined", "is_private", "is_simple", "target_name"]
 
 
 def is_outlined(unit: Unit, function: Function) -> bool:
@@ -94,6 +104,26 @@ def is_simple(unit: Unit, function: Function) -> bool:
             for root in [_root(n)]
         )
     return False
+
+
+def is_private(unit: Unit, function: Function) -> bool:
+    """Whether a function, with those it calls, changes nothing but variables of their own."""
+    waiting, known = [function], {function.name}
+    while waiting:
+        for node in (n for e in expressions(waiting.pop().body) for n in walk(e)):
+            if isinstance(node, Call):
+                called = unit.functions.get(node.function)
+                if called is not None and called.body is not None:
+                    if called.name not in known:
+                        waiting.append(called)
+                        known.add(called.name)
+                elif any(isinstance(a.type, Pointer | Array) for a in node.args):
+                    return False
+            elif isinstance(node, Assign) or (isinstance(node, Unary) and node.op in STEPS):
+                root = root_of(node.target if isinstance(node, Assign) else node.operand)
+                if root is None or root.scope not in ("local", "param"):
+                    return False
+    return True
 
 
 def _root(node: Expr) -> Variable | None:
@@ -283,7 +313,7 @@ class Processes(Values):
         With `keep` that can be used behind it, else only inside.
         """
         names = (label,) if label else ()
-        building = self.process(node, names, _target_name(node.target))
+        building = self.process(node, names, target_name(node.target))
         place = self.place(node.target)
         if keep and isinstance(place, Place) and place.offset != "0":
             name = self.temp()
@@ -333,8 +363,7 @@ class Processes(Values):
             return self.address(node.value)
         before = self.read(place, node.target)
         by = self._subscript(node.value)
-        kind = node.target.type
-        size = (size_of(kind.target) if isinstance(kind, Pointer) else 0) or 1
+        size = self.stride(node.target)
         text = f"({before.text} {node.op[0]} (int64_t)({by.text}) * {size})"
         return Value(text, ADDRESS, form=max(before.form, by.form))
 
@@ -344,12 +373,11 @@ class Processes(Values):
     def _assign_struct(self, building: _Building, place: Place | Spot, node: Assign) -> None:
         source = self.place(node.value)
         kind = node.target.type
-        places: list[tuple[Place | Spot, str]] = []
-        for target, origin in zip(
-            self._leaves(place, kind), self._leaves(source, kind), strict=True
-        ):
-            places.append((target, self.read(origin, node.value).text))
-        self.finish(building, Value("", Scalar("int", 32), form=Form.DATA), places)
+        targets = self._leaves(place, kind)
+        read = [self.read(origin, node.value) for origin in self._leaves(source, kind)]
+        places = [(t, value.text) for t, value in zip(targets, read, strict=True)]
+        at = max((value.at for value in read), default=Fraction(0))
+        self.finish(building, Value("", Scalar("int", 32), at, Form.DATA), places)
 
     def _leaves(self, place: Place | Spot, kind: CType) -> list[Place | Spot]:
         """The numbers of a struct, in order."""
@@ -362,7 +390,7 @@ class Processes(Values):
     def outlined(self, function: Function, node: Call, label: str, into: Expr | None) -> None:
         """A call of an outlined function as one process."""
         names = (label, function.name) if label else (function.name,)
-        target = _target_name(into) if into is not None else ""
+        target = target_name(into) if into is not None else ""
         building = self.process(node, names, target)
         place = self.place(into) if into is not None else None
         formals = self._formals(function, node)
@@ -405,11 +433,26 @@ class Processes(Values):
                 value = self._converted(self.value(actual), formal.type, actual)
                 env[formal] = self._held(value)
             elif isinstance(formal.type, Struct):
-                env[formal] = self.place(actual)
+                env[formal] = place = self.place(actual)
+                self.snapshots.pop(formal, None)
+                if not is_private(self.unit, function):
+                    self._keep(formal, place)
             else:
                 pointed = self.pointed(actual)
                 env[formal] = self._pointing(pointed)
         return env
+
+    def _keep(self, formal: Variable, place: Place | Spot) -> None:
+        """Keep the values of a struct that is passed, since the call may change it in its place."""
+        address = (
+            self.spot(place, formal.type, Name(formal.where, formal.type, formal)).address
+            if isinstance(place, Place)
+            else place.address
+        )
+        copy, origin, size = self.temp(), self.temp(), size_of(formal.type)
+        self.emit(f"char *{origin} = {address}; u64 {copy}[{-(-size // 8)}];")
+        self.emit(f"memcpy({copy}, {origin}, {size});")
+        self.snapshots[formal] = Snapshot(copy, origin)
 
     def _pointing(self, pointed: Place | Spot) -> Binding:
         """What a pointer stands for that never moves."""
@@ -478,7 +521,12 @@ class Processes(Values):
         self.emit(f"{cell} = {value.text};")
         writes.append((place, value))
         if self.operands is not None:
-            # Reading it again inside the same firing waits for nobody.
+            # Reading it again inside the same firing waits for nobody; by the same name it comes
+            # when it was computed.
+            lvalue = self.lvalue(target)
+            if lvalue is not None:
+                known = replace(value, form=max(value.form, Form.OTHER))
+                self.operands.lvalues[lvalue] = known
             address = self.temp()
             if storage is None or not storage.in_registers:
                 self.emit(f"char *{address} = (char *)&{cell};")
@@ -548,14 +596,15 @@ def _storages(place: Place | Spot) -> list[Storage]:
 
 def _place_leaves(place: Place) -> Iterator[Place]:
     layout = place.layout
-    if isinstance(layout, Storage):
-        if not place.dims:
-            yield place
-            return
-        size = math.prod(d or 1 for d in place.dims)
-        for number in range(size):
+    if place.dims:
+        for number in range(math.prod(d or 1 for d in place.dims)):
             offset = f"({place.offset}) + {number}"
-            yield replace(place, offset=offset, dims=(), text=f"{place.text}[{number}]")
+            yield from _place_leaves(
+                replace(place, offset=offset, dims=(), text=f"{place.text}[{number}]")
+            )
+        return
+    if isinstance(layout, Storage):
+        yield place
         return
     for name, inner in layout.fields.items():
         extents = [extent for extent, _ in inner.steps[len(layout.steps) :]]
@@ -581,19 +630,19 @@ def _spot_leaves(spot: Spot, kind: CType) -> list[Place | Spot]:
             for name, inner in fields:
                 to = alignment_of(inner)
                 at = -(-at // to) * to
-                field = Spot(f"({spot.address} + {at})", inner, spot.form, f"{spot.text}.{name}")
-                found += _spot_leaves(field, inner)
+                address, text = f"({spot.address} + {at})", f"{spot.text}.{name}"
+                found += _spot_leaves(replace(spot, address=address, text=text), inner)
                 at += size_of(inner)
         case Array(element=element, extent=extent):
             for n in range(extent or 0):
-                part = f"({spot.address} + {n * size_of(element)})"
-                found += _spot_leaves(Spot(part, element, spot.form, f"{spot.text}[{n}]"), element)
+                address, text = f"({spot.address} + {n * size_of(element)})", f"{spot.text}[{n}]"
+                found += _spot_leaves(replace(spot, address=address, text=text), element)
         case _:
             found.append(replace(spot, type=kind))
     return found
 
 
-def _target_name(target: Expr) -> str:
+def target_name(target: Expr) -> str:
     """The name of the array or scalar that an lvalue lies in."""
     for node in walk(target):
         if isinstance(node, Name):

@@ -17,6 +17,7 @@ from cyclescope.bounds._estimate import Bounds, Estimate
 from cyclescope.bounds._host import Host, makes_up, undefined
 from cyclescope.bounds._kernel import called_with, find_kernel, network_of
 from cyclescope.bounds._native import OutsideError, Program, Records, TooManyFiringsError
+from cyclescope.bounds._probe import passed_extents
 from cyclescope.c import Pointer, Scalar, link, read_c
 from cyclescope.errors import InputError, SourceError, ToolError
 
@@ -195,6 +196,8 @@ def estimate(
     kinds = (detail, detail_limit, data, resources)
     loose: frozenset[str] = frozenset()
     try:
+        if host is not None and not made_up:
+            options[2].update(passed_extents(host, program_arguments, call))
         while True:
             try:
                 return _estimated(

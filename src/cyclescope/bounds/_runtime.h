@@ -17,6 +17,15 @@ typedef uint64_t u64;
 typedef uint32_t u32;
 typedef unsigned char u8;
 
+#ifdef __TINYC__ /* it compiles many small programs in a fraction of the time, but has no builtins */
+static int ones_(u64 v) { int n = 0; for (; v; v &= v - 1) n++; return n; }
+static int last_(u64 v) { int n = 0; for (; !(v & 1); v >>= 1) n++; return n; }
+static int lead_(u64 v) { int n = 0; for (; !(v >> 63); v <<= 1) n++; return n; }
+#define __builtin_popcountll ones_
+#define __builtin_ctzll last_
+#define __builtin_clzll lead_
+#endif
+
 typedef struct {
 #if ABSOLUTE
     STAMP a;

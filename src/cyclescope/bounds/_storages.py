@@ -65,6 +65,8 @@ class Storages(Processes):
         self._names = {}
         self._used_rules = set()
         self._statics: dict[Variable, Place] = {}
+        # Numbers that are known before the kernel runs: what a level is passed, what never changes.
+        self.known: dict[Variable, int | float] = {}
         self._analysed: dict[tuple[str, frozenset[Variable]], Counters] = {}
         self._changed_anywhere: set[Variable] = set()
         for function in unit.functions.values():
@@ -216,15 +218,13 @@ class Storages(Processes):
 
     def _extents(self, variable: Variable, kind: CType, role: str) -> tuple[CType, tuple[int, ...]]:
         dims: list[int] = []
-        written = list(variable.extents)
         if isinstance(kind, Pointer) and role == "param":
             dims.append(self._pointed(variable) or 1)
             kind = kind.target
+        kind = self.sized(variable, kind)
         while isinstance(kind, Array):
             extent = kind.extent
-            if extent is None and written:
-                extent = self._constant(written.pop(0), variable)
-            elif extent is None:
+            if extent is None:
                 extent = self._pointed(variable) or 1
             if extent <= 0:
                 raise self.refuse(variable.where, f"{variable.name} of extent {extent}", "use ≥ 1")
@@ -236,6 +236,27 @@ class Storages(Processes):
             )
         return kind, tuple(dims)
 
+    def sized(self, variable: Variable, kind: CType) -> CType:
+        """A variable's type, or what it points to, with the extents that the text computes."""
+        if not variable.extents:
+            return kind
+        open_dims, inner = 0, kind
+        while isinstance(inner, Array):
+            open_dims += inner.extent is None
+            inner = inner.element
+        written: list[Expr | None] = [None] * (open_dims - len(variable.extents))  # `a[][n]`
+        written += variable.extents[max(len(variable.extents) - open_dims, 0) :]
+
+        def filled(given: CType) -> CType:
+            if not isinstance(given, Array):
+                return given
+            extent = given.extent
+            if extent is None and (node := written.pop(0)) is not None:
+                extent = self._constant(node, variable)
+            return Array(filled(given.element), extent)
+
+        return filled(kind)
+
     def _pointed(self, variable: Variable) -> int | None:
         number = self.arguments.get(variable.name)
         if number is None and not self.hosted:
@@ -244,13 +265,33 @@ class Storages(Processes):
         return None if number is None else int(number)
 
     def _constant(self, node: Expr, variable: Variable) -> int:
-        value = fold(node, self.arguments)
+        value = self.number(node, entering=variable.scope == "param")
         if value is None:
             what = self.unit.text(node.where)
-            raise self.refuse(
-                variable.where, f"the extent {what} of {variable.name}", "give its value by --arg"
-            )
+            names = [n.variable for n in walk(node) if isinstance(n, Name)]
+            given = self.path == 0 and all(v.scope == "param" for v in names)
+            instead = "give its value by --arg" if given else "declare it with a constant extent"
+            raise self.refuse(variable.where, f"the extent {what} of {variable.name}", instead)
         return int(value)
+
+    def number(self, node: Expr, *, entering: bool = False) -> int | float | None:
+        """The value of an expression of what is known before the kernel runs, else None.
+
+        Args:
+            node: the expression.
+            entering: its value where the function begins, whatever is changed later.
+        """
+        names: dict[str, int | float] = {}
+        for inner in walk(node):
+            if isinstance(inner, Name):
+                variable = inner.variable
+                value = self.known.get(variable)
+                if value is None and variable.scope in ("param", "global") and self.path == 0:
+                    value = self.arguments.get(variable.name)
+                if variable in self._changed_anywhere and not entering:
+                    value = None
+                names |= {} if value is None else {variable.name: value}
+        return fold(node, names)
 
     def _allocate(self, variable: Variable, kind: CType, role: str, parameter: int = -1) -> Place:
         through = isinstance(kind, Pointer) and role == "param"
@@ -342,7 +383,7 @@ class Storages(Processes):
     def initials(
         self, layout: Layout, node: Expr | None, base: int
     ) -> list[tuple[Storage, int, Expr]]:
-        """(storage, element, value) for each value of an initialiser."""
+        """(storage, element, value) for each number that an initialiser lists."""
         if node is None:
             return []
         if isinstance(layout, Storage):
@@ -351,7 +392,7 @@ class Storages(Processes):
             size = math.prod(inner)
             return [(layout, base * size + at, e) for at, e in initial_values(node, inner)]
         if not isinstance(node, InitList):
-            raise self.refuse(node.where, "this initial value of a struct", "assign its fields")
+            return []  # another struct, which is assigned
         if isinstance(node.type, Array):
             extent = node.type.extent or len(node.values)
             return [

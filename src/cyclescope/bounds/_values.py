@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cyclescope.bounds._counters import STEPS
@@ -14,6 +15,7 @@ from cyclescope.bounds._forms import (
     Layout,
     Operands,
     Place,
+    Snapshot,
     Spot,
     Value,
     family_of,
@@ -54,6 +56,8 @@ from cyclescope.c import (
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     from cyclescope.bounds._calibration import Calibration
     from cyclescope.bounds._network import Network
     from cyclescope.c import Unit
@@ -116,6 +120,7 @@ class Values:
         self.nests = Nests()
         self._site = 0
         self._inlining: list[str] = []
+        self.snapshots: dict[Variable, Snapshot] = {}
 
     # -- small things --------------------------------------------------------------------------
 
@@ -195,11 +200,16 @@ class Values:
                 return self.place(operand)
             case Cast(operand=operand, implicit=True):
                 return self.place(operand)
-            case Call() | Assign():
+            case Call() | Assign() | InitList(type=Struct()):
                 return self.effect(node)
             case Binary(op=",", left=left, right=right):
                 self.evaluate(left)
                 return self.place(right)
+            case Conditional(condition=condition, then=then, other=other, type=Struct() as kind):
+                chosen = [Unary(arm.where, Pointer(kind), "&", arm) for arm in (then, other)]
+                selected = Conditional(node.where, Pointer(kind), condition, *chosen)
+                value = self._conditional(selected, of=Form.DATA)
+                return Spot(f"(char *)({value.text})", kind, value.form, show(node), value.at)
             case Opaque(construct=construct):
                 raise refusal(construct, Tool.BOUNDS, node.where)
         raise self.refuse(
@@ -212,6 +222,7 @@ class Values:
             case Name(variable=variable, type=Pointer(target=target) | Array(element=target)) if (
                 isinstance(found := self.bound(variable), Value)
             ):
+                target = self.sized(variable, target)
                 return Spot(f"(char *){found.text}", target, found.form, variable.name)
             case Unary(op="&", operand=Index(base=base, index=index)):
                 # Like base + index: one past the end may be pointed to.
@@ -243,7 +254,7 @@ class Values:
                 self.evaluate(left)
                 return self.pointed(right)
             case Conditional(type=Pointer(target=target)):
-                value = self._conditional(node)
+                value = self._costless(partial(self._conditional, node))
                 return Spot(f"(char *)({value.text})", target, value.form, show(node))
             case Unary(op=op, operand=operand, type=Pointer(target=target)) if op in STEPS:
                 value = self._stepping(node)
@@ -287,12 +298,35 @@ class Values:
         """A variable that nothing has bound yet; statements say what that means."""
         raise self.refuse(node.where, f"the variable {variable.name}", "declare it in the kernel")
 
+    def stride(self, node: Expr) -> int:
+        """The bytes from one element that a pointer points to, or of an array, to the next."""
+        kind = node.type
+        assert isinstance(kind, Pointer | Array)
+        inner = kind.target if isinstance(kind, Pointer) else kind.element
+        for name in walk(node):
+            if isinstance(name, Name) and name.variable.extents:
+                inner = self.sized(name.variable, inner)
+        return self._size(inner, node)
+
+    def _size(self, kind: CType, node: Expr) -> int:
+        inner = kind
+        while isinstance(inner, Array):
+            if inner.extent is None:
+                raise self.refuse(node.where, "a row whose extent isn't known", "declare it")
+            inner = inner.element
+        return size_of(kind) or 1
+
+    def sized(self, variable: Variable, kind: CType) -> CType:
+        """What a variable points to, with the extents that the text computes."""
+        del variable
+        return kind
+
     def evaluate(self, node: Expr) -> None:
         """Evaluate an expression as a statement, inside another or not."""
         raise self.refuse(node.where, "an effect in an expression", "make it a statement")
 
     def effect(self, node: Expr) -> Place | Spot:
-        """Carry out an assignment or call inside an expression; where its value is then."""
+        """Carry out an assignment, call or list in an expression; where its value is then."""
         raise self.refuse(node.where, "an effect in an expression", "make it a statement")
 
     def _stepping(self, node: Unary) -> Value:
@@ -301,13 +335,17 @@ class Values:
 
     def _subscript(self, node: Expr) -> Value:
         """A subscript: what it reads is waited for, its arithmetic is the address unit's."""
+        return self._costless(partial(self.value, node))
+
+    def _costless(self, value: Callable[[], Value]) -> Value:
+        """A value whose operators are no part of the statement's depth."""
         operands = self.operands
         if operands is None:
-            return self.value(node)
+            return value()
         before = operands.computes, operands.family_base
-        value = self.value(node)
+        found = value()
         operands.computes, operands.family_base = before
-        return value
+        return found
 
     def _form_of(self, form: Form, index: Value, node: Expr) -> Form:
         if index.form > Form.AFFINE:
@@ -373,7 +411,7 @@ class Values:
 
     def _stepped(self, spot: Spot, sign: str, by: Value, node: Expr) -> Spot:
         form = self._form_of(spot.form, by, node)
-        size = size_of(spot.type) or 1
+        size = self._size(spot.type, node)
         address = self.temp()
         by_text = f"(int64_t)({by.text}) * {size}"
         self.emit(f"char *{address} = {spot.address} {sign} {by_text};")
@@ -403,7 +441,8 @@ class Values:
             to = alignment_of(kind)
             at = -(-at // to) * to
             if own == name:
-                return Spot(f"({spot.address} + {at})", kind, spot.form, show(node))
+                address = f"({spot.address} + {at})"
+                return replace(spot, address=address, type=kind, text=show(node))
             at += size_of(kind)
         raise self.refuse(node.where, f"the field {name}", "give the pointer its type")
 
@@ -421,20 +460,29 @@ class Values:
         storage.read = True
         name = self.temp()
         operands = self.operands
+        again = self._written_before(node)
+        if again is not None:
+            self.emit(f"{storage.type} {name} = {storage.cell(place.offset)};")
+            return replace(again, text=name)
+        cell = storage.cell(place.offset)
+        before = self._snapshot_of(node)
+        noted = f"SEE{storage.index}({storage.shadow(place.offset)});" if storage.is_outer else ""
         if operands is None:
             self.nests.decides((storage.index,))
+            if noted:
+                self.emit(noted)
         else:
             number = operands.add(place.text, storage.index)
             shadow = storage.shadow(place.offset, "x" if storage.name in operands.ignored else "s")
-            line = f"READ({number}, {shadow});"
-            if storage.is_outer:
-                line += f" SEE{storage.index}({storage.shadow(place.offset)});"
-            unmet = self._unmet(storage, storage.cell(place.offset))
+            line = f"READ({number}, {shadow}); {noted}"
+            unmet = self._unmet(storage, cell) if before is None else ""
             if unmet not in ("", "0"):
                 self.nests.irregular()
             if unmet != "0":
                 self.emit(f"if ({unmet}) {{ {line} }}" if unmet else line)
-        self.emit(f"{storage.type} {name} = {storage.cell(place.offset)};")
+        if before is not None:
+            cell = before.cell(storage.type, f"(char *)&{cell}")
+        self.emit(f"{storage.type} {name} = {cell};")
         return Value(name, storage.type, Fraction(0), Form.DATA)
 
     def _unmet(self, storage: Storage | None, cell: str) -> str:
@@ -456,14 +504,56 @@ class Values:
         address, name = self.temp(), self.temp()
         self.emit(f"char *{address} = {spot.address};")
         cell = f"(*({kind} *){address})"
+        again = self._written_before(node)
+        if again is not None:
+            self.emit(f"{kind} {name} = {cell};")
+            return replace(again, text=name)
         operands = self.operands
-        if operands is not None:
+        before = self._snapshot_of(node)
+        if operands is None:
+            self.emit(f"SEEN_AT({address}, {kind.bits // 8});")
+        else:
             number = operands.add(spot.text, -1)
             line = f"READ_AT({number}, {address}, {kind.bits // 8});"
-            unmet = self._unmet(None, cell)
+            unmet = self._unmet(None, cell) if before is None else ""
             self.emit(f"if ({unmet}) {{ {line} }}" if unmet else line)
+        if before is not None:
+            cell = before.cell(kind, address)
         self.emit(f"{kind} {name} = {cell};")
-        return Value(name, kind, Fraction(0), Form.DATA)
+        return Value(name, kind, spot.at, Form.DATA)
+
+    def _snapshot_of(self, node: Expr) -> Snapshot | None:
+        """The values of a struct as it was passed, if an lvalue names a part of one."""
+        while isinstance(node, Index) or (isinstance(node, Member) and not node.arrow):
+            node = node.base
+        return self.snapshots.get(node.variable) if isinstance(node, Name) else None
+
+    def _written_before(self, node: Expr) -> Value | None:
+        """What this process wrote by the same lvalue.
+
+        Its place may have changed since, so that it is read again; there is nothing to wait for.
+        """
+        written = self.operands.lvalues if self.operands is not None else {}
+        return written.get(self.lvalue(node)) if written else None
+
+    def lvalue(self, node: Expr) -> Hashable:
+        """What two lvalues share that are one place for sure; None: that cannot be told."""
+        match node:
+            case Name(variable=variable):
+                return variable
+            case Unary(op="*", operand=operand):
+                inner = self.lvalue(operand)
+                return inner and (inner, "0")
+            case Index(base=base, index=index):
+                inner, number = self.lvalue(base), _index_of(index)
+                if isinstance(number, Variable):
+                    bound = self.bound(number)
+                    number = bound.text if isinstance(bound, Value) else None
+                return inner and number and (inner, number)
+            case Member(base=base, field=name, arrow=arrow):
+                inner = self.lvalue(base)
+                return inner and (((inner, "0") if arrow else inner), f".{name}")
+        return None
 
     def address(self, node: Expr) -> Value:
         """A pointer's value."""
@@ -514,6 +604,8 @@ class Values:
                 return self._call(node)
             case Opaque(construct=construct):
                 raise refusal(construct, Tool.BOUNDS, node.where)
+            case InitList(values=(single,)):
+                return self._cast(self.value(single), self.scalar(node.type, node.where), node)
             case InitList():
                 raise self.refuse(node.where, "a list of values here", "assign each element")
         raise self.refuse(node.where, f"`{show(node)}`", "write it with plain C operators")
@@ -521,9 +613,7 @@ class Values:
     def _difference(self, left: Expr, right: Expr, node: Expr) -> Value:
         """The distance of two pointers, in elements."""
         a, b = self.address(left), self.address(right)
-        target = left.type
-        kind = target.target if isinstance(target, Pointer) else target
-        size = size_of(kind.element if isinstance(kind, Array) and kind is target else kind) or 1
+        size = self.stride(left)
         form = max(a.form, b.form)
         cost = self.cost(ADDRESS, "add", node.where, form)
         text = f"((int64_t)({a.text} - {b.text}) / {size})"
@@ -616,14 +706,15 @@ class Values:
         self.emit("}")
         return Value(name, kind, at, form)
 
-    def _conditional(self, node: Conditional) -> Value:
+    def _conditional(self, node: Conditional, of: Form = Form.CONSTANT) -> Value:
+        """`?:`; `of` is the form of what an address that is chosen leads to."""
         condition = self.value(node.condition)
         before = self._read_so_far()
         then, then_lines = self.captured(node.then)
         other, other_lines = self.captured(node.other)
         pointer = isinstance(node.type, Pointer)
         kind = ADDRESS if pointer else self.scalar(node.type, node.where)
-        inputs = max(condition.form, then.form, other.form)
+        inputs = max(condition.form, then.form, other.form, of)
         cost = self.cost(kind, "select", node.where, inputs)
         at = max(condition.at, then.at, other.at) + cost
         form = Form.OTHER if inputs is Form.AFFINE else inputs
@@ -719,6 +810,15 @@ class Values:
     def inlined(self, function: Function, node: Call) -> Value:
         """A function's value within the process that calls it."""
         raise self.refuse(node.where, f"the call of {function.name}", "write its expression")
+
+
+def _index_of(node: Expr) -> Variable | str | None:
+    """A subscript that is a variable or a literal."""
+    while isinstance(node, Cast):
+        node = node.operand
+    if isinstance(node, Name):
+        return node.variable
+    return str(node.value) if isinstance(node, Literal) else None
 
 
 def _combined(op: str, left: Value, right: Value) -> Form:
