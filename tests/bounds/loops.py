@@ -5,6 +5,7 @@ As docs/bounds.md says it under *Loop counters* and *Pointers*, found on the syn
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.c import (
@@ -12,12 +13,14 @@ from cyclescope.c import (
     Assign,
     Binary,
     Block,
+    Break,
     Call,
     Cast,
     Conditional,
     Continue,
     Declare,
     DoWhile,
+    Empty,
     Evaluate,
     Expr,
     For,
@@ -36,6 +39,7 @@ from cyclescope.c import (
     Variable,
     While,
     children,
+    show,
     walk,
 )
 
@@ -199,21 +203,88 @@ class Counters:
         every = [c for e in head for c in _expression_changes(e)] + changes(loop.body)
         behind = self.behind(loop)
         touched = {v for v, _ in every} | behind
-        always = [n for e in head for n in _sure(e)]
-        if not _skips(loop.body):
-            for node in _line(loop.body):
-                always += [n for e in _own(node) for n in _sure(e)]
-        sure = {id(n) for n in always}
+        sure = {id(n) for e in head for n in _sure(e)}
         found = set()
         for v in touched - behind - self.addressed:
             mine = [c for w, c in every if w is v]
             whole = isinstance(v.type, Pointer) or (
                 isinstance(v.type, Scalar) and v.type.kind in ("int", "uint")
             )
-            if whole and all(id(c) in sure and self.even(c, v, touched, outer) for c in mine):
-                found.add(v)
-                self.steps |= {id(c) for c in mine}
+            if not whole or not all(self.even(c, v, touched, outer) for c in mine):
+                continue
+            inside = [c for w, c in changes(loop.body) if w is v]
+            if any(id(c) not in sure for c in mine if not any(c is i for i in inside)):
+                continue
+            if inside and not self.alike(loop.body, v):
+                continue
+            found.add(v)
+            self.steps |= {id(c) for c in mine}
         return found
+
+    def alike(self, body: Any, v: Variable) -> bool:
+        """Whether all ways to the next iteration step a variable alike."""
+        try:
+            ends = list(itertools.islice(self.walks([body], v), 200))
+        except _UnclearError:
+            return False
+        sums = {tuple(sorted(steps)) for steps, end in ends if end in ("", "continue")}
+        return len(sums) == 1 and len(ends) < 200
+
+    def walks(self, line: list[Any], v: Variable) -> Iterator[tuple[list[Any], str]]:
+        """The ways through statements: what steps a variable there, and the jump at its end."""
+        if not line:
+            yield [], ""
+            return
+        node, rest = line[0], line[1:]
+        first: Iterator[tuple[list[Any], str]]
+        match node:
+            case Block(body=body):
+                first = self.walks(list(body), v)
+            case Declare() | Evaluate():
+                first = iter([(self.along(_own(node), v), "")])
+            case If(condition=condition, then=then, other=other):
+                test = self.along([condition], v)
+                arms = [[then], [other] if other is not None else []]
+                first = ((test + s, e) for arm in arms for s, e in self.walks(arm, v))
+            case Switch(condition=condition, sections=sections):
+                test = self.along([condition], v)
+                bodies = [
+                    [inner for s in sections[n:] for inner in s.body] for n in range(len(sections))
+                ]
+                if all(None not in s.values for s in sections):
+                    bodies.append([])
+                first = (
+                    (test + s, "" if e == "break" else e)
+                    for inside in bodies
+                    for s, e in self.walks(inside, v)
+                )
+            case Return(value=value) if value is not None and self.along([value], v):
+                raise _UnclearError
+            case Continue() | Break() | Return():
+                first = iter([([], type(node).__name__.lower())])
+            case For() | While() | DoWhile():
+                own = [e for e in (node.condition, getattr(node, "step", None)) if e is not None]
+                deeper = [w for e in own for w, _ in _expression_changes(e)]
+                if v in [*deeper, *(w for w, _ in changes(node.body))]:
+                    raise _UnclearError
+                first = self.walks([node.init] if isinstance(node, For) and node.init else [], v)
+            case Empty():
+                first = iter([([], "")])
+            case _:
+                raise _UnclearError
+        for steps, end in first:
+            if end:
+                yield steps, end
+            else:
+                yield from ((steps + more, last) for more, last in self.walks(rest, v))
+
+    def along(self, values: list[Expr], v: Variable) -> list[Any]:
+        """The steps of a variable in expressions that are evaluated for sure."""
+        sure = {id(n) for e in values for n in _sure(e)}
+        found = [c for e in values for w, c in _expression_changes(e) if w is v]
+        if any(id(c) not in sure for c in found):
+            raise _UnclearError
+        return [_amount(c, v) for c in found]
 
     def even(self, node: Any, v: Variable, touched: set[Variable], outer: set[Variable]) -> bool:
         if isinstance(node, Unary):
@@ -243,6 +314,24 @@ class Counters:
             )
             for n in walk(by)
         )
+
+
+class _UnclearError(Exception):
+    pass
+
+
+def _amount(node: Any, v: Variable) -> tuple[int, str]:
+    """The direction of a step, and how far it goes, without where it is written."""
+    if isinstance(node, Unary):
+        return STEPS[node.op], "1"
+    by, sign = node.value, -1 if node.op == "-=" else 1
+    if node.op == "=":
+        whole = _whole(by)
+        assert isinstance(whole, Binary)
+        left = _whole(whole.left)
+        sign = -1 if whole.op == "-" else 1
+        by = whole.right if isinstance(left, Name) and left.variable is v else whole.left
+    return sign, show(_whole(by))
 
 
 def _whole(node: Expr) -> Expr:
@@ -327,11 +416,3 @@ def _sure(node: Expr) -> list[Expr]:
     if isinstance(node, Binary) and node.op in ("&&", "||"):
         return [node, *_sure(node.left)]
     return [node, *(n for inner in children(node) for n in _sure(inner))]
-
-
-def _skips(node: Any) -> bool:
-    if isinstance(node, Continue):
-        return True
-    if isinstance(node, For | While | DoWhile):
-        return False
-    return any(_skips(inner) for inner in _parts(node))

@@ -432,9 +432,8 @@ class Maker:
             self.loops = loops
             return f"switch ({test} & 3) {{\n{sections}default: {last}}}\n"
         if self.loops and self.random.random() < 0.3:
-            return (
-                f"if ({self.condition()}) {self.random.choice(['break', 'break', 'continue'])};\n"
-            )
+            jump = self.random.choice(["break;", "break;", f"continue_{self.counters[-1]};"])
+            return f"if ({self.condition()}) {jump}\n"
         text = f"if ({self.condition()}) {self.block(self.statement(depth - 1))}"
         if self.random.random() < 0.5:
             # An `else` without braces would belong to an `if` inside.
@@ -472,8 +471,11 @@ class Maker:
         stepped = f"{v} += {by}" if self.style.compound else f"{v} = {v} + ({by})"
         if step == 1 and not data and self.style.compound:
             stepped = f"{v}++"
-        if self.style.loops == "for" or "continue" in body:
+        again = f"continue_{v};"
+        if self.style.loops == "for" or (data and again in body):
+            body = body.replace(again, "continue;")
             return f"for ({v} = {low_text}; {v} < {high}; {stepped}) {self.block(body)}"
+        body = body.replace(again, f"{{ {stepped}; continue; }}")
         if self.style.loops == "do" and not triangular:
             return f"{v} = {low_text};\ndo {{\n{body}{stepped};\n}} while ({v} < {high});\n"
         return f"{v} = {low_text};\nwhile ({v} < {high}) {{\n{body}{stepped};\n}}\n"

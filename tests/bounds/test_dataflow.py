@@ -165,3 +165,50 @@ def test_the_kernels_own_result_is_a_process() -> None:
     # Behind the sources read, base 1, a multiplication of 6, a division of 35, write.
     assert found.unbounded.cycles == 3 + 1 + (1 + 6 + 35) + 1
     assert found.firings == 1
+
+
+STEPPED = {
+    "for": "for (int i = 0; i < 16; i++) { if (a[i] > 4) continue; b[i] = a[i] + i; }",
+    "before continue": "int i = 0; while (i < 16) { if (a[i] > 4) { i++; continue; }"
+    " b[i] = a[i] + i; i++; }",
+    "in both branches": "int i = 0; while (i < 16) { if (a[i] > 4) i += 1;"
+    " else { b[i] = a[i] + i; i = 1 + i; } }",
+    "in sections": "int i = 0; do { switch (a[i] > 4) { case 1: ++i; continue;"
+    " default: b[i] = a[i] + i; } i++; } while (i < 16);",
+    "behind a label": "int i = 0; while (i < 16) { if (a[i] > 4) goto skip; b[i] = a[i] + i;"
+    " skip: i++; }",
+    "leaving early": "int i = 0; for (;;) { if (i == 16) goto out; if (a[i] > 4) { i++; goto on; }"
+    " b[i] = a[i] + i; i++; on:; } out:;",
+}
+
+
+@pytest.mark.parametrize("form", STEPPED)
+def test_a_counter_is_stepped_by_the_same_on_every_way(form: str) -> None:
+    def cycles(body: str) -> tuple[int, int, int]:
+        text = f"void kernel(int a[16], int b[16]) {{ {body} }}"
+        found = estimate("k.c", text=text, kernel="kernel", data={"a": [3, 5, 4, 9] * 4})
+        return found.absolute.cycles, found.unbounded.cycles, found.firings
+
+    assert cycles(STEPPED[form]) == cycles(STEPPED["for"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while (i < 16) { if (a[i] > 4) { i += 2; continue; } b[i] = a[i] + i; i++; }",
+        "while (i < 15) { if (a[i] > 4) i++; b[i] = a[i] + i; i++; }",
+        "while (i < 16) { again: b[i] = a[i] + i; i++; if (i == 3) goto again; }",
+        "while (i < 16) { switch (a[i]) { case 3: i++; case 4: i++; } b[i & 15] = 1 + i; i++; }",
+    ],
+)
+def test_a_counter_that_some_ways_step_otherwise_is_a_variable(body: str) -> None:
+    text = f"void kernel(int a[16], int b[16]) {{ int i = 0; {body} }}"
+    found = estimate("k.c", text=text, kernel="kernel", data={"a": [3, 5, 4, 9] * 4})
+    assert any(process.targets == ["i"] for process in found.network.processes)
+
+
+def test_a_parameter_that_nobody_reads_needs_no_value() -> None:
+    text = "void kernel(int a[4], int n, float f) { for (int i = 0; i < 4; i++) a[i] += i; }"
+    found = estimate("k.c", text=text, kernel="kernel", verify=True)
+    assert differences(found) == []
+    assert found.network.made_up == ["int a[4]"]

@@ -1,13 +1,14 @@
 """Loop counters: the variables that a loop steps affinely, which address units keep for nothing.
 
-A variable is a counter of a loop if all that changes it there are steps: by an amount that the
-loop leaves alone, each taken exactly once an iteration (in the head, the condition, or straight
-in the body). Where it is not, and outside that loop, it is a variable like any other.
+A variable is a counter of a loop if all that changes it there are steps, by amounts that the loop
+leaves alone, and every way to the next iteration takes the same ones (in the head, the condition,
+or the body: straight in it, before each `continue`, in each branch). Where it is not, and outside
+that loop, it is a variable like any other.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,12 +17,14 @@ from cyclescope.c import (
     Assign,
     Binary,
     Block,
+    Break,
     Call,
     Cast,
     Conditional,
     Continue,
     Declare,
     DoWhile,
+    Empty,
     Evaluate,
     Expr,
     For,
@@ -41,6 +44,7 @@ from cyclescope.c import (
     Variable,
     While,
     children,
+    show,
     walk,
 )
 
@@ -49,7 +53,16 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Unit
 
-__all__ = ["STEPS", "Counters", "Loop", "counters_of", "expressions", "root_of", "statements"]
+__all__ = [
+    "STEPS",
+    "Counters",
+    "Loop",
+    "counters_of",
+    "expressions",
+    "named",
+    "root_of",
+    "statements",
+]
 
 STEPS = {"pre++": "+", "post++": "+", "pre--": "-", "post--": "-"}
 
@@ -98,6 +111,14 @@ def _own(node: Stmt) -> list[Expr]:
 def expressions(node: Stmt | None) -> list[Expr]:
     """All expressions of a statement and of those inside it; not their parts."""
     return [e for inner in statements(node) for e in _own(inner)]
+
+
+def named(function: Function) -> set[Variable]:
+    """The variables that a function names, in its extents, too."""
+    declared = [v for s in statements(function.body) if isinstance(s, Declare) for v in s.variables]
+    extents = [e for v in [*function.params, *declared] for e in v.extents]
+    every = [*extents, *expressions(function.body)]
+    return {n.variable for e in every for n in walk(e) if isinstance(n, Name)}
 
 
 def _changes(node: Expr) -> list[tuple[Variable, Expr]]:
@@ -230,8 +251,6 @@ class _Analysis:
             for v in self._called(n.function)
         }
         once = {n for e in head for n in _certain(e)}
-        if not _jumps(loop.body):
-            once |= {n for e in _straight(loop.body) for n in _certain(e)}
         touched = set(changes) | behind
         found = set()
         for variable, nodes in changes.items():
@@ -241,7 +260,12 @@ class _Analysis:
             )
             if not whole or variable in behind or variable in self.result.addressed:
                 continue
-            if all(n in once and self._is_step(n, touched, outer) for n in nodes):
+            if not all(self._is_step(n, touched, outer) for n in nodes):
+                continue
+            if all(n in once for n in nodes) or (
+                all(n in once for e in head for v, n in _changes(e) if v is variable)
+                and _ways(loop.body, variable).is_one(loop.body)
+            ):
                 found.add(variable)
                 self.result.steps |= set(nodes)
         return frozenset(found)
@@ -460,26 +484,125 @@ def _certain(node: Expr) -> Iterator[Expr]:
                 yield from _certain(inner)
 
 
-def _straight(body: Stmt) -> list[Expr]:
-    """The expressions of a body that are evaluated once in each pass."""
-    found = []
-    for node in _flat(body):
-        if isinstance(node, Declare | Evaluate | If | Switch):
-            found += _own(node)
-        elif isinstance(node, For) and isinstance(node.init, Evaluate | Declare):
-            found += _own(node.init)
-    return found
+_MOST_WAYS = 8
+
+_Steps: TypeAlias = "tuple[tuple[str, str], ...]"
 
 
-def _jumps(body: Stmt) -> bool:
-    """Whether a pass through a body may leave out what stands straight in it."""
-    match body:
-        case Continue() | Goto():
-            return True
+@dataclass
+class _Ways:
+    """What steps a variable on the ways through a statement: each the sign and amount of its steps.
+
+    Attributes:
+        on: the ways that go on behind it.
+        again: those that `continue` takes.
+        out: those that `break` takes.
+        jumps: those that `goto` takes, by label, as far as it hasn't been passed.
+        told: whether all that changes the variable there is on a way.
+    """
+
+    on: set[_Steps]
+    again: set[_Steps] = field(default_factory=set)
+    out: set[_Steps] = field(default_factory=set)
+    jumps: dict[str, set[_Steps]] = field(default_factory=dict)
+    told: bool = True
+
+    def is_one(self, body: Stmt) -> bool:
+        """Whether all ways to the next iteration of a loop with this body take the same steps."""
+        back = any(inner.label in self.jumps for inner in statements(body))
+        return self.told and not back and len(self.on | self.again) == 1
+
+    def at(self, label: str) -> _Ways:
+        """Before a statement with a label, which may be empty."""
+        rest = {name: ways for name, ways in self.jumps.items() if name != label}
+        return replace(self, on=self.on | self.jumps.get(label, set()), jumps=rest)
+
+    def then(self, other: _Ways) -> _Ways:
+        """One statement, and another one behind it."""
+        on, again, out, *ends = (
+            {tuple(sorted(a + b)) for a in self.on for b in ways}
+            for ways in (other.on, other.again, other.out, *other.jumps.values())
+        )
+        told = self.told and other.told and max(map(len, (on, again, out))) <= _MOST_WAYS
+        jumps = _joined(self.jumps, dict(zip(other.jumps, ends, strict=True)))
+        return _Ways(on, self.again | again, self.out | out, jumps, told)
+
+    def beside(self, other: _Ways) -> _Ways:
+        """One statement, or another one in its place."""
+        return _Ways(
+            self.on | other.on,
+            self.again | other.again,
+            self.out | other.out,
+            _joined(self.jumps, other.jumps),
+            self.told and other.told,
+        )
+
+
+def _joined(a: dict[str, set[_Steps]], b: dict[str, set[_Steps]]) -> dict[str, set[_Steps]]:
+    return {label: a.get(label, set()) | b.get(label, set()) for label in {**a, **b}}
+
+
+def _ways(node: Stmt | None, variable: Variable) -> _Ways:
+    """The ways through a statement."""
+    match node:
+        case Block(body=body):
+            found = _Ways({()})
+            for inner in body:
+                found = found.at(inner.label).then(_ways(inner, variable))
+            return found
+        case Declare() | Evaluate():
+            return _way(_own(node), variable)
+        case If(condition=condition, then=then, other=other):
+            chosen = _ways(then, variable).beside(_ways(other, variable))
+            return _way([condition], variable).then(chosen)
+        case Switch(condition=condition, sections=sections):
+            reached = _Ways(set())
+            for section in sections:
+                reached = reached.beside(_Ways({()}))
+                for inner in section.body:
+                    reached = reached.then(_ways(inner, variable))
+            if not any(None in section.values for section in sections):
+                reached = reached.beside(_Ways({()}))
+            left = replace(reached, on=reached.on | reached.out, out=set())
+            return _way([condition], variable).then(left)
+        case Continue():
+            return _Ways(set(), again={()})
+        case Break():
+            return _Ways(set(), out={()})
+        case Goto(target=target):
+            return _Ways(set(), jumps={target: {()}})
+        case Return():
+            return _Ways(set(), told=_way(_own(node), variable).on == {()})
         case For() | While() | DoWhile():
-            return any(isinstance(s, Goto) for s in statements(body))
-        case _:
-            return any(_jumps(inner) for inner in _inside(body))
+            first = _ways(node.init, variable) if isinstance(node, For) else _Ways({()})
+            inside = [*_own(node), *expressions(node.body)]
+            jumps = any(isinstance(s, Goto) for s in statements(node.body))
+            told = not jumps and all(v is not variable for e in inside for v, _ in _changes(e))
+            return first.then(_Ways({()}, told=told))
+        case None | Empty():
+            return _Ways({()})
+    return _Ways({()}, told=False)
+
+
+def _way(values: list[Expr], variable: Variable) -> _Ways:
+    """The way through expressions that are evaluated one after the other."""
+    certain = {n for e in values for n in _certain(e)}
+    changes = [n for e in values for v, n in _changes(e) if v is variable]
+    steps = tuple(sorted(_amount(n, variable) for n in changes))
+    return _Ways({steps}, told=all(n in certain for n in changes))
+
+
+def _amount(node: Expr, variable: Variable) -> tuple[str, str]:
+    """The sign and amount of a step."""
+    if isinstance(node, Unary):
+        return STEPS[node.op], "1"
+    assert isinstance(node, Assign)
+    by, sign = node.value, node.op[0]
+    sum_ = _plain(by)
+    if node.op == "=" and isinstance(sum_, Binary):
+        sign = sum_.op
+        by = sum_.right if _names(sum_.left, variable) else sum_.left
+    return sign, show(_plain(by) or by)
 
 
 def _plain(node: Expr | None) -> Expr | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
 from cyclescope.bounds._calibration import PortRule
-from cyclescope.bounds._counters import expressions, statements
+from cyclescope.bounds._counters import expressions, named, statements
 from cyclescope.bounds._lower import Lowering
 from cyclescope.bounds._network import Network, Port, Process, Storage
 from cyclescope.bounds._storages import fold
@@ -80,6 +80,8 @@ def network_of(
     _check_arguments(unit, kernel, arguments)
     known = {**called_with(unit, kernel), **calibration.arguments, **arguments}
     network = Network(kernel.name, loose=loose)
+    read = named(kernel)
+    known |= {p.name: 0 for p in kernel.params if p not in read and isinstance(p.type, Scalar)}
     network.scalars = {p.name: known[p.name] for p in kernel.params if p.name in known}
     lowering = Lowering(unit, network, calibration, known, hosted=hosted)
     with deep_recursion():
