@@ -9,6 +9,7 @@ mod blocks;
 mod conditions;
 mod confine;
 mod corrections;
+mod cursors;
 mod encode;
 mod guard;
 mod inline;
@@ -436,6 +437,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CALYX_VERSION", "0.7.1")?;
     module.add("CompileError", module.py().get_type::<CompileError>())?;
     module.add_function(wrap_pyfunction!(guard::confinement, module)?)?;
+    module.add_function(wrap_pyfunction!(cursors::child_cursors, module)?)?;
     module.add_function(wrap_pyfunction!(guard::end_after, module)?)?;
     module.add_function(wrap_pyfunction!(guard::spawn, module)?)?;
     module.add("WELLEN_VERSION", wellen::VERSION)?;

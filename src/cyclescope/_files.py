@@ -19,10 +19,12 @@ from cyclescope.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from fractions import Fraction
 
 __all__ = [
     "check_free",
     "parse_json",
+    "parse_number",
     "parse_toml",
     "read_bytes",
     "read_source",
@@ -316,24 +318,70 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
     except ValueError:
         # Python refuses integers of thousands of digits.
         raise json.JSONDecodeError("a number has too many digits", "", 0) from None
+    except ArithmeticError:
+        # And `Decimal`, if numbers become that, exponents beyond 18 digits.
+        raise json.JSONDecodeError("a number has too large an exponent", "", 0) from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:
     """As `tomllib.loads`, but all that is wrong with a text is one kind of error.
 
     Raises:
-        TOMLDecodeError: it is not TOML, is nested too deeply, or a number is too long.
+        TOMLDecodeError: it is not TOML, is nested too deeply, or an integer exceeds 64 bits.
     """
     import tomllib
 
+    # The parser keeps every beginning of a key with dots.
+    if any(part.count(".") > _DEEPEST for part in re.split(r"[,=\[\]{}\n]", text)):
+        raise tomllib.TOMLDecodeError("nested too deeply")
     try:
-        return tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError:
         raise tomllib.TOMLDecodeError("nested too deeply") from None
     except ValueError as error:
         raise tomllib.TOMLDecodeError(str(error)) from None
+    # Hexadecimal ones are of any length.
+    level: list[Any] = [table]
+    for _ in range(_DEEPEST):
+        if any(type(value) is int and not -(1 << 63) <= value < 1 << 63 for value in level):
+            raise tomllib.TOMLDecodeError("an integer exceeds 64 bits")
+        inner = [value.values() if isinstance(value, dict) else value
+                 for value in level if isinstance(value, dict | list)]  # fmt: skip
+        level = [value for values in inner for value in values]
+        if not level:
+            return table
+    raise tomllib.TOMLDecodeError("nested too deeply")
+
+
+_DEEPEST = 100  # levels of tables and lists
+_DIGITS = 4_000  # the smallest floating-point numbers have 1,076
+_EXPONENT = 10_000
+
+
+def parse_number(text: str) -> Fraction:
+    """The number that a text writes in decimal digits (`12`, `-0.5`, `1e-3`), exactly.
+
+    Raises:
+        OverflowError: it has more digits, or a larger exponent, than anybody means; as a fraction,
+            1e999999999 would fill the memory.
+        ValueError: it is no number, or none that is finite.
+    """
+    from decimal import Decimal, InvalidOperation
+    from fractions import Fraction
+
+    if len(text) > _DIGITS:
+        raise OverflowError("it has too many digits")
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise ValueError("it is no number") from None
+    if not number.is_finite():
+        raise ValueError("it is no finite number")
+    if abs(number.adjusted()) > _EXPONENT:
+        raise OverflowError("its exponent is too large")
+    return Fraction(number)
 
 
 _SOURCES = frozenset({".c", ".cpp", ".fuse", ".futil", ".h", ".mlir", ".py", ".scala"})

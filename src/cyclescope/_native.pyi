@@ -58,6 +58,9 @@ class VcdBody:
 def confinement() -> tuple[int, bool]:
     """(version of Landlock, 0 if there is none; whether there are seccomp filters)."""
 
+def child_cursors(visit: int, cursor: int) -> bytes:
+    """What is below a cursor of libclang; both arguments are addresses."""
+
 def end_after(line: int, signals: bytes, seconds: float, message: str, status: int) -> None:
     """End this process some time after one of these signals was written to `line`; 0 ends that."""
 

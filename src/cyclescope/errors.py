@@ -31,10 +31,19 @@ __all__ = [
 ]
 
 
+_LONGEST = 2_000  # characters of a message: it quotes what a stranger has written
+
+
 class CyclescopeError(Exception):
     """Base of all; its text is one line for the user."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if len(text) <= _LONGEST:
+            return text
+        return f"{text[: _LONGEST // 2]} \u2026 {text[-_LONGEST // 2 :]}"
 
 
 class InputError(CyclescopeError):

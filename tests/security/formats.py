@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = b"\n%%%% next file %%%%\n"
+# What a number in a text may have become.
+NUMBERS = [b"0", b"-1", b"1", b"2147483648", b"9223372036854775807", b"18446744073709551616",
+           b"1e999", b"1e999999999", b"-1e-999999999", b"9" * 5000, b"0x" + b"f" * 5000, b"nan",
+           b"inf", "\u00b2".encode(), "\u0663".encode()]  # fmt: skip
 KEPT = Path(__file__).parent / "inputs"
 TABLES = ("frames", "paths", "trees", "runs", "counters", "banks", "values", "sources", "areas")
 

@@ -133,8 +133,12 @@ class Copy:
         preload()
         self.returncode: int | None = None
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
+        # Until it is what a program is when it begins.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         self.pid = os.fork()
-        if self.pid == 0:
+        if self.pid:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+        else:
             status = 99
             try:
                 status = self._run(words, place, environment)
@@ -150,7 +154,7 @@ class Copy:
 
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as `cyclescope` leaves it
         os.chdir(place)
         os.environ.clear()
         os.environ.update(environment)
@@ -161,6 +165,7 @@ class Copy:
         sys.stdout = sys.__stdout__ = os.fdopen(1, "w")  # type: ignore[misc]
         sys.stderr = sys.__stderr__ = os.fdopen(2, "w")  # type: ignore[misc]
         sys.argv = ["cyclescope", *words]
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         status = main()
         sys.stdout.flush()
         return status

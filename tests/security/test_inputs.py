@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cyclescope.errors import CyclescopeError
-from security.formats import FORMATS, KEPT, seeds
+from security.formats import FORMATS, KEPT, NUMBERS, seeds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,3 +38,47 @@ def test_every_format_has_a_seed_that_is_read(name: str, tmp_path: Path) -> None
 def test_kept_inputs(name: str, tmp_path: Path) -> None:
     for path in sorted((KEPT / name).glob("*")):
         accept(name, path.read_bytes(), tmp_path)
+
+
+WITH_NUMBERS = (
+    "calibration", "log", "model", "costs", "study", "arrays", "memories", "expected", "paraver",
+    "dump", "vcd", "kernel", "openmp",
+)  # fmt: skip
+SLOW = ("kernel", "openmp")
+
+
+@pytest.mark.parametrize("name", WITH_NUMBERS)
+def test_a_number_becomes_another(name: str, tmp_path: Path) -> None:
+    """Of 5,000 digits, with an exponent that fills the memory, not finite, of another script."""
+    rng = random.Random(15)
+    made = [
+        seed[: number.start()] + other + seed[number.end() :]
+        for seed in seeds(name)
+        for number in re.finditer(rb"(?<![\w.])-?\d+(?:\.\d+)?", seed)
+        for other in NUMBERS
+    ]
+    for data in rng.sample(made, min(len(made), 20 if name in SLOW else 150)):
+        accept(name, data, tmp_path)
+
+
+OPENMP = """int main(void) {
+  int a[4] = {1, 2, 3, 4};
+%s
+  for (int i = 0; i < 4; i++) a[i] = a[i] + 1;
+  return a[0];
+}
+"""
+DIRECTIVES = {
+    "a section from infinity": "#pragma omp target parallel for map(tofrom: a[1e999:4])",
+    "a section of a fraction": "#pragma omp target parallel for map(tofrom: a[0.5:4])",
+    "threads of 5,000 digits": f"#pragma omp target parallel for num_threads({'9' * 5000})",
+    "a shift that fills the memory": "#pragma omp target parallel for num_threads(1 << 9999999999)",
+    "a shift by less than nothing": "#pragma omp target parallel for num_threads(1 << -1)",
+    "a quotient of the largest": "#pragma omp target parallel for num_threads(1 / (1 << 62 << 62))",
+    "a word that is none": "#pragma omp target parallel for\n#pragma omp crINIT_LIST_EXPRt)",
+}
+
+
+@pytest.mark.parametrize("what", DIRECTIVES)
+def test_a_directive_that_makes_no_sense(what: str, tmp_path: Path) -> None:
+    accept("openmp", (OPENMP % DIRECTIVES[what]).encode(), tmp_path)

@@ -202,3 +202,44 @@ def test_an_import_whose_name_is_none(
 ) -> None:
     (tmp_path / "p.futil").write_text(f'import "{name}";\n' + QUIET)
     assert "p.futil" in complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+
+
+CALIBRATIONS = {
+    "a huge exponent": '[operators.double]\nadd = "1e999999999"\n',
+    "a huge denominator": '[operators.double]\nadd = "1/1e999999999"\n',
+    "no denominator": '[operators.double]\nadd = "1/0"\n',
+    "no number": "[operators.double]\nadd = nan\n",
+    "no end": '[operators.double]\nadd = "inf"\n',
+    "a hexadecimal number": "read = 0x" + "f" * 100_000 + "\n",
+    "many digits": "read = " + "9" * 100_000 + "\n",
+    "deep keys": "a" + ".a" * DEEP + " = 1\n",
+    "a number for ranges": "[sources]\nA = { ranges = 3 }\n",
+    "numbers for ranges": "[sources]\nA = { ranges = [3] }\n",
+    "a number to skip": "[sources]\nA = { skip = [3] }\n",
+    "a number to ignore": "[[statement]]\nline = 1\nignore = 3\n",
+    "numbers to ignore": "[[statement]]\nline = 1\nignore = [3]\n",
+    "a number for a label": "[[statement]]\nlabel = 3\n",
+    "numbers for statements": "statement = [3]\n",
+}
+
+
+@pytest.mark.parametrize("what", CALIBRATIONS)
+def test_a_calibration_of_what_it_cannot_be(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.toml").write_text(CALIBRATIONS[what])
+    (tmp_path / "p.c").write_text(KERNEL.format("1"))
+    given = ["bounds", str(tmp_path / "p.c"), "--calibration", str(tmp_path / "x.toml")]
+    assert "x.toml: " in complaint(given, capsys)
+
+
+def test_a_message_is_of_a_length_to_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.json").write_text('{"m": {"data": ["' + "z" * 100_000 + '"]}}')
+    (tmp_path / "p.c").write_text(KERNEL.format("1"))
+    given = ["bounds", str(tmp_path / "p.c"), "--data", str(tmp_path / "x.json")]
+    assert len(complaint(given, capsys)) < 3_000
+    with pytest.raises(SourceError) as error:
+        raise SourceError("k.c:1: " + "z" * 100_000)
+    assert len(str(error.value)) < 3_000

@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cyclescope._files import parse_number
 from cyclescope.analyse._activations import Activations, activations
 from cyclescope.analyse._contents import same_results
 from cyclescope.analyse._overheads import OVERHEADS, Overhead, design_overhead
@@ -120,7 +121,10 @@ def parse_limit(text: str, *, relative: bool = False) -> Limit:
     percent = bool(value[3])
     if percent and not relative and metric not in (*_RUN, *_STATES):
         raise InputError(f"{shown}: {metric} is no share of the run; write a number without %")
-    number = Fraction(value[2].replace("_", "").replace(",", ""))
+    try:
+        number = parse_number(value[2].replace("_", "").replace(",", ""))
+    except OverflowError as error:
+        raise InputError(f"{shown}: not a limit: {error}") from None
     return Limit(
         text=shown,
         metric=metric,

@@ -28,16 +28,16 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclescope._files import parse_toml, read_text
+from cyclescope._files import parse_number, parse_toml, read_text
 from cyclescope.bounds._technology import FAMILIES, OPERATORS, VIRTEX7, Technology
 from cyclescope.errors import InputError
 
 if TYPE_CHECKING:
     import os
+    from fractions import Fraction
 
 __all__ = ["Calibration", "PortRule", "StatementRule", "read_calibration", "read_schedule_report"]
 
@@ -228,9 +228,10 @@ class _Reader:
                 self._choice(operator, f"operators.{family}", OPERATORS)
                 if isinstance(cycles, bool) or not isinstance(cycles, int | float | str):
                     raise self._wrong(key, f"must be cycles, not {cycles!r}")
+                above, _, below = str(cycles).partition("/")
                 try:
-                    number = Fraction(str(cycles))
-                except (ValueError, ZeroDivisionError):
+                    number = parse_number(above) / parse_number(below or "1")
+                except (ValueError, ArithmeticError):
                     raise self._wrong(key, f"must be cycles, not {cycles!r}") from None
                 if not 0 <= number < 2**20:
                     raise self._wrong(key, f"must not be negative or huge, not {cycles}")
@@ -262,24 +263,34 @@ class _Reader:
                 case "interval":
                     changes[key] = self._int(value, place, 1)
                 case "ranges":
-                    pairs = tuple(tuple(p) if isinstance(p, list) else () for p in value)
+                    pairs = self._rows(value, place, "[[low, high], …], one pair a dimension")
                     if any(len(p) != 2 for p in pairs):
                         raise self._wrong(place, "must be [[low, high], …], one pair a dimension")
-                    changes[key] = tuple(
-                        (self._int(a, place, 0), self._int(b, place, 0)) for a, b in pairs
-                    )
+                    changes[key] = pairs
                 case "skip":
-                    changes[key] = tuple(
-                        tuple(self._int(i, place, 0) for i in element) for element in value
-                    )
+                    changes[key] = self._rows(value, place, "a list of elements, [[0, 7], …]")
                 case _:
                     raise self._wrong(place, "unknown; latency, interval, ranges, skip may stand")
         return PortRule(**changes)
 
+    def _rows(self, value: object, place: str, form: str) -> tuple[tuple[int, ...], ...]:
+        """Lists of whole numbers in a list."""
+        if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+            raise self._wrong(place, f"must be {form}")
+        return tuple(tuple(self._int(number, place, 0) for number in row) for row in value)
+
+    def _text(self, value: object, place: str) -> str:
+        if not isinstance(value, str):
+            raise self._wrong(place, f"must be a text, not {value!r}")
+        return value
+
     def _statements(self, value: object) -> tuple[StatementRule, ...]:
         if not isinstance(value, list):
             raise self._wrong("statement", "must be written [[statement]]")
-        return tuple(self._statement(row, n) for n, row in enumerate(value, 1))
+        return tuple(
+            self._statement(self.table(row, f"[[statement]] {n}"), n)
+            for n, row in enumerate(value, 1)
+        )
 
     def _statement(self, row: dict[str, Any], number: int) -> StatementRule:
         where = f"[[statement]] {number}"
@@ -291,9 +302,11 @@ class _Reader:
                 case "latency":
                     changes[key] = self._int(value, f"{where} {key}", 0)
                 case "label" | "target":
-                    changes[key] = str(value)
+                    changes[key] = self._text(value, f"{where} {key}")
                 case "ignore":
-                    changes[key] = tuple(map(str, value))
+                    if not isinstance(value, list):
+                        raise self._wrong(f"{where} {key}", "must be a list of arrays' names")
+                    changes[key] = tuple(self._text(name, f"{where} {key}") for name in value)
                 case _:
                     raise self._wrong(f"{where} {key}", "unknown key")
         if not {"line", "label", "target"} & changes.keys():
@@ -325,7 +338,7 @@ def read_schedule_report(
         named = re.search(r"(?:Scheduling module|Pipelining function) '([^']+)'", line)
         if named:
             function = named.group(1)
-        found = re.search(r"Final II:\s*(\d+),\s*Depth:\s*(\d+)", line)
+        found = re.search(r"Final II:\s*(\d{1,9}),\s*Depth:\s*(\d{1,9})\b", line)
         if found and function:
             interval, depth = map(int, found.groups())
             origin = f"{name}:{number}"

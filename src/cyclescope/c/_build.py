@@ -163,7 +163,7 @@ class ExprBuilder:
         if "VARIABLEARRAY" not in dimensions:
             return ()
         initial = _clang.initial_value(cursor)
-        inner = [c for c in cursor.get_children() if c.kind.is_expression()]
+        inner = [c for c in _clang.children(cursor) if c.kind.is_expression()]
         inner = [c for c in inner if initial is None or c != initial]
         inner.sort(key=lambda c: c.extent.start.offset)
         written = [d for d in dimensions if d != "INCOMPLETEARRAY"]
@@ -191,7 +191,7 @@ class ExprBuilder:
         return Opaque(self.where(cursor), self.type(cursor.type), construct)
 
     def _children(self, cursor: Cursor) -> list[Cursor]:
-        return [c for c in cursor.get_children() if c.kind.is_expression()]
+        return [c for c in _clang.children(cursor) if c.kind.is_expression()]
 
     def _paren_expr(self, cursor: Cursor) -> Expr:
         return self.expr(self._children(cursor)[0])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cursor",
+    "children",
     "declarations",
     "evaluate",
     "initial_value",
@@ -156,6 +157,24 @@ def evaluate(cursor: Cursor) -> int | float | None:
         lib.clang_EvalResult_dispose(result)
 
 
+def children(cursor: Cursor) -> list[Cursor]:
+    """The cursors directly below one.
+
+    The binding's own way calls back into Python, where an interrupt would be lost.
+    """
+    from cyclescope._native import child_cursors
+
+    cindex, lib = _library()
+    visit = ctypes.cast(lib.clang_visitChildren, ctypes.c_void_p).value
+    found = child_cursors(visit or 0, ctypes.addressof(cursor))
+    result = []
+    for at in range(0, len(found), ctypes.sizeof(cindex.Cursor)):
+        child = cindex.Cursor.from_buffer_copy(found, at)
+        child._tu = cursor._tu
+        result.append(child)
+    return result
+
+
 def initial_value(cursor: Cursor) -> Cursor | None:
     """The cursor of a variable's initialiser, None without one."""
     _, lib = _library()
@@ -254,7 +273,7 @@ def declarations(text: str) -> list[Cursor]:
         args=["-x", "cpp-output", "-std=gnu11", "-ferror-limit=0", "-w"],
         unsaved_files=[("preprocessed.c", text)],
     )
-    return list(unit.cursor.get_children())
+    return children(unit.cursor)
 
 
 def _diagnostic(file: Path, diagnostic: Any) -> str:

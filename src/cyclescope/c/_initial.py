@@ -117,7 +117,7 @@ def _given(
     cursor: Cursor, kind: CType, where: Range, build: Callable[[Cursor], Expr]
 ) -> InitList | _Slots | None:
     """What a list in braces gives."""
-    inside = [c for c in cursor.get_children() if c.kind.is_expression()]
+    inside = [c for c in _clang.children(cursor) if c.kind.is_expression()]
     text = initial_text(inside[0], kind, where) if len(inside) == 1 else None
     if text is not None:
         return text
@@ -183,7 +183,7 @@ def _designators(item: Cursor) -> list[Cursor] | None:
     """The designators of a designated value, and the value; None if it has none."""
     if item.kind.name != "UNEXPOSED_EXPR" or item.type.spelling != "void":
         return None
-    inside = list(item.get_children())
+    inside = _clang.children(item)
     return inside if len(inside) > 1 else None
 
 
@@ -240,7 +240,7 @@ def initial_text(cursor: Cursor, kind: CType, where: Range) -> InitList | None:
     if not isinstance(kind, Array) or not isinstance(kind.element, Scalar):
         return None
     while cursor.kind.name in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
-        inner = list(cursor.get_children())
+        inner = _clang.children(cursor)
         if len(inner) != 1:
             return None
         cursor = inner[0]

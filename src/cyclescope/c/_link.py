@@ -48,7 +48,7 @@ def body_start(text: str, function: str) -> int | None:
     """
     for cursor in _clang.declarations(text):
         if cursor.spelling == function and cursor.kind.name == "FUNCTION_DECL":
-            for inner in cursor.get_children():
+            for inner in _clang.children(cursor):
                 if inner.kind.name == "COMPOUND_STMT":
                     return int(inner.extent.start.offset) + 1
     return None

@@ -116,7 +116,7 @@ class _Reader:
         functions: dict[str, Function] = {}
         variables: dict[str, Variable] = {}
         last: dict[str, int] = {}
-        for cursor in self._unit.cursor.get_children():
+        for cursor in _clang.children(self._unit.cursor):
             file = cursor.location.file
             if file is None or file.name not in self._sources or cursor.kind.is_preprocessing():
                 continue
@@ -142,7 +142,7 @@ class _Reader:
 
     def _function(self, cursor: Cursor, pragmas: tuple[Pragma, ...]) -> Function:
         params = tuple(self._build.variable(p, "param") for p in cursor.get_arguments())
-        body = next((c for c in cursor.get_children() if c.kind.name == "COMPOUND_STMT"), None)
+        body = next((c for c in _clang.children(cursor) if c.kind.name == "COMPOUND_STMT"), None)
         return Function(
             name=cursor.spelling,
             params=params,
@@ -157,7 +157,7 @@ class _Reader:
         where = self._build.where(cursor)
         body: list[Stmt] = []
         line = where.line
-        for inner in map(_bare, cursor.get_children()):
+        for inner in map(_bare, _clang.children(cursor)):
             place = self._build.where(inner)
             own = self._pragmas.take(where.file, line, place.line)
             body.append(self._stmt(inner, pragmas=own))
@@ -182,7 +182,7 @@ class _Reader:
     def _built(self, cursor: Cursor, pragmas: tuple[Pragma, ...], label: str) -> Stmt:
         where = self._build.where(cursor)
         expr = self._build.expr
-        inner = list(cursor.get_children())
+        inner = _clang.children(cursor)
         kind = cursor.kind.name
         match kind:
             case "COMPOUND_STMT":
@@ -237,12 +237,12 @@ class _Reader:
         """The sections of a switch's block; None if it isn't made of them alone."""
         sections: list[tuple[list[int | None], list[Stmt]]] = []
         line = self._build.where(cursor).line
-        for given in map(_bare, cursor.get_children()):
+        for given in map(_bare, _clang.children(cursor)):
             inner = given
             values: list[int | None] = []
             labelled = False
             while inner.kind.name in ("CASE_STMT", "DEFAULT_STMT"):
-                *label, inner = inner.get_children()
+                *label, inner = _clang.children(inner)
                 numbers = _case(label)
                 if numbers is None:
                     return None
@@ -289,7 +289,7 @@ def _case(label: list[Cursor]) -> list[int] | list[None] | None:
 def _bare(cursor: Cursor) -> Cursor:
     """The statement inside what clang makes of a loop hint (`#pragma unroll`)."""
     while cursor.kind.name == "UNEXPOSED_STMT":
-        inner = [c for c in cursor.get_children() if c.kind.is_statement()]
+        inner = [c for c in _clang.children(cursor) if c.kind.is_statement()]
         if len(inner) != 1:
             break
         cursor = inner[0]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cyclescope._files import parse_number
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def float_constant(representation: int, width: int, text: str) -> int:
     Calyx prints constants that have no digits.
 
     Raises:
+        OverflowError: the number has too many digits or too large an exponent.
         ValueError: this representation or width is unknown.
     """
     if representation != 0:
@@ -133,7 +135,7 @@ def float_constant(representation: int, width: int, text: str) -> int:
         return sign | exponent
     if word == "nan":
         return sign | exponent | 1 << (22 if width == 32 else 51)
-    exact = abs(Fraction(text))
+    exact = abs(parse_number(text))
     code, integer = ("<f", "<I") if width == 32 else ("<d", "<Q")
     try:
         guess: int = struct.unpack(integer, struct.pack(code, float(exact)))[0]

@@ -211,10 +211,10 @@ def _rewritten(path: Path, data: bytes, clean: bytes) -> tuple[bytes, list[tuple
 
 def _in_bits(path: Path, match: re.Match[bytes]) -> bytes:
     """A floating-point constant as one of bits."""
-    width = int(match["bits"])
     try:
+        width = int(match["bits"])
         bits = float_constant(int(match["as"]), width, match["number"].decode())
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         line = match.string.count(b"\n", 0, match.start()) + 1
         raise SourceError(f"{path}:{line}: std_float_const: {error}; correct it") from None
     # Lines stay what they are: the compiler's messages have them.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
-from cyclescope._files import check_free, write_together
+from cyclescope._files import check_free, parse_number, write_together
 from cyclescope.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -263,7 +263,10 @@ class Period(click.ParamType):  # type: ignore[type-arg] # generic only in newer
         if isinstance(value, int):
             return value
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", str(value).lower())
-        number = Fraction(match[1]) if match else Fraction(0)
+        try:
+            number = parse_number(match[1]) if match else Fraction(0)
+        except OverflowError:
+            number = Fraction(0)
         if match is None or match[2] not in _UNITS or number == 0:
             self.fail(f"{value} is no period; write 10ns, 500ps or 100MHz", param, ctx)
         exact = _UNITS[match[2]](number)

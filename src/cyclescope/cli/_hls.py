@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -228,7 +229,7 @@ def _periods(samples: tuple[str, ...], period: int) -> tuple[int, dict[str, int]
     own: dict[str, int] = {}
     for text in samples:
         name, _, number = text.rpartition("=")
-        if not number.isascii() or not number.isdigit() or not int(number):
+        if not re.fullmatch("[0-9]{1,18}", number) or not int(number):
             raise click.BadParameter(
                 f"{text}: write N or COUNTER=N, with N cycles from 1 on", param_hint="--sample"
             )

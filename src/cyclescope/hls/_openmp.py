@@ -234,6 +234,9 @@ def unroll_pragma(pragmas: Sequence[Pragma]) -> tuple[tuple[str, ...], Range] | 
     return None
 
 
+_DIGITS = 18  # what has more is the compiler's to refuse
+
+
 @dataclass
 class Constants:
     """Values of constant expressions in pragmas, through the text's macros.
@@ -251,7 +254,7 @@ class Constants:
     def value(self, words: Sequence[str]) -> int | None:
         """The value of an expression of numbers and macros; None if it has variables."""
         text = " ".join(words)
-        if text.isdecimal():
+        if text.isdecimal() and len(text) <= _DIGITS:
             return int(text)
         if text not in self._known:
             self._known[text] = self._probe(text) if self._is_closed(words) else None
@@ -280,8 +283,8 @@ class Constants:
 def folded(expr: Expr | None) -> int | None:
     """The value of an expression of numbers; None if it holds anything else."""
     match expr:
-        case Literal(value=value):
-            return int(value)
+        case Literal(value=int() as value):
+            return value
         case Cast(operand=operand):
             return folded(operand)
         case Unary(op="-", operand=operand):
@@ -289,21 +292,27 @@ def folded(expr: Expr | None) -> int | None:
             return -inner if inner is not None else None
         case Binary(op=op, left=left, right=right):
             a, b = folded(left), folded(right)
-            if a is None or b is None or (op in "/%" and b == 0):
+            if a is None or b is None:
                 return None
-            match op:
-                case "+":
-                    return a + b
-                case "-":
-                    return a - b
-                case "*":
-                    return a * b
-                case "/":
-                    return int(a / b) if abs(a) < 1 << 50 else None
-                case "%":
-                    return a - b * int(a / b) if abs(a) < 1 << 50 else None
-                case "<<":
-                    return a << b
-                case ">>":
-                    return a >> b
+            found = _combined(op, a, b)
+            return found if found is not None and abs(found) < 1 << 63 else None
+    return None
+
+
+def _combined(op: str, a: int, b: int) -> int | None:
+    """The value of an operator as in C; None if it is another, or has no value there."""
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/" | "%" if b:
+            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+            return quotient if op == "/" else a - b * quotient
+        case "<<" if 0 <= b < 64:
+            return a << b
+        case ">>" if 0 <= b < 64:
+            return a >> b
     return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from cyclescope._files import read_text
+from cyclescope._files import parse_json, read_text
 from cyclescope.errors import DataError
 from cyclescope.sim._numbers import parse_format
 
@@ -49,14 +49,9 @@ def read_data(path: Path) -> MemoryData:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise DataError(f"{path}: cannot read the data: {reason}") from error
     try:
-        data = json.loads(text, parse_float=Decimal, object_pairs_hook=_once)
+        data = parse_json(text, parse_float=Decimal, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise DataError(f"{path}: lists are nested too deeply") from error
-    except ValueError as error:
-        # Python refuses integers of thousands of digits.
-        raise DataError(f"{path}: a number has too many digits; correct it") from error
     except _Twice as twice:
         raise DataError(
             f"{path}{_second(text, twice.name)}: {json.dumps(twice.name)} is given twice in one"

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import struct
-from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cyclescope._files import parse_number
 from cyclescope.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ __all__ = ["Number", "NumberFormat", "parse_format"]
 Number = int | float | str | Decimal | Fraction
 """What data may hold; files hold the first three."""
 
-MAX_EXPONENT = 10_000
 MAX_BITS = 1 << 20
 FLOAT_CODES = {16: "e", 32: "f", 64: "d"}
 NOT_FINITE = {"nan": math.nan, "infinity": math.inf, "inf": math.inf}
@@ -199,14 +198,12 @@ def _fraction(value: object) -> Fraction:
         return Fraction(value)
     if isinstance(value, float | str | Decimal):
         # Of a float, the decimal that was written, not the binary that stands for it.
-        text = repr(value) if isinstance(value, float) else value
-        with suppress(InvalidOperation):
-            number = Decimal(text)
-            if number.is_finite():
-                # As a fraction, 1e999999999 would fill the memory.
-                if abs(number.adjusted()) > MAX_EXPONENT:
-                    raise DataError(f"{value} is out of range: its exponent is too large")
-                return Fraction(number)
+        try:
+            return parse_number(repr(value) if isinstance(value, float) else str(value))
+        except OverflowError as error:
+            raise DataError(f"{value} is out of range: {error}") from None
+        except ValueError:
+            pass
     raise DataError(f"{_shown(value)} is not a number")
 
 

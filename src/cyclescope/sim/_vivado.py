@@ -24,6 +24,7 @@ _HEADINGS = {
     "ramb18": ("ramb18",),
 }
 _LARGEST = 64 << 20
+_COUNT_DIGITS = 18
 
 
 @dataclass
@@ -48,7 +49,10 @@ def read_vivado(path: Path) -> tuple[Usage, ...]:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    rows = _rows(text)
+    try:
+        rows = _rows(text)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; the report is damaged") from None
     if not rows:
         raise InputError(
             f"{path}: no table of instances; make it with `report_utilization -hierarchical`"
@@ -80,11 +84,18 @@ def _rows(text: str) -> list[_Row]:
         if not rows:
             margin = depth
         counts = {
-            key: int(cells[at]) if 0 <= at < len(cells) and cells[at].strip().isdecimal() else 0
-            for key, at in columns.items()
+            key: _count(cells[at]) if 0 <= at < len(cells) else 0 for key, at in columns.items()
         }
         rows.append(_Row((depth - margin) // 2, cells[0].strip(), cells[1].strip(), counts))
     return rows
+
+
+def _count(cell: str) -> int:
+    """A number of cells, 0 for a cell that holds none."""
+    text = cell.strip()
+    if len(text) > _COUNT_DIGITS and text.isdecimal():
+        raise ValueError(f"a count of {len(text):,} digits")
+    return int(text) if text.isdecimal() else 0
 
 
 def _own(rows: list[_Row]) -> Iterator[Usage]:
