@@ -36,6 +36,7 @@ from cyclescope.model import load
 
 ROOT = Path(__file__).resolve().parents[2]
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGKILL)
+HARD = 1.7  # seconds from SIGTERM to the end that needs no interpreter, or a little less
 GRACE = 3.0  # seconds in which a guard ends what is left
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER (linux/prctl.h)
 
@@ -118,12 +119,23 @@ class Verb:
 
 @dataclass
 class Tally:
-    """What happened."""
+    """What happened.
+
+    Attributes:
+        runs: of each verb.
+        ends: signals and exit statuses.
+        wrong: in words.
+        slowest: end after a signal that asks for it, in seconds of the clock.
+        starting: interrupts that came before Python had come to a line of ours.
+        hard: ends by the clock, 1.8 seconds after SIGTERM.
+    """
 
     runs: Counter[str] = field(default_factory=Counter)
     ends: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     slowest: float = 0.0
+    starting: int = 0
+    hard: int = 0
 
 
 class Copy:
@@ -346,24 +358,40 @@ class Bench:
             process.kill()
             said = process.communicate()[1]
             tally.wrong.append(f"{verb.name}: goes on after {number.name}")
+        took = time.monotonic() - sent
         if number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            tally.slowest = max(tally.slowest, time.monotonic() - sent)
+            tally.slowest = max(tally.slowest, took)
         tally.ends[f"{number.name} {process.returncode}"] += 1
         what = f"{verb.name}, {number.name} after {after:.2f} s"
         complaints = [f"orphan: {one}" for one in self.orphans()]
         complaints += [f"partial: {one}" for one in self.partial(verb)]
+        if number == signal.SIGINT and _is_interpreter_starting(said):
+            tally.starting += 1
+            said, process.returncode = "", 130
         if "Traceback" in said or "Exception ignored" in said or said.count("\n") > 2:
             complaints.append(f"said: {said}")
         # An interrupt while a module is being made of text ends the interpreter by SIGINT.
         as_it_should = {verb.status, 0, 5, 130, -number, -signal.SIGINT}
         if process.returncode not in as_it_should:
             complaints.append(f"status {process.returncode}: {said}")
-        if process.returncode >= 0:
+        # Ended by the clock, it could not clean up: as after SIGKILL, the next run does.
+        hard = number == signal.SIGTERM and took >= HARD
+        tally.hard += hard
+        if process.returncode >= 0 and not hard:
             now = {path.name for path in self.temporary.iterdir()}
             complaints += [f"left: {name}" for name in now - before]
         tally.wrong += [f"{what}: {one}" for one in complaints]
         if isinstance(process, Copy):
             process.__exit__()
+
+
+def _is_interpreter_starting(said: str) -> bool:
+    """Whether Python was interrupted before it came to a line of ours: what it says is its own."""
+    return (
+        "KeyboardInterrupt" in said
+        and "cyclescope" not in said
+        and ("Could not import runpy" in said or "<frozen " in said or "site.py" in said)
+    )
 
 
 def disturb(count: int, seed: int, verbs: list[str] | None = None) -> Tally:
@@ -418,6 +446,8 @@ def main() -> int:
     print(f"{tally.runs.total():,} signals over {len(tally.runs)} verbs:"
           f" {', '.join(f'{name} {n}' for name, n in sorted(tally.runs.items()))}")  # fmt: skip
     print("signal and status:", ", ".join(f"{end}: {n}" for end, n in sorted(tally.ends.items())))
+    print(f"interrupted before Python had come to a line of ours: {tally.starting};"
+          f" ended by the clock, since the machine was busy: {tally.hard}")  # fmt: skip
     print(f"slowest end after SIGINT, SIGTERM, SIGHUP: {tally.slowest:.2f} s")
     print(f"wrong: {len(tally.wrong)}")
     for one in tally.wrong:

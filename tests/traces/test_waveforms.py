@@ -133,6 +133,7 @@ def test_declarations_that_do_not_end(tmp_path: Path) -> None:
         ("#10\n0!\n#1", 10, ["waveform cut"]),  # surely 1 and something
         ("#10\n0", 10, ["waveform cut"]),
         ("#10\n0?", 10, ["waveform cut"]),
+        ("#10\n0!\n#5\n1!", 10, ["time runs back"]),
         ("#10\n$dumpoff", 10, []),
         ("#10\n$dump", 10, ["waveform cut"]),
     ],

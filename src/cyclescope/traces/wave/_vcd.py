@@ -246,7 +246,9 @@ class _Joined:
     def raw(self, cut: bool) -> tuple[Raw, list[Anomaly]]:
         """All changes, and what was strange on the way."""
         times = _joined([self._scaled(piece) for piece in self._pieces], np.int64)
-        if self._pieces and self._pieces[-1].open and len(times) > 1 and times[-1] < times[-2]:
+        back = len(times) > 1 and times[-1] < times[-2]
+        if back and (last := self._pieces[-1]).open and last.step.max(initial=-1) < len(times) - 1:
+            # It is the file's last word, and may have been longer.
             times, cut = times[:-1], True
         strange = sum(piece.strange for piece in self._pieces)
         raw = Raw(
