@@ -286,13 +286,21 @@ def _conclude(network: Network, feeds: list[Storage]) -> list[str]:
     return lines
 
 
+_FEW = 16
+
+
 def _fill(storage: Storage) -> list[str]:
     size = f"{storage.size}ull"
     if storage.initialised or storage.role == "static":
+        given = [(at, literal(value, storage.type)) for at, value in storage.initial.items() if value]
+        if len(given) <= _FEW:
+            return [f"{_cell(storage, str(at))} = {value};" for at, value in given]
+        # A statement for each would take a compiler minutes.
+        table = ", ".join(f"{{{at}, {value}}}" for at, value in given)
         return [
-            f"{_cell(storage, str(offset))} = {literal(number, storage.type)};"
-            for offset, number in storage.initial.items()
-            if number
+            f"{{ static const struct {{ u64 at; {storage.type} value; }} given[] = {{{table}}};",
+            "for (u64 i = 0; i < sizeof given / sizeof *given; i++) "
+            f"{_cell(storage, 'given[i].at')} = given[i].value; }}",
         ]
     if storage.pointer:
         return []

@@ -52,14 +52,18 @@ _TOKENS = re.compile(
     r'|(?P<quote>""")'
     r'|(?P<string>"(?:[^"\\\n]|\\.)*")'
     r'|(?P<open>")'
-    r"|(?P<escaped>\\\S+)"
+    r"|(?P<escaped>\\[!-~]+)"
     r"|(?P<system>\$[A-Za-z_][\w$]*)"
     r"|(?P<dollar>\$(?!\s*\]))"
     r"|(?P<paste>``|`\"|`\\)"
     r"|(?P<directive>`[A-Za-z_]\w*)"
-    r"|(?P<port>\b(?:import|export)\b(?![ \t]+[A-Za-z_]\w*[ \t]*::))",
+    r"|(?P<port>\b(?:import|export)\b(?![ \t]+[A-Za-z_]\w*[ \t]*::))"
+    r"|(?P<odd>[^\t\n\f\r -~])",
     re.DOTALL,
 )
+# Where such a character ends a name, a comment or a line is not the same for every reader: what
+# is a string to one is a statement to the next.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]|\r(?!\n)")
 # A macro of such a name would still be the directive.
 _NO_MACROS = re.compile(
     r"`(?:include|line|pragma|uselib|error|verilog|v\w*config|systemc\w*|\w*protect\w*)$"
@@ -83,7 +87,9 @@ def refuse_reaching_out(program: Path, texts: Iterable[tuple[str, str]]) -> None
     texts = tuple(texts)
     macros = {found for _, text in texts for found in _DEFINED.findall(text)}
     for name, text in texts:
-        for token in _TOKENS.finditer(text):
+        text = text.removeprefix("\ufeff")  # noqa: PLW2901 - a mark of the encoding
+        control = _CONTROL.search(text)
+        for token in (control,) if control else _TOKENS.finditer(text):
             why = _reason(token, macros)
             if not why:
                 continue
@@ -98,6 +104,8 @@ def refuse_reaching_out(program: Path, texts: Iterable[tuple[str, str]]) -> None
 def _reason(token: re.Match[str], macros: set[str]) -> str:
     """Why a token is refused; empty if it is not."""
     kind, text = token.lastgroup, token[0]
+    if kind == "odd" or _CONTROL.match(text):
+        return f"the character {ord(text[0]):#x} can hide anything"
     if kind == "system" and text[1:] not in _HARMLESS:
         if text == "$system":
             return "$system runs a program of the machine"
