@@ -292,7 +292,9 @@ _FEW = 16
 def _fill(storage: Storage) -> list[str]:
     size = f"{storage.size}ull"
     if storage.initialised or storage.role == "static":
-        given = [(at, literal(value, storage.type)) for at, value in storage.initial.items() if value]
+        given = [
+            (at, literal(value, storage.type)) for at, value in storage.initial.items() if value
+        ]
         if len(given) <= _FEW:
             return [f"{_cell(storage, str(at))} = {value};" for at, value in given]
         # A statement for each would take a compiler minutes.

@@ -87,9 +87,9 @@ def refuse_reaching_out(program: Path, texts: Iterable[tuple[str, str]]) -> None
     texts = tuple(texts)
     macros = {found for _, text in texts for found in _DEFINED.findall(text)}
     for name, text in texts:
-        text = text.removeprefix("\ufeff")  # noqa: PLW2901 - a mark of the encoding
+        start = int(text.startswith("\ufeff"))  # a mark of the encoding
         control = _CONTROL.search(text)
-        for token in (control,) if control else _TOKENS.finditer(text):
+        for token in (control,) if control else _TOKENS.finditer(text, start):
             why = _reason(token, macros)
             if not why:
                 continue
