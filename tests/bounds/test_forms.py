@@ -72,6 +72,9 @@ FORMS = {
     "fields read again": "void f(struct point *p, int k) { p->v[k] = p->x * k; p->x = p->v[k] + 1;"
     " p->v[2] = p->v[k] * p->x; } void kernel(struct point q[4]) {"
     " for (int i = 0; i < 4; i++) f(&q[i], i % 3); }",
+    "a number of counters that is passed on": "int pick(int c, int d) { if (c > d) return c;"
+    " return d - c; } int last(int c) { return pick(c, 3); } void kernel(int a[6]) {"
+    " for (int j = 0; j < 6; j++) a[1] = last(j % 3); }",
     # Control.
     "ranges of cases": "void kernel(unsigned char a[8], int o[3]) { for (int i = 0; i < 8; i++)"
     " switch (a[i] + 'a') { case 'a' ... 'c': o[0]++; break; case 'd' ... 'e': case 'z': o[1]++; "
@@ -189,6 +192,29 @@ void kernel(int a[3][4], int b[8]) {
     b[5] = deep(3, t); int (*m)[n] = (int (*)[n])a; b[6] = m[1][2] + (*(m + 2))[1] + (m + 2 - m);
 }
 """
+
+
+FIFO = """
+struct fifo { struct node *head, *tail; };
+int *find(int *p, int n, int k) {
+    for (int i = 0; i < n; i++) if (p[i] == k) return p + i;
+    return 0; }
+void kernel(int a[8], int o[8]) {
+    struct node pool[8]; struct fifo f; f.head = f.tail = 0;
+    for (int i = 0; i < 8; i++) {
+        struct node *p = &pool[i]; p->value = a[i]; p->next = 0;
+        if (f.tail) f.tail->next = p; else f.head = p;
+        f.tail = p; }
+    for (int k = 0; f.head != 0; f.head = f.head->next) o[k++] = f.head->value;
+    for (int i = 0; i < 8; i++) { int *p = find(a, 8, i); o[i] += p ? *p + (int)(p - a) : -1; }
+}
+"""
+
+
+def test_addresses_that_are_none() -> None:
+    found = run(FIFO, verify=True, data={"a": [3, 1, 4, 1, 5, 9, 2, 6]})
+    assert differences(found) == []
+    assert found.values["o"].tolist() == [2, 3, 12, 4, 11, 18, 15, 5]
 
 
 def test_rows_of_computed_extents() -> None:

@@ -853,7 +853,7 @@ class Lowering(Storages):
         value = self._converted(self.value(actual), scalar, actual)
         if not building.operands.texts and value.form <= Form.OTHER:
             self.abandon(building)
-            return self._held(value)
+            return replace(self._held(value), at=Fraction(0))  # a parameter is there
         wire = self._wire(actual, formal)
         if wire is not None:
             self.lines, self.operands = building.outer, building.around

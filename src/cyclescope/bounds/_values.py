@@ -49,6 +49,7 @@ from cyclescope.c import (
     Unknown,
     Variable,
     Vector,
+    Void,
     refusal,
     show,
     walk,
@@ -266,6 +267,8 @@ class Values:
                 place = self.effect(node)
             case Opaque(construct=construct):
                 raise refusal(construct, Tool.BOUNDS, node.where)
+            case Literal():  # no address
+                return Spot(f"(char *)(u64){self._literal(node).text}", Void(), Form.CONSTANT, "0")
             case _:
                 place = self.place(node)
         if isinstance(node.type, Array):
