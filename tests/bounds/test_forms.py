@@ -220,3 +220,32 @@ def test_addresses_that_are_none() -> None:
 def test_rows_of_computed_extents() -> None:
     found = estimate("k.c", text=ROWS, kernel="kernel", verify=True)
     assert differences(found) == []
+
+
+FILES = """
+int add(int v); void init(void); extern int shared; static int {0}[4] = {{1, 2, 3, 4}};
+static int {1}(int v) {{ return v * 3; }}
+void kernel(int a[4]) {{
+    for (int i = 0; i < 4; i++) {{ a[i] = add({1}(a[i])) + {0}[i]; shared += a[i]; }} }}
+int main(void) {{ int a[4] = {{5, 6, 7, 8}}; init(); kernel(a); return a[0] + shared; }}
+"""
+OTHER = """
+static int table[4]; int shared = 3, calls;
+static int twice(int v) { return v * 2; }
+void init(void) { for (int i = 0; i < 4; i++) table[i] = i * i; }
+int add(int v) {
+    calls++; int s = twice(v); for (int i = 0; i < 4; i++) s += table[i] * calls; return s; }
+"""
+
+
+def test_globals_of_another_file(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.c", tmp_path / "other.c"
+    one.write_text(FILES.format("own", "thrice"))
+    other.write_text(OTHER)
+    found = estimate([one, other], kernel="kernel", verify=True)
+    assert differences(found) == []
+    assert found.values["table"].tolist() == [0, 1, 4, 9]
+    for names in (("table", "thrice"), ("own", "twice")):
+        one.write_text(FILES.format(*names))
+        with pytest.raises(SourceError, match=r"which is another .* rename one of them"):
+            estimate([one, other], kernel="kernel")

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from cyclescope.bounds._counters import expressions
 from cyclescope.bounds._forms import literal
 from cyclescope.c import Call, Name, Scalar, Struct, Void, body_start, walk
+from cyclescope.errors import SourceError
 from cyclescope.sim import call, find_compiler
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cyclescope.bounds._network import Network
-    from cyclescope.c import Function, Unit
+    from cyclescope.c import Function, Unit, Variable
     from cyclescope.errors import ToolError
 
 __all__ = ["FLAGS", "Host", "makes_up"]
@@ -106,14 +107,15 @@ class Host:
             what = f"{compiler.command[0]}: {file}"
             call(command, what=what, own=folder, read=self.folders)
             raw = source.read_bytes()
-            source.write_bytes(self._marked(raw, wanted, made_up))
+            seen = [v.name for v in wanted.values() if Path(v.where.file) == file]
+            source.write_bytes(self._marked(raw, made_up) + _told(seen))
             command = [*compiler.command, "-x", "c", *FLAGS, "-O2", "-c", str(source)]
             command += ["-ffunction-sections", "-o", str(output)]
             call(command, what=what, own=folder)
             objects.append(output)
         return objects
 
-    def _marked(self, raw: bytes, wanted: dict[str, bool], made_up: Network | None) -> bytes:
+    def _marked(self, raw: bytes, made_up: Network | None) -> bytes:
         text = raw.decode("utf-8", "surrogateescape")
         at = body_start(raw.decode("utf-8", "replace"), self.kernel.name)
         if at is None:
@@ -132,16 +134,15 @@ class Host:
             result="" if empty else " cyclescope_result",
         )
         mark = " ".join(mark.split())
-        end = [
-            f"void *cyclescope_global_{name}(void) {{ return (void *)&{name}; }}" for name in wanted
-        ]
-        if made_up is not None:
-            end += self._main(made_up)
+        own = {Path(file) for file in self.files}
+        wanted = _globals(self.unit, self.kernel)
+        rest = [v.name for v in wanted.values() if Path(v.where.file) not in own]  # a header's
+        end = self._main(made_up) if made_up is not None else []
         begin = " ".join(_DECLARED.split()) + "\n"
         raw_at = len(raw[:at])
         marked = raw[:raw_at] + mark.encode() + raw[raw_at:]
         del text
-        return begin.encode() + marked + ("\n" + "\n".join(end) + "\n").encode()
+        return begin.encode() + marked + _told(rest) + ("\n".join(end) + "\n").encode()
 
     def _main(self, network: Network) -> list[str]:
         """A `main` that calls the kernel with values that are made up."""
@@ -176,16 +177,27 @@ def makes_up(unit: Unit) -> bool:
     return main is None or main.body is None
 
 
-def _globals(unit: Unit, kernel: Function) -> dict[str, bool]:
-    """The globals that a kernel and what it calls name; True where only their file sees them."""
-    found: dict[str, bool] = {}
+def _told(names: Iterable[str]) -> bytes:
+    """Functions that tell where globals are, behind a file's text."""
+    lines = [f"void *cyclescope_global_{n}(void) {{ return (void *)&{n}; }}\n" for n in names]
+    return b"\n" + "".join(lines).encode()
+
+
+def _globals(unit: Unit, kernel: Function) -> dict[str, Variable]:
+    """The globals that a kernel and what it calls name."""
+    found: dict[str, Variable] = {}
     waiting, seen = [kernel], {kernel.name}
     while waiting:
         function = waiting.pop()
         for expression in expressions(function.body):
             for node in walk(expression):
                 if isinstance(node, Name) and node.variable.scope == "global":
-                    found[node.variable.name] = node.variable.internal
+                    variable = found.setdefault(node.variable.name, node.variable)
+                    if variable is not node.variable:
+                        raise SourceError(
+                            f"{node.where}: {variable.name}, which is another variable in "
+                            f"{variable.where}, is not supported here; rename one of them"
+                        )
                 elif isinstance(node, Call) and node.function not in seen:
                     seen.add(node.function)
                     called = unit.functions.get(node.function)

@@ -83,6 +83,7 @@ def network_of(
     read = named(kernel)
     known |= {p.name: 0 for p in kernel.params if p not in read and isinstance(p.type, Scalar)}
     network.scalars = {p.name: known[p.name] for p in kernel.params if p.name in known}
+    _check_calls(unit, kernel)
     lowering = Lowering(unit, network, calibration, known, hosted=hosted)
     with deep_recursion():
         lowering.kernel(kernel)
@@ -99,6 +100,25 @@ def _check_arguments(unit: Unit, kernel: Function, arguments: dict[str, int | fl
         if name not in names:
             listed = ", ".join(sorted(names)) or "none"
             raise InputError(f"--arg {name}: {kernel.name} has no such parameter; it has: {listed}")
+
+
+def _check_calls(unit: Unit, kernel: Function) -> None:
+    """Refuse a call of a function that the caller's file has another one of."""
+    waiting, known = [kernel], {kernel.name}
+    while waiting and unit.doubled:
+        caller = waiting.pop()
+        for call in _calls(caller):
+            function = unit.functions.get(call.function)
+            if function is None or function.body is None:
+                continue
+            if call.function in unit.doubled and function.where.file != caller.where.file:
+                raise SourceError(
+                    f"{call.where}: {call.function}, which is another function in "
+                    f"{function.where}, is not supported here; rename one of them"
+                )
+            if call.function not in known:
+                known.add(call.function)
+                waiting.append(function)
 
 
 def called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:

@@ -31,6 +31,12 @@ def link(units: Sequence[Unit], first: str | None = None) -> Unit:
             known = functions.get(name)
             if known is None or (known.body is None and not function.internal):
                 functions[name] = function
+    doubled = {
+        name
+        for unit in order
+        for name, function in unit.functions.items()
+        if function.body is not None and function.where != functions[name].where
+    }
     return Unit(
         main.file,
         functions,
@@ -38,6 +44,7 @@ def link(units: Sequence[Unit], first: str | None = None) -> Unit:
         {n: s for unit in reversed(order) for n, s in unit.structs.items()},
         {n: t for unit in order for n, t in unit.sources.items()},
         tuple(s for unit in order for s in unit.skipped),
+        frozenset(doubled),
     )
 
 

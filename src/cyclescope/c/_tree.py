@@ -394,6 +394,7 @@ class Unit:
         structs: by name.
         sources: every file of the user's that took part, name → text.
         skipped: what the preprocessor left out: file, and the lines before and behind.
+        doubled: names of functions that different files have, of which `functions` has one.
     """
 
     file: str
@@ -402,6 +403,7 @@ class Unit:
     structs: dict[str, Struct]
     sources: dict[str, str]
     skipped: tuple[tuple[str, int, int], ...] = ()
+    doubled: frozenset[str] = frozenset()
 
     def text(self, where: Range) -> str:
         """The text of a range in one line, white space reduced to single blanks."""
