@@ -160,10 +160,6 @@ const BEYOND_CALCULATION: &[i64] = &[
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
     #[cfg(target_arch = "x86_64")]
-    libc::SYS_fork,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_vfork,
-    #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_utime,
@@ -171,6 +167,14 @@ const BEYOND_CALCULATION: &[i64] = &[
     libc::SYS_utimes,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_futimesat,
+];
+
+/// What starts a process, besides `clone` without `CLONE_THREAD`.
+const FORKS: &[i64] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_fork,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_vfork,
 ];
 
 /// Without Landlock's scopes (before its version 6) nobody may be signalled at all.
@@ -199,9 +203,10 @@ fn when(argument: u8, length: Len, op: Op, value: u64) -> Result<SeccompRule, St
 /// The filter; None for a processor or a kernel that has none.
 ///
 /// Args:
+///   calculates: it is no compiler.
 ///   alone: no other process may be started.
 ///   version: of Landlock.
-pub fn filter(alone: bool, version: i64) -> Result<Option<BpfProgram>, String> {
+pub fn filter(calculates: bool, alone: bool, version: i64) -> Result<Option<BpfProgram>, String> {
     if !has_seccomp() {
         return Ok(None);
     }
@@ -209,8 +214,11 @@ pub fn filter(alone: bool, version: i64) -> Result<Option<BpfProgram>, String> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let mut refuse = |calls: &[i64]| refused.extend(calls.iter().map(|call| (*call, Vec::new())));
     refuse(REACHING_OUT);
-    if alone {
+    if calculates {
         refuse(BEYOND_CALCULATION);
+    }
+    if alone {
+        refuse(FORKS);
     }
     if version < 6 {
         refuse(SIGNALS);

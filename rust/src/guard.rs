@@ -81,7 +81,7 @@ pub fn confinement() -> (i64, bool) {
 /// 32-bit words.
 #[pyfunction]
 #[pyo3(signature = (arguments, environment, folder, streams, *, kept, limits, seconds, tasks,
-    memory, files, alone))]
+    memory, files, calculates, alone))]
 #[allow(clippy::too_many_arguments)]
 pub fn spawn(
     py: Python<'_>,
@@ -95,6 +95,7 @@ pub fn spawn(
     tasks: u64,
     memory: u64,
     files: Option<(Vec<PathBuf>, Vec<PathBuf>, Vec<PathBuf>)>,
+    calculates: bool,
     alone: bool,
 ) -> PyResult<(libc::pid_t, libc::pid_t, RawFd, RawFd)> {
     let arguments = strings(arguments)?;
@@ -109,7 +110,7 @@ pub fn spawn(
             rules = confine::landlock(&confine::Files { read, execute, write })
                 .map_err(PyOSError::new_err)?;
         }
-        filter = confine::filter(alone, version).map_err(PyOSError::new_err)?;
+        filter = confine::filter(calculates, alone, version).map_err(PyOSError::new_err)?;
     }
     let order = Order {
         program,
@@ -203,6 +204,12 @@ pub fn end_after(
     status: i32,
 ) -> PyResult<()> {
     let watch = move || {
+        // What comes is the main thread's, which may have it wait.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+        }
         let mut deadline: Option<std::time::Instant> = None;
         loop {
             let left = deadline.map_or(-1, |at| {

@@ -11,14 +11,14 @@ import signal
 import tempfile
 import time
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cyclescope.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from fractions import Fraction
 
 __all__ = [
@@ -108,9 +108,7 @@ def write_together(paths: Sequence[Path], *, force: bool = False) -> Iterator[li
         kept = "" if _is_stream(at) else "; nothing was left there"
         raise OutputError(f"{at}: cannot be written: {reason}{kept}") from error
     finally:
-        with undisturbed():
-            for draft in drafts:
-                draft.discard()
+        _surely(*(draft.discard for draft in drafts))
 
 
 # How a file without a name gets one.
@@ -216,6 +214,22 @@ def undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _surely(*steps: Callable[[], None]) -> None:
+    """Do what has to be done at the end, also if a signal comes just before it is undisturbed.
+
+    The steps may be done twice.
+    """
+    try:
+        with undisturbed():
+            for step in steps:
+                step()
+    except KeyboardInterrupt:
+        with undisturbed():
+            for step in steps:
+                step()
+        raise
+
+
 _SCRATCH = "cyclescope-"
 _OURS = re.compile(_SCRATCH + r"[a-z]+-[0-9a-f]{12}")  # no folder that a user might have made
 _FRESH = 5.0  # seconds in which a folder may be made but not locked yet
@@ -241,10 +255,9 @@ def scratch(kind: str = "run") -> Iterator[Path]:
         _sweep(folder.parent)
         yield folder
     finally:
-        with undisturbed():
-            shutil.rmtree(folder, ignore_errors=True)
-            if lock >= 0:
-                os.close(lock)
+        _surely(partial(shutil.rmtree, folder, ignore_errors=True))
+        if lock >= 0:
+            os.close(lock)
 
 
 @cache

@@ -76,6 +76,7 @@ def spawn(
     tasks: int,
     memory: int,
     files: tuple[list[Path], list[Path], list[Path]] | None,
+    calculates: bool,
     alone: bool,
 ) -> tuple[int, int, int, int]:
     """Start a program under a guard; gives (guard, program, life line, report).

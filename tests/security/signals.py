@@ -125,7 +125,7 @@ class Tally:
         runs: of each verb.
         ends: signals and exit statuses.
         wrong: in words.
-        slowest: end after a signal that asks for it, in seconds of the clock.
+        slowest: end after each signal that asks for it, in seconds of the clock.
         starting: interrupts that came before Python had come to a line of ours.
         hard: ends by the clock, 1.8 seconds after SIGTERM.
     """
@@ -133,7 +133,7 @@ class Tally:
     runs: Counter[str] = field(default_factory=Counter)
     ends: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
-    slowest: float = 0.0
+    slowest: dict[str, float] = field(default_factory=dict)
     starting: int = 0
     hard: int = 0
 
@@ -360,7 +360,7 @@ class Bench:
             tally.wrong.append(f"{verb.name}: goes on after {number.name}")
         took = time.monotonic() - sent
         if number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            tally.slowest = max(tally.slowest, took)
+            tally.slowest[number.name] = max(tally.slowest.get(number.name, 0), took)
         tally.ends[f"{number.name} {process.returncode}"] += 1
         what = f"{verb.name}, {number.name} after {after:.2f} s"
         complaints = [f"orphan: {one}" for one in self.orphans()]
@@ -448,7 +448,7 @@ def main() -> int:
     print("signal and status:", ", ".join(f"{end}: {n}" for end, n in sorted(tally.ends.items())))
     print(f"interrupted before Python had come to a line of ours: {tally.starting};"
           f" ended by the clock, since the machine was busy: {tally.hard}")  # fmt: skip
-    print(f"slowest end after SIGINT, SIGTERM, SIGHUP: {tally.slowest:.2f} s")
+    print("slowest end:", ", ".join(f"{name} {s:.2f} s" for name, s in tally.slowest.items()))
     print(f"wrong: {len(tally.wrong)}")
     for one in tally.wrong:
         print(f"  {one}")

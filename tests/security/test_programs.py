@@ -145,6 +145,63 @@ REFUSED = [
         CALYX, 2, "`include reads", leaves=False, off_status=4,
     ),
     Row(
+        "inline $readmemh",
+        {"p.futil": inline('logic [7:0] m [4]; initial $readmemh("/etc/passwd", m);')},
+        CALYX, 2, "$readmemh opens files", leaves=False, off_status=5,
+    ),
+    Row(
+        "extern $dumpfile",
+        {"p.futil": extern("e.sv"),
+         "e.sv": module(f'initial begin $dumpfile("@HERE@/{MADE}"); $dumpvars; end')},
+        CALYX, 2, "e.sv:3: $dumpfile opens", leaves=False,
+    ),
+    Row(
+        "name split by a comment",
+        {"p.futil": inline(f'initial $/**/system("id > {MADE}");')},
+        CALYX, 2, "a `$` without a name", off_status=4, leaves=False,
+    ),
+    Row(
+        "name after an escaped one",
+        {"p.futil": extern("e.sv"), "e.sv": module(f'wire \\a\x1c" ; {SYSTEM} //"')},
+        CALYX, 2, "the character 0x1c can hide",
+    ),
+    Row(
+        "name after another space",
+        {"p.futil": extern("e.sv"), "e.sv": module(f'wire \\a\x0b" ; {SYSTEM} //"')},
+        CALYX, 2, "the character 0xb can hide",
+    ),
+    Row(
+        "name behind a letter that is none",
+        {"p.futil": extern("e.sv"), "e.sv": module(f'wire \\a\xa0" ; {SYSTEM} //"')},
+        CALYX, 2, "the character 0xa0 can hide",
+    ),
+    Row(
+        "name in a continued comment of a macro",
+        {"p.futil": extern("e.sv"), "e.sv": module(f"`define A // x \\\n {SYSTEM}\n`A")},
+        CALYX, 2, "e.sv:4: $system runs a program",
+    ),
+    Row(
+        "Verilator's C++ section",
+        {"p.futil": extern("e.sv"),
+         "e.sv": module(f'`systemc_ctor\n system("id > {MADE}");\n`verilog')},
+        CALYX, 2, "e.sv:3: `systemc_ctor is no directive", off_status=0, leaves=False,
+    ),
+    Row(
+        "include by a macro",
+        {"p.futil": extern("e.sv"), "e.sv": module('`define I `include\n`I "/etc/passwd"')},
+        CALYX, 2, "e.sv:3: `include reads", leaves=False, off_status=4,
+    ),
+    Row(
+        "extern by an absolute path",
+        {"sub/p.futil": extern("@HERE@/e.sv"), "e.sv": module("")},
+        ["calyx", "sub/p.futil"], 2, "which is outside the program's folder", leaves=False,
+    ),
+    Row(
+        "extern by a link",
+        {"sub/p.futil": extern("l.sv"), "e.sv": module(""), "sub/l.sv": "-> ../e.sv"},
+        ["calyx", "sub/p.futil"], 2, "which is outside the program's folder", leaves=False,
+    ),
+    Row(
         "import outside",
         {"sub/p.futil": 'import "../q.futil";\n' + QUIET, "q.futil": CORE},
         ["calyx", "sub/p.futil"], 2, "imports ../q.futil, which is outside", leaves=False,
@@ -175,6 +232,22 @@ REFUSED = [
         "C include by a link",
         {"sub/p.c": '#include "q.h"\n' + KERNEL, "q.h": "", "sub/q.h": "-> ../q.h"},
         ["bounds", "sub/p.c"], 2, "which is outside the program's folder", leaves=False,
+    ),
+    Row(
+        "C include by a macro",
+        {"p.c": '#define F "/etc/passwd"\n#include F\n' + KERNEL},
+        ["bounds", "p.c"], 2, "p.c:2: includes /etc/passwd, which is outside",
+        leaves=False, off_status=2,
+    ),
+    Row(
+        "C include of the next one",
+        {"sub/p.c": '#include "q.h"\n' + KERNEL, "q.h": "", "sub/q.h": '#include "../q.h"\n'},
+        ["bounds", "sub/p.c"], 2, "which is outside the program's folder", leaves=False,
+    ),
+    Row(
+        "C of a device",
+        {"p.c": "#include </dev/zero>\n" + KERNEL},
+        ["bounds", "p.c"], 2, "takes libclang more than", leaves=False, off_status=2,
     ),
     Row(
         "study that names a compiler",
@@ -218,6 +291,44 @@ CONFINES = [
         {"p.c": constructor(f'creat("{MADE}", 0666);')}, VERIFY, 0, "", CONFINED,
     ),
     Row(
+        "C that opens a socket",
+        {"p.c": constructor("extern int socket(int, int, int); extern void _exit(int);\n"
+                            "if (socket(2, 2, 0) >= 0 || socket(1, 1, 0) >= 0) _exit(3);")},
+        VERIFY, 0, "", CONFINED, leaves=False, off_status=5,
+    ),
+    Row(
+        "C that changes a mode",
+        {"p.c": constructor("extern int chmod(const char *, unsigned); extern void _exit(int);\n"
+                            'if (!chmod("@HERE@/p.c", 0600)) _exit(3);')},
+        VERIFY, 0, "", CONFINED, leaves=False, off_status=5,
+    ),
+    Row(
+        "C that reads the environment",
+        {"p.c": constructor("extern char *getenv(const char *); extern void _exit(int);\n"
+                            'if (getenv("SECRET_TOKEN")) _exit(3);')},
+        VERIFY, 0, "", CONFINED, leaves=False, off_status=5,
+    ),
+    Row(
+        "C that signals its parent",
+        {"p.c": constructor("extern int kill(int, int); extern int getppid(void);\n"
+                            "extern void _exit(int); if (!kill(getppid(), 0)) _exit(3);")},
+        VERIFY, 0, "", CONFINED, leaves=False, off_status=5,
+    ),
+    Row(
+        "C that writes at an absolute path",
+        {"p.c": constructor(f'creat("@HERE@/{MADE}", 0666);')}, VERIFY, 0, "", CONFINED,
+    ),
+    Row(
+        "C that does not end",
+        {"p.c": constructor("extern int pause(void); for (;;) pause();")},
+        [*VERIFY, "--time-limit", "1"], 5, "more than 1 s", CONFINED, leaves=False, off_status=5,
+    ),
+    Row(
+        "assembly that includes a file",
+        {"sub/p.c": KERNEL + '__asm__(".include \\"@HERE@/secret\\"\\n");\n', "secret": "secret"},
+        ["bounds", "sub/p.c", "--verify"], 4, "secret", CONFINED, leaves=False, off_status=4,
+    ),
+    Row(
         "assembly that reads a file",
         {"sub/p.c": KERNEL
          + '__asm__(".section .rodata\\nx: .incbin \\"@HERE@/secret\\"\\n.text");\n',
@@ -251,7 +362,7 @@ def cyclescope(
     done = subprocess.run(
         [*(before or []), sys.executable, "-m", "cyclescope", *arguments],
         cwd=folder,
-        env={**os.environ, "CYCLESCOPE_CONFINE": ""},
+        env={**os.environ, "CYCLESCOPE_CONFINE": "", "SECRET_TOKEN": "hunter2"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

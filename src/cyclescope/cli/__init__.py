@@ -168,6 +168,8 @@ def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
         # So click ends if whoever reads our output has seen enough.
         return 0
     except CyclescopeError as error:
+        if _was_interrupted(error):
+            return _complain("interrupted", 130)
         return _complain(str(error), error.exit_code, error)
     except KeyboardInterrupt:
         return _complain("interrupted", 130)
@@ -196,7 +198,17 @@ def _one_line(error: click.ClickException) -> str:
     return message[:1].lower() + message[1:] + hint
 
 
+def _was_interrupted(error: BaseException) -> bool:
+    """Whether an interrupt led to it: a lock that it found half taken, a process half started."""
+    above: BaseException | None = error
+    while above is not None and not isinstance(above, KeyboardInterrupt):
+        above = above.__context__
+    return above is not None
+
+
 def _bug(error: Exception) -> int:
+    if _was_interrupted(error):
+        return _complain("interrupted", 130)
     if isinstance(error, (ImportError, OSError, RuntimeError)) and (limit := _limit()):
         return _complain(f"out of memory: {limit}; allow more, or profile less", 1, error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -142,7 +142,7 @@ def bounds(
         report_dict,
         report_text,
     )
-    from cyclescope.model import save
+    from cyclescope.model import save_together
 
     beside = output.with_suffix(".unbounded.cyc") if output is not None else None
     check_outputs(output, beside, vcd, network, curve, force=force)
@@ -168,8 +168,9 @@ def bounds(
         _verify(result)
     if output is not None and beside is not None:
         absolute = profile_of(result, result.absolute)
-        save(absolute.with_meta(ladder=bounds_ladder(result)), output, force=force)
-        save(profile_of(result, result.unbounded), beside, force=force)
+        absolute = absolute.with_meta(ladder=bounds_ladder(result))
+        unbounded = profile_of(result, result.unbounded)
+        save_together([(absolute, output), (unbounded, beside)], force=force)
     if vcd is not None:
         _waveform(result, vcd, force=force)
     if network is not None:

@@ -22,7 +22,7 @@ from cyclescope.model._derive import (
     scaled_weights,
     tree_cycles,
 )
-from cyclescope.model._file import FORMAT_VERSION, load, save
+from cyclescope.model._file import FORMAT_VERSION, load, save, save_together
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
@@ -67,6 +67,7 @@ __all__ = [
     "profile_of_combinations",
     "profile_of_threads",
     "save",
+    "save_together",
     "scaled_weights",
     "spans",
     "tree_cycles",

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from cyclescope._files import write_whole
+from cyclescope._files import write_together
 from cyclescope._native import table_integers, table_rows, write_table
 from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._area import Area
@@ -41,11 +41,11 @@ from cyclescope.model._types import check_types, conforms
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from cyclescope.model._profile import Ints
 
-__all__ = ["FORMAT_VERSION", "load", "save"]
+__all__ = ["FORMAT_VERSION", "load", "save", "save_together"]
 
 FORMAT = "cyclescope profile"
 FORMAT_VERSION = 1
@@ -62,8 +62,20 @@ def save(profile: Profile, path: str | os.PathLike[str], *, force: bool = False)
     Raises:
         OutputError: the file exists and `force` is not set, or it cannot be written.
     """
-    with write_whole(Path(path), force=force) as stream:
-        _write(profile, stream)
+    save_together([(profile, path)], force=force)
+
+
+def save_together(
+    profiles: Sequence[tuple[Profile, str | os.PathLike[str]]], *, force: bool = False
+) -> None:
+    """Write profiles that belong together, each to its path: all of them or none.
+
+    Raises:
+        OutputError: as `save`.
+    """
+    with write_together([Path(path) for _, path in profiles], force=force) as streams:
+        for (profile, _), stream in zip(profiles, streams, strict=True):
+            _write(profile, stream)
 
 
 def _write(profile: Profile, stream: BinaryIO) -> None:

@@ -107,7 +107,9 @@ class Policy:
         write: folders in which it may do everything; the first is its own.
         read: files and folders that it may read besides the system's programs and headers.
         execute: files and folders of which it may start programs.
-        alone: it may start no other process.
+        calculates: it is no compiler: it changes no modes and times of files, and sees of the
+            environment what every program needs.
+        alone: it may start no other process; else it may, but only what `execute` has.
         seconds: of the clock; 0 for no limit.
         tasks: processes and threads at a time, all together; 0 for no limit.
         memory: bytes resident, all together; 0 for no limit.
@@ -118,6 +120,7 @@ class Policy:
     write: tuple[Path, ...] = ()
     read: tuple[Path, ...] = ()
     execute: tuple[Path, ...] = ()
+    calculates: bool = False
     alone: bool = False
     seconds: float = 0.0
     tasks: int = 0
@@ -187,6 +190,7 @@ def calculation(
         write=(own,),
         read=(program.parent, *read),
         execute=(program, *_loader(program)),
+        calculates=True,
         alone=True,
         seconds=seconds,
         tasks=_TASKS,

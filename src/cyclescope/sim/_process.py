@@ -108,7 +108,7 @@ class Process:
         program = name if "/" in name else shutil.which(name) or name
         files = policy.files()
         environment = dict(os.environ)
-        if files is not None and policy.alone:
+        if files is not None and policy.calculates:
             environment = {
                 key: value
                 for key, value in environment.items()
@@ -131,6 +131,7 @@ class Process:
                 tasks=policy.tasks,
                 memory=policy.memory,
                 files=files,
+                calculates=policy.calculates,
                 alone=policy.alone,
             )
         except OSError as error:
