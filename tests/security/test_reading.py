@@ -243,3 +243,26 @@ def test_a_message_is_of_a_length_to_be_read(
     with pytest.raises(SourceError) as error:
         raise SourceError("k.c:1: " + "z" * 100_000)
     assert len(str(error.value)) < 3_000
+
+
+SIZES = {
+    "statements of a file": "void k(int a[4]) { " + "a[0] = a[1] + 1; " * 300 + "}\n",
+    "statements of a kernel": "void k(int a[4]) {\n" + "a[0] = a[1] + 1;\n" * 60 + "}\n",
+    "parameters": f"void k({', '.join(f'int p{i}[4]' for i in range(60))}) {{ p0[0] = 1; }}",
+}
+
+
+@pytest.mark.parametrize("what", SIZES)
+def test_more_than_a_compiler_can_take(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cyclescope.bounds import _run
+    from cyclescope.c import _read
+
+    # The limits are those of patience; the tests' need not be.
+    monkeypatch.setattr(_read, "MOST_STATEMENTS", 200)
+    monkeypatch.setattr(_run, "_MOST", 50)
+    (tmp_path / "k.c").write_text(SIZES[what])
+    said = complaint(["bounds", str(tmp_path / "k.c")], capsys)
+    assert "k.c:" in said
+    assert "loops" in said

@@ -106,6 +106,9 @@ def _read(
     return units[0] if len(units) == 1 else link(units, kernel)
 
 
+_MOST = 5_000  # a C compiler takes some seven milliseconds for each
+
+
 def _prepared(
     unit: Unit,
     function: Function,
@@ -121,6 +124,15 @@ def _prepared(
         rules = tuple(r for r in read_schedule_report(report) if r.label in unit.functions)
         given = given.with_rules(rules)
     network, declarations = network_of(unit, function, given, arguments, hosted=hosted, loose=loose)
+    for what, count in (
+        ("statements and ports", len(network.processes)),
+        ("arrays and variables", len(network.storages)),
+    ):
+        if count > _MOST:
+            raise SourceError(
+                f"{function.where}: {function.name} has {count:,} {what}; at most {_MOST:,} are"
+                " followed: put them into loops and arrays"
+            )
     return unit, network, declarations, given
 
 

@@ -9,7 +9,7 @@ from cyclescope._files import read_text
 from cyclescope._stack import deep_recursion
 from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
-from cyclescope.c._depth import DEEPEST
+from cyclescope.c._depth import DEEPEST, MOST_STATEMENTS
 from cyclescope.c._pragmas import Pragmas, find_pragmas, is_within
 from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
@@ -110,7 +110,7 @@ class _Reader:
         self._skipped = tuple(r for r in _clang.skipped(unit) if r[0] in self._sources)
         self._pragmas = Pragmas([p for p in found if not is_within(p.where, self._skipped)])
         self._build = ExprBuilder(externals)
-        self._nesting = 0
+        self._nesting = self._statements = 0
 
     def unit(self) -> Unit:
         functions: dict[str, Function] = {}
@@ -170,6 +170,12 @@ class _Reader:
         self._nesting += 1
         if self._nesting > DEEPEST:
             raise SourceError(f"{self._build.where(cursor)}: nested too deeply; split this block")
+        self._statements += 1
+        if self._statements > MOST_STATEMENTS:
+            raise SourceError(
+                f"{self._build.where(cursor)}: more than {MOST_STATEMENTS:,} statements in a file;"
+                " put them into loops"
+            )
         result = self._built(cursor, pragmas, label)
         self._nesting -= 1
         return result

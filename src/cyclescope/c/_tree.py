@@ -9,6 +9,7 @@ the construct, so that a source can refuse it only where it matters.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -407,12 +408,20 @@ class Unit:
 
     def text(self, where: Range) -> str:
         """The text of a range in one line, white space reduced to single blanks."""
-        lines = self.sources.get(where.file, "").splitlines()[where.line - 1 : where.end_line]
+        lines = list(_lines(self.sources.get(where.file, ""))[where.line - 1 : where.end_line])
         if not lines:
             return ""
+        if len(lines) == 1:
+            return " ".join(lines[0][where.column - 1 : where.end_column - 1].split())
         lines[-1] = lines[-1][: where.end_column - 1]
         lines[0] = lines[0][where.column - 1 :]
         return " ".join(" ".join(lines).split())
+
+
+@lru_cache(8)
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines of a text, of which each statement asks for its own."""
+    return tuple(text.splitlines())
 
 
 def children(node: Expr) -> tuple[Expr, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -185,8 +186,12 @@ def writing(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 def writing_together(paths: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
     """Streams to files that appear only when all are whole; or one to standard output."""
     if [str(path) for path in paths] == ["-"]:
-        yield [sys.stdout.buffer]
-        sys.stdout.buffer.flush()
+        buffer = getattr(sys.stdout, "buffer", None)
+        stream = buffer or io.BytesIO()
+        yield [stream]
+        stream.flush()
+        if buffer is None:  # a program of its own has put a text in its place
+            sys.stdout.write(stream.getvalue().decode("utf-8", "replace"))
         return
     for path in paths:
         if path.exists() and path.resolve() in _inputs():
