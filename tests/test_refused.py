@@ -39,6 +39,8 @@ EXAMPLES = {
     Construct.POINTER_IN_MEMORY: (
         "struct view v[2]; v[1].at = v[0].at = a; a[0] = v[a[1] & 1].at[2];"
     ),
+    Construct.TWO_ARRAYS: "int t[8], *p = a[1] > 3 ? a : t; p[2] = 1; a[0] = t[2];",
+    Construct.INITIAL: "int t[2000] = {1}; a[0] = t[a[1] & 1];",
     Construct.STRING: 'const char *s = "abc"; a[0] = s[1];',
     Construct.COMPOUND: "a[0] = ((int[]){1, 2, 3})[a[1] & 1];",
     Construct.OTHER: "a[0] = ({ int t = a[1]; t + 1; });",

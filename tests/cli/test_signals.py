@@ -29,6 +29,31 @@ component main() -> () {
 """
 
 
+def test_an_interrupt_of_what_cleans_up_is_not_lost() -> None:
+    text = """
+import sys, time
+from cyclescope.cli import _tell_again
+sys.unraisablehook = _tell_again
+class Cleaned:
+    def __del__(self):
+        raise KeyboardInterrupt
+class Broken:
+    def __del__(self):
+        raise ValueError("told as always")
+Broken()
+try:
+    Cleaned()
+    time.sleep(20)
+    print("slept")
+except KeyboardInterrupt:
+    print("told")
+"""
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert ran.stdout == "told\n"
+    assert "told as always" in ran.stderr
+    assert "KeyboardInterrupt" not in ran.stderr
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int) -> None:
     program, made, scratch = tmp_path / "e.futil", tmp_path / "e.cyc", tmp_path / "scratch"

@@ -86,6 +86,14 @@ class Construct(Enum):
         "a pointer in memory", "use subscripts",
         hls="the accelerator does not know the host's addresses",
     )  # fmt: skip
+    TWO_ARRAYS = _Refused(
+        "a pointer into either of two arrays", "use a pointer for each",
+        hls="each array has ports of its own, which are chosen when the hardware is made",
+    )  # fmt: skip
+    INITIAL = _Refused(
+        "a local array of more than 1,024 elements with an initial value", "fill it in a loop",
+        hls="each would be a store of its own",
+    )  # fmt: skip
     STRING = _Refused("a string as a value", "use an array", _NO_MODEL, _NO_UNIT)
     COMPOUND = _Refused("a compound literal of an array", "declare a variable", _NO_NODE, _NO_NODE)
     OTHER = _Refused(

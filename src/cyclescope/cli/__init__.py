@@ -103,6 +103,7 @@ A source makes a profile (.cyc); views show it:
 def program(context: click.Context) -> None:
     """Everything that the command line can do."""
     if context.obj:
+        sys.unraisablehook = _tell_again
         _end_in_time()
 
 
@@ -118,6 +119,15 @@ def _end_in_time() -> None:
     os.set_blocking(told, False)
     end_after(line, bytes([signal.SIGTERM]), _STOPPED_SECONDS, "cyclescope: interrupted\n", 130)
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+
+
+def _tell_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Tell of an interrupt a little later that came where nobody is told: in what cleans up."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def all_is_said() -> None:

@@ -11,6 +11,7 @@ from cyclescope.c import (
     Binary,
     Cast,
     Conditional,
+    Construct,
     Index,
     Member,
     Name,
@@ -207,10 +208,9 @@ class Places(Structs):
             return next(iter(arms.values()))
         first, second = arms[True], arms[False]
         if first.array is not second.array:
-            raise self.refuse(
-                expr.where, f"this pointer would point into {first.array.name} or "
-                f"{second.array.name}; use one for each"
-            )  # fmt: skip
+            names = f"{first.array.name} or {second.array.name}"
+            what = f"a pointer into {names}"
+            raise refusal(Construct.TWO_ARRAYS, Tool.HLS, expr.where, what)
         at = self.b.select(chosen, first.offset, second.offset)
         return Location(first.array, at, first.type, first.extents)
 

@@ -59,10 +59,8 @@ class Pointers(Library):
         """Let a pointer variable point somewhere."""
         known = self.bases.get(variable)
         if known is not None and known is not place.array and variable in self.env and self.moving:
-            raise self.refuse(
-                where, f"{variable.name} would point into {known.name} and {place.array.name}; "
-                f"use a pointer for each"
-            )  # fmt: skip
+            what = f"{variable.name}, a pointer into {known.name} or {place.array.name},"
+            raise refusal(Construct.TWO_ARRAYS, Tool.HLS, where, what)
         self.bases[variable] = place.array
         self.env[variable] = place.offset
 

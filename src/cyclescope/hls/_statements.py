@@ -236,7 +236,7 @@ class Statements(Expressions):
             values = init.values if isinstance(init, InitList) else ()
             size = size_of(kind.element, where)
             if kind.extent > _MOST_INITIAL:
-                raise self.refuse(where, "a long initial value; fill the array in a loop")
+                raise refusal(Construct.INITIAL, Tool.HLS, where)
             for number in range(kind.extent):
                 value = values[number] if number < len(values) else None
                 self._initialise(start, offset + number * size, value, kind.element)
