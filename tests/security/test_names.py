@@ -23,7 +23,7 @@ NAMES = {
     "a format": b"%s%n%(x)s{0}{x}",
     "a command": b"$(touch PWNED);`touch PWNED`|touch PWNED&",
     "quotes": b"a'b\"c\\d",
-    "a comment": b"a#b//c*",
+    "a comment": b"a#b;c*",
     "right to left": "\u202egpj".encode(),
     "another encoding": b"caf\xe9\xff",
     "markup": b"<img src=x onerror=alert(1)>".replace(b"/", b""),

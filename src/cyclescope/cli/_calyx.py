@@ -18,6 +18,7 @@ from cyclescope.cli._common import (
     force_option,
     progress,
     report,
+    say,
     writing,
 )
 from cyclescope.cli._trust import trust_options
@@ -267,10 +268,10 @@ def _vary(
     click.echo(comparison(profiles).decode(), nl=False)
     for target in targets:
         report(target, "profile")
-    click.echo(f"on one axis: cyclescope timeline {' '.join(map(str, targets))}")
+    say(f"on one axis: cyclescope timeline {' '.join(map(str, targets))}")
     stopped = next((p.meta.stop_reason for p in profiles if not p.meta.complete), None)
     if stopped is not None:
-        print(f"cyclescope: not complete: {stopped}", file=sys.stderr)
+        say(f"cyclescope: not complete: {stopped}", err=True)
         raise click.exceptions.Exit(5)
     wrong = [p for p in profiles if any(memory.wrong for memory in p.meta.memories)]
     if wrong:
@@ -304,8 +305,8 @@ def _profile(
         report(memories, "memories")
     if not run.profile.meta.complete:
         reason = f"{run.profile.meta.stop_reason}; {target} holds what came before"
-        print(f"cyclescope: not complete: {reason}", file=sys.stderr)
+        say(f"cyclescope: not complete: {reason}", err=True)
         raise click.exceptions.Exit(5)
     if expected is not None:
         _check_expected(program, expected, run)
-        click.echo(f"as expected: {expected.path}")
+        say(f"as expected: {expected.path}")

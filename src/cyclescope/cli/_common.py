@@ -37,6 +37,7 @@ __all__ = [
     "progress",
     "read_profile",
     "report",
+    "say",
     "target",
     "words",
     "writing",
@@ -200,10 +201,17 @@ def writing_together(paths: Sequence[Path], *, force: bool) -> Iterator[list[Bin
         yield streams
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line in which there are names: whatever they hold, it stays one, and harmless."""
+    from cyclescope.views._text import visible
+
+    click.echo(visible(text), err=err)
+
+
 def report(path: Path, what: str) -> None:
     """Say what was written, unless it went to standard output."""
     if str(path) != "-":
-        click.echo(f"{what}: {path}")
+        say(f"{what}: {path}")
 
 
 @contextmanager

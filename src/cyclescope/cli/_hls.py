@@ -15,6 +15,7 @@ from cyclescope.cli._common import (
     pairs,
     progress,
     report,
+    say,
     words,
     writing,
 )
@@ -158,7 +159,7 @@ def hls(
         source, threads=threads, defines=pairs(defines, "-D"), include=include
     )
     for warning in program.lowered.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
     if explain:
         click.echo(source_hls.explain(program), nl=False)
         if output is None and rtl is None:
@@ -261,7 +262,7 @@ def _judge(source: Path, result: Measurement) -> None:
     from cyclescope.errors import VerifyError
 
     if not result.run.complete:
-        click.echo(f"cyclescope: not complete: {result.run.stop_reason}; no results", err=True)
+        say(f"cyclescope: not complete: {result.run.stop_reason}; no results", err=True)
         raise click.exceptions.Exit(5)
     if not result.agrees:
         first = result.differing[0] if result.differing else "what it prints differs"

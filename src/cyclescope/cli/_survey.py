@@ -13,6 +13,7 @@ from cyclescope.cli._common import (
     force_option,
     pairs,
     report,
+    say,
     writing,
 )
 from cyclescope.cli._trust import trust_options
@@ -104,6 +105,6 @@ def survey(
         if output is not None:
             report(output, "picture")
     for error in failed:
-        click.echo(f"not bounded: {error}", err=True)
+        say(f"not bounded: {error}", err=True)
     if failed:
         raise click.exceptions.Exit(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cyclescope.cli._common import StudySwitch, report, writing
+from cyclescope.cli._common import StudySwitch, report, say, writing
 from cyclescope.cli._trust import TRUST_OPTIONS, trust_options
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def sweep(
     failed = [result for result in results if result.failure]
     click.echo(answer_view(_table(asked, results, top)).decode(), nl=False)
     if failed:
-        click.echo(f"{len(failed)} of {len(results)} runs failed: {failed[0].failure}", err=True)
+        say(f"{len(failed)} of {len(results)} runs failed: {failed[0].failure}", err=True)
     report(table, "results")
     if len(asked.objectives) > 1:
         _picture(asked, results, folder / "pareto.svg")
@@ -101,6 +101,8 @@ def _commands() -> dict[str, dict[str, Option]]:
 
 def _told(study: Study, stream: Any) -> Any:
     """A line for each run, where somebody looks."""
+    from cyclescope.views._text import visible
+
     done = 0
 
     def tell(result: Result, was_known: bool) -> None:
@@ -110,7 +112,7 @@ def _told(study: Study, stream: Any) -> Any:
             first = study.objectives[0].name
             what = result.failure or f"{first} {result.figures[first]:,}"
             known = ", known" if was_known else ""
-            print(f"{done}: {_label(result)}: {what}{known}", file=stream)
+            print(visible(f"{done}: {_label(result)}: {what}{known}"), file=stream)
 
     return tell
 

@@ -15,6 +15,7 @@ from cyclescope.cli._common import (
     profile_argument,
     read_profile,
     report,
+    say,
     writing,
 )
 
@@ -60,7 +61,7 @@ def table(
         kinds = {frame.kind for frame in loaded.catalog}
         if Kind(_KINDS[kind]) not in kinds:
             there = ", ".join(name for name, one in _KINDS.items() if Kind(one) in kinds)
-            click.echo(f"{loaded.meta.title} has no {kind}; it has {there or 'nothing'}", err=True)
+            say(f"{loaded.meta.title} has no {kind}; it has {there or 'nothing'}", err=True)
         data = table_view(loaded, Kind(_KINDS[kind]), form)
     path = output or Path("-")
     with writing(path, force=force) as stream:
