@@ -9,7 +9,6 @@ from cyclescope.bounds._calibration import PortRule
 from cyclescope.bounds._counters import expressions, named, statements
 from cyclescope.bounds._lower import Lowering
 from cyclescope.bounds._network import Network, Port, Process, Storage
-from cyclescope.bounds._storages import fold
 from cyclescope.c import (
     Array,
     Assign,
@@ -22,6 +21,7 @@ from cyclescope.c import (
     Unary,
     Unit,
     Variable,
+    fold,
     walk,
 )
 from cyclescope.errors import InputError, SourceError

@@ -14,13 +14,10 @@ from cyclescope.bounds._values import ADDRESS, alignment_of, size_of
 from cyclescope.c import (
     Array,
     Assign,
-    Binary,
-    Cast,
     CType,
     Expr,
     Function,
     InitList,
-    Literal,
     Name,
     Pointer,
     Scalar,
@@ -29,13 +26,14 @@ from cyclescope.c import (
     Unknown,
     Variable,
     Vector,
+    fold,
     walk,
 )
 
 if TYPE_CHECKING:
     from cyclescope.bounds._calibration import Calibration
     from cyclescope.c import Unit
-__all__ = ["Storages", "fold", "initial_values"]
+__all__ = ["Storages", "initial_values"]
 
 _ELEMENTS = 2**40
 
@@ -439,38 +437,3 @@ def initial_values(
         for number, inner in enumerate(node.values)
         for pair in initial_values(inner, dims[1:], base + number * stride)
     ]
-
-
-def fold(node: Expr | None, names: dict[str, int | float]) -> int | float | None:
-    """The value of an expression of literals and named numbers; None if it is none."""
-    match node:
-        case Literal(value=value):
-            return value
-        case Name(variable=variable):
-            return names.get(variable.name)
-        case Cast(operand=operand, type=kind):
-            inner = fold(operand, names)
-            whole = isinstance(kind, Scalar) and not kind.is_float
-            return inner if inner is None or not whole else int(inner)
-        case Unary(op="-", operand=operand):
-            inner = fold(operand, names)
-            return None if inner is None else -inner
-        case Binary(op=op, left=left, right=right):
-            a, b = fold(left, names), fold(right, names)
-            if a is None or b is None:
-                return None
-            match op:
-                case "+":
-                    return a + b
-                case "-":
-                    return a - b
-                case "*":
-                    return a * b
-                case "<<" | ">>" if isinstance(a, int) and isinstance(b, int) and 0 <= b < 64:
-                    return a << b if op == "<<" else a >> b
-                case "/" | "%" if b != 0:
-                    if isinstance(a, float) or isinstance(b, float):
-                        return a / b if op == "/" else None
-                    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-                    return quotient if op == "/" else a - b * quotient
-    return None

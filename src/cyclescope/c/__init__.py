@@ -11,6 +11,7 @@ refuses is in one list (`Construct`), and said from there (`refusal`). No system
 headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the room.
 """
 
+from cyclescope.c._fold import combined, fold
 from cyclescope.c._link import body_start, link
 from cyclescope.c._print import show
 from cyclescope.c._read import read_c
@@ -111,6 +112,8 @@ __all__ = [
     "While",
     "body_start",
     "children",
+    "combined",
+    "fold",
     "link",
     "read_c",
     "refusal",

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Binary, Cast, Literal, Unary, read_c
+from cyclescope.c import Binary, Cast, Literal, Unary, combined, read_c
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
@@ -294,25 +294,6 @@ def folded(expr: Expr | None) -> int | None:
             a, b = folded(left), folded(right)
             if a is None or b is None:
                 return None
-            found = _combined(op, a, b)
-            return found if found is not None and abs(found) < 1 << 63 else None
-    return None
-
-
-def _combined(op: str, a: int, b: int) -> int | None:
-    """The value of an operator as in C; None if it is another, or has no value there."""
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/" | "%" if b:
-            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-            return quotient if op == "/" else a - b * quotient
-        case "<<" if 0 <= b < 64:
-            return a << b
-        case ">>" if 0 <= b < 64:
-            return a >> b
+            found = combined(op, a, b)
+            return found if isinstance(found, int) and abs(found) < 1 << 63 else None
     return None
