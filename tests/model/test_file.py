@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import cyclescope
 from cyclescope._native import table_integers, table_rows, write_table
 from cyclescope.errors import CyclescopeError, OutputError, ProfileFileError
-from cyclescope.model import FORMAT_VERSION, Frame, Kind, Meta, Profile, ProfileBuilder
+from cyclescope.model import FORMAT_VERSION, Frame, Kind, Meta, Position, Profile, ProfileBuilder
 from strategies import HOSTILE, calyx_profiles, large_profile
 
 if TYPE_CHECKING:
@@ -322,3 +322,23 @@ def test_every_error_is_one_line_with_an_exit_code(saved: Path) -> None:
         cyclescope.load(saved)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+WITHOUT_ENCODING = [
+    "caf\udce9", "\\\udce9", "\\\\\udce9", "\ud800", "\\udce9", "\u00e9\udcff\u6f22",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITHOUT_ENCODING, ids=ascii)
+def test_what_has_no_encoding_is_shown_by_its_number(name: str, tmp_path: Path) -> None:
+    builder = ProfileBuilder()
+    place = (Position("calyx", f"{name}.futil", 3),)
+    path = builder.path(-1, Frame(Kind.CELL, name, "main", positions=place))
+    meta = Meta("calyx", name, inputs={name: "0"}, options={"data": name})
+    made = builder.build(meta, [4], [builder.tree([path])])
+    cyclescope.save(made, tmp_path / "p.cyc")
+    again = cyclescope.load(tmp_path / "p.cyc")
+    shown = name.encode("utf-8", "backslashreplace").decode()
+    assert (again.meta.title, again.meta.options) == (shown, {"data": shown})
+    assert (again.catalog[0].name, again.meta.inputs) == (shown, {shown: "0"})
+    assert again.catalog[0].positions[0].file == f"{shown}.futil"

@@ -21,7 +21,6 @@ million cycles takes some hundred kilobytes.
 from __future__ import annotations
 
 import json
-import re
 import zipfile
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -91,33 +90,28 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
         "labels": {i: s.labels for i, s in enumerate(profile.series) if s.labels},
     }
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        # As in the tables, what has no encoding is shown by its number.
-        text = _LONE.sub(r"\\\g<0>", json.dumps(head, indent=1))
+        text = json.dumps(_encodable(head), indent=1)
         archive.writestr(zipfile.ZipInfo("head.json", _EPOCH), text)
         for name, columns in _tables(profile, banks):
-            archive.writestr(
-                zipfile.ZipInfo(f"{name}.parquet", _EPOCH), write_table(_encodable(columns))
-            )
+            table = write_table(_encodable(columns))
+            archive.writestr(zipfile.ZipInfo(f"{name}.parquet", _EPOCH), table)
+
+
+def _encodable(value: Any) -> Any:
+    """The same where every text has an encoding: names of files need not have one.
+
+    What has none is shown by its number.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_encodable, value))
+    return value
 
 
 _Columns = list[tuple[str, str, object]]
-
-
-_LONE = re.compile(r"(?<!\\)(?<!\\ud[89ab][0-9a-f]{2})\\udc[89a-f][0-9a-f]")
-
-
-def _encodable(columns: _Columns) -> _Columns:
-    """The same where every text has an encoding: names of files need not have one."""
-    return [
-        (name, kind, [_escaped(text) for text in values])
-        if kind == "text" and isinstance(values, list)
-        else (name, kind, values)
-        for name, kind, values in columns
-    ]
-
-
-def _escaped(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _tables(profile: Profile, banks: list[Bank]) -> Iterator[tuple[str, _Columns]]:
