@@ -58,8 +58,10 @@ __all__ = [
     "Counters",
     "Loop",
     "counters_of",
+    "declared",
     "expressions",
     "named",
+    "reached",
     "root_of",
     "statements",
 ]
@@ -113,10 +115,28 @@ def expressions(node: Stmt | None) -> list[Expr]:
     return [e for inner in statements(node) for e in _own(inner)]
 
 
+def declared(function: Function) -> list[Variable]:
+    """The variables that a function declares, its parameters first."""
+    inside = [v for s in statements(function.body) if isinstance(s, Declare) for v in s.variables]
+    return [*function.params, *inside]
+
+
+def reached(unit: Unit, function: Function) -> Iterator[Function]:
+    """A function and those with a body that it calls, or that they call; each once."""
+    waiting, known = [function], {function.name}
+    while waiting:
+        caller = waiting.pop()
+        yield caller
+        for node in (n for e in expressions(caller.body) for n in walk(e)):
+            called = unit.functions.get(node.function) if isinstance(node, Call) else None
+            if called is not None and called.body is not None and called.name not in known:
+                known.add(called.name)
+                waiting.append(called)
+
+
 def named(function: Function) -> set[Variable]:
     """The variables that a function names, in its extents, too."""
-    declared = [v for s in statements(function.body) if isinstance(s, Declare) for v in s.variables]
-    extents = [e for v in [*function.params, *declared] for e in v.extents]
+    extents = [e for v in declared(function) for e in v.extents]
     every = [*extents, *expressions(function.body)]
     return {n.variable for e in every for n in walk(e) if isinstance(n, Name)}
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import expressions
+from cyclescope.bounds._counters import expressions, reached
 from cyclescope.bounds._forms import literal
-from cyclescope.c import Call, Name, Scalar, Struct, Void, body_start, walk
+from cyclescope.c import Name, Scalar, Struct, Void, body_start, walk
 from cyclescope.errors import SourceError
 from cyclescope.sim import call, find_compiler
 
@@ -186,23 +186,15 @@ def _told(names: Iterable[str]) -> bytes:
 def _globals(unit: Unit, kernel: Function) -> dict[str, Variable]:
     """The globals that a kernel and what it calls name."""
     found: dict[str, Variable] = {}
-    waiting, seen = [kernel], {kernel.name}
-    while waiting:
-        function = waiting.pop()
-        for expression in expressions(function.body):
-            for node in walk(expression):
-                if isinstance(node, Name) and node.variable.scope == "global":
-                    variable = found.setdefault(node.variable.name, node.variable)
-                    if variable is not node.variable:
-                        raise SourceError(
-                            f"{node.where}: {variable.name}, which is another variable in "
-                            f"{variable.where}, is not supported here; rename one of them"
-                        )
-                elif isinstance(node, Call) and node.function not in seen:
-                    seen.add(node.function)
-                    called = unit.functions.get(node.function)
-                    if called is not None and called.body is not None:
-                        waiting.append(called)
+    for function in reached(unit, kernel):
+        for node in (n for e in expressions(function.body) for n in walk(e)):
+            if isinstance(node, Name) and node.variable.scope == "global":
+                variable = found.setdefault(node.variable.name, node.variable)
+                if variable is not node.variable:
+                    raise SourceError(
+                        f"{node.where}: {variable.name}, which is another variable in "
+                        f"{variable.where}, is not supported here; rename one of them"
+                    )
     return found
 
 

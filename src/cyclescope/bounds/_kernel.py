@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
 from cyclescope.bounds._calibration import PortRule
-from cyclescope.bounds._counters import expressions, named, statements
+from cyclescope.bounds._counters import expressions, named, reached, statements
 from cyclescope.bounds._lower import Lowering
 from cyclescope.bounds._network import Network, Port, Process, Storage
 from cyclescope.c import (
@@ -104,21 +104,16 @@ def _check_arguments(unit: Unit, kernel: Function, arguments: dict[str, int | fl
 
 def _check_calls(unit: Unit, kernel: Function) -> None:
     """Refuse a call of a function that the caller's file has another one of."""
-    waiting, known = [kernel], {kernel.name}
-    while waiting and unit.doubled:
-        caller = waiting.pop()
+    for caller in reached(unit, kernel) if unit.doubled else ():
         for call in _calls(caller):
             function = unit.functions.get(call.function)
-            if function is None or function.body is None:
+            if function is None or function.body is None or call.function not in unit.doubled:
                 continue
-            if call.function in unit.doubled and function.where.file != caller.where.file:
+            if function.where.file != caller.where.file:
                 raise SourceError(
                     f"{call.where}: {call.function}, which is another function in "
                     f"{function.where}, is not supported here; rename one of them"
                 )
-            if call.function not in known:
-                known.add(call.function)
-                waiting.append(function)
 
 
 def called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:

@@ -794,18 +794,12 @@ class Lowering(Storages):
         self.enter_site(node.where)
         outer = self.env, self.path, self._leave, self.counters, self._switching
         self.emit("{")
-        passed = [
-            (formal, self._passed(formal, actual))
-            for formal, actual in zip(function.params, node.args, strict=True)
-        ]
-        for formal, actual in zip(function.params, node.args, strict=True):
+        pairs = list(zip(function.params, node.args, strict=True))
+        passed = [(formal, self._passed(formal, actual)) for formal, actual in pairs]
+        for formal, actual in pairs:
             self._know(formal, actual)
-        kept = {
-            formal
-            for formal, actual in zip(function.params, node.args, strict=True)
-            if isinstance(formal.type, Struct) and not self._is_own(actual)
-        }
-        if not kept or is_private(self.unit, function):
+        kept = {f for f, a in pairs if isinstance(f.type, Struct) and not self._is_own(a)}
+        if kept and is_private(self.unit, function):
             kept = set()
         self._enter(function, node)
         known = self.analysed(

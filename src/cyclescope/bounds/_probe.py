@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope._files import scratch
-from cyclescope.bounds._counters import statements
+from cyclescope.bounds._counters import declared
 from cyclescope.bounds._native import MOST_CALLS, compile_c, execute
-from cyclescope.c import Declare, Name, Scalar, walk
+from cyclescope.c import Name, Scalar, walk
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
@@ -85,10 +85,9 @@ def passed_extents(host: Host, arguments: Sequence[str], call: int) -> dict[str,
 
 def _in_extents(kernel: Function) -> dict[Variable, Range]:
     """The whole parameters of which a kernel's extents are made, each with a place."""
-    declared = [v for s in statements(kernel.body) if isinstance(s, Declare) for v in s.variables]
     return {
         node.variable: variable.where
-        for variable in [*declared, *kernel.params]
+        for variable in declared(kernel)
         for extent in variable.extents
         for node in walk(extent)
         if isinstance(node, Name) and node.variable in kernel.params

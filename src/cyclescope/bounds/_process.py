@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import STEPS, expressions, root_of, statements
+from cyclescope.bounds._counters import STEPS, expressions, reached, root_of, statements
 from cyclescope.bounds._forms import (
     Binding,
     Form,
@@ -108,16 +108,12 @@ def is_simple(unit: Unit, function: Function) -> bool:
 
 def is_private(unit: Unit, function: Function) -> bool:
     """Whether a function, with those it calls, changes nothing but variables of their own."""
-    waiting, known = [function], {function.name}
-    while waiting:
-        for node in (n for e in expressions(waiting.pop().body) for n in walk(e)):
+    for one in reached(unit, function):
+        for node in (n for e in expressions(one.body) for n in walk(e)):
             if isinstance(node, Call):
                 called = unit.functions.get(node.function)
-                if called is not None and called.body is not None:
-                    if called.name not in known:
-                        waiting.append(called)
-                        known.add(called.name)
-                elif any(isinstance(a.type, Pointer | Array) for a in node.args):
+                foreign = called is None or called.body is None
+                if foreign and any(isinstance(a.type, Pointer | Array) for a in node.args):
                     return False
             elif isinstance(node, Assign) or (isinstance(node, Unary) and node.op in STEPS):
                 root = root_of(node.target if isinstance(node, Assign) else node.operand)

@@ -286,17 +286,14 @@ def _conclude(network: Network, feeds: list[Storage]) -> list[str]:
     return lines
 
 
-_FEW = 16
-
-
 def _fill(storage: Storage) -> list[str]:
     size = f"{storage.size}ull"
     if storage.initialised or storage.role == "static":
         given = [
             (at, literal(value, storage.type)) for at, value in storage.initial.items() if value
         ]
-        if len(given) <= _FEW:
-            return [f"{_cell(storage, str(at))} = {value};" for at, value in given]
+        if not given:
+            return []
         # A statement for each would take a compiler minutes.
         table = ", ".join(f"{{{at}, {value}}}" for at, value in given)
         return [

@@ -204,12 +204,13 @@ def estimate(
     if verify or not made_up:
         folders = [str(folder) for folder in include]
         host = Host(files, unit, function, defines=macros, include=folders, text=text)
-    options = (calibration or given, report, dict(arguments or {}), memory, values or verify)
+    numbers = dict(arguments or {})
+    options = (calibration or given, report, numbers, memory, values or verify)
     kinds = (detail, detail_limit, data, resources)
     loose: frozenset[str] = frozenset()
     try:
         if host is not None and not made_up:
-            options[2].update(passed_extents(host, program_arguments, call))
+            numbers |= passed_extents(host, program_arguments, call)
         while True:
             try:
                 return _estimated(
