@@ -16,6 +16,7 @@ from cyclescope.cli._common import (
     check_outputs,
     doing,
     force_option,
+    not_complete,
     progress,
     report,
     say,
@@ -271,8 +272,7 @@ def _vary(
     say(f"on one axis: cyclescope timeline {' '.join(map(str, targets))}")
     stopped = next((p.meta.stop_reason for p in profiles if not p.meta.complete), None)
     if stopped is not None:
-        say(f"cyclescope: not complete: {stopped}", err=True)
-        raise click.exceptions.Exit(5)
+        not_complete(stopped)
     wrong = [p for p in profiles if any(memory.wrong for memory in p.meta.memories)]
     if wrong:
         what = next(a.detail for a in wrong[0].meta.anomalies if a.severity is Severity.ERROR)
@@ -304,9 +304,7 @@ def _profile(
             stream.write(json.dumps(run.memories, indent=2).encode() + b"\n")
         report(memories, "memories")
     if not run.profile.meta.complete:
-        reason = f"{run.profile.meta.stop_reason}; {target} holds what came before"
-        say(f"cyclescope: not complete: {reason}", err=True)
-        raise click.exceptions.Exit(5)
+        not_complete(f"{run.profile.meta.stop_reason}; {target} holds what came before")
     if expected is not None:
         _check_expected(program, expected, run)
         say(f"as expected: {expected.path}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
 import click
 
@@ -30,6 +30,7 @@ __all__ = [
     "form_option",
     "format_option",
     "level_option",
+    "not_complete",
     "output_option",
     "pairs",
     "profile_argument",
@@ -206,6 +207,16 @@ def say(text: str, *, err: bool = False) -> None:
     from cyclescope.views._text import visible
 
     click.echo(visible(text), err=err)
+
+
+def not_complete(reason: str) -> NoReturn:
+    """Say that a run was stopped before its end, and end.
+
+    Raises:
+        Exit: with the status that says so.
+    """
+    say(f"cyclescope: not complete: {reason}", err=True)
+    raise click.exceptions.Exit(5)
 
 
 def report(path: Path, what: str) -> None:

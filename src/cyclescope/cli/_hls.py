@@ -11,6 +11,7 @@ import click
 from cyclescope.cli._common import (
     check_outputs,
     force_option,
+    not_complete,
     output_option,
     pairs,
     progress,
@@ -262,8 +263,7 @@ def _judge(source: Path, result: Measurement) -> None:
     from cyclescope.errors import VerifyError
 
     if not result.run.complete:
-        say(f"cyclescope: not complete: {result.run.stop_reason}; no results", err=True)
-        raise click.exceptions.Exit(5)
+        not_complete(f"{result.run.stop_reason}; no results")
     if not result.agrees:
         first = result.differing[0] if result.differing else "what it prints differs"
         raise VerifyError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cyclescope.cli._common import Period, check_outputs, force_option, report, say
+from cyclescope.cli._common import Period, check_outputs, force_option, not_complete, report
 
 if TYPE_CHECKING:
     from cyclescope.model import Profile
@@ -164,5 +164,4 @@ def _finish(profile: Profile, target: Path, *, force: bool) -> None:
     print_summary(profile, sys.stdout)
     report(target, "profile")
     if not profile.meta.complete:
-        say(f"cyclescope: not complete: {profile.meta.stop_reason}", err=True)
-        raise click.exceptions.Exit(5)
+        not_complete(profile.meta.stop_reason)

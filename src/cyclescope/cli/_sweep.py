@@ -56,7 +56,7 @@ def sweep(
     folder = output or study.with_suffix(".sweep")
     store = Store(folder)
     results = run_study(
-        asked, store, workers=workers, dask=dask, retry=retry, progress=_told(asked, sys.stderr)
+        asked, store, workers=workers, dask=dask, retry=retry, progress=_told(asked)
     )
     table = folder / "results.parquet"
     with writing(table, force=True) as stream:
@@ -99,20 +99,18 @@ def _commands() -> dict[str, dict[str, Option]]:
     return result
 
 
-def _told(study: Study, stream: Any) -> Any:
+def _told(study: Study) -> Any:
     """A line for each run, where somebody looks."""
-    from cyclescope.views._text import visible
-
     done = 0
 
     def tell(result: Result, was_known: bool) -> None:
         nonlocal done
         done += 1
-        if stream.isatty():
+        if sys.stderr.isatty():
             first = study.objectives[0].name
             what = result.failure or f"{first} {result.figures[first]:,}"
             known = ", known" if was_known else ""
-            print(visible(f"{done}: {_label(result)}: {what}{known}"), file=stream)
+            say(f"{done}: {_label(result)}: {what}{known}", err=True)
 
     return tell
 
