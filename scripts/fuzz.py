@@ -163,8 +163,13 @@ def attempt(form: Format, data: bytes, folder: Path, *, free: bool = False) -> s
         return traceback.format_exc()
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    return f"took {(peak - before) >> 20:,} MB" if peak - before > MEMORY else ""
+    took = largest() - before
+    return f"took {took >> 20:,} MB" if took > MEMORY else ""
+
+
+def largest() -> int:
+    """Bytes of memory that this process had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def resident() -> int:
@@ -284,7 +289,7 @@ class Worker:
             report(self.state.folder, self.name, data, wrong)
         self.done += 1
         os.pwrite(self.progress, b"%12d %12.3f %12d" % (self.done, self.slowest, self.reached), 0)
-        if "MB" in wrong[:20]:
+        if largest() > MEMORY:
             os._exit(0)  # the peak would be that of all that follow
 
     def guided(self, seconds: float) -> None:
