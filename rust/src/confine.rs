@@ -60,7 +60,8 @@ pub fn landlock(files: &Files) -> Result<Option<OwnedFd>, String> {
             rules.add_rules(path_beneath_rules(existing(&files.execute), run))
         })
         .and_then(|rules| {
-            let all = AccessFs::from_all(NEWEST);
+            // Whoever may make devices (root) would have the disk in a file of its own.
+            let all = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
             rules.add_rules(path_beneath_rules(existing(&files.write), all))
         });
     made.map(Into::into).map_err(|error| error.to_string())
@@ -82,6 +83,33 @@ const REACHING_OUT: &[i64] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setattr,
+    // Which files others open and change.
+    libc::SYS_inotify_add_watch,
+    libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
+    // What stays when all that has it is gone, and speaks to whoever knows its number.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semctl,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
     libc::SYS_bpf,
@@ -113,6 +141,8 @@ const REACHING_OUT: &[i64] = &[
     libc::SYS_swapoff,
     libc::SYS_acct,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_vhangup,
     libc::SYS_syslog,
     libc::SYS_settimeofday,
     libc::SYS_clock_settime,
@@ -139,26 +169,39 @@ const REACHING_OUT: &[i64] = &[
     libc::SYS_iopl,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_kexec_file_load,
 ];
+
+/// Calls from this number on are younger than the lists here: who knows what they do (the first
+/// that followed changed modes and attributes of files). Numbers are the same for every processor.
+const UNKNOWN: u32 = 452;
+
+/// What may be asked of a descriptor: is it a terminal, how wide, how much is there to read. All
+/// else is refused: `FS_IOC_SETFLAGS` makes a file that can only be read one that never changes.
+const ASKED: &[u64] = &[
+    libc::TCGETS as u64,
+    0x802c_542a, // TCGETS2
+    libc::TIOCGWINSZ as u64,
+    libc::TIOCGPGRP as u64,
+    libc::FIONREAD as u64,
+    libc::FIONBIO as u64,
+    libc::FIOCLEX as u64,
+    libc::FIONCLEX as u64,
+];
+
+/// What of `fcntl` reaches others: signals when a file is ready, leases that have others wait.
+const FOR_OTHERS: &[i32] = &[libc::F_SETOWN, F_SETOWN_EX, F_SETSIG, libc::F_SETLEASE];
+const F_SETOWN_EX: i32 = 15; // asm-generic/fcntl.h
+const F_SETSIG: i32 = 10;
 
 /// What a program that calculates does not do either, but a compiler may.
 const BEYOND_CALCULATION: &[i64] = &[
+    // All that it starts stays in its group, and can be stopped with one call.
+    libc::SYS_setpgid,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     libc::SYS_utimensat,
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_shmctl,
-    libc::SYS_msgget,
-    libc::SYS_msgsnd,
-    libc::SYS_msgrcv,
-    libc::SYS_msgctl,
-    libc::SYS_semget,
-    libc::SYS_semctl,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
     #[cfg(target_arch = "x86_64")]
@@ -196,8 +239,16 @@ const NEW_NAMESPACES: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWNET) as u64;
 
 fn when(argument: u8, length: Len, op: Op, value: u64) -> Result<SeccompRule, String> {
-    let condition = Condition::new(argument, length, op, value).map_err(|e| e.to_string())?;
-    SeccompRule::new(vec![condition]).map_err(|e| e.to_string())
+    when_all(vec![(argument, length, op, value)])
+}
+
+fn when_all(conditions: Vec<(u8, Len, Op, u64)>) -> Result<SeccompRule, String> {
+    conditions
+        .into_iter()
+        .map(|(argument, length, op, value)| Condition::new(argument, length, op, value))
+        .collect::<Result<_, _>>()
+        .and_then(SeccompRule::new)
+        .map_err(|error| error.to_string())
 }
 
 /// The filter; None for a processor or a kernel that has none.
@@ -237,6 +288,10 @@ pub fn filter(calculates: bool, alone: bool, version: i64) -> Result<Option<BpfP
     }
     // Another process's limits.
     refused.insert(libc::SYS_prlimit64, vec![when(0, Len::Dword, Op::Ne, 0)?]);
+    let other_than_asked = ASKED.iter().map(|code| (1, Len::Dword, Op::Ne, *code)).collect();
+    refused.insert(libc::SYS_ioctl, vec![when_all(other_than_asked)?]);
+    let for_others = FOR_OTHERS.iter().map(|what| when(1, Len::Dword, Op::Eq, *what as u64));
+    refused.insert(libc::SYS_fcntl, for_others.collect::<Result<_, _>>()?);
     let mut clone = Vec::new();
     let mut bits = NEW_NAMESPACES;
     while bits != 0 {
@@ -260,7 +315,7 @@ pub fn filter(calculates: bool, alone: bool, version: i64) -> Result<Option<BpfP
     if version < 3 {
         absent.push(libc::SYS_openat2);
     }
-    let mut whole = other_numbers();
+    let mut whole = unknown().to_vec();
     whole.extend(absent.into_iter().flat_map(missing));
     whole.extend(body);
     Ok(Some(whole))
@@ -268,7 +323,6 @@ pub fn filter(calculates: bool, alone: bool, version: i64) -> Result<Option<BpfP
 
 const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
 const JUMP_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-#[cfg(target_arch = "x86_64")]
 const JUMP_FROM: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
@@ -285,14 +339,12 @@ fn missing(call: i64) -> [sock_filter; 3] {
     ]
 }
 
-/// The same calls have other numbers for programs with pointers of 32 bits: none of those.
-fn other_numbers() -> Vec<sock_filter> {
-    #[cfg(target_arch = "x86_64")]
-    return vec![
+/// Calls that nobody knew when this was written fail as if the kernel were older. And so do those
+/// of programs with pointers of 32 bits, for which the same calls have other, higher numbers.
+fn unknown() -> [sock_filter; 3] {
+    [
         instruction(LOAD_NUMBER, 0, 0, 0),
-        instruction(JUMP_FROM, 0, 1, 0x4000_0000),
+        instruction(JUMP_FROM, 0, 1, UNKNOWN),
         instruction(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
-    ];
-    #[cfg(not(target_arch = "x86_64"))]
-    return Vec::new();
+    ]
 }

@@ -22,6 +22,10 @@ const TASKS: i32 = 2;
 const MEMORY: i32 = 3;
 
 const TICK_MS: i32 = 100;
+/// Where processes can multiply: in a tick of the other length they would take the whole machine.
+const SHORT_TICK_MS: i32 = 10;
+/// By how much the guard goes before what it guards, where that can multiply.
+const NICE: libc::c_int = 10;
 /// Between asking a program to end and ending it.
 const GRACE_MS: i64 = 1000;
 
@@ -42,6 +46,8 @@ struct Order {
     confined: bool,
     /// No other process may be started.
     alone: bool,
+    /// It is no compiler.
+    calculates: bool,
     rules: Option<OwnedFd>,
     filter: Option<seccompiler::BpfProgram>,
 }
@@ -125,6 +131,7 @@ pub fn spawn(
         memory,
         confined,
         alone,
+        calculates,
         rules,
         filter,
     };
@@ -238,6 +245,19 @@ pub fn end_after(
     std::thread::Builder::new().stack_size(1 << 16).spawn(watch).map(|_| ()).map_err(Into::into)
 }
 
+/// Have this process end when the one that made it does, SIGKILL included.
+///
+/// For a copy of this process (`os.fork`). `parent` is what `os.getpid()` was there.
+#[pyfunction]
+pub fn end_with(parent: libc::pid_t) {
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != parent {
+            libc::_exit(1);
+        }
+    }
+}
+
 // ---- between fork and exec -------------------------------------------------------------------
 
 unsafe fn guard_main(order: &Order, fds: (RawFd, RawFd, RawFd)) -> ! {
@@ -319,8 +339,10 @@ impl Guard {
             libc::pollfd { fd: self.signals, events: libc::POLLIN, revents: 0 },
         ];
         let mut looked = started;
+        let alone = order.alone && order.filter.is_some();
+        let mut usual = tasks_of_all().unwrap_or(u64::MAX);
         while self.status.is_none() {
-            libc::poll(polled.as_mut_ptr(), 2, TICK_MS);
+            libc::poll(polled.as_mut_ptr(), 2, if alone { TICK_MS } else { SHORT_TICK_MS });
             if polled[1].revents != 0 {
                 self.heed();
             }
@@ -345,9 +367,18 @@ impl Guard {
             if ending.is_some_and(|at| time > at) {
                 return;
             }
-            if time - looked >= i64::from(TICK_MS) && self.status.is_none() {
+            // To count all of the machine's is one line to read; to count its own, all of /proc.
+            let most = usual.saturating_add(order.tasks);
+            let all = if alone || order.tasks == 0 { None } else { tasks_of_all() };
+            let many = all.filter(|all| *all > most);
+            let due = many.is_some() || time - looked >= i64::from(TICK_MS);
+            if due && self.status.is_none() {
                 looked = time;
-                let (tasks, memory) = self.take_stock(order.alone && order.filter.is_some());
+                if many.is_some() {
+                    // However many there are by the time that they are counted.
+                    libc::kill(-self.child, libc::SIGSTOP);
+                }
+                let (tasks, memory) = self.take_stock(alone);
                 if order.tasks > 0 && tasks > order.tasks {
                     self.reason = TASKS;
                     return;
@@ -355,6 +386,11 @@ impl Guard {
                 if order.memory > 0 && memory > order.memory {
                     self.reason = MEMORY;
                     return;
+                }
+                if let Some(all) = many {
+                    // They are others'.
+                    usual = all.saturating_sub(tasks);
+                    libc::kill(-self.child, libc::SIGCONT);
                 }
             }
         }
@@ -457,6 +493,19 @@ fn number(text: &[u8]) -> Option<u64> {
     text.first()?.is_ascii_digit().then(|| {
         digits.fold(0u64, |sum, byte| sum.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')))
     })
+}
+
+/// Processes and threads of the machine: the fourth field of /proc/loadavg, `running/all`.
+unsafe fn tasks_of_all() -> Option<u64> {
+    let file = libc::open(c"/proc/loadavg".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+    if file < 0 {
+        return None;
+    }
+    let mut text = [0u8; 128];
+    let got = libc::read(file, text.as_mut_ptr().cast(), text.len());
+    libc::close(file);
+    let text = text.get(..usize::try_from(got).ok()?)?;
+    number(text.split(|byte| *byte == b'/').nth(1)?)
 }
 
 struct Stat {
@@ -568,6 +617,9 @@ unsafe fn prepare(order: &Order, guard: libc::pid_t, begun: RawFd) -> i32 {
         if libc::setrlimit(*resource as _, &raw const limit) != 0 {
             return 3;
         }
+    }
+    if order.calculates && !order.alone {
+        libc::setpriority(libc::PRIO_PROCESS, 0, NICE);
     }
     if order.confined {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

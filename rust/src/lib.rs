@@ -14,6 +14,7 @@ mod encode;
 mod guard;
 mod inline;
 mod instrument;
+mod memory;
 mod pages;
 mod plan;
 mod record;
@@ -439,6 +440,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(guard::confinement, module)?)?;
     module.add_function(wrap_pyfunction!(cursors::child_cursors, module)?)?;
     module.add_function(wrap_pyfunction!(guard::end_after, module)?)?;
+    module.add_function(wrap_pyfunction!(guard::end_with, module)?)?;
     module.add_function(wrap_pyfunction!(guard::spawn, module)?)?;
     module.add("WELLEN_VERSION", wellen::VERSION)?;
     module.add_class::<VcdBody>()?;

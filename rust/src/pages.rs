@@ -10,7 +10,7 @@ use parquet::file::metadata::ParquetMetaData;
 /// Nothing is refused that takes less memory than this: bytes of a column in a group of rows.
 const LEAST: u64 = 16 << 20;
 /// Values of one: elements of lists, entries of dictionaries.
-const LEAST_VALUES: u64 = 1 << 20;
+const LEAST_VALUES: u64 = 1 << 19;
 /// What equal texts and numbers pack to at best, as we write them.
 const PER_BYTE: u64 = 1000;
 /// An integer of 64 bits and its level.

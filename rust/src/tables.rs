@@ -11,8 +11,8 @@ type Table = SerializedFileReader<bytes::Bytes>;
 
 /// The most regular of runs pack without bound: so many rows a file may hold whatever its size.
 const LEAST_ROWS: u64 = 16_000_000;
-/// And so many for each of its bytes.
-const ROWS_PER_BYTE: u64 = 1000;
+/// And so many for each of its bytes: what takes much memory is large on the disk.
+const ROWS_PER_BYTE: u64 = 32;
 /// Names repeat, but each row spells them out.
 const TEXT_PER_BYTE: usize = 1000;
 const LEAST: usize = 16 << 20;
@@ -28,6 +28,15 @@ fn open(data: &[u8]) -> Result<Table> {
     }
     crate::pages::measure(table.metadata(), data)?;
     Ok(table)
+}
+
+/// How large a file with so many rows must be to be read again.
+pub fn least_size(rows: u64) -> u64 {
+    if rows > LEAST_ROWS {
+        rows.div_ceil(ROWS_PER_BYTE)
+    } else {
+        0
+    }
 }
 
 /// A flat column of integers of any width; a missing value is -1.

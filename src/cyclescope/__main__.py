@@ -36,6 +36,15 @@ def main() -> int:
     except KeyboardInterrupt:  # while modules were still being loaded
         print("cyclescope: interrupted", file=sys.stderr)
         return 130
+    except (ImportError, MemoryError, OSError, SystemError):  # nor could that be told
+        if not (limit := _limit()):
+            raise
+        print(
+            f"cyclescope: out of memory: the address space is limited to {limit >> 20} MB"
+            " (ulimit -v); allow more, or profile less",
+            file=sys.stderr,
+        )
+        return 1
     finally:
         # All is done: nothing is left to be told of.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -43,10 +52,8 @@ def main() -> int:
 
 def _narrow() -> str:
     """What is wrong with a limit of address space; empty if nothing, or if there is none."""
-    import resource
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
+    limit = _limit()
+    if not limit:
         return ""
     # Its threads reserve more than all the rest needs.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -56,6 +63,14 @@ def _narrow() -> str:
             f" {_LEAST_MB} MB, and 1 GB to run a program"
         )
     return ""
+
+
+def _limit() -> int:
+    """The limit of address space in bytes; 0 if there is none."""
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return 0 if limit == resource.RLIM_INFINITY else limit
 
 
 class _Stream(io.FileIO):

@@ -64,6 +64,9 @@ def child_cursors(visit: int, cursor: int) -> bytes:
 def end_after(line: int, signals: bytes, seconds: float, message: str, status: int) -> None:
     """End this process some time after one of these signals was written to `line`; 0 ends that."""
 
+def end_with(parent: int) -> None:
+    """Have this process, a copy made by `os.fork`, end when the one that made it does."""
+
 def spawn(
     arguments: Sequence[bytes],
     environment: Sequence[bytes],

@@ -38,12 +38,17 @@ PROGRAM = (
 )
 
 
+TRACE = "#Paraver (01/01/2026 at 00:00):100:1(1):1:1(1:1)\n1:1:1:1:1:0:40:1\n"
+
+
 @pytest.mark.parametrize("megabytes", [30, 60, 100, 190, 250, 400])
-@pytest.mark.parametrize("verb", ["calyx", "bounds", "hls"])
+@pytest.mark.parametrize("verb", ["calyx", "bounds", "hls", "import"])
 def test_too_little_address_space_is_one_line(tmp_path: Path, verb: str, megabytes: int) -> None:
     file = "p.futil" if verb == "calyx" else "p.c"
     (tmp_path / file).write_text(PROGRAM if verb == "calyx" else KERNEL, "utf-8")
-    status, said = limited(megabytes, [verb, file], tmp_path)
+    (tmp_path / "t.prv").write_text(TRACE, "utf-8")
+    words = ["import", "paraver", "t.prv"] if verb == "import" else [verb, file]
+    status, said = limited(megabytes, words, tmp_path)
     assert said.count("\n") <= 1
     assert status in (0, 1, 2, 4)
     if status:
@@ -62,6 +67,28 @@ def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path) -> None:
             said = process.communicate()[1]
         ours = "cyclescope" in said and "Traceback" in said
         assert not ours, said
+
+
+# Where memory is short, or an interrupt came in the middle of another import, nothing loads.
+NOTHING_MORE = """import sys
+from cyclescope import cli
+
+class Nothing:
+    def find_spec(self, name, *_):
+        raise ImportError(name)
+
+sys.meta_path[:] = [Nothing()]
+sys.exit(cli._complain("interrupted \\u00e9\\x1b", 130))
+"""
+
+
+def test_an_error_is_told_without_loading_anything() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", NOTHING_MORE], capture_output=True, text=True, encoding="utf-8"
+    )
+    assert done.returncode == 130
+    assert done.stderr.startswith("cyclescope: interrupted ")
+    assert done.stderr.endswith("\\x1b\n")
 
 
 # A library that does not come back for long: Python attends to no signal meanwhile.

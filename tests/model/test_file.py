@@ -137,6 +137,15 @@ def test_columns_of_every_kind_are_read_back_by_two_readers(
     assert np.frombuffer(table_integers(table, "optional"), np.int64).tolist() == values[:size]
 
 
+def test_the_most_regular_of_runs_are_read_again() -> None:
+    column = np.arange(20_000_000) % 2
+    table = write_table([("tree", "narrow", column)])
+    # Many rows in a small file are refused, as a trap.
+    assert 20_000_000 / 32 <= len(table) < 1_000_000
+    assert (np.frombuffer(table_integers(table, "tree"), np.int64) == column).all()
+    assert pl.read_parquet(io.BytesIO(table))["tree"].sum() == 10_000_000
+
+
 @pytest.mark.parametrize(
     ("most", "kind"),
     [

@@ -55,6 +55,16 @@ def many_runs(made: Members) -> Members:
     return {**made, "runs.parquet": packed, "head.json": head(made, cycles=count)}
 
 
+def filled(made: Members) -> Members:
+    """The same in a file that is large, but not as large as what it makes."""
+    count = 40_000_000
+    runs = pl.DataFrame({"cycles": np.ones(count, np.uint8), "tree": np.zeros(count, np.uint8)})
+    packed = parquet(runs, compression="zstd", row_group_size=count)
+    foot = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
+    packed = packed[:foot] + bytes(1_000_000) + packed[foot:]
+    return {**made, "runs.parquet": packed, "head.json": head(made, cycles=count)}
+
+
 def long_names(made: Members) -> Members:
     frames = pl.read_parquet(io.BytesIO(made["frames.parquet"]))
     wide = pl.concat([frames[:1]] * 20_000).with_columns(detail=pl.lit("x" * 100_000))
@@ -102,6 +112,7 @@ def texts(made: Members, column: str, value: object) -> Members:
 
 HOSTILE: dict[str, Callable[[Members], Members]] = {
     "runs without number": many_runs,
+    "runs without number in a large file": filled,
     "names without end": long_names,
     "a name without end": one_long_name,
     "a page that announces more than it holds": announced,

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/fs.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,12 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -60,6 +67,34 @@ static int attempt(const char *what, const char *with) {
     if (!strcmp(what, "chown")) return chown(with, getuid(), getgid());
     if (!strcmp(what, "date")) return utimes(with, 0);
     if (!strcmp(what, "attribute")) return setxattr(with, "user.x", "y", 1, 0);
+    // The numbers of calls that are younger than the headers (fchmodat2, setxattrat).
+    if (!strcmp(what, "newer chmod")) return syscall(452, AT_FDCWD, with, 0777, 0) ? -1 : 0;
+    if (!strcmp(what, "newer attribute")) {
+        struct { const char *value; unsigned size, flags; } text = {"y", 1, 0};
+        return syscall(463, AT_FDCWD, with, 0, "user.x", &text, sizeof text) ? -1 : 0;
+    }
+    if (!strcmp(what, "flags")) {
+        int fd = open(with, O_RDONLY), flags = 0;
+        if (fd < 0) return -1;
+        ioctl(fd, FS_IOC_GETFLAGS, &flags);
+        return ioctl(fd, FS_IOC_SETFLAGS, &flags);
+    }
+    if (!strcmp(what, "lease")) return fcntl(open(with, O_RDONLY), F_SETLEASE, F_RDLCK);
+    if (!strcmp(what, "watch")) return inotify_add_watch(inotify_init(), with, IN_ALL_EVENTS) < 0 ? -1 : 0;
+    if (!strcmp(what, "device")) return mknod("device", S_IFBLK | 0600, makedev(7, 0));
+    if (!strcmp(what, "priority")) return setpriority(PRIO_PROCESS, number, 19);
+    if (!strcmp(what, "scheduler")) {
+        struct sched_param none = {0};
+        return sched_setscheduler(number, SCHED_BATCH, &none);
+    }
+    if (!strcmp(what, "shared memory")) {
+        int made = shmget(IPC_PRIVATE, 4096, 0600);
+        return made < 0 ? -1 : shmctl(made, IPC_RMID, 0);
+    }
+    if (!strcmp(what, "queue")) {
+        int made = msgget(IPC_PRIVATE, 0600);
+        return made < 0 ? -1 : msgctl(made, IPC_RMID, 0);
+    }
     if (!strcmp(what, "tcp")) return send_to(AF_INET, SOCK_STREAM, with);
     if (!strcmp(what, "udp")) return send_to(AF_INET, SOCK_DGRAM, with);
     if (!strcmp(what, "unix")) return send_to(AF_UNIX, SOCK_STREAM, with);
@@ -140,6 +175,11 @@ static int attempt(const char *what, const char *with) {
             _exit(0);
         }
         usleep(100000);
+        return 0;
+    }
+    if (!strcmp(what, "multiply")) {
+        for (int i = 0; i < number; i++) fork();
+        sleep(60);
         return 0;
     }
     if (!strcmp(what, "bomb")) {

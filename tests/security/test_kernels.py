@@ -58,7 +58,7 @@ def victim(tmp_path: Path) -> Path:
 
 
 FILES = [
-    "read", "list", "write", "empty", "empty reading", "remove", "link", "chmod", "date",
+    "read", "list", "write", "empty", "empty reading", "remove", "link", "chmod", "date", "chown",
 ]  # fmt: skip
 
 
@@ -71,6 +71,47 @@ def test_files_outside_its_folder(attempts: Path, own: Path, victim: Path, what:
     assert (victim.read_text(), victim.stat().st_mode, victim.stat().st_mtime_ns) == before
     with trusting(off()):
         assert tried(attempts, own, what, str(target)).stdout == b"done\n"
+
+
+# What a file system or an older kernel need not have: refused either way.
+ODD = ["attribute", "newer chmod", "newer attribute"]
+
+
+@needs_all
+@pytest.mark.parametrize("what", ODD)
+def test_modes_and_attributes_of_files_outside(
+    attempts: Path, own: Path, victim: Path, what: str
+) -> None:
+    assert tried(attempts, own, what, str(victim)).stdout.startswith(b"refused")
+    assert victim.stat().st_mode & 0o777 == 0o600
+    assert not os.listxattr(victim)
+    with trusting(off()):
+        again = tried(attempts, own, what, str(victim)).stdout
+    missing = (b"refused: Function not implemented\n", b"refused: Operation not supported\n")
+    assert again in (b"done\n", *missing)
+
+
+@needs_all
+@pytest.mark.parametrize("compiler", [False, True], ids=["kernel", "compiler"])
+@pytest.mark.parametrize("what", ["flags", "lease", "watch"])
+def test_files_that_it_may_read(
+    attempts: Path, own: Path, victim: Path, what: str, compiler: bool
+) -> None:
+    policy = calculation(attempts, own, read=[victim])
+    if compiler:
+        policy = compiler_policy([str(attempts)], own, read=[victim])
+    done = finish([attempts, what, str(victim)], policy, cwd=own)
+    assert done.stdout == b"refused: Operation not permitted\n"
+    with trusting(off()):
+        again = finish([attempts, what, str(victim)], policy, cwd=own).stdout
+    # Not every file system has flags.
+    assert again == b"done\n" or (what == "flags" and b"not permitted" not in again)
+
+
+@needs_all
+def test_no_device_is_made(attempts: Path, own: Path) -> None:
+    assert tried(attempts, own, "device").stdout.startswith(b"refused")
+    assert not (own / "device").exists()
 
 
 @needs_all
@@ -107,7 +148,7 @@ def test_network(attempts: Path, own: Path, tmp_path: Path, what: str) -> None:
 
 
 @needs_all
-@pytest.mark.parametrize("what", ["pair", "fork", "clone3", "core"])
+@pytest.mark.parametrize("what", ["pair", "fork", "clone3", "core", "shared memory", "queue"])
 def test_calls(attempts: Path, own: Path, what: str) -> None:
     assert tried(attempts, own, what).stdout.startswith(b"refused")
     with trusting(off()):
@@ -133,7 +174,7 @@ def test_programs(attempts: Path, own: Path, tmp_path: Path, what: str) -> None:
 
 
 @needs_all
-@pytest.mark.parametrize("what", ["signal", "trace", "peek", "limits"])
+@pytest.mark.parametrize("what", ["signal", "trace", "peek", "limits", "priority", "scheduler"])
 def test_other_processes(attempts: Path, own: Path, what: str) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         assert tried(attempts, own, what, str(other.pid)).stdout.startswith(b"refused")
@@ -196,6 +237,16 @@ def test_a_tool_that_starts_too_many(attempts: Path, own: Path) -> None:
     done = finish([attempts, "bomb", "200"], policy)
     assert "processes and threads" in done.end.exceeded
     assert not processes_of(attempts)
+
+
+@pytest.mark.parametrize("confine", [Confine.AUTO, Confine.OFF])
+def test_a_program_that_multiplies(attempts: Path, own: Path, confine: Confine) -> None:
+    started = time.monotonic()
+    with trusting(Trust(confine)):
+        done = tried(attempts, own, "multiply", "12", alone=False)
+    assert "processes and threads" in done.end.exceeded
+    assert not processes_of(attempts)
+    assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize("confine", [Confine.AUTO, Confine.OFF])

@@ -6,6 +6,8 @@ run just goes on without) and with it switched off (it happens, and one line has
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import re
 import subprocess
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MADE = "PWNED"
+
+# Kernels before Linux 6.6 have no `fchmodat2`.
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall(452, -100, b"", 0, 0)
+HAS_FCHMODAT2 = ctypes.get_errno() != errno.ENOSYS
 
 CORE = 'import "primitives/core.futil";\n'
 MAIN = """component main(@go go: 1) -> (@done done: 1) {
@@ -301,6 +308,18 @@ CONFINES = [
         {"p.c": constructor("extern int chmod(const char *, unsigned); extern void _exit(int);\n"
                             'if (!chmod("@HERE@/p.c", 0600)) _exit(3);')},
         VERIFY, 0, "", CONFINED, leaves=False, off_status=5,
+    ),
+    Row(
+        "C that changes a mode by a newer call",
+        {"p.c": constructor("extern long syscall(long, ...); extern void _exit(int);\n"
+                            'if (!syscall(452, -100, "@HERE@/p.c", 0600, 0)) _exit(3);')},
+        VERIFY, 0, "", CONFINED, leaves=False, off_status=5 if HAS_FCHMODAT2 else 0,
+    ),
+    Row(
+        "C that multiplies",
+        {"p.c": constructor("extern int fork(void); extern int pause(void);\n"
+                            "for (int i = 0; i < 12; i++) fork(); pause();")},
+        VERIFY, 5, "more than 512 processes", CONFINED, leaves=False, off_status=5,
     ),
     Row(
         "C that reads the environment",

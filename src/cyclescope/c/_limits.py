@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._native import end_with
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -34,6 +36,7 @@ def too_much(work: Callable[[], bool]) -> str:
         work: done in a copy of the process; nothing that it makes stays. Says whether it was done:
             libclang survives that there is no memory, and has no result then.
     """
+    us = os.getpid()
     try:
         with warnings.catch_warnings():
             # Other threads hold no lock that the work needs: it is libclang's alone.
@@ -44,6 +47,7 @@ def too_much(work: Callable[[], bool]) -> str:
     if child == 0:
         done = False
         try:
+            end_with(us)
             _limit()
             done = work()
         finally:

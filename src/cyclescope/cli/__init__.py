@@ -10,12 +10,14 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from cyclescope import __version__
+from cyclescope._visible import visible
 from cyclescope.errors import CyclescopeError
 
 __all__ = ["COMMANDS", "all_is_said", "main", "program"]
@@ -155,6 +157,9 @@ def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
         for stop in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(stop) is signal.SIG_DFL:  # not so under nohup
                 signal.signal(stop, signal.default_int_handler)
+    if watched and not sys.warnoptions:
+        # What libraries have to remark is not for who uses us.
+        warnings.simplefilter("ignore")
     # The shell closed it (`>&-`): nobody listens, but files are written all the same.
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -194,7 +199,9 @@ def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         return _complain(f"standard output cannot be written: {error.strerror}; make room", 3)
     except MemoryError:
-        return _complain("out of memory; profile fewer cycles (--cycle-limit)", 1)
+        limit = _limit()
+        where = f": {limit}" if limit else ""
+        return _complain(f"out of memory{where}; profile fewer cycles (--cycle-limit)", 1)
     except Exception as error:  # noqa: BLE001 - nobody should see a traceback
         return _bug(error)
     return status if isinstance(status, int) else 0
@@ -219,27 +226,32 @@ def _was_interrupted(error: BaseException) -> bool:
 def _bug(error: Exception) -> int:
     if _was_interrupted(error):
         return _complain("interrupted", 130)
-    if isinstance(error, (ImportError, OSError, RuntimeError)) and (limit := _limit()):
+    if limit := _limit():
         return _complain(f"out of memory: {limit}; allow more, or profile less", 1, error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
 
 
+_ROOM = 512 << 20  # bytes that the largest library takes
+
+
 def _limit() -> str:
-    """The limit of address space, if there is one: libraries do not say that it was too small."""
+    """The limit of address space, if we are near it: libraries do not say that it was too small."""
     import resource
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:
         return ""
+    with suppress(OSError):
+        taken = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+        if taken * resource.getpagesize() + _ROOM < limit:
+            return ""
     return f"the address space is limited to {limit >> 20} MB (ulimit -v)"
 
 
 def _complain(message: str, status: int, error: Exception | None = None) -> int:
     if error is not None and os.environ.get("CYCLESCOPE_DEBUG"):
         raise error
-    from cyclescope.views._text import visible
-
     # One line, whatever names the program has.
     print(f"cyclescope: {visible(' '.join(message.split()))}", file=sys.stderr)
     return status

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 import click
 
 from cyclescope._files import check_free, parse_number, write_together
+from cyclescope._visible import visible
 from cyclescope.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -204,8 +205,6 @@ def writing_together(paths: Sequence[Path], *, force: bool) -> Iterator[list[Bin
 
 def say(text: str, *, err: bool = False) -> None:
     """Print a line in which there are names: whatever they hold, it stays one, and harmless."""
-    from cyclescope.views._text import visible
-
     click.echo(visible(text), err=err)
 
 

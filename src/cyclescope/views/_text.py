@@ -11,6 +11,8 @@ import unicodedata
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cyclescope._visible import visible
+
 if TYPE_CHECKING:
     from cyclescope.model import Position
 
@@ -26,31 +28,6 @@ __all__ = [
     "visible",
     "width_of",
 ]
-
-# Controls, surrogates, unassigned and private code points, format characters (bidirectional
-# overrides, byte order marks), and the line and paragraph separators.
-_HIDDEN = frozenset({"Cc", "Cs", "Cn", "Co", "Cf", "Zl", "Zp"})
-
-
-def visible(text: str, *, also: str = "") -> str:
-    """The text in one line of characters that can be seen; others become escapes.
-
-    Args:
-        text: any text.
-        also: further characters that mean something where the text goes.
-    """
-    if text.isascii() and text.isprintable() and not any(c in text for c in also):
-        return text
-    return "".join(
-        _escape(c) if c in also or unicodedata.category(c) in _HIDDEN else c for c in text
-    )
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def spreadsheet_cell(text: str) -> str:

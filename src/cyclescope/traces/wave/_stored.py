@@ -7,7 +7,6 @@ blocks is checked first, and the rest happens where limits hold; see `_worker`.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from cyclescope.errors import DataError
+from cyclescope.sim import Policy, Process
 from cyclescope.traces.wave._blocks import Blocks, whole_fst
 from cyclescope.traces.wave._raw import Raw, ground, of_signals
 from cyclescope.traces.wave._types import LIMITS, Changes, Limits, Signal, SignalKind
@@ -112,19 +112,17 @@ class StoredFile:
             "memory": limits.memory_bytes,
         }
         command = [sys.executable, "-I", "-c", _START, json.dumps(sys.path)]
-        with tempfile.TemporaryFile() as answer:
-            try:
-                done = subprocess.run(
-                    command,
-                    input=json.dumps(order).encode(),
-                    stdout=answer,
-                    stderr=subprocess.DEVNULL,
-                    timeout=limits.seconds + limits.grace,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                raise self._refused(f"reading it took more than {limits.seconds} s") from None
-            if done.returncode != 0:
+        # It is ours, and reads: nothing to confine.
+        policy = Policy(seconds=limits.seconds + limits.grace, confined=False)
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as answer:
+            given.write(json.dumps(order).encode())
+            given.seek(0)
+            stdin, stdout = given.fileno(), answer.fileno()
+            with Process(command, policy, stdin=stdin, stdout=stdout) as process:
+                end = process.wait()
+            if end is None or end.exceeded:
+                raise self._refused(f"reading it took more than {limits.seconds} s")
+            if end.status != 0:
                 raise self._refused("its reader broke down, or took too much memory or time")
             answer.seek(0)
             try:
