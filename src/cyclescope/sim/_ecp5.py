@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import ToolError
 from cyclescope.sim import _cache
-from cyclescope.sim._synthesis import find_tool, find_yosys, run_yosys
-from cyclescope.sim._toolchain import call
+from cyclescope.sim._synthesis import find_tool, find_yosys, run_tool, run_yosys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +99,7 @@ def speed_on_ecp5(verilog: str, top: str, *, mhz: int = 140) -> float:
 
     def fill(folder: Path) -> None:
         shutil.copy(_netlist(verilog, top) / "netlist.json", folder)
-        call(command, what="nextpnr-ecp5", cwd=folder)
+        run_tool(command, what="nextpnr-ecp5", folder=folder)
         (folder / "netlist.json").unlink()
 
     key = _cache.content_key(verilog, _SCRIPT, *command)

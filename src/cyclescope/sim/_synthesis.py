@@ -7,6 +7,7 @@ what a vendor's flow that dissolves the hierarchy would say; cells can be compar
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Usage", "find_tool", "find_yosys", "read_usage", "run_yosys", "synthesise"]
+__all__ = [
+    "Usage",
+    "find_tool",
+    "find_yosys",
+    "read_usage",
+    "run_tool",
+    "run_yosys",
+    "synthesise",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +146,38 @@ def _packaged(name: str) -> list[str]:
     return [sys.executable, "-c", start]
 
 
+def run_tool(command: Sequence[str], *arguments: str, what: str, folder: Path) -> None:
+    """Runs Yosys or nextpnr in a folder, confined; the folder's files go by their bare names.
+
+    The tools of packages are WebAssembly. They see the folder as `/`, and nothing else of the
+    system; the machine code that they become is made once and cached.
+
+    Raises:
+        ToolError: it fails.
+    """
+    whole = [*command, *arguments]
+    if command[0] != sys.executable:
+        call(whole, what=what, cwd=folder)
+        return
+    compiled = _compiled([*command[:3]], what)
+    env = {**_MOUNTED, "YOWASP_CACHE_DIR": str(compiled)}
+    call(whole, what=what, cwd=folder, read=[compiled], env=env)
+
+
+_MOUNTED = {"YOWASP_MOUNT": "/=."}
+
+
+def _compiled(command: list[str], what: str) -> Path:
+    """The cached machine code of a package's tool."""
+    versions = [importlib.metadata.version(name) for name in (f"yowasp-{what}", "wasmtime")]
+
+    def fill(folder: Path) -> None:
+        env = {**_MOUNTED, "YOWASP_CACHE_DIR": "."}
+        call([*command, "--version"], what=what, cwd=folder, env=env)
+
+    return _cache.entry(f"tool-{_cache.content_key(*command, *versions)}", fill)
+
+
 def run_yosys(
     command: Sequence[str], folder: Path, verilog: str, script: str, made: Sequence[str]
 ) -> None:
@@ -154,7 +195,7 @@ def run_yosys(
     """
     (folder / "design.sv").write_text(verilog, "utf-8")
     (folder / "script.ys").write_text(script, "utf-8")
-    call([*command, "-q", "script.ys"], what="yosys", cwd=folder)
+    run_tool(command, "-q", "script.ys", what="yosys", folder=folder)
     for name in made:
         if not (folder / name).is_file():
             raise ToolError(f"yosys wrote no {name}; try another version of it")
