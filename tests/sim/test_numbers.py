@@ -137,6 +137,8 @@ def test_a_wrong_float_is_refused(value: object) -> None:
     [
         ({"numeric_type": "float"}, "numeric_type is 'float'"),
         ({"numeric_type": None}, "numeric_type is missing"),
+        ({"numeric_type": ["bitnum"]}, "numeric_type is"),
+        ({"numeric_type": {"bitnum": 1}}, "numeric_type is"),
         ({"is_signed": 1}, "is_signed is 1"),
         ({"width": 0}, "at least 1"),
         ({"width": "8"}, "width is '8'"),

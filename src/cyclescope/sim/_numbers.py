@@ -142,7 +142,7 @@ def parse_format(value: object) -> NumberFormat:
     if not isinstance(value, dict):
         raise DataError("`format` must be an object with numeric_type, is_signed and width")
     kind = value.get("numeric_type")
-    if kind not in {"bitnum", "fixed_point", "ieee754_float"}:
+    if kind not in ("bitnum", "fixed_point", "ieee754_float"):
         raise DataError(
             f"numeric_type is {_shown(kind)}; it must be bitnum, fixed_point or ieee754_float"
         )
