@@ -175,7 +175,7 @@ def _compiled(command: list[str], what: str) -> Path:
         env = {**_MOUNTED, "YOWASP_CACHE_DIR": "."}
         call([*command, "--version"], what=what, cwd=folder, env=env)
 
-    return _cache.entry(f"tool-{_cache.content_key(*command, *versions)}", fill)
+    return _cache.entry(f"tool-{_cache.content_key(what, *versions)}", fill)
 
 
 def run_yosys(
