@@ -139,14 +139,20 @@ def _contents(folder: Path) -> Iterator[Path]:
     )
 
 
-def _described(path: Path) -> list[str | int]:
-    """What makes a file of an entry what it is: its kind and rights, its size, a digest."""
+def _outside(path: Path) -> list[int]:
+    """What shows of a file of an entry without opening it: its kind and rights, its size."""
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
-        return [stat.S_IFMT(found.st_mode), 0, ""]
+        return [stat.S_IFMT(found.st_mode), 0]
+    return [stat.S_IFMT(found.st_mode) | found.st_mode & 0o111, found.st_size]
+
+
+def _digest(path: Path) -> str:
+    """Of a file's contents; empty if it is none."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return ""
     with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return [stat.S_IFMT(found.st_mode) | found.st_mode & 0o111, found.st_size, digest]
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _seal(folder: Path) -> None:
@@ -155,7 +161,7 @@ def _seal(folder: Path) -> None:
     for path in _contents(folder):
         if path.is_file():
             _to_disk(path)
-        listed[str(path.relative_to(folder))] = _described(path)
+        listed[str(path.relative_to(folder))] = [*_outside(path), _digest(path)]
     draft = folder / "ready.draft"
     draft.write_text(json.dumps(listed), "utf-8")
     _to_disk(draft)
@@ -171,13 +177,26 @@ def _to_disk(path: Path) -> None:
         os.close(handle)
 
 
+_LARGEST_LIST = 1 << 20  # bytes
+
+
 def _is_whole(folder: Path) -> bool:
     try:
-        listed = json.loads((folder / "ready").read_text("utf-8"))
-        found = {str(path.relative_to(folder)): _described(path) for path in _contents(folder)}
-    except (OSError, ValueError, RecursionError):
+        # What has its name may be a pipe, which nobody writes, or have no end.
+        handle = os.open(folder / "ready", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return False
+            listed = json.loads(stream.read(_LARGEST_LIST))
+        paths = {str(path.relative_to(folder)): path for path in _contents(folder)}
+        if not isinstance(listed, dict) or listed.keys() != paths.keys():
+            return False
+        # What is another size is not read, however large it is.
+        return all(listed[name][:2] == _outside(path) for name, path in paths.items()) and all(
+            listed[name][2] == _digest(path) for name, path in paths.items()
+        )
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
         return False
-    return bool(listed == found)
 
 
 @contextmanager
