@@ -68,9 +68,26 @@ pub fn workspace(
                 }
             }
         }
+        for found in workspace.lib.extern_paths() {
+            readable(&found)?;
+        }
         open.extend(imports);
     }
     Ok(workspace)
+}
+
+const LARGEST: u64 = 256 << 20; // bytes of a file
+
+/// Refuse what `extern` names and the compiler would read without an end, or not tell by its name.
+fn readable(file: &Path) -> CalyxResult<()> {
+    let why = match fs::metadata(file) {
+        Err(error) => error.to_string(),
+        Ok(found) if !found.is_file() => "it is no file".to_string(),
+        Ok(found) if found.len() > LARGEST => format!("it is larger than {} MB", LARGEST >> 20),
+        Ok(_) => return Ok(()),
+    };
+    let file = file.display();
+    Err(Error::misc(format!("extern {file}: {why}; correct the name, or add the file")))
 }
 
 /// Tell cells whose names begin with `ref` from references.

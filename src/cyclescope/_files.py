@@ -285,6 +285,7 @@ def _remove_if_left(folder: Path) -> None:
 
 
 _LARGEST = 1 << 30  # bytes
+_LARGEST_STREAM = 256 << 20  # of a device or a pipe
 _LARGEST_TEXT = 64 << 20
 
 
@@ -295,8 +296,11 @@ def read_bytes(path: Path, most: int = _LARGEST) -> bytes:
         OSError: it cannot be read, or is larger than `most` bytes.
     """
     with path.open("rb") as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
+        size = os.fstat(stream.fileno()).st_size
+        # What has no end shows only by being read.
+        most = most if path.is_file() else min(most, _LARGEST_STREAM)
+        data = stream.read(most + 1) if size <= most else b""
+    if max(size, len(data)) > most:
         raise OSError(errno.EFBIG, f"is larger than {most >> 20:,} MB", str(path))
     return data
 
@@ -340,10 +344,13 @@ def parse_toml(text: str) -> dict[str, Any]:
     """As `tomllib.loads`, but all that is wrong with a text is one kind of error.
 
     Raises:
-        TOMLDecodeError: it is not TOML, is nested too deeply, or an integer exceeds 64 bits.
+        TOMLDecodeError: it is not TOML, is larger than anybody writes, is nested too deeply, or an
+            integer exceeds 64 bits.
     """
     import tomllib
 
+    if len(text) > _LARGEST_TABLE:
+        raise tomllib.TOMLDecodeError(f"larger than {_LARGEST_TABLE >> 20} MB")
     # The parser keeps every beginning of a key with dots.
     if any(part.count(".") > _DEEPEST for part in re.split(r"[,=\[\]{}\n]", text)):
         raise tomllib.TOMLDecodeError("nested too deeply")
@@ -368,6 +375,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     raise tomllib.TOMLDecodeError("nested too deeply")
 
 
+_LARGEST_TABLE = 1 << 20  # characters
 _DEEPEST = 100  # levels of tables and lists
 _DIGITS = 4_000  # the smallest floating-point numbers have 1,076
 _EXPONENT = 10_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -267,6 +268,22 @@ def test_closing_ends_even_what_does_not_want_to(attempts: Path, own: Path) -> N
     assert not processes_of(attempts)
 
 
+def test_everything_ends_with_a_guard_that_is_killed(attempts: Path, own: Path) -> None:
+    with Process([attempts, "bomb", "3"], tool(attempts, own)) as process:
+        deadline = time.monotonic() + 30
+        while len(processes_of(attempts)) < 4 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(processes_of(attempts)) == 4
+        os.kill(process._guard, signal.SIGKILL)
+        end = process.wait(30)
+    assert end is not None
+    assert end.status == -signal.SIGKILL
+    deadline = time.monotonic() + 5
+    while processes_of(attempts) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not processes_of(attempts)
+
+
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM"])
 def test_everything_ends_with_whoever_started_it(attempts: Path, own: Path, how: str) -> None:
     text = (
@@ -275,8 +292,6 @@ def test_everything_ends_with_whoever_started_it(attempts: Path, own: Path, how:
         "program = Path(sys.argv[1])\n"
         "finish([program, 'bomb', '3'], compiler_policy([str(program)], Path(sys.argv[2])))\n"
     )
-    import signal
-
     with subprocess.Popen([sys.executable, "-c", text, attempts, own]) as parent:
         deadline = time.monotonic() + 30
         while len(processes_of(attempts)) < 4 and time.monotonic() < deadline:

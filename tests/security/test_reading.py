@@ -39,6 +39,11 @@ def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ["bounds", "{folder}/p.c", "--calibration", "/dev/zero"],
         ["sweep", "/dev/zero"],
         ["summary", "/dev/zero"],
+        ["import", "vcd", "/dev/zero", "--signals", "a"],
+        ["import", "paraver", "/dev/zero"],
+        ["import", "paraver", "{folder}/pipe"],
+        ["calyx", "{folder}/pipe"],
+        ["calyx", "{folder}/imports.futil"],
     ],
     ids=lambda arguments: " ".join(arguments).replace("{folder}/", ""),
 )
@@ -59,6 +64,8 @@ def test_a_file_without_an_end(
     monkeypatch.setattr(_memory, "_LARGEST", 1 << 20)
     (tmp_path / "p.futil").write_text(QUIET)
     (tmp_path / "p.c").write_text(KERNEL.format("1"))
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "imports.futil").write_text('import "pipe";\n' + QUIET)
     said = complaint([word.format(folder=tmp_path) for word in arguments], capsys)
     assert "is larger than 1 MB" in said or "a device or a pipe" in said
 
@@ -72,6 +79,11 @@ def test_toml_of_brackets(verb: str, tmp_path: Path, capsys: pytest.CaptureFixtu
         "bounds": ["bounds", str(tmp_path / "p.c"), "--calibration", str(tmp_path / "x.toml")],
     }[verb]
     assert "x.toml" in complaint(given, capsys)
+
+
+def test_toml_of_much(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.toml").write_text('x = "' + "y" * (2 << 20) + '"\n')
+    assert "larger than 1 MB" in complaint(["sweep", str(tmp_path / "x.toml")], capsys)
 
 
 @pytest.mark.parametrize("text", ["[" * DEEP, '{"a":' * DEEP, '{"a": ' + "9" * 10_000 + "}"])
@@ -101,6 +113,23 @@ def test_escapes_in_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "\\x1b[2J" in complaint(["calyx", str(tmp_path / "p.futil")], capsys)
     (tmp_path / "p.futil").write_text('import "\u202ex\u2066.futil";\n' + QUIET)
     assert "\\u202e" in complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+
+
+@pytest.mark.parametrize("what", ["absent", "a folder", "a pipe", "a file without an end"])
+def test_an_extern_that_cannot_be_read(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if what == "a folder":
+        (tmp_path / "e.sv").mkdir()
+    elif what == "a pipe":
+        os.mkfifo(tmp_path / "e.sv")
+    elif what != "absent":
+        (tmp_path / "e.sv").touch()
+        os.truncate(tmp_path / "e.sv", 1 << 40)
+    (tmp_path / "p.futil").write_text('extern "e.sv" { primitive e() -> (); }\n' + QUIET)
+    said = complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+    assert "e.sv: " in said
+    assert "correct the name" in said
 
 
 LONG = {

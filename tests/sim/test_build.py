@@ -343,6 +343,19 @@ def test_a_damaged_entry_is_built_anew_without_a_word(cache, capfd, damage: str)
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_whole_entry_under_anothers_name_is_built_anew(cache) -> None:
+    def fill(folder: Path) -> None:
+        (folder / "sim").write_text(folder.name)
+
+    for name in ("design-1", "design-2"):
+        _cache.entry(name, fill)
+    (cache / "design-1").rename(cache / "design-3")
+    (cache / "design-2").rename(cache / "design-1")
+    (cache / "design-3").rename(cache / "design-2")
+    for name in ("design-1", "design-2"):
+        assert (_cache.entry(name, fill) / "sim").read_text() == name
+
+
 def test_what_a_link_in_the_cache_leads_to_stays(cache, tmp_path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "precious").touch()

@@ -139,6 +139,9 @@ def read_program(main: Path, *, bound: bool = True) -> dict[Path, ProgramText]:
 
 def _read(path: Path, main: Path) -> ProgramText:
     try:
+        # The compiler reads it again.
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise SourceError(f"{path}: is a device or a pipe, not a file; copy it to one")
         data = read_bytes(path, _LARGEST)
         data.decode()
     except FileNotFoundError:

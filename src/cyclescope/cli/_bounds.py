@@ -201,7 +201,9 @@ def _data(path: Path) -> dict[str, Any]:
         loaded = parse_json(read_text(path, 1 << 30))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise DataError(f"{path}: cannot read the data: {error.strerror or error}") from None
+    except ValueError as error:
         raise DataError(f"{path}: not JSON: {error}") from None
     if not isinstance(loaded, dict):
         raise DataError(f"{path}: must be an object, array name → nested lists of numbers")

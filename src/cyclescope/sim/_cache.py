@@ -157,13 +157,13 @@ def _digest(path: Path) -> str:
 
 def _seal(folder: Path) -> None:
     """Write down what is in an entry, once that is on the disk."""
-    listed = {}
+    listed: dict[str, list[str | int]] = {}
     for path in _contents(folder):
         if path.is_file():
             _to_disk(path)
         listed[str(path.relative_to(folder))] = [*_outside(path), _digest(path)]
     draft = folder / "ready.draft"
-    draft.write_text(json.dumps(listed), "utf-8")
+    draft.write_text(json.dumps({"entry": folder.name, "files": listed}), "utf-8")
     _to_disk(draft)
     draft.replace(folder / "ready")
     _to_disk(folder)
@@ -187,15 +187,17 @@ def _is_whole(folder: Path) -> bool:
         with os.fdopen(handle, "rb") as stream:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 return False
-            listed = json.loads(stream.read(_LARGEST_LIST))
+            found = json.loads(stream.read(_LARGEST_LIST))
+        listed = found["files"]
         paths = {str(path.relative_to(folder)): path for path in _contents(folder)}
-        if not isinstance(listed, dict) or listed.keys() != paths.keys():
+        # A whole entry under another's name is none.
+        if found["entry"] != folder.name or listed.keys() != paths.keys():
             return False
         # What is another size is not read, however large it is.
         return all(listed[name][:2] == _outside(path) for name, path in paths.items()) and all(
             listed[name][2] == _digest(path) for name, path in paths.items()
         )
-    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return False
 
 

@@ -156,8 +156,14 @@ class Process:
             if not select.select([self._report], [], [], timeout)[0]:
                 return None
             report = os.read(self._report, 8)
-            # A guard that was killed reports nothing; its program died with it.
-            reason, status = struct.unpack("=ii", report) if len(report) == 8 else (0, 9)
+            if len(report) == 8:
+                reason, status = struct.unpack("=ii", report)
+            else:
+                # A guard that was killed reports nothing; its program died with it, and what that
+                # has started is of its group.
+                reason, status = Reason.OWN, signal.SIGKILL
+                with suppress(OSError):
+                    os.killpg(self.pid, signal.SIGKILL)
             with suppress(ChildProcessError):
                 os.waitpid(self._guard, 0)
             os.close(self._report)

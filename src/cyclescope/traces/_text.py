@@ -23,6 +23,9 @@ def open_compressed(path: Path) -> BufferedIOBase:
         DataError: it cannot be opened.
     """
     try:
+        # It is read more than once.
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise DataError(f"{path}: is a device or a pipe, not a file; copy it to one")
         with path.open("rb") as stream:
             magic = stream.read(6)
         if magic.startswith(b"\x1f\x8b"):
