@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope._files import read_text
 from cyclescope.errors import DataError
+from cyclescope.traces._text import check_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,8 +151,9 @@ class Names:
 
 
 def _text(path: Path) -> list[str]:
+    check_file(path)
     try:
-        return path.read_bytes().decode("utf-8", "replace").splitlines()
+        return read_text(path, errors="replace").splitlines()
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -15,6 +15,7 @@ from cyclescope.errors import DataError
 from cyclescope.model import Anomaly, Bank, Meta, Profile, Series, Severity
 from cyclescope.traces._probes import Design, find_design
 from cyclescope.traces._side import read_side_files
+from cyclescope.traces._text import check_file
 from cyclescope.traces._trees import TreeMaker
 from cyclescope.traces.wave import (
     LIMITS,
@@ -239,6 +240,7 @@ def digest(path: Path) -> str:
     Raises:
         DataError: it cannot be read.
     """
+    check_file(path)
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import DataError
 from cyclescope.model import Position
+from cyclescope.traces._text import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,6 +130,7 @@ class _Files:
                 raise DataError(f"{path}: is missing; it is one of the files that Petal leaves")
 
     def _load(self, path: Path) -> None:
+        check_file(path)
         try:
             if path.stat().st_size > _MOST_BYTES:
                 raise DataError(

@@ -13,7 +13,20 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
     from pathlib import Path
 
-__all__ = ["Text", "open_compressed"]
+__all__ = ["Text", "check_file", "open_compressed"]
+
+
+def check_file(path: Path) -> None:
+    """Refuse a device or a pipe, which need not end: all that is imported is read twice.
+
+    Raises:
+        DataError: it is one.
+    """
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise DataError(f"{path}: is a device or a pipe, not a file; copy it to one")
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
 
 
 def open_compressed(path: Path) -> BufferedIOBase:
@@ -22,10 +35,8 @@ def open_compressed(path: Path) -> BufferedIOBase:
     Raises:
         DataError: it cannot be opened.
     """
+    check_file(path)
     try:
-        # It is read more than once.
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise DataError(f"{path}: is a device or a pipe, not a file; copy it to one")
         with path.open("rb") as stream:
             magic = stream.read(6)
         if magic.startswith(b"\x1f\x8b"):
