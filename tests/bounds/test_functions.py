@@ -212,6 +212,8 @@ def test_data_dependent_control_runs_and_is_counted() -> None:
     ("text", "message"),
     [
         ("void kernel(int a[2]) { kernel(a); }", "k.c:1: recursion (kernel) is not supported"),
+        ("int g(int); int f(int x) { return g(x) + 1; } int g(int x) { return f(x) + 1; }"
+         " void kernel(int a[2]) { a[0] = f(a[1]); }", "k.c:1: recursion (f) is not supported"),
         ("int f(int); void kernel(int a[2]) { a[0] = f(1); }", "k.c:1: a call of f, which has no"),
         ("union u { int i; float f; }; void kernel(union u a[2]) { a[0].i = 1; }",
          "k.c:1: a of type union u"),

@@ -10,6 +10,7 @@ import pytest
 
 from cyclescope.cli import main
 from cyclescope.errors import SourceError
+from cyclescope.model import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -295,3 +296,18 @@ def test_more_than_a_compiler_can_take(
     said = complaint(["bounds", str(tmp_path / "k.c")], capsys)
     assert "k.c:" in said
     assert "loops" in said
+
+
+def test_a_fixed_length_beyond_all_counts_is_no_length(tmp_path: Path) -> None:
+    group = "static<1> group g { r.in = 1'd1; r.write_en = 1'd1; }"
+    control = "static repeat 4000000000 { " * 3 + "g;" + " }" * 3
+    path = tmp_path / "long.futil"
+    path.write_text(
+        'import "primitives/core.futil";\n'
+        f"component main() -> () {{ cells {{ r = std_reg(1); }} wires {{ {group} }}"
+        f" control {{ {control} }} }}\n"
+    )
+    # Stopped by the limit: what came before is kept.
+    wanted = ["calyx", str(path), "--cycle-limit", "100", "-o", str(tmp_path / "long.cyc")]
+    assert main(wanted) == 5
+    assert load(tmp_path / "long.cyc").cycles == 100

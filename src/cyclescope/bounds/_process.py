@@ -147,7 +147,8 @@ def _is_plain_expression(unit: Unit, node: Expr, function: Function) -> bool:
             case Call(function=name):
                 called = unit.functions.get(name)
                 if called is not None and called.body is not None:
-                    if called.name == function.name or not is_simple(unit, called):
+                    recursion = any(one.name == function.name for one in reached(unit, called))
+                    if recursion or not is_simple(unit, called):
                         return False
                 elif (
                     isinstance(inner.type, Pointer)

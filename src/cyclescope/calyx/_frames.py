@@ -48,7 +48,7 @@ class ComponentFrames:
             name=known.name if known else name,
             component=component,
             detail=known.type if known else "",
-            latency=called.latency if called is not None else None,
+            latency=_in_reach(called.latency) if called is not None else None,
             generated=known is None,
         )
 
@@ -108,7 +108,7 @@ class ComponentFrames:
             detail=entry.kind if block else "comb group" if entry.kind in _CONDITIONS else "",
             positions=self._positions(node),
             # What the text declares stands above what is told from the compiler's own blocks.
-            latency=self._latency.get(node) if entry.latency is None else entry.latency,
+            latency=_in_reach(self._latency.get(node) if entry.latency is None else entry.latency),
             definition=self._definition(node, name),
         )
 
@@ -173,3 +173,8 @@ class ComponentFrames:
                     found.setdefault(node, []).append(block.latency)
         # A statement that became several pieces has no single length.
         return {node: cycles[0] for node, cycles in found.items() if len(cycles) == 1}
+
+
+def _in_reach(cycles: int | None) -> int | None:
+    """A fixed length; None if it is so long that no count of cycles holds it."""
+    return cycles if cycles is not None and cycles < 1 << 63 else None
