@@ -8,6 +8,9 @@ import signal
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from cyclescope._address_space import address_space, is_near, limited_to
+from cyclescope._interrupts import interrupt, was_interrupted
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -26,24 +29,21 @@ def main() -> int:
     try:
         # See the package: from here on there is an answer.
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, interrupt)
         from cyclescope.cli import all_is_said
         from cyclescope.cli import main as program
 
         status = program(watched=True)
         all_is_said()
         return status
-    except KeyboardInterrupt:  # while modules were still being loaded
-        print("cyclescope: interrupted", file=sys.stderr)
-        return 130
-    except (ImportError, MemoryError, OSError, SystemError):  # nor could that be told
-        if not (limit := _limit()):
+    except (Exception, KeyboardInterrupt) as error:  # while modules were still being loaded
+        if was_interrupted(error):
+            print("cyclescope: interrupted", file=sys.stderr)
+            return 130
+        if not is_near():
             raise
-        print(
-            f"cyclescope: out of memory: the address space is limited to {limit >> 20} MB"
-            " (ulimit -v); allow more, or profile less",
-            file=sys.stderr,
-        )
+        what = f"out of memory: {limited_to()}; allow more, or profile less"
+        print(f"cyclescope: {what}", file=sys.stderr)
         return 1
     finally:
         # All is done: nothing is left to be told of.
@@ -52,25 +52,14 @@ def main() -> int:
 
 def _narrow() -> str:
     """What is wrong with a limit of address space; empty if nothing, or if there is none."""
-    limit = _limit()
+    limit = address_space()
     if not limit:
         return ""
     # Its threads reserve more than all the rest needs.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if limit < _LEAST_MB << 20:
-        return (
-            f"the address space is limited to {limit >> 20} MB (ulimit -v); allow at least"
-            f" {_LEAST_MB} MB, and 1 GB to run a program"
-        )
+        return f"{limited_to()}; allow at least {_LEAST_MB} MB, and 1 GB to run a program"
     return ""
-
-
-def _limit() -> int:
-    """The limit of address space in bytes; 0 if there is none."""
-    import resource
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return 0 if limit == resource.RLIM_INFINITY else limit
 
 
 class _Stream(io.FileIO):

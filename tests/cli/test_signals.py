@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.cli import main
+from cyclescope.cli import main, program
 from cyclescope.model import load
 
 ENDLESS = """import "primitives/core.futil";
@@ -52,6 +52,29 @@ except KeyboardInterrupt:
     assert ran.stdout == "told\n"
     assert "told as always" in ran.stderr
     assert "KeyboardInterrupt" not in ran.stderr
+
+
+def test_an_error_that_a_library_put_in_an_interrupts_place_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def disturbed(*_args: object, **_named: object) -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise TypeError("cannot compare")
+
+    def broken(*_args: object, **_named: object) -> None:
+        raise TypeError("cannot compare")
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        monkeypatch.setattr(program, "main", disturbed)
+        assert main(["cache", "path"]) == 130
+        assert capsys.readouterr().err == "cyclescope: interrupted\n"
+        monkeypatch.setattr(program, "main", broken)
+        assert main(["cache", "path"]) == 70
+        assert "a bug of cyclescope: TypeError: cannot compare" in capsys.readouterr().err
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -17,6 +17,8 @@ from pathlib import Path
 import click
 
 from cyclescope import __version__
+from cyclescope._address_space import is_near, limited_to
+from cyclescope._interrupts import forget, interrupt, was_interrupted
 from cyclescope._visible import visible
 from cyclescope.errors import CyclescopeError
 
@@ -126,7 +128,7 @@ def _end_in_time() -> None:
 def _tell_again(unraisable: sys.UnraisableHookArgs) -> None:
     """Tell of an interrupt a little later that came where nobody is told: in what cleans up."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.signal(signal.SIGALRM, interrupt)
         signal.setitimer(signal.ITIMER_REAL, 0.01)
     else:
         sys.__unraisablehook__(unraisable)
@@ -154,9 +156,7 @@ def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
     # A terminal that closes, or a system that stops us, is as good as Ctrl-C: tools that we started
     # must end too, and temporary files go.
     if threading.current_thread() is threading.main_thread():
-        for stop in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(stop) is signal.SIG_DFL:  # not so under nohup
-                signal.signal(stop, signal.default_int_handler)
+        forget()
     if watched and not sys.warnoptions:
         # What libraries have to remark is not for who uses us.
         warnings.simplefilter("ignore")
@@ -172,39 +172,41 @@ def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
     try:
         status = program.main(arguments, prog_name="cyclescope", standalone_mode=False, obj=watched)
         sys.stdout.flush()
-    except click.exceptions.Abort:
-        return _complain("interrupted", 130)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return error.exit_code
-    except click.ClickException as error:
-        return _complain(_one_line(error), error.exit_code)
     except SystemExit:
         # So click ends if whoever reads our output has seen enough.
         return 0
-    except CyclescopeError as error:
-        if _was_interrupted(error):
-            return _complain("interrupted", 130)
-        return _complain(str(error), error.exit_code, error)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.exceptions.Abort):
         return _complain("interrupted", 130)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python must not complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        # Files have errors of their own; what is left is the standard output.
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
-            return _bug(error)
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-        return _complain(f"standard output cannot be written: {error.strerror}; make room", 3)
-    except MemoryError:
-        limit = _limit()
-        where = f": {limit}" if limit else ""
-        return _complain(f"out of memory{where}; profile fewer cycles (--cycle-limit)", 1)
     except Exception as error:  # noqa: BLE001 - nobody should see a traceback
-        return _bug(error)
+        return _complain("interrupted", 130) if was_interrupted(error) else _failed(error)
     return status if isinstance(status, int) else 0
+
+
+def _failed(error: Exception) -> int:
+    """Say in a line what went wrong; the exit status."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            error.show()
+            return error.exit_code
+        case click.ClickException():
+            return _complain(_one_line(error), error.exit_code)
+        case CyclescopeError():
+            return _complain(str(error), error.exit_code, error)
+        case BrokenPipeError():
+            # Whoever read our output has seen enough. Python must not complain about it at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO):
+            # Files have errors of their own; what is left is the standard output.
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            return _complain(f"standard output cannot be written: {error.strerror}; make room", 3)
+        case MemoryError():
+            where = f": {limited_to()}" if is_near() else ""
+            return _complain(f"out of memory{where}; profile fewer cycles (--cycle-limit)", 1)
+    if is_near():
+        return _complain(f"out of memory: {limited_to()}; allow more, or profile less", 1, error)
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
 
 
 def _one_line(error: click.ClickException) -> str:
@@ -213,40 +215,6 @@ def _one_line(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"; see {context.command_path} --help" if context is not None else ""
     return message[:1].lower() + message[1:] + hint
-
-
-def _was_interrupted(error: BaseException) -> bool:
-    """Whether an interrupt led to it: a lock that it found half taken, a process half started."""
-    above: BaseException | None = error
-    while above is not None and not isinstance(above, KeyboardInterrupt):
-        above = above.__context__
-    return above is not None
-
-
-def _bug(error: Exception) -> int:
-    if _was_interrupted(error):
-        return _complain("interrupted", 130)
-    if limit := _limit():
-        return _complain(f"out of memory: {limit}; allow more, or profile less", 1, error)
-    what = f"{type(error).__name__}: {error}".splitlines()[0]
-    return _complain(f"a bug of cyclescope: {what}; please report it", 70, error)
-
-
-_ROOM = 512 << 20  # bytes that the largest library takes
-
-
-def _limit() -> str:
-    """The limit of address space, if we are near it: libraries do not say that it was too small."""
-    import resource
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
-        return ""
-    with suppress(OSError):
-        taken = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
-        if taken * resource.getpagesize() + _ROOM < limit:
-            return ""
-    return f"the address space is limited to {limit >> 20} MB (ulimit -v)"
 
 
 def _complain(message: str, status: int, error: Exception | None = None) -> int:

@@ -1,0 +1,31 @@
+"""The limit of our address space: libraries do not say that it was too small."""
+
+from __future__ import annotations
+
+import resource
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["address_space", "is_near", "limited_to"]
+
+_ROOM = 512 << 20  # bytes that the largest library takes
+
+
+def address_space() -> int:
+    """The limit in bytes; 0 if there is none."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return 0 if limit == resource.RLIM_INFINITY else limit
+
+
+def is_near() -> bool:
+    """Whether what is taken and the largest library together come to the limit."""
+    limit = address_space()
+    with suppress(OSError):
+        taken = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+        return 0 < limit <= taken * resource.getpagesize() + _ROOM
+    return limit > 0
+
+
+def limited_to() -> str:
+    """The limit in words."""
+    return f"the address space is limited to {address_space() >> 20} MB (ulimit -v)"
