@@ -23,7 +23,7 @@ fn open(data: &[u8]) -> Result<Table> {
     let groups = table.metadata().row_groups().iter();
     let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
     let rows = rows.fold(0, u64::saturating_add);
-    if rows > LEAST_ROWS.max(ROWS_PER_BYTE * data.len() as u64) {
+    if (data.len() as u64) < least_size(rows) {
         return Err(ParquetError::General(format!("{rows} rows in {} bytes", data.len())));
     }
     crate::pages::measure(table.metadata(), data)?;

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import tempfile
 import time
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_free",
+    "endless",
     "parse_json",
     "parse_number",
     "parse_toml",
@@ -58,6 +60,17 @@ def check_free(path: Path, *, force: bool) -> None:
 def _is_stream(path: Path) -> bool:
     """Whether it is a device or a pipe: what is there is written to, and never replaced."""
     return path.exists() and not path.is_file()
+
+
+def endless(path: Path) -> str:
+    """What to say of a device or a pipe, which need not end; nothing of files and folders.
+
+    Raises:
+        OSError, ValueError: there is no telling.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return f"{path}: is a device or a pipe, not a file; copy it to one"
+    return ""
 
 
 @contextmanager
@@ -296,9 +309,10 @@ def read_bytes(path: Path, most: int = _LARGEST) -> bytes:
         OSError: it cannot be read, or is larger than `most` bytes.
     """
     with path.open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
+        found = os.fstat(stream.fileno())
+        size = found.st_size
         # What has no end shows only by being read.
-        most = most if path.is_file() else min(most, _LARGEST_STREAM)
+        most = most if stat.S_ISREG(found.st_mode) else min(most, _LARGEST_STREAM)
         data = stream.read(most + 1) if size <= most else b""
     if max(size, len(data)) > most:
         raise OSError(errno.EFBIG, f"is larger than {most >> 20:,} MB", str(path))

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from cyclescope.errors import SourceError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -33,7 +35,11 @@ def with_room(work: Callable[..., T], *arguments: object) -> T:
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Allow functions that walk trees to descend far; also a decorator."""
+    """Allow functions that walk trees to descend far; also a decorator.
+
+    Raises:
+        SourceError: a program's tree goes deeper yet.
+    """
     levels, (soft, hard) = sys.getrecursionlimit(), resource.getrlimit(resource.RLIMIT_STACK)
     endless = resource.RLIM_INFINITY
     wanted = _MAIN_STACK if hard == endless else min(hard, _MAIN_STACK)
@@ -44,6 +50,8 @@ def deep_recursion() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
     try:
         yield
+    except RecursionError:
+        raise SourceError("calls or statements lie too deep in each other; split them") from None
     finally:
         sys.setrecursionlimit(levels)
         if grown:

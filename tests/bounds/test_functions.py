@@ -258,3 +258,24 @@ def test_a_struct_by_value_without_a_main() -> None:
     given = {"q.k": [3], "q.w": [0.5], "q.v": [1, 2], "a": [1.0, 2.0, 3.0, 4.0]}
     values = run(text, values=True, data={**given, "q.k": 3, "q.w": 0.5}).values
     assert values["a"].tolist() == [14.0, 2.0, 3.0, 4.0]
+
+
+def chain(length: int, body: str) -> str:
+    """Functions that each call the one before; the last one is an operator of the kernel."""
+    lines = ["int f0(int x) { return x + 1; }"]
+    lines += [f"int f{i}(int x) {{ {body.replace('g', f'f{i - 1}')} }}" for i in range(1, length)]
+    kernel = f"void kernel(int a[4]) {{ for (int i = 0; i < 4; i++) a[i] = f{length - 1}(a[i]); }}"
+    return "\n".join([*lines, kernel])
+
+
+def test_calls_that_double_with_each_function() -> None:
+    found = run(chain(10, "return g(x) + g(x + 1);"), verify=True)
+    assert differences(found) == []
+    with pytest.raises(SourceError, match=r"inlining f\d+ .call 32,769 inside an expression"):
+        run(chain(40, "return g(x) + g(x + 1);"))
+
+
+def test_calls_too_deep_in_each_other() -> None:
+    assert differences(run(chain(300, "return g(x) + 1;"), verify=True)) == []
+    with pytest.raises(SourceError, match="too deep in each other; split them"):
+        run(chain(6000, "return g(x) + 1;"))

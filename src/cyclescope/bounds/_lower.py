@@ -11,9 +11,7 @@ from cyclescope.bounds._forms import Form, Place, Spot, Value, literal
 from cyclescope.bounds._network import CallPath, Storage, Test
 from cyclescope.bounds._process import (
     constant_number,
-    is_outlined,
     is_private,
-    is_simple,
     target_name,
 )
 from cyclescope.bounds._storages import Storages
@@ -343,8 +341,8 @@ class Lowering(Storages):
         named = isinstance(node.target, Name)
         if node.op == "=" and isinstance(call, Call) and (named or not keep):
             function = self._body_of(call)
-            if function is not None and not is_simple(self.unit, function):
-                if is_outlined(self.unit, function) and call.type == node.target.type:
+            if function is not None and not self.outlines.is_simple(function):
+                if self.outlines.is_outlined(function) and call.type == node.target.type:
                     self.outlined(function, call, label, node.target)
                     return self.place(node.target) if named else None
                 target = self._whole(node.target)
@@ -424,7 +422,7 @@ class Lowering(Storages):
         assert isinstance(node.target, Name)
         call = _uncast(node.value)
         function = self._body_of(call) if isinstance(call, Call) else None
-        if function is not None and not is_simple(self.unit, function):
+        if function is not None and not self.outlines.is_simple(function):
             self._free.pop(key, None)  # what a level gives is data
             self._assignment(node, label)
             return
@@ -479,7 +477,7 @@ class Lowering(Storages):
             result = self._result(function)
             variable = Variable(f"{function.name}()", function.result, node.where, "local")
             self.env[variable] = result
-            if is_outlined(self.unit, function):
+            if self.outlines.is_outlined(function):
                 name = Name(node.where, function.result, variable)
                 self.outlined(function, node, "", name)
             else:
@@ -516,7 +514,7 @@ class Lowering(Storages):
     def _call_statement(self, node: Call, label: str) -> None:
         function = self._body_of(node)
         if function is not None:
-            if is_outlined(self.unit, function):
+            if self.outlines.is_outlined(function):
                 self.outlined(function, node, label, None)
             else:
                 self._called(function, node, label, None)

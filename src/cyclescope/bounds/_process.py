@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cyclescope.bounds._counters import STEPS, expressions, reached, root_of, statements
@@ -53,16 +54,79 @@ if TYPE_CHECKING:
 
     from cyclescope.c import CType, Unit
 
-__all__ = ["Processes", "constant_number", "is_outlined", "is_private", "is_simple", "target_name"]
+__all__ = ["Processes", "constant_number", "is_private", "target_name"]
+
+# Of functions inside expressions: each calling the one before twice, they double with each.
+_MOST_COPIES = 1 << 15
 
 
-def is_outlined(unit: Unit, function: Function) -> bool:
-    """Whether a function is one process: straight-line code on numbers passed in and out.
+class Outlines:
+    """Which functions of a text are one process, and which of those an operator; asked once each.
 
-    This is the paper's form of a statement: write arguments are pointers, read arguments are
-    values. Whatever loops, branches, declares arrays, keeps or moves pointers, or calls what is
-    none such is a level of its own.
+    A function that leads to itself is neither.
     """
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._outlined: dict[str, bool] = {}
+
+    def is_outlined(self, function: Function) -> bool:
+        """Whether a function is one process: straight-line code on numbers passed in and out.
+
+        This is the paper's form of a statement: write arguments are pointers, read arguments are
+        values. Whatever loops, branches, declares arrays, keeps or moves pointers, or calls what is
+        none such is a level of its own.
+        """
+        if function.name not in self._outlined:
+            self._outlined[function.name] = False  # to whoever asks while it is looked at
+            self._outlined[function.name] = _is_straight(function) and all(
+                self._is_plain(e) for e in expressions(function.body)
+            )
+        return self._outlined[function.name]
+
+    def is_simple(self, function: Function) -> bool:
+        """Whether a call of an outlined function is an operator: it gives a value only."""
+        if any(isinstance(p.type, Pointer) for p in function.params):
+            return False
+        if isinstance(function.result, Scalar) and self.is_outlined(function):
+            return all(
+                root is not None and root.scope in ("local", "param")
+                for e in expressions(function.body)
+                for n in walk(e)
+                if isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS)
+                for root in [_root(n)]
+            )
+        return False
+
+    def _is_plain(self, node: Expr) -> bool:
+        """Whether an expression has no effect but its outermost assignment, and moves nothing."""
+        for number, inner in enumerate(walk(node)):
+            match inner:
+                case Assign() | Unary(op="pre++" | "pre--" | "post++" | "post--") if number:
+                    return False
+                case Assign(target=target) if isinstance(target, Member) or isinstance(
+                    target.type, Pointer
+                ):
+                    if isinstance(target.type, Pointer) or _names_parameter(target):
+                        return False
+                case Call(function=name):
+                    called = self._unit.functions.get(name)
+                    if called is not None and called.body is not None:
+                        if not self.is_simple(called):
+                            return False
+                    elif (
+                        isinstance(inner.type, Pointer)
+                        or any(isinstance(a.type, Pointer | Array) for a in inner.args)
+                        or not isinstance(inner.type, Scalar)
+                    ):
+                        return False
+                case Unary(op="&"):
+                    return False
+        return True
+
+
+def _is_straight(function: Function) -> bool:
+    """Whether a function is straight-line code on numbers, whatever its expressions do."""
     if function.body is None or isinstance(function.result, Pointer | Struct):
         return False
     for param in function.params:
@@ -88,22 +152,7 @@ def is_outlined(unit: Unit, function: Function) -> bool:
                     return False
             case _:
                 return False
-    return all(_is_plain_expression(unit, e, function) for e in expressions(function.body))
-
-
-def is_simple(unit: Unit, function: Function) -> bool:
-    """Whether a call of an outlined function is an operator: it gives a value, and only that."""
-    if any(isinstance(p.type, Pointer) for p in function.params):
-        return False
-    if isinstance(function.result, Scalar) and is_outlined(unit, function):
-        return all(
-            root is not None and root.scope in ("local", "param")
-            for e in expressions(function.body)
-            for n in walk(e)
-            if isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS)
-            for root in [_root(n)]
-        )
-    return False
+    return True
 
 
 def is_private(unit: Unit, function: Function) -> bool:
@@ -132,35 +181,6 @@ def _root(node: Expr) -> Variable | None:
     return target.variable if isinstance(target, Name) else None
 
 
-def _is_plain_expression(unit: Unit, node: Expr, function: Function) -> bool:
-    """Whether an expression has no effect but its own outermost assignment, and moves nothing."""
-    parts = list(walk(node))
-    for number, inner in enumerate(parts):
-        match inner:
-            case Assign() | Unary(op="pre++" | "pre--" | "post++" | "post--") if number:
-                return False
-            case Assign(target=target) if isinstance(target, Member) or isinstance(
-                target.type, Pointer
-            ):
-                if isinstance(target.type, Pointer) or _names_parameter(target):
-                    return False
-            case Call(function=name):
-                called = unit.functions.get(name)
-                if called is not None and called.body is not None:
-                    recursion = any(one.name == function.name for one in reached(unit, called))
-                    if recursion or not is_simple(unit, called):
-                        return False
-                elif (
-                    isinstance(inner.type, Pointer)
-                    or any(isinstance(a.type, Pointer | Array) for a in inner.args)
-                    or not isinstance(inner.type, Scalar)
-                ):
-                    return False
-            case Unary(op="&"):
-                return False
-    return True
-
-
 def _names_parameter(node: Expr) -> bool:
     """Whether a field is one of a struct passed by value."""
     while isinstance(node, Member) and not node.arrow:
@@ -172,6 +192,12 @@ class Processes(Values):
     """Lowers statements that compute."""
 
     path = 0
+    _copies = 0
+
+    @cached_property
+    def outlines(self) -> Outlines:
+        """What the text's functions are."""
+        return Outlines(self.unit)
 
     def process(self, node: Stmt | Expr, names: tuple[str, ...], target: str) -> _Building:
         """Begin a process for the statement at hand; close it with `finish`."""
@@ -531,8 +557,12 @@ class Processes(Values):
 
     def inlined(self, function: Function, node: Call) -> Value:
         """The value of a call inside an expression: an operator if it is simple, else a level's."""
-        if not is_simple(self.unit, function):
+        if not self.outlines.is_simple(function):
             return self.read(self.effect(node), node)
+        self._copies += 1
+        if self._copies > _MOST_COPIES:
+            what = f"inlining {function.name} (call {_MOST_COPIES + 1:,} inside an expression)"
+            raise self.refuse(node.where, what, "use loops")
         formals = self._formals(function, node)
         self._enter(function, node)
         env, self.env = self.env, formals

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope._files import read_bytes
+from cyclescope._files import endless, read_bytes
 from cyclescope.calyx._float import float_constant
 from cyclescope.errors import SourceError
 from cyclescope.model import Position
@@ -140,8 +140,8 @@ def read_program(main: Path, *, bound: bool = True) -> dict[Path, ProgramText]:
 def _read(path: Path, main: Path) -> ProgramText:
     try:
         # The compiler reads it again.
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise SourceError(f"{path}: is a device or a pipe, not a file; copy it to one")
+        if refused := endless(path):
+            raise SourceError(refused)
         data = read_bytes(path, _LARGEST)
         data.decode()
     except FileNotFoundError:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from cyclescope._files import write_together
+from cyclescope._files import endless, write_together
 from cyclescope._native import table_integers, table_rows, write_table
 from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._area import Area
@@ -230,8 +230,8 @@ def load(path: str | os.PathLike[str]) -> Profile:
     """
     source = Path(path)
     try:
-        if source.exists() and not (source.is_file() or source.is_dir()):
-            raise ProfileFileError(f"{source}: is a device or a pipe, not a file; copy it to one")
+        if refused := endless(source):
+            raise ProfileFileError(refused)
         archive = zipfile.ZipFile(source)
     except FileNotFoundError:
         raise ProfileFileError(

@@ -7,6 +7,7 @@ import lzma
 import zlib
 from typing import TYPE_CHECKING
 
+from cyclescope._files import endless
 from cyclescope.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ def check_file(path: Path) -> None:
         DataError: it is one.
     """
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise DataError(f"{path}: is a device or a pipe, not a file; copy it to one")
+        if refused := endless(path):
+            raise DataError(refused)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read: {error}") from error
 
