@@ -4,6 +4,7 @@
 //! probe survives. So a block is described by the probes inside it; the least common ancestor of
 //! their nodes in the original tree then says which block it is (worked out in Python).
 
+use crate::control::{Statement, StatementMut};
 use crate::instrument::{new_probe, probe};
 use crate::record::{self, CompiledRecord, Record, Register, StaticRecord, PROBE};
 use calyx_ir::{self as ir, RRC};
@@ -51,40 +52,12 @@ impl LeafSets {
         self.0.remove(&group);
     }
 
-    fn control(&self, control: &ir::Control) -> Leaves {
-        match control {
-            ir::Control::Enable(e) => self.get(e.group.borrow().name()),
-            ir::Control::Seq(s) => s.stmts.iter().flat_map(|c| self.control(c)).collect(),
-            ir::Control::Par(s) => s.stmts.iter().flat_map(|c| self.control(c)).collect(),
-            ir::Control::If(s) => {
-                let mut leaves = self.control(&s.tbranch);
-                leaves.extend(self.control(&s.fbranch));
-                leaves
-            }
-            ir::Control::While(s) => self.control(&s.body),
-            ir::Control::Repeat(s) => self.control(&s.body),
-            ir::Control::Static(s) => self.static_control(s),
-            ir::Control::Invoke(_) | ir::Control::Empty(_) => Leaves::new(),
-        }
-    }
-
-    fn static_control(&self, control: &ir::StaticControl) -> Leaves {
-        match control {
-            ir::StaticControl::Enable(e) => self.get(e.group.borrow().name()),
-            ir::StaticControl::Seq(s) => {
-                s.stmts.iter().flat_map(|c| self.static_control(c)).collect()
-            }
-            ir::StaticControl::Par(s) => {
-                s.stmts.iter().flat_map(|c| self.static_control(c)).collect()
-            }
-            ir::StaticControl::If(s) => {
-                let mut leaves = self.static_control(&s.tbranch);
-                leaves.extend(self.static_control(&s.fbranch));
-                leaves
-            }
-            ir::StaticControl::Repeat(s) => self.static_control(&s.body),
-            ir::StaticControl::Invoke(_) | ir::StaticControl::Empty(_) => Leaves::new(),
-        }
+    fn below<'a>(&self, statement: impl Into<Statement<'a>>) -> Leaves {
+        let mut leaves = Leaves::new();
+        statement
+            .into()
+            .walk(&mut |s| leaves.extend(s.enabled().into_iter().flat_map(|g| self.get(g))));
+        leaves
     }
 }
 
@@ -137,7 +110,7 @@ impl Visitor for ProbeStatic {
         let component = comp.name;
         let mut wrapper =
             Wrapper { builder: ir::Builder::new(comp, sigs), leaves, found: Vec::new() };
-        wrapper.control(&mut control.borrow_mut());
+        wrapper.wrap(StatementMut::Dynamic(&mut control.borrow_mut()));
         let found = wrapper.found;
         record::with(|record| {
             for (kind, probe, latency, leaves) in found {
@@ -157,41 +130,16 @@ struct Wrapper<'b> {
 }
 
 impl Wrapper<'_> {
-    fn control(&mut self, control: &mut ir::Control) {
-        match control {
-            ir::Control::Seq(s) => s.stmts.iter_mut().for_each(|c| self.control(c)),
-            ir::Control::Par(s) => s.stmts.iter_mut().for_each(|c| self.control(c)),
-            ir::Control::If(s) => {
-                self.control(&mut s.tbranch);
-                self.control(&mut s.fbranch);
-            }
-            ir::Control::While(s) => self.control(&mut s.body),
-            ir::Control::Repeat(s) => self.control(&mut s.body),
-            ir::Control::Static(s) => self.static_control(s),
-            ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => {}
-        }
-    }
-
-    fn static_control(&mut self, control: &mut ir::StaticControl) {
-        let leaves = self.leaves.static_control(control);
+    fn wrap(&mut self, mut statement: StatementMut) {
+        let StatementMut::Static(control) = &mut statement else {
+            return statement.each_child(&mut |child| self.wrap(child));
+        };
+        let leaves = self.leaves.below(&**control);
         let kind = match control {
-            ir::StaticControl::Seq(s) => {
-                s.stmts.iter_mut().for_each(|c| self.static_control(c));
-                "seq"
-            }
-            ir::StaticControl::Par(s) => {
-                s.stmts.iter_mut().for_each(|c| self.static_control(c));
-                "par"
-            }
-            ir::StaticControl::If(s) => {
-                self.static_control(&mut s.tbranch);
-                self.static_control(&mut s.fbranch);
-                "if"
-            }
-            ir::StaticControl::Repeat(s) => {
-                self.static_control(&mut s.body);
-                "repeat"
-            }
+            ir::StaticControl::Seq(_) => "seq",
+            ir::StaticControl::Par(_) => "par",
+            ir::StaticControl::If(_) => "if",
+            ir::StaticControl::Repeat(_) => "repeat",
             ir::StaticControl::Enable(e) => {
                 // Not a block; its length is worth knowing.
                 let latency = e.group.borrow().latency;
@@ -200,6 +148,8 @@ impl Wrapper<'_> {
             }
             ir::StaticControl::Invoke(_) | ir::StaticControl::Empty(_) => return,
         };
+        statement.each_child(&mut |child| self.wrap(child));
+        let StatementMut::Static(control) = statement else { unreachable!("it was one above") };
         let latency = control.get_latency();
         if latency == 0 {
             return;
@@ -248,13 +198,10 @@ impl Visitor for NoteBlocks {
         let mut expected = Vec::new();
         if !matches!(*control, ir::Control::Enable(_) | ir::Control::Empty(_)) {
             let leaves = LeafSets::of(comp);
-            if !upcoming(&control, &leaves, &mut expected) {
-                expected
-                    .push(Expected { kind: operator(&control), leaves: leaves.control(&control) });
-            } else {
-                // The root became a single group, which tdcc wraps in one more.
-                expected.push(Expected { kind: "root", leaves: leaves.control(&control) });
-            }
+            // A root that became a single group is wrapped by tdcc in one more.
+            let single = upcoming((&*control).into(), &leaves, &mut expected);
+            let kind = if single { "root" } else { operator((&*control).into()) };
+            expected.push(Expected { kind, leaves: leaves.below(&*control) });
         }
         drop(control);
         let existing = comp.get_groups().iter().map(|g| g.borrow().name().to_string()).collect();
@@ -265,54 +212,47 @@ impl Visitor for NoteBlocks {
     }
 }
 
-fn operator(control: &ir::Control) -> &'static str {
-    match control {
-        ir::Control::Seq(_) => "seq",
-        ir::Control::Par(_) => "par",
-        ir::Control::If(_) => "if",
-        ir::Control::While(_) => "while",
-        ir::Control::Repeat(_) => "repeat",
-        ir::Control::Enable(_) | ir::Control::Invoke(_) => "enable",
-        ir::Control::Empty(_) => "empty",
-        ir::Control::Static(_) => "static",
+fn operator(statement: Statement) -> &'static str {
+    match statement {
+        Statement::Static(_) => "static",
+        Statement::Dynamic(control) => match control {
+            ir::Control::Seq(_) => "seq",
+            ir::Control::Par(_) => "par",
+            ir::Control::If(_) => "if",
+            ir::Control::While(_) => "while",
+            ir::Control::Repeat(_) => "repeat",
+            ir::Control::Enable(_) | ir::Control::Invoke(_) => "enable",
+            ir::Control::Empty(_) => "empty",
+            ir::Control::Static(_) => "static",
+        },
     }
 }
 
-/// Append the groups made for what lies in `control`; true if it becomes one group itself.
-fn upcoming(control: &ir::Control, leaves: &LeafSets, expected: &mut Vec<Expected>) -> bool {
-    let entry = |control: &ir::Control| Expected {
-        kind: operator(control),
-        leaves: leaves.control(control),
-    };
+/// Append the groups made for what lies in a statement; true if it becomes one group itself.
+fn upcoming(statement: Statement, leaves: &LeafSets, expected: &mut Vec<Expected>) -> bool {
+    let entry = |s: Statement| Expected { kind: operator(s), leaves: leaves.below(s) };
+    let Statement::Dynamic(control) = statement else { return false };
     let own_fsm = match control {
         ir::Control::Enable(_) => return true,
-        ir::Control::Par(s) => {
+        ir::Control::Par(_) => {
+            let arms = statement.children();
             let single: Vec<bool> =
-                s.stmts.iter().map(|arm| upcoming(arm, leaves, expected)).collect();
-            expected.push(entry(control));
-            let arms = s.stmts.iter().zip(single);
+                arms.iter().map(|&arm| upcoming(arm, leaves, expected)).collect();
+            expected.push(entry(statement));
+            let arms = arms.into_iter().zip(single);
             expected.extend(arms.filter(|(_, single)| !single).map(|(arm, _)| entry(arm)));
             return true;
         }
-        ir::Control::Seq(s) => {
-            s.stmts.iter().for_each(|c| {
-                upcoming(c, leaves, expected);
-            });
-            s.attributes.has(ir::BoolAttr::NewFSM)
-        }
-        ir::Control::If(s) => {
-            upcoming(&s.tbranch, leaves, expected);
-            upcoming(&s.fbranch, leaves, expected);
-            s.attributes.has(ir::BoolAttr::NewFSM)
-        }
-        ir::Control::While(s) => {
-            upcoming(&s.body, leaves, expected);
-            s.attributes.has(ir::BoolAttr::NewFSM)
+        ir::Control::Seq(_) | ir::Control::If(_) | ir::Control::While(_) => {
+            for child in statement.children() {
+                upcoming(child, leaves, expected);
+            }
+            statement.attributes().has(ir::BoolAttr::NewFSM)
         }
         _ => false,
     };
     if own_fsm {
-        expected.push(entry(control));
+        expected.push(entry(statement));
     }
     own_fsm
 }

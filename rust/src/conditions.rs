@@ -1,5 +1,6 @@
 //! Combinational groups of `if … with` and `while … with`: which copies there are, and who uses them.
 
+use crate::control::StatementMut;
 use crate::record::{self, Record};
 use calyx_ir::{self as ir, RRC};
 use std::collections::{HashMap, HashSet};
@@ -35,31 +36,25 @@ pub fn rename_conditions(record: &Record, control: &mut ir::Control, unique: &Co
         debug_assert_eq!(record.nodes[block + 1].kind, "with");
         Rc::clone(&unique.copies[&(block + 1)])
     };
-    match control {
-        ir::Control::If(branch) => {
+    StatementMut::Dynamic(control).walk(&mut |statement| match statement {
+        StatementMut::Dynamic(ir::Control::If(branch)) => {
             if branch.cond.is_some() {
                 branch.cond = Some(group_of(&branch.attributes));
             }
-            rename_conditions(record, &mut branch.tbranch, unique);
-            rename_conditions(record, &mut branch.fbranch, unique);
         }
-        ir::Control::While(repeat) => {
+        StatementMut::Dynamic(ir::Control::While(repeat)) => {
             if repeat.cond.is_some() {
                 repeat.cond = Some(group_of(&repeat.attributes));
             }
-            rename_conditions(record, &mut repeat.body, unique);
         }
-        ir::Control::Repeat(repeat) => rename_conditions(record, &mut repeat.body, unique),
-        ir::Control::Seq(seq) => {
-            seq.stmts.iter_mut().for_each(|s| rename_conditions(record, s, unique));
+        StatementMut::Dynamic(ir::Control::Invoke(invoke)) => {
+            rename(&mut invoke.comb_group, unique);
         }
-        ir::Control::Par(par) => {
-            par.stmts.iter_mut().for_each(|s| rename_conditions(record, s, unique));
+        StatementMut::Static(ir::StaticControl::Invoke(invoke)) => {
+            rename(&mut invoke.comb_group, unique);
         }
-        ir::Control::Invoke(invoke) => rename(&mut invoke.comb_group, unique),
-        ir::Control::Static(inner) => rename_in_static(inner, unique),
-        ir::Control::Enable(_) | ir::Control::Empty(_) => {}
-    }
+        _ => {}
+    });
 }
 
 fn rename(group: &mut Option<RRC<ir::CombGroup>>, unique: &Conditions) {
@@ -68,19 +63,5 @@ fn rename(group: &mut Option<RRC<ir::CombGroup>>, unique: &Conditions) {
         if let Some(copy) = unique.for_invokes.get(&name) {
             *group = Some(Rc::clone(copy));
         }
-    }
-}
-
-fn rename_in_static(control: &mut ir::StaticControl, unique: &Conditions) {
-    match control {
-        ir::StaticControl::Invoke(invoke) => rename(&mut invoke.comb_group, unique),
-        ir::StaticControl::Seq(s) => s.stmts.iter_mut().for_each(|c| rename_in_static(c, unique)),
-        ir::StaticControl::Par(s) => s.stmts.iter_mut().for_each(|c| rename_in_static(c, unique)),
-        ir::StaticControl::If(s) => {
-            rename_in_static(&mut s.tbranch, unique);
-            rename_in_static(&mut s.fbranch, unique);
-        }
-        ir::StaticControl::Repeat(s) => rename_in_static(&mut s.body, unique),
-        ir::StaticControl::Enable(_) | ir::StaticControl::Empty(_) => {}
     }
 }

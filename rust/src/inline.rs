@@ -1,5 +1,6 @@
 //! Ids through the passes that lose them: group splitting and component inlining.
 
+use crate::control::{each_child, Statement, StatementMut};
 use crate::record::{self, id_attribute, id_of, Node, Record};
 use calyx_ir as ir;
 use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
@@ -65,7 +66,7 @@ impl Visitor for NoteInvokes {
         _sigs: &ir::LibrarySignatures,
         _comps: &[ir::Component],
     ) -> VisResult {
-        let shape = shape(&comp.control.borrow());
+        let shape = shape((&*comp.control.borrow()).into());
         record::with(|r| r.before_inline.insert(comp.name.to_string(), shape));
         Ok(Action::Stop)
     }
@@ -106,17 +107,11 @@ impl Visitor for TagInlined {
     }
 }
 
-fn shape(control: &ir::Control) -> Shape {
-    let (invoke, children) = match control {
-        ir::Control::Invoke(i) => (id_of(&i.attributes), Vec::new()),
-        ir::Control::Seq(s) => (None, s.stmts.iter().map(shape).collect()),
-        ir::Control::Par(s) => (None, s.stmts.iter().map(shape).collect()),
-        ir::Control::If(s) => (None, vec![shape(&s.tbranch), shape(&s.fbranch)]),
-        ir::Control::While(s) => (None, vec![shape(&s.body)]),
-        ir::Control::Repeat(s) => (None, vec![shape(&s.body)]),
-        ir::Control::Enable(_) | ir::Control::Empty(_) | ir::Control::Static(_) => {
-            (None, Vec::new())
-        }
+fn shape(statement: Statement) -> Shape {
+    let (invoke, children) = match statement {
+        Statement::Dynamic(ir::Control::Invoke(i)) => (id_of(&i.attributes), Vec::new()),
+        Statement::Dynamic(_) => (None, statement.children().into_iter().map(shape).collect()),
+        Statement::Static(_) => (None, Vec::new()),
     };
     Shape { invoke, children }
 }
@@ -131,24 +126,10 @@ fn compare(record: &mut Record, before: &Shape, after: &mut ir::Control) {
     }
     let mut children = before.children.iter();
     each_child(after, &mut |child| {
-        if let Some(shape) = children.next() {
+        if let (Some(shape), StatementMut::Dynamic(child)) = (children.next(), child) {
             compare(record, shape, child);
         }
     });
-}
-
-fn each_child(control: &mut ir::Control, visit: &mut impl FnMut(&mut ir::Control)) {
-    match control {
-        ir::Control::Seq(s) => s.stmts.iter_mut().for_each(visit),
-        ir::Control::Par(s) => s.stmts.iter_mut().for_each(visit),
-        ir::Control::If(s) => {
-            visit(&mut s.tbranch);
-            visit(&mut s.fbranch);
-        }
-        ir::Control::While(s) => visit(&mut s.body),
-        ir::Control::Repeat(s) => visit(&mut s.body),
-        _ => {}
-    }
 }
 
 /// Copy the callee's control tree below `invoke` and re-tag the inlined control with it.
@@ -176,29 +157,12 @@ fn graft(record: &mut Record, invoke: usize, control: &mut ir::Control) {
             ..original
         });
     }
-    retag(control, &copy_of);
-}
-
-fn retag(control: &mut ir::Control, copy_of: &HashMap<usize, usize>) {
-    swap(control, copy_of);
-    match control {
-        ir::Control::Static(inner) => retag_static(inner, copy_of),
-        other => each_child(other, &mut |child| retag(child, copy_of)),
-    }
-}
-
-fn retag_static(control: &mut ir::StaticControl, copy_of: &HashMap<usize, usize>) {
-    swap(control, copy_of);
-    match control {
-        ir::StaticControl::Seq(s) => s.stmts.iter_mut().for_each(|c| retag_static(c, copy_of)),
-        ir::StaticControl::Par(s) => s.stmts.iter_mut().for_each(|c| retag_static(c, copy_of)),
-        ir::StaticControl::If(s) => {
-            retag_static(&mut s.tbranch, copy_of);
-            retag_static(&mut s.fbranch, copy_of);
-        }
-        ir::StaticControl::Repeat(s) => retag_static(&mut s.body, copy_of),
-        _ => {}
-    }
+    StatementMut::Dynamic(control).walk(&mut |statement| match statement {
+        // Its attributes are those of the statement in it.
+        StatementMut::Dynamic(ir::Control::Static(_)) => {}
+        StatementMut::Dynamic(control) => swap(*control, &copy_of),
+        StatementMut::Static(control) => swap(*control, &copy_of),
+    });
 }
 
 fn swap(control: &mut impl ir::GetAttributes, copy_of: &HashMap<usize, usize>) {

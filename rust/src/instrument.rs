@@ -8,6 +8,7 @@
 //! Probes go in right before invokes are compiled: after the passes that count a group's writes
 //! (group2seq, group2invoke, cell-share), before those that take groups apart (static promotion).
 
+use crate::control::{Statement, StatementMut};
 use crate::record::{self, id_of, Call, GroupRecord, Record, PROBE};
 use calyx_frontend::{Attributes, Direction, PortDef, Primitive};
 use calyx_ir::{self as ir, RRC};
@@ -56,8 +57,7 @@ impl Visitor for DropUnused {
         _sigs: &ir::LibrarySignatures,
         _comps: &[ir::Component],
     ) -> VisResult {
-        let mut live = Live::default();
-        live.control(&comp.control.borrow());
+        let live = Live::of(comp);
         comp.comb_groups.retain(|g| live.conditions.contains(&g.borrow().name()));
         Ok(Action::Stop)
     }
@@ -85,8 +85,7 @@ impl Visitor for Instrument {
     ) -> VisResult {
         record::with(|record| {
             let control = Rc::clone(&comp.control);
-            let mut live = Live::default();
-            live.control(&control.borrow());
+            let live = Live::of(comp);
             let names = live.close(comp);
             let mut probes = Prober::new(record, comp, sigs);
             probes.groups(&live, &names);
@@ -104,51 +103,15 @@ struct Live {
 }
 
 impl Live {
-    fn control(&mut self, control: &ir::Control) {
-        let mut comb = |group: &Option<RRC<ir::CombGroup>>| {
-            self.conditions.extend(group.iter().map(|g| g.borrow().name()));
-        };
-        match control {
-            ir::Control::Enable(e) => {
-                let name = e.group.borrow().name();
-                self.enabled.entry(name).or_default().push(id_of(&e.attributes));
+    fn of(comp: &ir::Component) -> Self {
+        let mut live = Live::default();
+        Statement::from(&*comp.control.borrow()).walk(&mut |statement| {
+            live.conditions.extend(statement.beside().map(|group| group.borrow().name()));
+            if let Some(group) = statement.enabled() {
+                live.enabled.entry(group).or_default().push(id_of(statement.attributes()));
             }
-            ir::Control::Invoke(i) => comb(&i.comb_group),
-            ir::Control::Seq(s) => s.stmts.iter().for_each(|c| self.control(c)),
-            ir::Control::Par(s) => s.stmts.iter().for_each(|c| self.control(c)),
-            ir::Control::If(s) => {
-                comb(&s.cond);
-                self.control(&s.tbranch);
-                self.control(&s.fbranch);
-            }
-            ir::Control::While(s) => {
-                comb(&s.cond);
-                self.control(&s.body);
-            }
-            ir::Control::Repeat(s) => self.control(&s.body),
-            ir::Control::Static(s) => self.static_control(s),
-            ir::Control::Empty(_) => {}
-        }
-    }
-
-    fn static_control(&mut self, control: &ir::StaticControl) {
-        match control {
-            ir::StaticControl::Enable(e) => {
-                let name = e.group.borrow().name();
-                self.enabled.entry(name).or_default().push(id_of(&e.attributes));
-            }
-            ir::StaticControl::Invoke(i) => {
-                self.conditions.extend(i.comb_group.iter().map(|g| g.borrow().name()));
-            }
-            ir::StaticControl::Seq(s) => s.stmts.iter().for_each(|c| self.static_control(c)),
-            ir::StaticControl::Par(s) => s.stmts.iter().for_each(|c| self.static_control(c)),
-            ir::StaticControl::If(s) => {
-                self.static_control(&s.tbranch);
-                self.static_control(&s.fbranch);
-            }
-            ir::StaticControl::Repeat(s) => self.static_control(&s.body),
-            ir::StaticControl::Empty(_) => {}
-        }
+        });
+        live
     }
 
     /// The names of all groups that can become active: the enabled and those that they start.
@@ -222,42 +185,20 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 
     fn invokes(&mut self, control: &mut ir::Control) {
-        match control {
-            ir::Control::Invoke(i) => {
+        StatementMut::Dynamic(control).walk(&mut |statement| match statement {
+            StatementMut::Dynamic(ir::Control::Invoke(i)) => {
                 i.comb_group =
                     Some(self.invoke(&i.attributes, &i.comp, &i.comb_group, &i.ref_cells));
             }
-            ir::Control::Seq(s) => s.stmts.iter_mut().for_each(|c| self.invokes(c)),
-            ir::Control::Par(s) => s.stmts.iter_mut().for_each(|c| self.invokes(c)),
-            ir::Control::If(s) => {
-                self.invokes(&mut s.tbranch);
-                self.invokes(&mut s.fbranch);
+            StatementMut::Static(ir::StaticControl::Invoke(i)) => {
+                i.comb_group =
+                    Some(self.invoke(&i.attributes, &i.comp, &i.comb_group, &i.ref_cells));
             }
-            ir::Control::While(s) => self.invokes(&mut s.body),
-            ir::Control::Repeat(s) => self.invokes(&mut s.body),
-            ir::Control::Static(s) => self.static_invokes(s),
-            ir::Control::Enable(_) | ir::Control::Empty(_) => {}
-        }
+            _ => {}
+        });
         let groups = std::mem::take(&mut self.groups);
         let name = ir::Id::from(self.component.as_str());
         self.record.component(name).groups.extend(groups);
-    }
-
-    fn static_invokes(&mut self, control: &mut ir::StaticControl) {
-        match control {
-            ir::StaticControl::Invoke(i) => {
-                i.comb_group =
-                    Some(self.invoke(&i.attributes, &i.comp, &i.comb_group, &i.ref_cells));
-            }
-            ir::StaticControl::Seq(s) => s.stmts.iter_mut().for_each(|c| self.static_invokes(c)),
-            ir::StaticControl::Par(s) => s.stmts.iter_mut().for_each(|c| self.static_invokes(c)),
-            ir::StaticControl::If(s) => {
-                self.static_invokes(&mut s.tbranch);
-                self.static_invokes(&mut s.fbranch);
-            }
-            ir::StaticControl::Repeat(s) => self.static_invokes(&mut s.body),
-            ir::StaticControl::Enable(_) | ir::StaticControl::Empty(_) => {}
-        }
     }
 
     /// A combinational group for an invoke: what it had, and its probes.

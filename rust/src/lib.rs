@@ -8,6 +8,7 @@
 mod blocks;
 mod conditions;
 mod confine;
+mod control;
 mod corrections;
 mod cursors;
 mod encode;

@@ -1,5 +1,6 @@
 //! Cells passed by reference (`invoke c[mem = m]()`).
 
+use crate::control::Statement;
 use calyx_ir::{self as ir, RRC};
 use calyx_opt::passes::CompileInvoke;
 use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
@@ -130,39 +131,6 @@ fn for_each_assignment(comp: &ir::Component, see: &mut dyn FnMut(&ir::Port, Vec<
 
 /// Ports of the component's own signature that something in it writes or reads.
 fn used_ports(comp: &ir::Component) -> Ports {
-    fn conditions(control: &ir::Control, used: &mut Ports) {
-        fn of_static(control: &ir::StaticControl, used: &mut Ports) {
-            match control {
-                ir::StaticControl::If(s) => {
-                    note(&s.port, used);
-                    of_static(&s.tbranch, used);
-                    of_static(&s.fbranch, used);
-                }
-                ir::StaticControl::Seq(s) => s.stmts.iter().for_each(|c| of_static(c, used)),
-                ir::StaticControl::Par(s) => s.stmts.iter().for_each(|c| of_static(c, used)),
-                ir::StaticControl::Repeat(s) => of_static(&s.body, used),
-                ir::StaticControl::Enable(_)
-                | ir::StaticControl::Invoke(_)
-                | ir::StaticControl::Empty(_) => {}
-            }
-        }
-        match control {
-            ir::Control::If(s) => {
-                note(&s.port, used);
-                conditions(&s.tbranch, used);
-                conditions(&s.fbranch, used);
-            }
-            ir::Control::While(s) => {
-                note(&s.port, used);
-                conditions(&s.body, used);
-            }
-            ir::Control::Seq(s) => s.stmts.iter().for_each(|c| conditions(c, used)),
-            ir::Control::Par(s) => s.stmts.iter().for_each(|c| conditions(c, used)),
-            ir::Control::Repeat(s) => conditions(&s.body, used),
-            ir::Control::Static(s) => of_static(s, used),
-            ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => {}
-        }
-    }
     fn note(port: &RRC<ir::Port>, used: &mut Ports) {
         let port = port.borrow();
         if let ir::PortParent::Cell(cell) = &port.parent {
@@ -180,7 +148,9 @@ fn used_ports(comp: &ir::Component) -> Ports {
         }
         read.iter().for_each(|port| note(port, &mut used));
     });
-    conditions(&comp.control.borrow(), &mut used);
+    Statement::from(&*comp.control.borrow()).walk(&mut |statement| {
+        statement.decides_on().into_iter().for_each(|port| note(port, &mut used));
+    });
     used
 }
 

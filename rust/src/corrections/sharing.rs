@@ -1,5 +1,6 @@
 //! Cells are shared by those alone that are not in use at the same time.
 
+use crate::control::{each_child, Statement, StatementMut};
 use calyx_ir::{self as ir, GetAttributes, RRC};
 use calyx_opt::passes::CellShare;
 use calyx_opt::traversal::{Named, Visitor};
@@ -70,7 +71,7 @@ impl Shown {
         let control = RRC::clone(&comp.control);
         let mut control = control.borrow_mut();
         let kept = kept_apart(comp, &control);
-        let unrolled = go.is_some() && unrolled_size(&control) <= MOST_STATEMENTS;
+        let unrolled = go.is_some() && unrolled_size((&*control).into()) <= MOST_STATEMENTS;
         if let (Some(go), true) = (&go, unrolled) {
             unroll(&mut control, go);
         }
@@ -122,42 +123,32 @@ fn repeat_mark() -> ir::Attribute {
     ir::Attribute::Unknown(ir::Id::from("cyclescope_repeat"))
 }
 
-fn for_each_child(control: &mut ir::Control, visit: &mut dyn FnMut(&mut ir::Control)) {
-    match control {
-        ir::Control::Seq(s) => s.stmts.iter_mut().for_each(visit),
-        ir::Control::Par(s) => s.stmts.iter_mut().for_each(visit),
-        ir::Control::If(s) => {
-            visit(&mut s.tbranch);
-            visit(&mut s.fbranch);
+fn each_dynamic_child(control: &mut ir::Control, see: &mut impl FnMut(&mut ir::Control)) {
+    each_child(control, &mut |child| {
+        if let StatementMut::Dynamic(child) = child {
+            see(child);
         }
-        ir::Control::While(s) => visit(&mut s.body),
-        ir::Control::Repeat(s) => visit(&mut s.body),
-        ir::Control::Static(_)
-        | ir::Control::Invoke(_)
-        | ir::Control::Enable(_)
-        | ir::Control::Empty(_) => {}
-    }
+    });
 }
 
-fn unrolled_size(control: &ir::Control) -> u64 {
-    let sum = |stmts: &[ir::Control]| stmts.iter().map(unrolled_size).fold(1, u64::saturating_add);
-    match control {
-        ir::Control::Seq(s) => sum(&s.stmts),
-        ir::Control::Par(s) => sum(&s.stmts),
-        ir::Control::If(s) => unrolled_size(&s.tbranch).saturating_add(unrolled_size(&s.fbranch)),
-        ir::Control::While(s) => unrolled_size(&s.body).saturating_mul(2),
-        ir::Control::Repeat(s) => unrolled_size(&s.body).saturating_mul(2),
-        ir::Control::Static(_)
-        | ir::Control::Invoke(_)
-        | ir::Control::Enable(_)
-        | ir::Control::Empty(_) => 1,
+fn unrolled_size(statement: Statement) -> u64 {
+    let inside = || statement.children().into_iter().map(unrolled_size);
+    match statement {
+        Statement::Dynamic(ir::Control::Seq(_) | ir::Control::Par(_)) => {
+            inside().fold(1, u64::saturating_add)
+        }
+        Statement::Dynamic(ir::Control::If(_)) => inside().fold(0, u64::saturating_add),
+        Statement::Dynamic(ir::Control::While(_) | ir::Control::Repeat(_)) => {
+            inside().fold(0, u64::saturating_add).saturating_mul(2)
+        }
+        _ => 1,
     }
 }
 
 /// `while c { B }` as `seq { if c { }  B  if c { B } }` (the first `if`: around all, where the body
 /// may run no time), `repeat n { B }` as `seq { B  if go { B } }`.
 fn unroll(control: &mut ir::Control, go: &RRC<ir::Port>) {
-    for_each_child(control, &mut |c| unroll(c, go));
+    each_dynamic_child(control, &mut |c| unroll(c, go));
     let may = |port: &RRC<ir::Port>, cond: &Option<RRC<ir::CombGroup>>, what: ir::Control| {
         ir::Control::if_(
             RRC::clone(port),
@@ -214,7 +205,7 @@ fn roll(control: &mut ir::Control) {
         }
         *control.get_mut_attributes() = attributes;
     }
-    for_each_child(control, &mut roll);
+    each_dynamic_child(control, &mut roll);
 }
 
 // What is not shared.
@@ -250,10 +241,6 @@ impl Uses {
         }
     }
 
-    fn comb(&mut self, group: &Option<RRC<ir::CombGroup>>) {
-        group.iter().for_each(|group| self.assignments(&group.borrow().assignments));
-    }
-
     fn invoke(
         &mut self,
         comp: &RRC<ir::Cell>,
@@ -271,48 +258,30 @@ impl Uses {
         }
     }
 
-    fn control(&mut self, control: &ir::Control) {
-        match control {
-            ir::Control::Seq(s) => s.stmts.iter().for_each(|c| self.control(c)),
-            ir::Control::Par(s) => s.stmts.iter().for_each(|c| self.control(c)),
-            ir::Control::If(s) => {
-                self.port(&s.port, false);
-                self.comb(&s.cond);
-                self.control(&s.tbranch);
-                self.control(&s.fbranch);
-            }
-            ir::Control::While(s) => {
-                self.port(&s.port, false);
-                self.comb(&s.cond);
-                self.control(&s.body);
-            }
-            ir::Control::Repeat(s) => self.control(&s.body),
-            ir::Control::Enable(s) => self.assignments(&s.group.borrow().assignments),
-            ir::Control::Invoke(s) => {
-                self.comb(&s.comb_group);
-                self.invoke(&s.comp, &s.inputs, &s.outputs, &s.ref_cells);
-            }
-            ir::Control::Static(s) => self.static_control(s),
-            ir::Control::Empty(_) => {}
-        }
+    fn of(statement: Statement) -> Uses {
+        let mut uses = Uses::default();
+        statement.walk(&mut |s| uses.statement(s));
+        uses
     }
 
-    fn static_control(&mut self, control: &ir::StaticControl) {
-        match control {
-            ir::StaticControl::Seq(s) => s.stmts.iter().for_each(|c| self.static_control(c)),
-            ir::StaticControl::Par(s) => s.stmts.iter().for_each(|c| self.static_control(c)),
-            ir::StaticControl::If(s) => {
-                self.port(&s.port, false);
-                self.static_control(&s.tbranch);
-                self.static_control(&s.fbranch);
+    /// A statement without those in it.
+    fn statement(&mut self, statement: Statement) {
+        statement.decides_on().into_iter().for_each(|port| self.port(port, false));
+        statement.beside().into_iter().for_each(|g| self.assignments(&g.borrow().assignments));
+        match statement {
+            Statement::Dynamic(ir::Control::Enable(s)) => {
+                self.assignments(&s.group.borrow().assignments);
             }
-            ir::StaticControl::Repeat(s) => self.static_control(&s.body),
-            ir::StaticControl::Enable(s) => self.assignments(&s.group.borrow().assignments),
-            ir::StaticControl::Invoke(s) => {
-                self.comb(&s.comb_group);
+            Statement::Static(ir::StaticControl::Enable(s)) => {
+                self.assignments(&s.group.borrow().assignments);
+            }
+            Statement::Dynamic(ir::Control::Invoke(s)) => {
                 self.invoke(&s.comp, &s.inputs, &s.outputs, &s.ref_cells);
             }
-            ir::StaticControl::Empty(_) => {}
+            Statement::Static(ir::StaticControl::Invoke(s)) => {
+                self.invoke(&s.comp, &s.inputs, &s.outputs, &s.ref_cells);
+            }
+            _ => {}
         }
     }
 }
@@ -320,44 +289,15 @@ impl Uses {
 /// Cells that a `static repeat` writes and that are named outside of it, too; and those passed by
 /// reference.
 fn kept_apart(comp: &ir::Component, control: &ir::Control) -> HashSet<ir::Id> {
-    fn repeats(control: &ir::StaticControl, all: &Uses, kept: &mut HashSet<ir::Id>) {
-        match control {
-            ir::StaticControl::Seq(s) => s.stmts.iter().for_each(|c| repeats(c, all, kept)),
-            ir::StaticControl::Par(s) => s.stmts.iter().for_each(|c| repeats(c, all, kept)),
-            ir::StaticControl::If(s) => {
-                repeats(&s.tbranch, all, kept);
-                repeats(&s.fbranch, all, kept);
-            }
-            ir::StaticControl::Repeat(s) => {
-                let mut inside = Uses::default();
-                inside.static_control(&s.body);
-                let outside = |cell: &&ir::Id| all.named.get(cell) != inside.named.get(cell);
-                kept.extend(inside.written.iter().filter(outside));
-                repeats(&s.body, all, kept);
-            }
-            ir::StaticControl::Enable(_)
-            | ir::StaticControl::Invoke(_)
-            | ir::StaticControl::Empty(_) => {}
-        }
-    }
-    fn below(control: &ir::Control, all: &Uses, kept: &mut HashSet<ir::Id>) {
-        match control {
-            ir::Control::Seq(s) => s.stmts.iter().for_each(|c| below(c, all, kept)),
-            ir::Control::Par(s) => s.stmts.iter().for_each(|c| below(c, all, kept)),
-            ir::Control::If(s) => {
-                below(&s.tbranch, all, kept);
-                below(&s.fbranch, all, kept);
-            }
-            ir::Control::While(s) => below(&s.body, all, kept),
-            ir::Control::Repeat(s) => below(&s.body, all, kept),
-            ir::Control::Static(s) => repeats(s, all, kept),
-            ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => {}
-        }
-    }
-    let mut all = Uses::default();
-    all.control(control);
+    let all = Uses::of(control.into());
     let mut kept = all.references.clone();
-    below(control, &all, &mut kept);
+    Statement::from(control).walk(&mut |statement| {
+        if let Statement::Static(ir::StaticControl::Repeat(s)) = statement {
+            let inside = Uses::of((&*s.body).into());
+            let outside = |cell: &&ir::Id| all.named.get(cell) != inside.named.get(cell);
+            kept.extend(inside.written.iter().filter(outside));
+        }
+    });
     // Combinational cells keep nothing.
     kept.retain(|name| comp.find_cell(*name).is_some_and(|cell| !cell.borrow().is_comb_cell()));
     kept
