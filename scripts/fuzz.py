@@ -39,6 +39,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope._native import end_with
 from cyclescope.errors import CyclescopeError, LawError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -392,16 +393,24 @@ def one(name: str, state: State, seed: int, seconds: float, until: float, *, gui
     """A slice of one format: seconds of the processor, but no longer than to a time."""
     worker = Worker(name, state, seed)
     os.pwrite(worker.progress, b"%12d %12.3f %12d" % (0, 0, 0), 0)
-    child = os.fork()
+    us, child = os.getpid(), os.fork()
     if child == 0:
         try:
+            end_with(us)
+            # A terminal interrupts both: it is no finding, and we are ended below.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             worker.limit()
             (worker.guided if guided else worker.plain)(seconds)
         except BaseException:  # noqa: BLE001 - the parent must not go on as if all were well
             report(state.folder, name, b"", traceback.format_exc())
         finally:
             os._exit(0)
-    hangs = watch(child, worker, until)
+    try:
+        hangs = watch(child, worker, until)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
     _, status, used = os.wait4(child, 0)
     text = os.pread(worker.progress, 100, 0).split()
     os.close(worker.progress)
@@ -461,6 +470,7 @@ def main() -> int:
     span = max(5.0, min(SLICE, asked.minutes * 60 / len(names)))
     state.runs.append({"seed": seed, "minutes": 0.0, "guided": guided})
     begun = time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         while time.monotonic() < end:
             # Whichever had the least so far: short runs get round, too.

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,35 @@ def test_soak(tmp_path: Path) -> None:
     own = {**os.environ, "CYCLESCOPE_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(command, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def running(process: int) -> bool:
+    """Whether a process that is not ours still runs."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_what_reads_for_the_fuzzer_ends_with_it(number: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "scripts/fuzz.py"), "--plain", "--only", "study"]
+    said = tmp_path / "said"
+    with said.open("wb") as stream, subprocess.Popen(
+        [*command, "--minutes", "5", "--folder", str(tmp_path / "fuzz")],
+        stdout=stream, stderr=stream,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as fuzzer:  # fmt: skip
+        listed = Path(f"/proc/{fuzzer.pid}/task/{fuzzer.pid}/children")
+        until = time.monotonic() + 60
+        while not (readers := listed.read_text().split()):
+            assert fuzzer.poll() is None, said.read_text()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(0.5)
+        fuzzer.send_signal(number)
+    assert fuzzer.returncode == (-number if number == signal.SIGKILL else 0), said.read_text()
+    until = time.monotonic() + 10
+    while any(running(int(reader)) for reader in readers):
+        assert time.monotonic() < until
+        time.sleep(0.05)
