@@ -126,9 +126,8 @@ class Comparison(Picture):
         """One row a change: status, own (cycles), active, and both sides' instance, stack, line."""
         import json
 
-        import polars as pl
-
         from cyclescope import views
+        from cyclescope._polars import pl
 
         rows = []
         for change in json.loads(views.diff_json(self.found))["changes"]:
@@ -234,8 +233,7 @@ class Profile(model.Profile):
             raise InputError(f"no table {what}; there are {', '.join((*_KINDS, *_PARTS))}")
         import io
 
-        import polars as pl
-
+        from cyclescope._polars import pl
         from cyclescope.views import table_view
 
         return pl.read_parquet(io.BytesIO(table_view(self, _KINDS[what], "parquet")))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START = [sys.executable, "-m", "cyclescope"]
 
@@ -54,6 +52,38 @@ def test_too_little_address_space_is_one_line(tmp_path: Path, verb: str, megabyt
     if status:
         assert said.startswith("cyclescope: ")
         assert "bug" not in said
+
+
+PROFILE = Path(__file__).parents[1] / "analyse/data/pi-start-1.cyc"
+# Libraries that start threads as they are loaded, and end the process if they cannot.
+HEAVY = {
+    "export": ["export", "p.cyc", "--format", "csv", "-o", "o.csv"],
+    "query": ["query", "p.cyc", "SELECT count(*) AS n FROM frames"],
+    "table": ["table", "p.cyc", "threads", "--format", "parquet", "-o", "o.parquet"],
+}
+
+
+@pytest.mark.parametrize("verb", HEAVY)
+@pytest.mark.parametrize("megabytes", [500, 700, 900])
+def test_too_little_for_a_library_that_ends_the_process(
+    tmp_path: Path, verb: str, megabytes: int
+) -> None:
+    shutil.copy(PROFILE, tmp_path / "p.cyc")
+    status, said = limited(megabytes, HEAVY[verb], tmp_path)
+    assert status == 4, said
+    assert said.startswith(
+        f"cyclescope: out of memory: the address space is limited to {megabytes}"
+    )
+    assert said.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.cyc"]
+
+
+@pytest.mark.parametrize("verb", ["bounds", "hls"])
+def test_the_limit_is_told_and_not_the_program(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "p.c").write_text(KERNEL, "utf-8")
+    status, said = limited(500, [verb, "p.c"], tmp_path)
+    assert status == 2
+    assert "more address space than 500 MB (ulimit -v: allow more)" in said
 
 
 def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from cyclescope.cli import main, program
 from cyclescope.errors import DataError
 from cyclescope.hls import MemoryModel, compile_c, machine_of, measure, read_memory_model
 from cyclescope.hls._compare import contents
-from cyclescope.hls._run import run_machine
+from cyclescope.hls._machine_memory import BANKS, LINE
+from cyclescope.hls._run import Layout, _read_back, run_machine
 from cyclescope.model import Kind, check_laws, load
 from cyclescope.sim import call
 from cyclescope.sim._toolchain import find_verilator
@@ -252,3 +253,20 @@ def test_a_printed_nan_has_any_sign(tmp_path: Path, capsys: pytest.CaptureFixtur
     """)
     assert main(["hls", str(path)]) == 0
     assert "nan banana      inf" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("missing", [1, 2, 64, 2 * LINE, 2 * LINE + 1, 6 * LINE])
+def test_memory_that_a_full_disk_cut_is_no_memory(tmp_path: Path, missing: int) -> None:
+    line = "0f" * LINE + "\n"
+    for bank in range(BANKS):
+        (tmp_path / f"bank{bank}.out").write_text(3 * line)
+    layout = Layout((), 64)
+    with pytest.raises(OSError, match="No space left"):
+        _read_back(tmp_path, layout)
+    for bank in range(BANKS):
+        (tmp_path / f"bank{bank}.out").write_text(64 * line)
+    assert _read_back(tmp_path, layout) == b"\x0f" * (64 * BANKS * LINE)
+    last = tmp_path / f"bank{BANKS - 1}.out"
+    last.write_text((64 * line)[: -1 - missing])
+    with pytest.raises(OSError, match="No space left"):
+        _read_back(tmp_path, layout)

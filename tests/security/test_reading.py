@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -211,6 +212,39 @@ def test_c_that_grows_without_bound(
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(largest, 2 << 20)
 
 
+@pytest.mark.parametrize("star", ["", "*"])
+def test_structs_each_of_which_has_the_one_before_twice(star: str) -> None:
+    from cyclescope.c import read_c
+
+    made = "".join(f"struct s{n + 1} {{ struct s{n} {star}a, {star}b; }};\n" for n in range(30))
+    text = "struct s0 { int x; };\n" + made + "void k(struct s30 *q) { q = 0; }\n"
+    with pytest.raises(SourceError, match=r"k\.c:1[0-9]: struct s\d+ has more than 4,096 members"):
+        read_c("k.c", text=text)
+
+
+LINES = {
+    "blanks": " " * 1_000_000,
+    "a string": 'const char *s = "' + "x" * 1_000_000 + '";',
+    "escaped quotes": "#if 0\n" + '\\"' * 500_000 + "\n#endif",
+    "beginnings of comments": "#if 0\n//" + "/*" * 500_000 + "\n#endif",
+    "a pragma of comments": '#pragma mark "' + "/*" * 500_000 + '"\nint x;',
+    "hashes": "#if 0\n" + "# " * 500_000 + "\n#endif",
+    "pragmas": "#pragma mark\n" * 30_000 + "int x;",
+    "pragmas left out": "#if 0\n#pragma mark\n#endif\n" * 10_000,
+}
+
+
+@pytest.mark.parametrize("what", LINES)
+def test_a_text_is_read_in_one_go(what: str) -> None:
+    from cyclescope.c import read_c
+
+    before = time.process_time()
+    unit = read_c("k.c", text=LINES[what] + "\n" + KERNEL.format("1"))
+    assert unit.functions["k"].body is not None
+    # What looked again from each character took minutes.
+    assert time.process_time() - before < 20
+
+
 def test_a_large_table_is_no_bomb() -> None:
     from cyclescope.c import read_c
 
@@ -296,6 +330,20 @@ def test_more_than_a_compiler_can_take(
     said = complaint(["bounds", str(tmp_path / "k.c")], capsys)
     assert "k.c:" in said
     assert "loops" in said
+
+
+def test_a_region_of_more_accesses_than_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cyclescope.hls import _region, compile_c
+
+    monkeypatch.setattr(_region, "_MOST_EFFECTS", 50)
+    text = (
+        "void k(int a[64]) {{\n#pragma omp target parallel num_threads(2) map(tofrom: a[0:64])\n"
+        "  for (int i = 0; i < 64; i += {0}) {{ {1} }}\n}}\n"
+    )
+    few, many = ("".join(f"a[i + {n}] += 2; " for n in range(count)) for count in (8, 32))
+    assert compile_c("k.c", text=text.format(8, few)).schedules
+    with pytest.raises(SourceError, match=r"k\.c:3: more than 50 memory accesses"):
+        compile_c("k.c", text=text.format(32, many))
 
 
 def test_a_fixed_length_beyond_all_counts_is_no_length(tmp_path: Path) -> None:

@@ -97,6 +97,9 @@ def test_a_wrong_entry_is_named(entry: object, says: str) -> None:
 def test_words_that_were_not_written_are_noticed() -> None:
     with pytest.raises(DataError, match="memory m: 1 of 2 words"):
         decode_memory(Memory("m", 8, (2,)), {"data": [0, 0], "format": BITNUM}, "00\n")
+    # Where the disk was full, it is cut anywhere, and the last word is still one.
+    with pytest.raises(DataError, match="memory m: the last word is cut off"):
+        decode_memory(Memory("m", 8, (2,)), {"data": [0, 0], "format": BITNUM}, "00\n1")
 
 
 def test_memories_and_data_must_be_the_same() -> None:
@@ -143,7 +146,7 @@ def test_a_narrow_unsigned_format_serves_wider_words() -> None:
     memory = Memory("m", 3, (2,))
     form = {"numeric_type": "bitnum", "is_signed": False, "width": 2}
     assert encode_memory(memory, {"data": [3, 0], "format": form}) == "3\n0\n"
-    assert decode_memory(memory, {"format": form}, "7 1")["data"] == [7, 1]
+    assert decode_memory(memory, {"format": form}, "7 1\n")["data"] == [7, 1]
     signed = form | {"is_signed": True}
     with pytest.raises(DataError, match="give that width"):
         encode_memory(memory, {"data": [1, 0], "format": signed})

@@ -44,7 +44,7 @@ class Answer:
 
     def frame(self) -> pl.DataFrame:
         """The answer as a Polars frame."""
-        import polars as pl
+        from cyclescope._polars import pl
 
         columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
         return pl.DataFrame(
@@ -79,7 +79,7 @@ def query_parquet(profile: Profile, sql: str) -> bytes:
 
 
 def _frames(profile: Profile) -> pl.DataFrame:
-    import polars as pl
+    from cyclescope._polars import pl
 
     first = pl.col("positions").list.first()
     return profile.frames.with_columns(
@@ -88,8 +88,7 @@ def _frames(profile: Profile) -> pl.DataFrame:
 
 
 def _paths(profile: Profile) -> pl.DataFrame:
-    import polars as pl
-
+    from cyclescope._polars import pl
     from cyclescope.model import active_cycles, flat_weights
 
     return profile.paths.with_columns(
@@ -100,8 +99,7 @@ def _paths(profile: Profile) -> pl.DataFrame:
 
 
 def _spans(profile: Profile) -> pl.DataFrame:
-    import polars as pl
-
+    from cyclescope._polars import pl
     from cyclescope.model import spans
 
     found = spans(profile)
@@ -109,7 +107,7 @@ def _spans(profile: Profile) -> pl.DataFrame:
 
 
 def _meta(profile: Profile) -> pl.DataFrame:
-    import polars as pl
+    from cyclescope._polars import pl
 
     meta = profile.meta
     entries = {

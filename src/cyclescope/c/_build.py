@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.c import _clang
-from cyclescope.c._depth import DEEPEST
+from cyclescope.c._depth import DEEPEST, MOST_MEMBERS
 from cyclescope.c._initial import initial_list, initial_text
 from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
@@ -112,8 +112,6 @@ class ExprBuilder:
         declaration = given.get_declaration()
         if declaration.kind != self._cursor_kind.STRUCT_DECL:
             return Unknown(given.spelling, Construct.UNION)
-        if not _is_plain(given):
-            return Unknown(f"{given.spelling} (bit-fields, or packed)", Construct.PACKED)
         words = given.spelling.split(" ")  # the type is the same, whoever may write it
         name = " ".join(w for w in words if w not in _QUALIFIERS).removeprefix("struct ")
         # A struct that points to itself needs something to point to while it is being built.
@@ -124,7 +122,16 @@ class ExprBuilder:
                 known = known.target if isinstance(known, Pointer) else known.element
             if known is unfinished:
                 del self._types[spelling]  # outside of its fields it is the whole struct
-        struct = self.structs[name] = Struct(name, fields)
+        struct = Struct(name, fields)
+        if _has_more_members(struct, MOST_MEMBERS):
+            raise SourceError(
+                f"{self.where(declaration)}: {struct} has more than {MOST_MEMBERS:,} members, those"
+                " of the structs in it included; make them arrays"
+            )
+        # Asked last: libclang, too, looks at all members.
+        if not _is_plain(given):
+            return Unknown(f"{given.spelling} (bit-fields, or packed)", Construct.PACKED)
+        self.structs[name] = struct
         return struct
 
     def variable(self, cursor: Cursor, scope: str) -> Variable:
@@ -319,6 +326,20 @@ def _is_plain(given: Any) -> bool:
             return False
         position, widest = position + size, max(widest, to)
     return bool(given.get_align() == widest)
+
+
+def _has_more_members(struct: Struct, most: int) -> bool:
+    """Whether a struct has, wherever in it, more members than that."""
+    waiting: list[CType] = [struct]
+    count = 0
+    while waiting and count <= most:
+        match waiting.pop():
+            case Struct(fields=fields):
+                count += len(fields)
+                waiting += (kind for _, kind in fields)
+            case Pointer(target=inner) | Array(element=inner):
+                waiting.append(inner)
+    return count > most
 
 
 def _dimensions(given: Any) -> list[str]:

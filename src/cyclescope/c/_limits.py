@@ -7,6 +7,7 @@ it parses in a few milliseconds; so it does that twice, first where limits hold.
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import select
@@ -73,7 +74,21 @@ def too_much(work: Callable[[], bool]) -> str:
         return ""
     if used.ru_utime + used.ru_stime >= _SECONDS - 1:
         return f"more than {_SECONDS} s"
+    if (limit := _own_limit()) < _most():
+        return f"more address space than {limit / (1 << 20):.0f} MB (ulimit -v: allow more)"
     return f"more than {_MEMORY >> 30} GB"
+
+
+def _own_limit() -> float:
+    """Bytes of address space that the user lets us have."""
+    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return math.inf if soft == resource.RLIM_INFINITY else soft
+
+
+def _most() -> int:
+    """Bytes of address space within which it must stay."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize() + _STACK + _MEMORY
 
 
 def _limit() -> None:
@@ -84,12 +99,8 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
     with suppress(OSError, ValueError):
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most = pages * resource.getpagesize() + _STACK + _MEMORY
-        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        if hard == resource.RLIM_INFINITY or most < hard:
+        if _own_limit() > (most := _most()):
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        del soft
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

@@ -8,6 +8,7 @@ in the innermost block around it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from cyclescope.c._tree import Pragma, Range
@@ -15,11 +16,15 @@ from cyclescope.c._tree import Pragma, Range
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Pragmas", "find_pragmas", "is_within"]
+__all__ = ["Pragmas", "compiled", "find_pragmas"]
 
-_PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b(?P<rest>(?:\\\r?\n|[^\n])*)")
+# Each reads a character once, whatever the text: a comment or string without an end has the rest.
+_PRAGMA = re.compile(r"^[ \t]*+#[ \t]*+pragma\b(?P<rest>(?:\\\r?\n|[^\n])*+)", re.MULTILINE)
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|==|&&|\|\||\"[^\"]*\"|\S")
-_HIDDEN = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_GAP = re.compile(r"\\\r?\n|/\*.*?(?:\*/|$)|//.*", re.MULTILINE)
+_HIDDEN = re.compile(
+    r"/\*.*?(?:\*/|\Z)|//[^\n]*+|\"(?:\\.|[^\"\\\n])*+\"?+|'(?:\\.|[^'\\\n])*+'?+", re.DOTALL
+)
 
 
 def find_pragmas(file: str, text: str) -> list[Pragma]:
@@ -28,23 +33,32 @@ def find_pragmas(file: str, text: str) -> list[Pragma]:
     found = []
     line, counted = 1, 0
     for match in _PRAGMA.finditer(visible):
-        if match.start() and visible[match.start() - 1] != "\n":
-            continue
         lead = len(match.group()) - len(match.group().lstrip())
         line += visible.count("\n", counted, match.start())
         counted = match.start()
         # Strings are blank in `visible`; the words themselves come from the text.
         rest = text[match.start("rest") : match.end("rest")]
-        rest = re.sub(r"\\\r?\n|/\*.*?\*/|//.*", " ", rest)
+        rest = _GAP.sub(" ", rest)
         end_line = line + match.group().count("\n")
         where = Range(file, line, lead + 1, end_line, lead + len(match.group().strip()) + 1)
         found.append(Pragma(tuple(_TOKEN.findall(rest)), where))
     return found
 
 
-def is_within(where: Range, skipped: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether a range begins in what the preprocessor left out (`Unit.skipped`)."""
-    return any(file == where.file and first < where.line < last for file, first, last in skipped)
+def compiled(pragmas: list[Pragma], skipped: Iterable[tuple[str, int, int]]) -> list[Pragma]:
+    """Those that do not begin in what the preprocessor left out (`Unit.skipped`)."""
+    gaps: dict[str, list[tuple[int, int]]] = {}
+    for file, first, last in sorted(skipped):
+        known = gaps.setdefault(file, [])
+        # Up to which line something that begins no later goes.
+        known.append((first, max(last, known[-1][1] if known else 0)))
+
+    def is_left_out(where: Range) -> bool:
+        known = gaps.get(where.file, [])
+        before = bisect_left(known, (where.line,))
+        return before > 0 and known[before - 1][1] > where.line
+
+    return [p for p in pragmas if not is_left_out(p.where)]
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -52,7 +66,11 @@ def _blank(match: re.Match[str]) -> str:
 
 
 class Pragmas:
-    """The pragmas of a text, each handed out once."""
+    """The pragmas of a text, each handed out once.
+
+    Args:
+        pragmas: those of a file in its order.
+    """
 
     def __init__(self, pragmas: list[Pragma]) -> None:
         self._waiting: dict[str, list[Pragma]] = {}
@@ -60,9 +78,14 @@ class Pragmas:
             self._waiting.setdefault(pragma.where.file, []).append(pragma)
 
     def take(self, file: str, after: int, before: int) -> tuple[Pragma, ...]:
-        """Those on lines strictly between the two, not handed out yet."""
+        """Those on lines from `after` to `before`, without the latter, not handed out yet."""
         waiting = self._waiting.get(file, [])
-        taken = [p for p in waiting if after <= p.where.line < before]
-        for pragma in taken:
-            waiting.remove(pragma)
-        return tuple(taken)
+        first = bisect_left(waiting, after, key=_line)
+        last = bisect_left(waiting, before, lo=first, key=_line)
+        taken = tuple(waiting[first:last])
+        del waiting[first:last]
+        return taken
+
+
+def _line(pragma: Pragma) -> int:
+    return pragma.where.line

@@ -10,7 +10,7 @@ from cyclescope._stack import deep_recursion
 from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
 from cyclescope.c._depth import DEEPEST, MOST_STATEMENTS
-from cyclescope.c._pragmas import Pragmas, find_pragmas, is_within
+from cyclescope.c._pragmas import Pragmas, compiled, find_pragmas
 from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
     Block,
@@ -108,7 +108,7 @@ class _Reader:
                 self._sources[name] = read_text(Path(name), errors="replace")
         found = [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
         self._skipped = tuple(r for r in _clang.skipped(unit) if r[0] in self._sources)
-        self._pragmas = Pragmas([p for p in found if not is_within(p.where, self._skipped)])
+        self._pragmas = Pragmas(compiled(found, self._skipped))
         self._build = ExprBuilder(externals)
         self._nesting = self._statements = 0
 

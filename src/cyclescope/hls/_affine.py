@@ -135,6 +135,9 @@ def _differences(apart: Sum, exact: Set[Node]) -> list[int] | None:
 
 def disjoint(a: Sum, a_bytes: int, b: Sum, b_bytes: int, exact: Set[Node]) -> bool:
     """Whether bytes `[a, a + a_bytes)` and `[b, b + b_bytes)` never meet."""
+    if a.terms == b.terms:
+        apart = b.constant - a.constant
+        return apart >= a_bytes or -apart >= b_bytes
     possible = _differences(b.plus(a, -1), exact)
     return possible is not None and all(d >= a_bytes or -d >= b_bytes for d in possible)
 

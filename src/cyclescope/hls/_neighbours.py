@@ -88,6 +88,7 @@ class _View:
         self._exact = exact
         self._known: dict[Value, Induction] = {}
         self._given: dict[Value, Value] = {}  # invariant → the value outside
+        self._sums: dict[Value, Sum] = {}
         while graph in loops:
             around, loop = loops[graph]
             self._known |= inductions(loop, exact)
@@ -98,6 +99,11 @@ class _View:
 
     def _sum(self, value: Value) -> Sum:
         """A subscript in terms of the loops' variables and what none of them changes."""
+        if value not in self._sums:
+            self._sums[value] = self._expanded(value)
+        return self._sums[value]
+
+    def _expanded(self, value: Value) -> Sum:
         result = affine(value, self._exact)
         while True:
             inner = next((v for v in result.terms if v in self._given), None)
@@ -121,14 +127,14 @@ class _View:
     def meets(self, load: Value, store: Value, own: Threads) -> bool:
         """Whether some thread loads what another one stores."""
         first, second = self._sum(load), self._sum(store)
-        apart = first.plus(second, -1)
-        if apart.terms or not apart.constant:
+        apart = first.constant - second.constant
+        if not apart or first.terms != second.terms:
             return False
         shared = {v for v in second.terms if own.differs(v)}
         steps = {v for v in second.terms if v in self._known or v.node.op is Op.THREAD}
         if not shared or not shared <= steps:
             return False
-        rest, moved = apart.constant, 0
+        rest, moved = apart, 0
         # Rows before columns: what is left of each is less than half of it.
         for value in sorted(steps, key=lambda v: -abs(second.terms[v])):
             factor = second.terms[value]

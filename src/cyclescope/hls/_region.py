@@ -29,7 +29,7 @@ from cyclescope.hls._assigned import (
     statements,
 )
 from cyclescope.hls._clean import clean, graphs
-from cyclescope.hls._ir import Array, Node, Op, Place, Region
+from cyclescope.hls._ir import EFFECTS, Array, Node, Op, Place, Region
 from cyclescope.hls._layout import is_flat, size_of, width_of
 from cyclescope.hls._neighbours import neighbours
 from cyclescope.hls._openmp import MapItem, directives
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Lowered", "lower"]
 
+_MOST_EFFECTS = 4_096  # in one iteration
 _DEFAULT_THREADS = 8
 
 
@@ -145,6 +146,7 @@ class _Lowering(Sharing):
         clean(self.root.graph)
         if preload(self.root.graph, self.shared):
             clean(self.root.graph)
+        self._check_size()
         if self.threads > 1:
             graph, guarded, own = self.root.graph, self.guarded_nodes, Threads(self.root.graph)
             self.warnings += races(graph, guarded, own)
@@ -153,6 +155,20 @@ class _Lowering(Sharing):
                 self.warnings.append(warning)
                 self.undecided.add(array)
         return self._finished()
+
+    def _check_size(self) -> None:
+        """Whether what may depend on each other is few enough to look at all pairs.
+
+        Raises:
+            SourceError: it is not; neither hardware nor its simulation would come to an end soon.
+        """
+        for graph in graphs(self.root.graph):
+            effects = [node for node in graph.nodes if node.op in EFFECTS]
+            if len(effects) > _MOST_EFFECTS:
+                raise SourceError(
+                    f"{effects[_MOST_EFFECTS].where}: more than {_MOST_EFFECTS:,} memory accesses,"
+                    " loops and locks one after the other; put them into loops, or unroll less"
+                )
 
     def _outside(self, body: Stmt) -> list[Variable]:
         """The host's variables that the region names, in the text's order."""

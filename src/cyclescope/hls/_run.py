@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import tempfile
 from contextlib import suppress
@@ -283,14 +285,21 @@ def _bank_order(lines: int) -> list[NDArray[np.int64]]:
 
 
 def _read_back(folder: Path, layout: Layout) -> bytes:
-    """All of memory, as the banks left it."""
+    """All of memory, as the banks left it.
+
+    Raises:
+        OSError: a bank is not whole: the disk was full, which the simulator does not notice.
+    """
     image = np.zeros((layout.lines * BANKS, LINE), np.uint8)
     order = _bank_order(layout.lines)
     assert all(bank_of(int(line)) == 1 for line in order[1][:64].tolist())
     for bank in range(BANKS):
-        text = (folder / f"bank{bank}.out").read_text("ascii")
-        words = [w for w in text.split("\n") if w and not w.startswith(("//", "@"))]
-        data = np.frombuffer(bytes.fromhex("".join(words)), np.uint8).reshape(-1, LINE)
+        file = folder / f"bank{bank}.out"
+        words = [w for w in file.read_text("ascii").split("\n") if w and w[0] not in "/@"]
+        digits = "".join(words)
+        if len(digits) != 2 * LINE * layout.lines:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+        data = np.frombuffer(bytes.fromhex(digits), np.uint8).reshape(-1, LINE)
         image[order[bank]] = data[:, ::-1]
     return image.tobytes()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
+
+from cyclescope._polars import pl
 
 if TYPE_CHECKING:
     from cyclescope.model._profile import Profile

@@ -139,6 +139,9 @@ def decode_memory(memory: Memory, entry: object, text: str) -> dict[str, object]
         words.append(value)
     if len(words) != memory.size:
         raise DataError(f"memory {memory.name}: {len(words)} of {memory.size} words written back")
+    # A disk that is full may cut the last word, and the simulator does not notice.
+    if words and not text.endswith("\n"):
+        raise DataError(f"memory {memory.name}: the last word is cut off")
     return {"data": _nest(words, memory.dims), "format": entry["format"]}
 
 

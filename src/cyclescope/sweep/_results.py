@@ -154,7 +154,7 @@ def front(results: Sequence[Result], objectives: Sequence[Objective]) -> list[Re
 
 def results_parquet(results: Sequence[Result], objectives: Sequence[Objective]) -> bytes:
     """All runs as a Parquet table: what varied, the figures, `best` (on the front), failures."""
-    import polars as pl
+    from cyclescope._polars import pl
 
     best = {result.digest for result in front(results, objectives)}
     varied = list(dict.fromkeys(name for result in results for name in result.point))

@@ -42,7 +42,7 @@ def export_table(profile: Profile, which: ExportTable, fmt: ExportFormat = "parq
 
 def _plain(profile: Profile, table: pl.DataFrame) -> pl.DataFrame:
     """The table with columns of numbers and harmless texts only."""
-    import polars as pl
+    from cyclescope._polars import pl
 
     if "positions" in table.columns:
         texts = [" ".join(map(str, frame.positions)) for frame in profile.catalog]

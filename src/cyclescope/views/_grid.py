@@ -136,7 +136,7 @@ class Grid(Generic[Row]):
         return ("[\n" + ",\n".join(records) + "\n]\n").encode()
 
     def _parquet(self, rows: Sequence[Row]) -> bytes:
-        import polars as pl
+        from cyclescope._polars import pl
 
         types = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
         schema = {name: types[of] for name, of in self.schema.items()}

@@ -93,7 +93,7 @@ class _Records:
 
     def write(self, stream: BinaryIO) -> None:
         """Sort everything by time and write it."""
-        import polars as pl
+        from cyclescope._polars import pl
 
         parts = [*self._states(), *self._activity(), *self._counters()]
         sizes = [len(time) for _, time, _, _ in parts]
