@@ -6,7 +6,9 @@ import resource
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["address_space", "is_near", "limited_to"]
+from cyclescope.errors import ToolError
+
+__all__ = ["address_space", "check_room", "is_near", "limited_to"]
 
 _ROOM = 512 << 20  # bytes that the largest library takes
 
@@ -29,3 +31,21 @@ def is_near() -> bool:
 def limited_to() -> str:
     """The limit in words."""
     return f"the address space is limited to {address_space() >> 20} MB (ulimit -v)"
+
+
+def check_room(library: str, megabytes: int) -> None:
+    """Say before a library is loaded that it would not find what it needs.
+
+    For those that end the process then, in their own words.
+
+    Args:
+        library: its name, and what it is for.
+        megabytes: of address space that it needs, with all the rest.
+
+    Raises:
+        ToolError: there are fewer.
+    """
+    if 0 < address_space() < megabytes << 20:
+        raise ToolError(
+            f"out of memory: {limited_to()}, and {library} needs {megabytes:,} MB; allow more"
+        )

@@ -64,7 +64,7 @@ HEAVY = {
 
 
 @pytest.mark.parametrize("verb", HEAVY)
-@pytest.mark.parametrize("megabytes", [500, 700, 900])
+@pytest.mark.parametrize("megabytes", [400, 500, 700, 900])
 def test_too_little_for_a_library_that_ends_the_process(
     tmp_path: Path, verb: str, megabytes: int
 ) -> None:

@@ -117,21 +117,53 @@ def test_escapes_in_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "\\u202e" in complaint(["calyx", str(tmp_path / "p.futil")], capsys)
 
 
-@pytest.mark.parametrize("what", ["a folder", "a pipe", "a file without an end"])
+@pytest.mark.parametrize(
+    "what", ["nothing", "a folder", "a pipe", "a loop", "a file without an end"]
+)
 def test_an_extern_that_cannot_be_read(
     what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if what == "a folder":
         (tmp_path / "e.sv").mkdir()
+    elif what == "a loop":
+        (tmp_path / "e.sv").symlink_to("e.sv")
     elif what == "a pipe":
         os.mkfifo(tmp_path / "e.sv")
-    else:
+    elif what == "a file without an end":
         (tmp_path / "e.sv").touch()
         os.truncate(tmp_path / "e.sv", 1 << 40)
     (tmp_path / "p.futil").write_text('extern "e.sv" { primitive e() -> (); }\n' + QUIET)
     said = complaint(["calyx", str(tmp_path / "p.futil")], capsys)
     assert "e.sv: " in said
     assert "correct the name" in said
+
+
+def test_components_each_of_which_has_the_one_before_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = "component c0() -> () { cells { r = std_reg(1); } wires { } control { } }\n" + "".join(
+        f"component c{n + 1}() -> () {{ cells {{ a = c{n}(); b = c{n}(); }} wires {{ }}"
+        " control { seq { invoke a()(); invoke b()(); } } }\n"
+        for n in range(30)
+    )
+    main = "component main() -> () { cells { a = c30(); } wires { } control { invoke a()(); } }\n"
+    (tmp_path / "p.futil").write_text('import "primitives/core.futil";\n' + made + main)
+    said = complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+    assert "p.futil: main has more than 32,768 instances" in said
+
+
+def test_more_control_than_the_compiler_can_take(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        'import "primitives/core.futil";\ncomponent main() -> () {{ cells {{ r = std_reg(1); }}'
+        " wires {{ group g {{ r.in = 1'd1; r.write_en = 1'd1; g[done] = r.done; }} }}"
+        " control {{ seq {{ {} }} }} }}\n"
+    )
+    for control in ("g; " * 9_000, "if r.out { g; } " * 4_500, "par { repeat 2 { g; } } " * 3_000):
+        (tmp_path / "p.futil").write_text(text.format(control))
+        said = complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+        assert "p.futil: component main has more than 8192 control statements" in said
 
 
 LONG = {

@@ -111,6 +111,11 @@ def compile_program(
         known = {str(file): text.as_written() for file, text in texts.items()}
     if refuse:
         refuse_reaching_out(path, _of_program(path, facts, compiler))
+    if _instances(facts) > _MOST_INSTANCES:
+        raise SourceError(
+            f"{path}: {facts.main} has more than {_MOST_INSTANCES:,} instances of components in it,"
+            " more than can be simulated; use fewer"
+        )
     design = Design(
         top=facts.top,
         sources={"design.sv": complete(verilog, path)},
@@ -118,6 +123,25 @@ def compile_program(
         memories=tuple(_memory(name, params) for name, _, params in facts.memories),
     )
     return Program(path=path, design=design, record=facts, texts=known)
+
+
+_MOST_INSTANCES = 1 << 15  # each takes a millisecond or two: to build, to simulate, to draw
+
+
+def _instances(facts: Record) -> int:
+    """How often components are there in the program, the main one included."""
+    counts: dict[str, int] = {}
+    waiting = [facts.main]
+    while waiting:
+        name = waiting[-1]
+        inner = [cell.type for cell in facts.components[name].cells]
+        inner = [kind for kind in inner if kind in facts.components]
+        unknown = [kind for kind in inner if kind not in counts]
+        if unknown:
+            waiting += unknown
+            continue
+        counts[waiting.pop()] = 1 + sum(counts[kind] for kind in inner)
+    return counts[facts.main]
 
 
 def _of_program(
