@@ -1,5 +1,6 @@
 # The names of the room, for type checkers and for `__init__.py`, which imports on first use.
 
+from ._account import Account, Use, account, uses_of_paths
 from ._activations import Activations, Key, activations
 from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
@@ -33,6 +34,7 @@ __all__ = [
     "QUERY_TABLES",
     "RULES",
     "WORK",
+    "Account",
     "Activations",
     "Advice",
     "Answer",
@@ -58,7 +60,9 @@ __all__ = [
     "Spot",
     "Summary",
     "Team",
+    "Use",
     "Wait",
+    "account",
     "activations",
     "advise",
     "area_table",
@@ -88,4 +92,5 @@ __all__ = [
     "team",
     "thread_ladder",
     "thread_time",
+    "uses_of_paths",
 ]

@@ -34,7 +34,7 @@ class AreaRow:
         share: these, of the run's.
     """
 
-    kind: Kind
+    kind: Kind | str
     name: str
     type: str
     luts: int
@@ -87,7 +87,12 @@ def _cycles(profile: Profile, sets: Sequence[Iterable[int]]) -> list[int]:
 
 
 def _row(
-    profile: Profile, kind: Kind, name: str, of: str, areas: Sequence[Area], cycles: int | None
+    profile: Profile,
+    kind: Kind | str,
+    name: str,
+    of: str,
+    areas: Sequence[Area],
+    cycles: int | None,
 ) -> AreaRow:
     return AreaRow(
         kind=kind,

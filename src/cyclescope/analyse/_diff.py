@@ -44,7 +44,7 @@ class Spot:
     path: int
     instance: str
     stack: tuple[str, ...]
-    kind: Kind
+    kind: Kind | str
     position: Position | None
     own: Fraction
     active: int

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse._account import WORK as WORK_USE
+from cyclescope.analyse._account import uses_of_paths
 from cyclescope.analyse._steps import bits_at, steps, trees_at, windows
-from cyclescope.analyse._team import LOST_STATES
 from cyclescope.model import Ints, Kind, Profile, tree_cycles
 
 if TYPE_CHECKING:
@@ -138,26 +139,8 @@ def _work_leaves(profile: Profile) -> NDArray[np.bool_]:
     inner = parent[active] >= 0
     leaf = np.ones(len(active), dtype=np.bool_)
     leaf[np.searchsorted(tree + active, (tree + parent[active])[inner])] = False
-    work = np.array(_works(profile), dtype=np.bool_)
+    work = np.array([use == WORK_USE for use in uses_of_paths(profile)], dtype=np.bool_)
     result: NDArray[np.bool_] = leaf & work[active]
-    return result
-
-
-def _works(profile: Profile) -> list[bool]:
-    """For each path whether it does work where it is a leaf.
-
-    What a thread is in (a state, the loops in it) does work unless the state says that it gets
-    nothing done.
-    """
-    result: list[bool] = []
-    for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        frame = profile.frame_of(path)
-        if frame.kind is Kind.STATE:
-            result.append(frame.name not in LOST_STATES)
-        elif frame.kind is Kind.LOOP:
-            result.append(parent < 0 or result[parent])
-        else:
-            result.append(frame.kind in WORK)
     return result
 
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.model import Activity, Cause
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from cyclescope.model import Bank, Ints, Profile, Series
 
-__all__ = ["BITS", "Moves", "Steps", "bits_at", "moves", "steps", "trees_at", "windows"]
+__all__ = ["Moves", "Steps", "bits_at", "causes_of_bits", "moves", "steps", "trees_at", "windows"]
 
-BITS = {"fsm": 1, "par done": 2}
-"""Metrics of control registers, as bits of what moves in a cycle."""
-
+_MOST_CAUSES = 8  # that are told apart: bits of what moves in a cycle
 _WINDOW = 1 << 22  # cycles looked at together: bounds the memory, whatever the run's length
 
 
@@ -34,38 +34,69 @@ class Steps:
         which: the change that happens then, an index into `stepped`, shape (n,).
         stepped: which registers take a step in a change, shape (changes, registers).
         registers: the registers.
+        bits: of each register the bit of its cause, in what `bits_at` tells, shape (registers,).
     """
 
     when: Ints
     which: Ints
     stepped: NDArray[np.bool_]
     registers: tuple[Series, ...]
+    bits: NDArray[np.uint8]
+
+
+def _causes(profile: Profile) -> list[str]:
+    """The causes that control registers stand for, known ones first."""
+    found = {s.cause for s in profile.series if _is_register(s)}
+    order = [cause.value for cause in Cause]
+    known = {cause: order.index(cause) for cause in found if cause in order}
+    return sorted(found, key=lambda cause: (known.get(cause, len(order)), cause))[:_MOST_CAUSES]
+
+
+def _is_register(series: Series) -> bool:
+    return series.activity is Activity.CONTROL and not series.summed
+
+
+def causes_of_bits(profile: Profile) -> list[str]:
+    """The cause of a cycle of control for each value that `bits_at` may tell; empty for 0."""
+    causes = _causes(profile)
+    result = []
+    for bits in range(1 << len(causes)):
+        moved = [cause for number, cause in enumerate(causes) if bits >> number & 1]
+        both = moved == [Cause.FSM, Cause.PAR_DONE]
+        result.append(Cause.BOTH.value if both else " and ".join(moved))
+    return result
 
 
 def steps(profile: Profile) -> list[Steps]:
     """The steps of all control registers; registers of one bank share an entry."""
+    bit = {cause: 1 << number for number, cause in enumerate(_causes(profile))}
     banks: dict[int, tuple[Bank, list[Series]]] = {}
     result = []
     for series in profile.series:
-        if series.metric not in BITS:
+        if not _is_register(series):
             continue
         if series.bank is None:
             when = _updates(series)
             after = series.value[np.searchsorted(series.start, when, side="right")]
             when = when[after != 0]
             one = np.ones((1, 1), dtype=np.bool_)
-            result.append(Steps(when, np.zeros(len(when), dtype=np.int64), one, (series,)))
+            which = np.zeros(len(when), dtype=np.int64)
+            result.append(Steps(when, which, one, (series,), _bits(bit, [series])))
         else:
             banks.setdefault(id(series.bank), (series.bank, []))[1].append(series)
-    return [*result, *(_of_bank(bank, tuple(members)) for bank, members in banks.values())]
+    return [*result, *(_of_bank(bank, members, bit) for bank, members in banks.values())]
 
 
-def _of_bank(bank: Bank, registers: tuple[Series, ...]) -> Steps:
+def _bits(bit: Mapping[str, int], registers: Sequence[Series]) -> NDArray[np.uint8]:
+    return np.array([bit.get(register.cause, 0) for register in registers], dtype=np.uint8)
+
+
+def _of_bank(bank: Bank, registers: Sequence[Series], bit: Mapping[str, int]) -> Steps:
     values = bank.values[:, [register.column for register in registers]]
     pairs, which = bank.changes
     before, after = np.divmod(pairs, len(values))
     stepped = (values[before] != values[after]) & (values[after] != 0)
-    return Steps(bank.ends[:-1] - 1, which, stepped, registers)
+    return Steps(bank.ends[:-1] - 1, which, stepped, tuple(registers), _bits(bit, registers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +165,7 @@ def windows(profile: Profile) -> Iterator[tuple[int, int]]:
 def bits_at(
     found: Iterable[Steps], counts: Callable[[str], bool], first: int, last: int
 ) -> NDArray[np.uint8]:
-    """The kinds of register that take a step in each cycle of a window.
+    """Which causes' registers take a step in each cycle of a window, as bits.
 
     Args:
         found: the steps.
@@ -144,8 +175,8 @@ def bits_at(
     """
     result = np.zeros(last - first, dtype=np.uint8)
     for moves in found:
-        kinds = [BITS[r.metric] * counts(r.track) for r in moves.registers]
-        of_change = np.bitwise_or.reduce(moves.stepped * np.array(kinds, dtype=np.uint8), axis=1)
+        counted = np.array([counts(r.track) for r in moves.registers], dtype=np.uint8)
+        of_change = np.bitwise_or.reduce(moves.stepped * (moves.bits * counted), axis=1)
         begin, end = np.searchsorted(moves.when, (first, last)).tolist()
         result[moves.when[begin:end] - first] |= of_change[moves.which[begin:end]]
     return result

@@ -34,7 +34,7 @@ class HotPath:
 
     instance: str
     stack: tuple[str, ...]
-    kind: Kind
+    kind: Kind | str
     cycles: int
     share: Fraction
     position: Position | None

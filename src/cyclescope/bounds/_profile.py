@@ -12,6 +12,7 @@ import numpy as np
 
 from cyclescope.bounds._report import limits_text
 from cyclescope.model import (
+    Activity,
     Anomaly,
     Frame,
     Kind,
@@ -81,6 +82,7 @@ def _call_paths(bounds: Bounds, builder: ProfileBuilder) -> tuple[list[int], lis
             component=component,
             detail=call.function,
             positions=(_position(call.where),),
+            activity=Activity.IDLE,
         )
         paths.append(builder.path(above, frame))
         tracks.append(f"{tracks[call.parent]}.{name}" if call.parent >= 0 else name)
@@ -100,6 +102,8 @@ def _frame(process: Process, bounds: Bounds) -> Frame:
         detail=process.kind,
         positions=(_position(process.where),),
         generated=process.kind in ("source", "sink"),
+        activity=Activity.WORK,
+        track=True,
     )
 
 

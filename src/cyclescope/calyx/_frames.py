@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cyclescope.calyx._blocks import ControlTree
-from cyclescope.model import Frame, Kind, Position
+from cyclescope.model import CONTROL, WORK, Frame, Kind, Position
 
 if TYPE_CHECKING:
     from cyclescope.calyx._compile import Program
@@ -50,6 +50,7 @@ class ComponentFrames:
             detail=known.type if known else "",
             latency=_in_reach(called.latency) if called is not None else None,
             generated=known is None,
+            **(CONTROL if kind is Kind.CELL else WORK),
         )
 
     def _inlined(self, name: str, group: Group) -> tuple[str, Cell | None]:
@@ -79,7 +80,8 @@ class ComponentFrames:
         """A group that other groups call: no statement of the control program names it."""
         place = self._groups.get(group.name)
         positions = self._program.positions(*place) if place else ()
-        return Frame(Kind.GROUP, group.name, self.name, "", positions, generated=place is None)
+        generated = place is None
+        return Frame(Kind.GROUP, group.name, self.name, "", positions, generated=generated, **WORK)
 
     @property
     def only_continuous(self) -> bool:
@@ -88,7 +90,7 @@ class ComponentFrames:
 
     def continuous(self) -> Frame:
         """What works by continuous assignments, and calls the cells that they start."""
-        return Frame(Kind.GROUP, "continuous assignments", self.name, generated=True)
+        return Frame(Kind.GROUP, "continuous assignments", self.name, generated=True, **WORK)
 
     def _node(self, node: int) -> Frame:
         """The frame of a statement: a control block, or the group that an enable runs."""
@@ -110,6 +112,7 @@ class ComponentFrames:
             # What the text declares stands above what is told from the compiler's own blocks.
             latency=_in_reach(self._latency.get(node) if entry.latency is None else entry.latency),
             definition=self._definition(node, name),
+            **(CONTROL if block else WORK),
         )
 
     def _definition(self, node: int, name: str) -> str:

@@ -11,7 +11,18 @@ import numpy as np
 from cyclescope.calyx._activity import Activity, ComponentProbes, GroupActivity
 from cyclescope.calyx._frames import ComponentFrames
 from cyclescope.calyx._record import Call
-from cyclescope.model import Bank, Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import (
+    CONTROL,
+    Bank,
+    Frame,
+    Ints,
+    Kind,
+    Meta,
+    Profile,
+    ProfileBuilder,
+    Series,
+    control_register,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +86,7 @@ def bare_profile(program: Program, cycles: int, meta: Meta) -> Profile:
     builder = ProfileBuilder()
     name = program.record.main
     frames = ComponentFrames(program, name, program.record.components[name])
-    path = builder.path(-1, Frame(Kind.CELL, name, name, detail=name))
+    path = builder.path(-1, Frame(Kind.CELL, name, name, detail=name, **CONTROL))
     if frames.only_continuous:
         path = builder.path(path, frames.continuous())
     return builder.build(meta, [cycles], [builder.tree([path])])
@@ -110,7 +121,7 @@ class _Builder:
 
     def build(self, meta: Meta) -> Profile:
         record = self._record
-        main = Frame(Kind.CELL, record.main, record.main, detail=record.main)
+        main = Frame(Kind.CELL, record.main, record.main, detail=record.main, **CONTROL)
         root = _Instance(self._profile.path(-1, main), record.main, self._root, record.main)
         self._note(root)
         self._use(self._root, root.path)
@@ -321,9 +332,8 @@ class _Builder:
             return
         bank = self._bank(np.stack(columns, axis=1), last_steps)
         for column, (instance, name, kind) in enumerate(named):
-            unit = "state" if kind == "fsm" else ""
             for track in self._shown.get(instance, [self._track(instance)]):
-                yield Series.of_bank(track, name, kind, unit, -1, bank, column)
+                yield control_register(track, name, kind, bank, column)
 
     def _bank(self, rows: Ints, last_steps: dict[int, int]) -> Bank:
         """The registers' values in each state of the design (shape: states, registers), as runs."""

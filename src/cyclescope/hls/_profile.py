@@ -14,8 +14,9 @@ import numpy as np
 
 from cyclescope.hls._machine_memory import BANKS
 from cyclescope.hls._peaks import peaks_of
+from cyclescope.hls._thread_states import STATES, state_frame, thread_frame
 from cyclescope.hls._waits import CAUSES, loses, place_of
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
+from cyclescope.model import Activity, Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
     from cyclescope.model import Ints
     from cyclescope.sim import Capture
 
-__all__ = ["STATES", "profile_of"]
-
-# The encoding of the paper (section IV-B1).
-STATES = ("idle", "running", "critical", "spinning")
+__all__ = ["profile_of"]
 
 _THREAD_COUNTERS = (
     *((f"stalls_{c.replace(' ', '_')}", f"stalls: {c}", "stall", "cycles") for c in CAUSES),
@@ -67,7 +65,8 @@ def profile_of(
     builder = ProfileBuilder()
     region = machine.region
     name = region.name
-    root = builder.path(-1, Frame(Kind.CELL, name, name, positions=_positions(region.where)))
+    frame = Frame(Kind.CELL, name, name, positions=_positions(region.where), activity=Activity.IDLE)
+    root = builder.path(-1, frame)
     columns = {}
     whole = -1
     for column, (instance, module) in enumerate(capture.instances):
@@ -75,10 +74,7 @@ def profile_of(
             whole = column
         else:
             columns[int(instance.rpartition("thread")[2])] = column
-    threads = [
-        builder.path(root, Frame(Kind.THREAD, f"thread {t}", name, detail=str(t)))
-        for t in range(team)
-    ]
+    threads = [builder.path(root, thread_frame(t, name)) for t in range(team)]
     trees = _trees(machine, capture, builder, threads, [columns[t] for t in range(team)])
     starts = np.cumsum(capture.run_cycles) - capture.run_cycles
     for t in range(team):
@@ -157,8 +153,7 @@ def _paths(
 ) -> list[int]:
     """The paths of a thread in a state and in loops."""
     name = machine.region.name
-    frame = Frame(Kind.STATE, STATES[state], name, detail=STATES[state])
-    here = builder.path(thread, frame)
+    here = builder.path(thread, state_frame(STATES[state], name))
     found = {machine.region.root: here}
     if state:
         for pipe in machine.pipelines[1:]:

@@ -44,7 +44,6 @@ __all__ = [
     "HEADER_BITS",
     "NUMBER_BITS",
     "SEQUENCE_BITS",
-    "STATES",
     "Counter",
     "LineKind",
     "OnFull",
@@ -55,9 +54,6 @@ __all__ = [
     "make_layout",
     "read_layout",
 ]
-
-STATES = ("idle", "running", "critical", "spinning")
-"""What two bits of state mean (paper, IV-B1)."""
 
 HEADER_BITS = 32
 SEQUENCE_BITS = 20

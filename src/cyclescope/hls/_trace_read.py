@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 
 from cyclescope._files import read_bytes
 from cyclescope.errors import DataError
+from cyclescope.hls._thread_states import STATES, state_frame, thread_frame
 from cyclescope.hls._trace_format import (
     CLOCK_BITS,
     NUMBER_BITS,
     SEQUENCE_BITS,
-    STATES,
     LineKind,
     OnFull,
     Scope,
     read_layout,
 )
 from cyclescope.model import (
+    Activity,
     Anomaly,
     Frame,
     Kind,
@@ -271,7 +272,7 @@ class _Reader:
             )
         times, table, shown = self._combinations(time, states, cycles)
         region = layout.region
-        frames = [Frame(Kind.STATE, s, region, s) for s in (*STATES, "unknown")]
+        frames = [state_frame(state, region) for state in (*STATES, "unknown")]
         positions = () if layout.where is None else (Position("c", *layout.where),)
         return profile_of_combinations(
             Meta(
@@ -285,14 +286,11 @@ class _Reader:
                 anomalies=tuple(self._anomalies),
                 peaks=layout.peaks,
             ),
-            [
-                (Frame(Kind.THREAD, f"thread {n}", region, str(n)), frames)
-                for n in range(layout.threads)
-            ],
+            [(thread_frame(n, region), frames) for n in range(layout.threads)],
             table,
             (times, shown),
             cycles,
-            root=Frame(Kind.CELL, region, region, positions=positions),
+            root=Frame(Kind.CELL, region, region, positions=positions, activity=Activity.IDLE),
             series=lambda paths: [_series(region, place, paths, part) for place, part in series],
             where=self._where,
         )

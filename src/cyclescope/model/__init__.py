@@ -14,8 +14,10 @@ time. So a profile is
 Spans, flame weights and totals follow from these, each in one function of this package.
 """
 
+from cyclescope.model._activity import Activity, Cause
 from cyclescope.model._area import Area
 from cyclescope.model._builder import ProfileBuilder
+from cyclescope.model._control import CONTROL, WORK, control_register
 from cyclescope.model._derive import (
     active_cycles,
     flat_weights,
@@ -28,6 +30,7 @@ from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
 from cyclescope.model._series import SUMMED, Bank, Series
+from cyclescope.model._site import SITES, Access, Barrier, CallSite, Lock, Loop, Site
 from cyclescope.model._spans import Spans, spans
 from cyclescope.model._threads import (
     ThreadStates,
@@ -37,17 +40,27 @@ from cyclescope.model._threads import (
 )
 
 __all__ = [
+    "CONTROL",
     "FORMAT_VERSION",
+    "SITES",
     "SUMMED",
+    "WORK",
+    "Access",
+    "Activity",
     "Anomaly",
     "Area",
     "Bank",
+    "Barrier",
     "CallPaths",
+    "CallSite",
+    "Cause",
     "Contents",
     "Frame",
     "Gap",
     "Ints",
     "Kind",
+    "Lock",
+    "Loop",
     "Meta",
     "Position",
     "Profile",
@@ -56,12 +69,14 @@ __all__ = [
     "Runs",
     "Series",
     "Severity",
+    "Site",
     "Spans",
     "ThreadStates",
     "Trees",
     "active_cycles",
     "by_appearance",
     "check_laws",
+    "control_register",
     "flat_weights",
     "load",
     "profile_of_combinations",

@@ -3,7 +3,7 @@
 A zip whose members are stored, not deflated (Parquet compresses itself), so that any reader of
 Parquet can open a table in place:
 
-    head.json         format, version, meta, counter series and the labels of their values
+    head.json         format, version, meta, counter series, the labels of their values, sites
     frames.parquet    as `Profile.frames`
     paths.parquet     path, parent, frame
     trees.parquet     tree, path
@@ -31,24 +31,28 @@ import numpy as np
 from cyclescope._files import endless, write_together
 from cyclescope._native import table_integers, table_rows, write_table
 from cyclescope.errors import LawError, ProfileFileError
+from cyclescope.model._activity import Activity
 from cyclescope.model._area import Area
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
+from cyclescope.model._site import SITES
 from cyclescope.model._types import check_types, conforms
+from cyclescope.model._version1 import with_meaning
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
     from cyclescope.model._profile import Ints
+    from cyclescope.model._site import Site
 
 __all__ = ["FORMAT_VERSION", "load", "save", "save_together"]
 
 FORMAT = "cyclescope profile"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _TABLES = (
     "frames", "paths", "trees", "runs", "counters", "banks", "values", "sources", "areas",
@@ -88,6 +92,7 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
         "banks": [list(b.values.shape) for b in banks],
         "series": [_series_head(s, banks) for s in profile.series],
         "labels": {i: s.labels for i, s in enumerate(profile.series) if s.labels},
+        "sites": [{"site": _SITE_NAMES[type(site)], **asdict(site)} for site in profile.sites],
     }
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(_encodable(head), indent=1)
@@ -169,7 +174,7 @@ def _frames(catalog: tuple[Frame, ...]) -> _Columns:
     latency = [-1 if f.latency is None else f.latency for f in catalog]
     return [
         ("frame", "whole", np.arange(len(catalog))),
-        ("kind", "text", [f.kind.value for f in catalog]),
+        ("kind", "text", [str(f.kind) for f in catalog]),
         ("name", "text", [f.name for f in catalog]),
         ("component", "text", [f.component for f in catalog]),
         ("detail", "text", [f.detail for f in catalog]),
@@ -177,6 +182,9 @@ def _frames(catalog: tuple[Frame, ...]) -> _Columns:
         ("latency", "optional", np.array(latency, dtype=np.int64)),
         ("generated", "truth", [f.generated for f in catalog]),
         ("definition", "text", [f.definition for f in catalog]),
+        ("activity", "text", ["" if f.activity is None else f.activity.value for f in catalog]),
+        ("cause", "text", [f.cause for f in catalog]),
+        ("track", "truth", [f.track for f in catalog]),
     ]
 
 
@@ -249,6 +257,8 @@ def load(path: str | os.PathLike[str]) -> Profile:
         try:
             profile = _read(archive, head)
             _check_types(profile)
+            if head["version"] < 2:
+                profile = with_meaning(profile)
             check_laws(profile)
         except LawError as error:
             raise ProfileFileError(f"{source}: damaged ({error}); make it anew") from error
@@ -334,12 +344,13 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
         ),
         sources=_read_texts(archive),
         areas=_read_areas(archive),
+        sites=tuple(_site(entry) for entry in head.get("sites", ())),
     )
 
 
 def _check_types(profile: Profile) -> None:
     """Raise `LawError` if a text is none, or a number."""
-    for part in (profile.meta, *profile.catalog, *profile.areas):
+    for part in (profile.meta, *profile.catalog, *profile.areas, *profile.sites):
         check_types(part)
     period = profile.meta.period_ps
     if period is not None and period <= 0:
@@ -351,6 +362,8 @@ def _check_types(profile: Profile) -> None:
             raise LawError("a counter's head is of texts")
         if not conforms(series.labels, dict[int, str]) or type(series.column) is not int:
             raise LawError("a counter's labels are texts")
+        if not conforms(series.cause, str) or type(series.site) is not int:
+            raise LawError("a counter's cause is a text, its site a number")
 
 
 def _rows(archive: zipfile.ZipFile, table: str) -> list[dict[str, Any]]:
@@ -406,8 +419,9 @@ def _meta(head: dict[str, Any]) -> Meta:
 
 
 def _frame(row: dict[str, Any]) -> Frame:
+    kind, activity = row["kind"], row.get("activity", "")
     return Frame(
-        kind=Kind(row["kind"]),
+        kind=Kind(kind) if kind in _KINDS else kind,
         name=row["name"],
         component=row["component"],
         detail=row["detail"],
@@ -415,7 +429,21 @@ def _frame(row: dict[str, Any]) -> Frame:
         latency=row["latency"],
         generated=row["generated"],
         definition=row.get("definition", ""),
+        activity=Activity(activity) if activity else None,
+        cause=row.get("cause", ""),
+        track=row.get("track", False),
     )
+
+
+_KINDS = frozenset(kind.value for kind in Kind)
+_SITE_NAMES: dict[type, str] = {kind: name for name, kind in SITES.items()}
+
+
+def _site(entry: dict[str, Any]) -> Site:
+    values = {name: value for name, value in entry.items() if name != "site"}
+    if values.get("position") is not None:
+        values["position"] = Position(**values["position"])
+    return SITES[entry["site"]](**values)
 
 
 def _read_series(
@@ -429,7 +457,10 @@ def _read_series(
 ) -> tuple[Series, ...]:
     result = []
     own = 0  # series that have rows of their own are numbered among themselves
-    for number, head in enumerate(heads):
+    for number, written in enumerate(heads):
+        head = written
+        if "activity" in written:
+            head = {**written, "activity": Activity(written["activity"])}
         if "bank" in head:
             result.append(Series.of_bank(**{**head, "bank": banks[head["bank"]]}))
             continue

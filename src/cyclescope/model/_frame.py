@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cyclescope.model._activity import Activity  # noqa: TC001 - `_types` reads the hints
+
 __all__ = ["Frame", "Kind", "Position"]
 
 
 class Kind(StrEnum):
-    """What a frame is, in the field's own words."""
+    """What a frame is, in the field's own words; a source may have kinds of its own as texts."""
 
     CELL = "cell"
     CONTROL = "control"
@@ -57,9 +59,14 @@ class Frame:
         definition: what of the text runs here, where that is not the frame itself: the group
             that this enable of several runs, the component that an invoke calls. Frames with
             one definition are static together or not at all.
+        activity: what happens while this frame is a leaf; None: as while the one that calls it is
+            (a root: unknown).
+        cause: of control or waiting, a `Cause` or a source's own word.
+        track: it runs beside others of its kind and is accounted for by itself, in each cycle of
+            the run: a thread, a process.
     """
 
-    kind: Kind
+    kind: Kind | str
     name: str
     component: str
     detail: str = ""
@@ -67,6 +74,9 @@ class Frame:
     latency: int | None = None
     generated: bool = False
     definition: str = ""
+    activity: Activity | None = None
+    cause: str = ""
+    track: bool = False
 
     @property
     def static(self) -> bool:

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.errors import LawError
+from cyclescope.model._activity import Activity
 from cyclescope.model._frame import Kind
+from cyclescope.model._site import Access, Loop
 
 if TYPE_CHECKING:
+    from cyclescope.model._frame import Frame
     from cyclescope.model._profile import Profile
+    from cyclescope.model._series import Series
 
 __all__ = ["check_laws"]
 
@@ -19,13 +23,13 @@ _LARGEST_TEXT = 1 << 31
 
 # Who may call whom: Petal, section 4, for Calyx; the other sources' own rules beside it.
 # An empty set says that the kind is a root.
-_CALYX = {
+_CALYX: dict[Kind | str, frozenset[Kind]] = {
     Kind.CELL: frozenset({Kind.GROUP}),
     Kind.CONTROL: frozenset({Kind.CELL, Kind.CONTROL}),
     Kind.GROUP: frozenset({Kind.CELL, Kind.CONTROL, Kind.GROUP}),
     Kind.PRIMITIVE: frozenset({Kind.GROUP}),
 }
-_CALLERS: dict[str, dict[Kind, frozenset[Kind]]] = {
+_CALLERS: dict[str, dict[Kind | str, frozenset[Kind]]] = {
     "calyx": _CALYX,
     "traces": {**_CALYX, Kind.STATE: frozenset({Kind.THREAD})},
     "hls": {
@@ -44,7 +48,7 @@ def check_laws(profile: Profile) -> None:
     Checked: runs cover every cycle once (law 1); trees are closed, ascending sets of known
     paths that obey their source's rules (law 2); threads are in exactly one state (law 6);
     counters' intervals are in order, inside the run and do not overlap; positions are places that
-    a text can have.
+    a text can have; activities have a cause where they need one, and tracks are not in tracks.
     """
     _positions(profile)
     _runs(profile)
@@ -52,6 +56,7 @@ def check_laws(profile: Profile) -> None:
     _callers(profile)
     _threads(profile)
     _counters(profile)
+    _meaning(profile)
     for area in profile.areas:
         known = all(0 <= path < len(profile.call_paths) for path in area.paths)
         _require(known, f"area of {area.cell}: its paths are known")
@@ -64,6 +69,7 @@ def _require(holds: bool | np.bool, law: str) -> None:
 
 def _positions(profile: Profile) -> None:
     places = {place for frame in profile.catalog for place in frame.positions}
+    places |= {site.position for site in profile.sites if site.position is not None}
     inside = all(0 <= n < _LARGEST_TEXT for place in places for n in (place.line, place.column))
     _require(inside, f"lines and columns are 0 to {_LARGEST_TEXT - 1:,}")
 
@@ -99,6 +105,30 @@ def _trees(profile: Profile) -> None:
     # The keys ascend: a search is a lookup. `append`, for what would stand behind the last.
     found = np.append(key, -1)[np.searchsorted(key, wanted)]
     _require((found == wanted).all(), "with a path its parent is active")
+
+
+_CAUSED = (Activity.CONTROL, Activity.WAITING)
+
+
+def _meaning(profile: Profile) -> None:
+    parts: list[Frame | Series] = [*profile.catalog, *profile.series]
+    for part in parts:
+        caused = part.activity in _CAUSED or not part.cause or part.activity is None
+        _require(caused, f"{part.name}: only control and waiting have a cause")
+    inside: list[bool] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        above = parent >= 0 and inside[parent]
+        track = profile.frame_of(path).track
+        _require(not (track and above), "a track is not in another one")
+        inside.append(track or above)
+    for number, site in enumerate(profile.sites):
+        loop = site.loop if isinstance(site, Access) else -1
+        known = -1 <= loop < len(profile.sites) and loop != number
+        _require(known, "an access's loop is a known site")
+        path = site.path if isinstance(site, Loop) else -1
+        _require(-1 <= path < len(profile.call_paths), "a loop's path is known")
+    for series in profile.series:
+        _require(-1 <= series.site < len(profile.sites), "a counter's site is known")
 
 
 def _callers(profile: Profile) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cyclescope.model._area import Area
     from cyclescope.model._meta import Meta
     from cyclescope.model._series import Series
+    from cyclescope.model._site import Site
 
 __all__ = ["CallPaths", "Ints", "Profile", "Runs", "Trees"]
 
@@ -117,7 +118,8 @@ class Profile:
     The parts are plain (tuples and integer arrays); the same facts as Polars frames are
     `frames`, `paths`, `trees`, `runs` and `counters`. `sources` holds the texts to which frames'
     positions point, by file as positions name it; any of them may be missing. `areas` says what the
-    design's cells cost, if it was synthesised.
+    design's cells cost, if it was synthesised. `sites` are the places of the program that the
+    source knows to matter; counters name them by number.
     """
 
     meta: Meta
@@ -128,6 +130,7 @@ class Profile:
     series: tuple[Series, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
     areas: tuple[Area, ...] = ()
+    sites: tuple[Site, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -162,7 +165,7 @@ class Profile:
         for path, parent in enumerate(self.call_paths.parent.tolist()):
             above = result[parent] if parent >= 0 else ""
             frame = self.frame_of(path)
-            if frame.kind in (Kind.CELL, Kind.THREAD):
+            if frame.kind is Kind.CELL or frame.kind is Kind.THREAD:
                 above = f"{above}.{frame.name}" if above else frame.name
             result.append(above)
         return tuple(result)

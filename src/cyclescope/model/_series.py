@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from cyclescope.model._activity import Activity
     from cyclescope.model._profile import Ints
 
 __all__ = ["SUMMED", "Bank", "Series"]
@@ -116,9 +117,17 @@ class Series:
         start, end, value: shape (intervals,); cycle c is in an interval if start ≤ c < end. The
             last may reach one cycle past the run: what a step in the last cycle led to.
         labels: names of values, of a series whose values are no quantities; empty otherwise.
+        activity: which activity of its track's cycles it tells apart (`analyse.account`), None if
+            it only counts. Of `waiting`, on a track's path: so many of the interval's cycles of
+            work were no work. Of `control`: in control a step of this register is the cause.
+        cause: of that activity, a `Cause` or a source's own word.
+        site: where: a number among the profile's sites, -1 for none.
     """
 
-    __slots__ = ("_own", "bank", "column", "labels", "metric", "name", "path", "track", "unit")
+    __slots__ = (
+        "_own", "activity", "bank", "cause", "column", "labels", "metric", "name", "path", "site",
+        "track", "unit",
+    )  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -133,20 +142,32 @@ class Series:
         value: Ints,
         *,
         labels: Mapping[int, str] | None = None,
+        activity: Activity | None = None,
+        cause: str = "",
+        site: int = -1,
     ) -> None:
         self.track, self.name, self.metric, self.unit, self.path = track, name, metric, unit, path
         self.labels: dict[int, str] = dict(labels or {})
+        self.activity, self.cause, self.site = activity, cause, site
         self._own: _Intervals | None = (start, end, value)
         self.bank: Bank | None = None
         self.column = -1
 
     @classmethod
     def of_bank(
-        cls, track: str, name: str, metric: str, unit: str, path: int, bank: Bank, column: int
+        cls,
+        track: str,
+        name: str,
+        metric: str,
+        unit: str,
+        path: int,
+        bank: Bank,
+        column: int,
+        **meaning: Any,
     ) -> Series:
-        """A series whose values are a column of a bank."""
+        """A series whose values are a column of a bank; `meaning` as in the constructor."""
         nothing = np.empty(0, dtype=np.int64)
-        series = cls(track, name, metric, unit, path, nothing, nothing, nothing)
+        series = cls(track, name, metric, unit, path, nothing, nothing, nothing, **meaning)
         series._own, series.bank, series.column = None, bank, column
         return series
 
@@ -180,9 +201,16 @@ class Series:
 
     @property
     def head(self) -> dict[str, str | int]:
-        """Everything but the values and their labels."""
+        """Everything but the values and their labels; its meaning if it has any."""
         names = ("track", "name", "metric", "unit", "path")
-        return {name: getattr(self, name) for name in names}
+        found: dict[str, str | int] = {name: getattr(self, name) for name in names}
+        if self.activity is not None:
+            found["activity"] = self.activity.value
+        if self.cause:
+            found["cause"] = self.cause
+        if self.site >= 0:
+            found["site"] = self.site
+        return found
 
     def __len__(self) -> int:
         return len(self.start)

@@ -22,7 +22,7 @@ def frames(profile: Profile) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "frame": range(len(rows)),
-            "kind": [f.kind.value for f in rows],
+            "kind": [str(f.kind) for f in rows],
             "name": [f.name for f in rows],
             "component": [f.component for f in rows],
             "detail": [f.detail for f in rows],
@@ -36,6 +36,9 @@ def frames(profile: Profile) -> pl.DataFrame:
             "latency": [f.latency for f in rows],
             "generated": [f.generated for f in rows],
             "definition": [f.definition for f in rows],
+            "activity": [None if f.activity is None else f.activity.value for f in rows],
+            "cause": [f.cause for f in rows],
+            "track": [f.track for f in rows],
         },
         schema={
             "frame": pl.Int64,
@@ -47,6 +50,9 @@ def frames(profile: Profile) -> pl.DataFrame:
             "latency": pl.Int64,
             "generated": pl.Boolean,
             "definition": pl.String,
+            "activity": pl.String,
+            "cause": pl.String,
+            "track": pl.Boolean,
         },
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from cyclescope.errors import DataError
 from cyclescope.model import (
     SUMMED,
+    Activity,
     Anomaly,
     Frame,
     Ints,
@@ -25,9 +26,11 @@ from cyclescope.model import Kind as FrameKind
 from cyclescope.traces._paraver_body import Body
 from cyclescope.traces._paraver_header import Kind, read_header, read_names, read_rows
 from cyclescope.traces._petal import digest, tool_versions
+from cyclescope.traces._state_meaning import folded, state_meaning
 from cyclescope.traces._text import Text, open_compressed
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from cyclescope.traces._paraver_body import Records
@@ -49,7 +52,9 @@ _LOSSES = {
 }
 
 
-def import_paraver(path: Path, *, period_ps: int | None = None) -> Profile:
+def import_paraver(
+    path: Path, *, period_ps: int | None = None, work: Collection[str] = ()
+) -> Profile:
     """The profile of a Paraver trace: its threads, the states they are in, events and messages.
 
     A cycle is the trace's unit of time; of traces that cyclescope wrote, and where a period is
@@ -61,9 +66,10 @@ def import_paraver(path: Path, *, period_ps: int | None = None) -> Profile:
     Args:
         path: .prv, plain or packed (.gz, .xz).
         period_ps: a clock cycle in picoseconds.
+        work: names of states that are work, beside those that Paraver's own table says are.
 
     Raises:
-        DataError: the trace cannot be read, or nothing happens in it.
+        DataError: the trace cannot be read, or nothing happens in it; no state has such a name.
     """
     with ThreadPoolExecutor(1) as pool:
         hashed = pool.submit(digest, path)
@@ -83,7 +89,8 @@ def import_paraver(path: Path, *, period_ps: int | None = None) -> Profile:
             )
         clock = _Clock.of(path, header, records, period_ps)
         digest_ = hashed.result()
-    return _Import(path, header, records, names, labels, clock, losses).profile(digest_)
+    found = _Import(path, header, records, names, labels, clock, losses, folded(work))
+    return found.profile(digest_)
 
 
 def _read(path: Path) -> tuple[Header, Records, bool]:
@@ -164,6 +171,7 @@ class _Import:
     labels: list[str]
     clock: _Clock
     anomalies: list[Anomaly]
+    work: dict[str, str]
 
     def profile(self, digest_: str) -> Profile:
         """Everything together."""
@@ -257,7 +265,16 @@ class _Import:
             name = name.lower() if name.lower() in _CANONICAL else name
             if taken.setdefault(name, number) != number:
                 name = f"{name} (state {number})"
-            frames.append(Frame(FrameKind.STATE, name, ""))
+            known = self.names.states.get(number, "")
+            meaning = state_meaning(known, number, self.work)
+            frames.append(Frame(FrameKind.STATE, name, "", **meaning))
+        there = folded([frame.name for frame in frames])
+        for key, wanted in self.work.items():
+            if key not in there:
+                raise DataError(
+                    f"{self.path}: no state is called {wanted}; there are "
+                    + ", ".join(frame.name for frame in frames)
+                )
         return frames
 
     def _thread_frames(self) -> list[Frame]:
@@ -265,7 +282,13 @@ class _Import:
         if len(set(labels)) != len(self.header.threads) or not all(labels):
             labels = [f"thread {a}.{t}.{n}" for a, t, n in self.header.threads]
         return [
-            Frame(FrameKind.THREAD, label, f"task {appl}.{task}")
+            Frame(
+                FrameKind.THREAD,
+                label,
+                f"task {appl}.{task}",
+                activity=Activity.IDLE,
+                track=True,
+            )
             for label, (appl, task, _) in zip(labels, self.header.threads, strict=True)
         ]
 

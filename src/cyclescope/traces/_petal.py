@@ -12,7 +12,7 @@ import numpy as np
 
 from cyclescope._files import read_source, source_below
 from cyclescope.errors import DataError
-from cyclescope.model import Anomaly, Bank, Meta, Profile, Series, Severity
+from cyclescope.model import Anomaly, Bank, Meta, Profile, Series, Severity, control_register
 from cyclescope.traces._probes import Design, find_design
 from cyclescope.traces._side import read_side_files
 from cyclescope.traces._text import check_file
@@ -206,8 +206,7 @@ def _registers(design: Design, maker: TreeMaker, run: _Recording) -> Iterator[Se
     first, lengths = _runs(shown)
     bank = Bank(lengths, shown[first], values)
     for track, name, metric, column in rows:
-        unit = "state" if metric == "fsm" else ""
-        yield Series.of_bank(track, name, metric, unit, -1, bank, used.index(column))
+        yield control_register(track, name, metric, bank, used.index(column))
 
 
 def _anomalies(design: Design, run: _Recording) -> Iterator[Anomaly]:

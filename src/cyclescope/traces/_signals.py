@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.errors import DataError
-from cyclescope.model import Anomaly, Frame, Ints, Kind, Meta, Profile, ProfileBuilder, Severity
+from cyclescope.model import (
+    Activity,
+    Anomaly,
+    Frame,
+    Ints,
+    Kind,
+    Meta,
+    Profile,
+    ProfileBuilder,
+    Severity,
+)
 from cyclescope.traces._petal import digest, tool_versions
+from cyclescope.traces._state_meaning import folded, state_meaning
 from cyclescope.traces.wave import (
     LIMITS,
     UNKNOWN,
@@ -24,7 +35,7 @@ from cyclescope.traces.wave import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from cyclescope.traces.wave import Changes, Signal, States, Waveform
@@ -40,6 +51,7 @@ def import_signals(
     clock: str | None = None,
     *,
     period_ps: int | None = None,
+    work: Collection[str] = (),
     limits: Limits = LIMITS,
 ) -> Profile:
     """The profile in which each signal is a thread and each of its values a state.
@@ -50,6 +62,7 @@ def import_signals(
         clock: sample after each of its rising edges, one cycle each. Without a clock, the
             states at all times are shown, and a cycle is the waveform's unit of time.
         period_ps: the clock's period in picoseconds, if known.
+        work: values that are work; of all others it is unknown what they are for.
         limits: on what the waveform may ask for.
 
     Raises:
@@ -78,7 +91,7 @@ def import_signals(
         states = sample(changes, at, changes.widths)
         used = [columns[signal.key] for signal in chosen]
         builder = ProfileBuilder()
-        tree = _trees(wave, builder, chosen, changes, states, used)
+        tree = _trees(wave, builder, chosen, changes, states, used, folded(work))
         options = {"from": "signals", "waveform": wave.form}
         if ticking is not None:
             options["clock"] = ticking.full_name
@@ -135,6 +148,7 @@ def _trees(
     changes: Changes,
     states: States,
     used: list[int],
+    work: Collection[str],
 ) -> Ints:
     if len(states.values) > _MOST_STATES:
         raise DataError(
@@ -142,13 +156,23 @@ def _trees(
             "choose such that are states, not data"
         )
     threads = [
-        builder.path(-1, Frame(Kind.THREAD, signal.full_name, ".".join(signal.scope)))
+        builder.path(
+            -1,
+            Frame(
+                Kind.THREAD,
+                signal.full_name,
+                ".".join(signal.scope),
+                activity=Activity.UNKNOWN,
+                track=True,
+            ),
+        )
         for signal in chosen
     ]
 
     def state(place: int, value: int) -> int:
         name = _state(chosen[place], changes.labels[used[place]], value)
-        frame = Frame(Kind.STATE, name, chosen[place].full_name)
+        meaning = state_meaning(name, None, work)
+        frame = Frame(Kind.STATE, name, chosen[place].full_name, **meaning)
         return builder.path(threads[place], frame)
 
     rows = states.values[:, used].tolist()

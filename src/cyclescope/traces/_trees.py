@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model import Frame, Kind, Position, ProfileBuilder
+from cyclescope.model import CONTROL, WORK, Frame, Kind, Position, ProfileBuilder
 from cyclescope.traces._activity import Activity, Learned, activity, learn
 
 if TYPE_CHECKING:
@@ -38,7 +38,12 @@ class ComponentFrames:
             name = f"{name} {descriptor}"
         position = (Position("calyx", self._program, node.line),) if node.line else ()
         return Frame(
-            Kind.CONTROL, name, self._component.name, detail=node.operator, positions=position
+            Kind.CONTROL,
+            name,
+            self._component.name,
+            detail=node.operator,
+            positions=position,
+            **CONTROL,
         )
 
     def group(self, name: str) -> Frame:
@@ -50,6 +55,7 @@ class ComponentFrames:
             self._component.name,
             positions=self._positions(plain),
             generated=name not in self._component.enables,
+            **WORK,
         )
 
     def called(self, name: str, kind: Kind) -> Frame:
@@ -63,6 +69,7 @@ class ComponentFrames:
             detail=detail,
             positions=self._positions(name),
             generated=not detail,
+            **(CONTROL if kind is Kind.CELL else WORK),
         )
 
     @property
@@ -72,7 +79,8 @@ class ComponentFrames:
 
     def continuous(self) -> Frame:
         """What works by continuous assignments, and calls the cells that they start."""
-        return Frame(Kind.GROUP, "continuous assignments", self._component.name, generated=True)
+        name = self._component.name
+        return Frame(Kind.GROUP, "continuous assignments", name, generated=True, **WORK)
 
     def everything(self) -> Iterator[Frame]:
         """The frames of all statements and of the groups that they enable."""
@@ -119,6 +127,7 @@ class TreeMaker:
                 main.name,
                 detail=main.name,
                 positions=(position,) if position else (),
+                **CONTROL,
             ),
         )
         self._states = len(values)

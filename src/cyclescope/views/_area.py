@@ -45,7 +45,7 @@ def area_view(profile: Profile, kinds: Iterable[Kind] = (), fmt: str = "text") -
         " BRAM": lambda row: f"{row.brams / 2:g}",
         " cycles": lambda row: "" if row.cycles is None else number(row.cycles),
         " used": lambda row: "" if row.share is None else percent(row.share),
-        "kind": lambda row: row.kind.value,
+        "kind": lambda row: str(row.kind),
         "name": lambda row: row.name,
         "type": lambda row: row.type,
     }
@@ -64,7 +64,7 @@ def _require(profile: Profile) -> None:
 
 def _record(row: AreaRow) -> dict[str, Any]:
     return {
-        "kind": row.kind.value,
+        "kind": str(row.kind),
         "name": row.name,
         "type": row.type,
         "luts": row.luts,

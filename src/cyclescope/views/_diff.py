@@ -145,7 +145,7 @@ def _record(spot: Spot | None) -> dict[str, Any] | None:
     return {
         "instance": spot.instance,
         "stack": list(spot.stack),
-        "kind": spot.kind.value,
+        "kind": str(spot.kind),
         "own": float(spot.own),
         "active": spot.active,
         "file": spot.position.file if spot.position else None,
@@ -222,7 +222,7 @@ def _changes(found: Diff, top: int, *, full: bool) -> Grid:
             _share(change.own, found.before.cycles),
             signed(change.active),
             change.status,
-            change.spot.kind.value,
+            str(change.spot.kind),
             place(change.spot.position, _PLACE),
             _path(change, full=full),
         ]

@@ -171,7 +171,7 @@ def _frame(frame: Frame) -> list[Any]:
     positions = [[_shown(p.level), _place(p.file), p.line] for p in frame.positions]
     name = _shown(frame.label) or "(no name)"
     detail = _shown(frame.detail)
-    return [frame.kind.value, name, detail, positions, frame.latency, int(frame.generated)]
+    return [str(frame.kind), name, detail, positions, frame.latency, int(frame.generated)]
 
 
 def _finding(finding: Advice) -> dict[str, Any]:

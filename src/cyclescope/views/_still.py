@@ -32,7 +32,7 @@ __all__ = ["timeline_svg"]
 _LEFT, _RIGHT, _TOP = 204, 14, 34
 _ROW, _LETTER = 18, 6.6
 _LEAST = 3.0  # pixels from which a box is drawn as such
-_COLOURS = {
+_COLOURS: dict[Kind | str, str] = {
     Kind.CELL: "#b48ad6",
     Kind.THREAD: "#b48ad6",
     Kind.CONTROL: "#e57368",

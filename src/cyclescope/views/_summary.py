@@ -25,7 +25,7 @@ CLASSES = {
     "both": ("FSM and par-done update", "bright_red"),
     "other": ("other control", "bright_black"),
 }
-_KIND_STYLE = {
+_KIND_STYLE: dict[Kind | str, str] = {
     Kind.CELL: "magenta",
     Kind.CONTROL: "red",
     Kind.GROUP: "yellow",
@@ -58,7 +58,7 @@ def summary_json(profile: Profile, *, hottest: int = 10) -> str:
             {
                 "instance": path.instance,
                 "stack": list(path.stack),
-                "kind": path.kind.value,
+                "kind": str(path.kind),
                 "cycles": path.cycles,
                 "file": path.position.file if path.position else None,
                 "line": path.position.line if path.position else None,
@@ -233,7 +233,7 @@ def _hottest(summary: Summary, width: int) -> list[RenderableType]:
         table.add_row(
             number(path.cycles),
             percent(path.share),
-            Text(path.kind.value, style=_KIND_STYLE.get(path.kind, "")),
+            Text(str(path.kind), style=_KIND_STYLE.get(path.kind, "")),
             Text(place(path.position, _LABEL // 2)),
             stack,
         )

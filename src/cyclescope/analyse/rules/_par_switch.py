@@ -42,7 +42,8 @@ def _site(facts: Facts, frame: Frame, paths: list[int], arms: int) -> Site | Non
     for path in paths:
         above = facts.of(facts.parent[path])
         own, often = _managing(facts, path), facts.times([path])
-        step = {Kind.CELL: often}.get(above.kind, 2 * often if above.detail == "par" else 0)
+        inside = 2 * often if above.detail == "par" else 0
+        step = often if above.kind is Kind.CELL else inside
         saving += max(own - step, 0)
         at_most += own + (often if above.kind is Kind.CONTROL else 0)
     # Conditions with a group of their own are worked out at once now, and would be in turn.

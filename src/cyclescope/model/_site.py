@@ -1,0 +1,96 @@
+"""Sites: the places of a program that matter to what its cycles are spent on, as types.
+
+Who knows the program writes them down (a source that has parsed it); counters point at them by
+number, advice reads them. An attribute that is not known is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cyclescope.model._frame import Position  # noqa: TC001 - `_types` reads the hints
+
+__all__ = ["SITES", "Access", "Barrier", "CallSite", "Lock", "Loop", "Site"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop.
+
+    Attributes:
+        function: in which it is.
+        position: of its first line.
+        trips: iterations of one execution, or the mean's floor where executions differ.
+        interval: cycles from one iteration's start to the next one's, as scheduled.
+        path: the call path of its own frame, -1 if it has none.
+    """
+
+    function: str
+    position: Position | None = None
+    trips: int | None = None
+    interval: int | None = None
+    path: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A read or write of an array.
+
+    Attributes:
+        function: in which it is.
+        array: its name.
+        position: of the expression.
+        writes: it is a write.
+        width: bytes that one access moves.
+        stride: bytes from one access to the next in the innermost loop around it.
+        dependence: iterations of that loop until an access that depends on this one.
+        loop: the number of that loop among the sites, -1 for none.
+    """
+
+    function: str
+    array: str
+    position: Position | None = None
+    writes: bool = False
+    width: int | None = None
+    stride: int | None = None
+    dependence: int | None = None
+    loop: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A critical section, or a lock's acquisition."""
+
+    function: str
+    name: str = ""
+    position: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """A place at which threads wait for each other."""
+
+    function: str
+    position: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A place that calls or starts another function, loop nest or unit."""
+
+    function: str
+    called: str
+    position: Position | None = None
+
+
+Site: TypeAlias = "Loop | Access | Lock | Barrier | CallSite"
+
+SITES: dict[str, type[Site]] = {
+    "loop": Loop,
+    "access": Access,
+    "lock": Lock,
+    "barrier": Barrier,
+    "call": CallSite,
+}
+"""Kinds of site by their names in a file."""
