@@ -15,8 +15,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cyclescope.model import (
+    Activity,
     Anomaly,
-    Frame,
     Kind,
     Meta,
     Position,
@@ -25,6 +25,7 @@ from cyclescope.model import (
     Series,
     Severity,
 )
+from meaning import CAUSES, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -181,7 +182,8 @@ def register_series(track: str, name: str, metric: str, updates: np.ndarray, tot
     starts = np.concatenate(([0], updates + 1)).astype(np.int64)
     ends = np.concatenate((starts[1:], [max(total, starts[-1] + 1)])).astype(np.int64)
     values = np.arange(len(starts), dtype=np.int64) % (2 if metric == "par done" else 5)
-    return Series(track, name, metric, "state", -1, starts, ends, values)
+    meaning = {"activity": Activity.CONTROL, "cause": CAUSES[metric]}
+    return Series(track, name, metric, "state", -1, starts, ends, values, **meaning)
 
 
 def machine_profile(machine: Machine, depth: int, meta: Meta, idle: int = 1) -> Profile:

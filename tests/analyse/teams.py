@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder
+from meaning import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cyclescope.analyse import activations, check, design_overhead, parse_limit
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder
+from cyclescope.model import Kind, Meta, Profile, ProfileBuilder
+from meaning import Frame
 
 from ..strategies import calyx_profiles, large_profile
 from ..views.switch import switch_profile

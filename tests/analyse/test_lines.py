@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from cyclescope.analyse import WORK, at_level, design_overhead, levels, line_cycles
 from cyclescope.errors import InputError
 from cyclescope.model import (
-    Frame,
     Kind,
     Meta,
     Position,
@@ -27,6 +26,7 @@ from cyclescope.model import (
     scaled_weights,
 )
 from cyclescope.views import source_text
+from meaning import Frame
 from strategies import calyx_profiles
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from cyclescope.analyse import match_paths, plain_name
 from cyclescope.analyse._match import _greedy
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder
+from meaning import Frame
 
 from ..strategies import calyx_profiles
 from .teams import team_profile, team_profiles

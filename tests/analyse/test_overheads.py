@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cyclescope.analyse import _steps, design_overhead, instance_overheads
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series
+from meaning import Frame
 
 from ..strategies import calyx_profiles, register_series
 

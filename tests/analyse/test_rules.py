@@ -18,7 +18,8 @@ from cyclescope.analyse._texts import c_loops
 from cyclescope.analyse.rules._memory import _consecutive
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.calyx import CalyxOptions, profile_program
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series, load
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, Series, load
+from meaning import Frame
 
 from ..strategies import calyx_profiles
 

@@ -7,7 +7,8 @@ from fractions import Fraction
 from hypothesis import given, settings
 
 from cyclescope.analyse import places, summarise
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder
+from meaning import Frame
 
 from ..strategies import calyx_profiles
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import activations, table
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, spans
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, spans
+from meaning import Frame
 
 from ..strategies import calyx_profiles
 

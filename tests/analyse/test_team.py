@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from cyclescope.analyse import LOST_STATES, design_overhead, summarise, team
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, Series
 from cyclescope.views import TABLE_FORMATS, summary_json, summary_text, team_view, waits_view
+from meaning import Frame
 
 STATES = ("idle", "running", "critical", "spinning")
 

@@ -7,7 +7,8 @@ import pytest
 
 from cyclescope.analyse import advise
 from cyclescope.analyse.rules._threads import terms
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, Series
+from meaning import Frame
 
 HEAD = "void k(float *A) {\n#pragma omp target\n{\n"  # the region is in line 2
 LOAD, WORK = (

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from cyclescope.errors import LawError
 from cyclescope.model import (
     CallPaths,
-    Frame,
     Kind,
     Meta,
     Position,
@@ -22,6 +21,7 @@ from cyclescope.model import (
     Series,
     check_laws,
 )
+from meaning import Frame
 from strategies import calyx_profiles
 
 MAIN = Frame(Kind.CELL, "main", "main")

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from cyclescope.errors import DataError
 from cyclescope.model import (
-    Frame,
     Kind,
     Meta,
     Profile,
@@ -19,6 +18,7 @@ from cyclescope.model import (
     profile_of_threads,
 )
 from cyclescope.model import _threads as module
+from meaning import Frame
 
 META = Meta("hls", "x")
 NAMES = ("idle", "running", "waiting")

@@ -7,7 +7,8 @@ import random
 import numpy as np
 from hypothesis import strategies as st
 
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, Series
+from meaning import Frame
 from strategies import HOSTILE
 
 STATES = ("idle", "running", "critical", "spinning")

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 import cyclescope
 from cyclescope.cli import main
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Ints, Kind, Meta, Profile, ProfileBuilder, spans
+from cyclescope.model import Ints, Kind, Meta, Profile, ProfileBuilder, spans
 from cyclescope.views import paraver_companions, write_paraver
+from meaning import Frame
 from strategies import calyx_profiles
 
 from ..views.switch import switch_profile

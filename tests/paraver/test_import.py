@@ -20,7 +20,6 @@ from cyclescope.analyse import summarise
 from cyclescope.cli import main
 from cyclescope.errors import DataError
 from cyclescope.model import (
-    Frame,
     Kind,
     Meta,
     Profile,
@@ -32,6 +31,7 @@ from cyclescope.model import (
 )
 from cyclescope.traces import import_paraver
 from cyclescope.views import paraver_companions, write_paraver
+from meaning import Frame
 
 from ..views.switch import switch_profile
 from .grammar import check_trace

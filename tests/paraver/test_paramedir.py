@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import paraver_companions, write_paraver
+from meaning import Frame
 
 from .profiles import STATES
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from cyclescope.model import (
     Anomaly,
-    Frame,
     Kind,
     Meta,
     Position,
@@ -15,6 +14,7 @@ from cyclescope.model import (
     Series,
     Severity,
 )
+from meaning import Frame
 
 from ..strategies import register_series
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import Diff, diff
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, scaled_weights
+from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, scaled_weights
 from cyclescope.views import (
     diff_flamegraph,
     diff_html,
@@ -24,6 +24,7 @@ from cyclescope.views import (
     diff_text,
 )
 from cyclescope.views._diff import signed
+from meaning import Frame
 
 from ..strategies import calyx_profiles
 from .browser import CHROMIUM

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.model import (
-    Frame,
     Kind,
     Meta,
     Profile,
@@ -26,6 +25,7 @@ from cyclescope.model import (
 )
 from cyclescope.views import flamegraph
 from cyclescope.views._text import visible
+from meaning import Frame
 
 from ..strategies import HOSTILE, calyx_profiles
 from .browser import CHROMIUM, QUIET, scratch

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import assume, given, settings
 
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Meta, Position, Profile, ProfileBuilder
+from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder
 from cyclescope.views import lines_view, print_source, source_svg, source_text
+from meaning import Frame
 from strategies import HOSTILE, calyx_profiles
 
 

@@ -11,7 +11,6 @@ import pytest
 from cyclescope.analyse import cycle_classes, line_cycles, summarise, table
 from cyclescope.model import (
     Area,
-    Frame,
     Gap,
     Kind,
     Meta,
@@ -25,6 +24,7 @@ from cyclescope.model import (
 )
 from cyclescope.views import write_report
 from cyclescope.views._text import number, percent
+from meaning import Frame
 
 from ..strategies import large_profile
 from .browser import CHROMIUM

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cyclescope.analyse import advise
-from cyclescope.model import Frame, Gap, Kind, Meta, Position, Profile, ProfileBuilder, Rung
+from cyclescope.model import Gap, Kind, Meta, Position, Profile, ProfileBuilder, Rung
 from cyclescope.views._text import visible
+from meaning import Frame
 
 from ..strategies import HOSTILE, large_profile
 from .browser import CHROMIUM

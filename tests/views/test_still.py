@@ -14,9 +14,10 @@ from hypothesis import given, settings
 
 from cyclescope.analyse import design_overhead
 from cyclescope.errors import InputError
-from cyclescope.model import Area, Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Area, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import comparison, timeline_svg, write_timeline
 from cyclescope.views._still import _coverage
+from meaning import Frame
 from strategies import calyx_profiles, large_profile
 
 

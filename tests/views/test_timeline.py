@@ -20,10 +20,11 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
 )
 
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import write_timeline
 from cyclescope.views._lanes import rows
 from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets, varint
+from meaning import Frame
 
 from ..strategies import calyx_profiles
 from .golden import check_golden

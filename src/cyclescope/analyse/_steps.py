@@ -45,11 +45,10 @@ class Steps:
 
 
 def _causes(profile: Profile) -> list[str]:
-    """The causes that control registers stand for, known ones first."""
+    """The causes that control registers stand for: Calyx's two, then others by name."""
+    calyx = [Cause.FSM.value, Cause.PAR_DONE.value]
     found = {s.cause for s in profile.series if _is_register(s)}
-    order = [cause.value for cause in Cause]
-    known = {cause: order.index(cause) for cause in found if cause in order}
-    return sorted(found, key=lambda cause: (known.get(cause, len(order)), cause))[:_MOST_CAUSES]
+    return [*calyx, *sorted(found.difference(calyx))][:_MOST_CAUSES]
 
 
 def _is_register(series: Series) -> bool:
