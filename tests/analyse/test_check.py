@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import activations, check, design_overhead, parse_limit
+from cyclescope.analyse import Use, account, activations, check, design_overhead, parse_limit
 from cyclescope.errors import InputError
-from cyclescope.model import Kind, Meta, Profile, ProfileBuilder
+from cyclescope.model import Activity, Kind, Meta, Profile, ProfileBuilder
 from meaning import Frame
 
 from ..strategies import calyx_profiles, large_profile
@@ -32,7 +32,9 @@ def sound(**meta: object) -> Profile:
         ("cycles<=1,000", True),
         ("useful >= 33.3%", True),
         ("useful >= 33.4 %", False),
-        ("overhead < 6.5", True),
+        ("lost < 6.5", True),
+        ("control < 6.5", True),
+        ("control(other) <= 50%", True),
         ("cycles(main) == 9", True),
         ("cycles( main.s1 ) == 1", True),
         ("times(main/read) == 1", True),
@@ -51,9 +53,12 @@ def test_budgets(text: str, holds: bool) -> None:
 @settings(max_examples=30)
 @given(calyx_profiles(), st.sampled_from(["<=", ">=", "<", ">", "==", "!="]))
 def test_figures_are_those_of_the_analyses(found: Profile, sign: str) -> None:
-    overhead = design_overhead(found)
-    for name in ("cycles", "useful", "overhead", "fsm", "par_done", "both", "other"):
-        figure = getattr(overhead, name)
+    whole = account(found)
+    figures = {"cycles": found.cycles, "useful": whole.useful, "lost": whole.total - whole.useful}
+    for name in ("fsm", "par done", "both", "other"):
+        use = Use(Activity.CONTROL, name)
+        figures[name.replace(" ", "_")] = figures[f"control({name})"] = whole.parts.get(use, 0)
+    for name, figure in figures.items():
         *_, finding = check(found, [f"{name} {sign} {figure}"])
         assert finding.measured == figure
         assert finding.passed is (sign in ("<=", ">=", "=="))
@@ -128,7 +133,7 @@ def test_lost_data_fails_if_asked_to() -> None:
         ("cycles = 9", "not a limit"),
         ("cylces <= 9", "no figure cylces"),
         ("times <= 9", "no figure times"),
-        ("useful(main) <= 9", "no figure useful"),
+        ("useful(main) <= 9", "no figure useful of a frame"),
         ("cycles() <= 9", "name a frame"),
         ("times(main/read) <= 9%", "no share"),
         ("times(main/raed) <= 9", "main/read"),
@@ -190,5 +195,5 @@ def test_states_of_threads_have_budgets() -> None:
     found = check(profile, ["spinning <= 10%", "spinning <= 9%", "running == 16", "idle == 0"])
     assert [one.passed for one in found[1:]] == [True, False, True, True]
     assert found[1].detail == "2 of 20 (10.0 %)"
-    with pytest.raises(InputError, match="has no threads"):
+    with pytest.raises(InputError, match="has no figure spinning"):
         check(large_profile(3), ["spinning <= 5%"])

@@ -7,7 +7,8 @@ leaves of the call tree in its track, whose frames say so; counters tell some of
 - in a cycle of control, the registers that take a step are the cause;
 - of a track's cycles of work, those that a counter of waiting counts were none.
 
-*Useful* is work over the account, *lost* is everything else, by activity and cause.
+*Useful* is work over the account, *lost* is everything else, by activity and cause. A cell instance
+has an account of its own: of the cycles in which it is active, by the leaves below it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cyclescope.analyse._steps import bits_at, causes_of_bits, steps, trees_at, windows
-from cyclescope.model import Activity, Cause, Ints, Profile, tree_cycles
+from cyclescope.model import Activity, Cause, Ints, Kind, Profile, tree_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from cyclescope.model import Series
 
-__all__ = ["WORK", "Account", "Use", "account", "uses_of_paths"]
+__all__ = [
+    "WORK",
+    "Account",
+    "Use",
+    "UsesOverTime",
+    "account",
+    "accounts_of_instances",
+    "possible_uses",
+    "uses_of_paths",
+    "uses_over_time",
+]
 
 _ORDER = {activity: rank for rank, activity in enumerate(Activity)}
 _CAUSES = {cause.value: rank for rank, cause in enumerate(Cause)}
@@ -55,13 +68,14 @@ WORK = Use(Activity.WORK)
 
 @dataclass(frozen=True)
 class Account:
-    """Where all units of a profile went.
+    """Where all units of a profile, or of an instance, went.
 
     Attributes:
         unit: of what: `cycles`, or `thread-cycles`, `process-cycles`.
         tracks: the call path of each track; none for a single root.
         uses: all that occur, work first, in the order of `Use.rank`.
-        of_track: units of each use, shape (tracks or 1, uses); each row sums to the run's cycles.
+        of_track: units of each use, shape (tracks or 1, uses); a row of a profile sums to the
+            run's cycles, that of an instance to those in which it is active.
     """
 
     unit: str
@@ -100,8 +114,108 @@ class Account:
 
 def account(profile: Profile) -> Account:
     """Say where every unit of a profile went."""
-    found = _Account(profile)
-    return found.result()
+    work = _Uses(profile)
+    tracks, inside = _tracks(profile)
+    of_trees = work.of_trees(inside, max(len(tracks), 1))
+    rows = np.zeros((of_trees.shape[1], len(work.uses)), dtype=np.int64)
+    weights = tree_cycles(profile)
+    for row, column in zip(rows, of_trees.T, strict=True):
+        np.add.at(row, column, weights)
+    if not tracks:
+        work.split_control([of_trees[:, 0]], [lambda _: True], rows)
+    for series in work.waiting:
+        track = int(inside[series.path]) if series.path >= 0 else -1
+        if track >= 0:
+            units = int(series.value.sum())
+            rows[track, work.number[WORK]] -= units
+            rows[track, work.number[_use(series)]] += units
+    kinds = {str(profile.frame_of(path).kind) for path in tracks}
+    unit = f"{kinds.pop()}-cycles" if len(kinds) == 1 else "track-cycles" if kinds else "cycles"
+    return work.account(unit, tracks, rows)
+
+
+def accounts_of_instances(profile: Profile) -> dict[str, Account]:
+    """The account of each cell instance, in order of first mention, by its dotted name.
+
+    A cell that waits for its own control is lost however busy the rest of the design is.
+    """
+    work = _Uses(profile)
+    members: dict[str, int] = {}
+    above: list[frozenset[int]] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        inherited = above[parent] if parent >= 0 else frozenset()
+        if profile.frame_of(path).kind is Kind.CELL:
+            own = members.setdefault(profile.instances[path], len(members))
+            inherited |= {own}
+        above.append(inherited)
+    of_trees = np.full((len(profile.forest), len(members)), -1, dtype=np.int64)
+    for number in range(len(members)):
+        inside = np.array([0 if number in mine else -1 for mine in above], dtype=np.int64)
+        of_trees[:, number] = work.of_trees(inside, 1, none=-1)[:, 0]
+    weights = tree_cycles(profile)
+    rows = np.zeros((len(members), len(work.uses)), dtype=np.int64)
+    for row, column in zip(rows, of_trees.T, strict=True):
+        np.add.at(row, column[column >= 0], weights[column >= 0])
+    within = [_in_instance(name) for name in members]
+    work.split_control(list(of_trees.T), within, rows)
+    return {
+        name: work.account("cycles", (), rows[number : number + 1])
+        for name, number in members.items()
+    }
+
+
+def _in_instance(instance: str) -> Callable[[str], bool]:
+    return lambda track: track == instance or track.startswith(f"{instance}.")
+
+
+@dataclass(frozen=True, slots=True)
+class UsesOverTime:
+    """What each cycle of a single root is for; runs follow each other from 0 without a gap.
+
+    Attributes:
+        uses: all that occur, in the order of `Use.rank`.
+        cycles: length of each run, shape (runs,).
+        index: its use, an index into `uses`, shape (runs,); neighbours differ.
+    """
+
+    uses: tuple[Use, ...]
+    cycles: Ints
+    index: Ints
+
+    def totals(self) -> dict[Use, int]:
+        """Cycles of each use; they sum to the run's."""
+        totals = np.zeros(len(self.uses), dtype=np.int64)
+        np.add.at(totals, self.index, self.cycles)
+        return dict(zip(self.uses, totals.tolist(), strict=True))
+
+
+def uses_over_time(profile: Profile) -> UsesOverTime:
+    """Say of every cycle what it is for, as `account` counts it. Of a profile without tracks."""
+    work = _Uses(profile)
+    inside = np.zeros(len(profile.call_paths), dtype=np.int64)
+    of_trees = work.of_trees(inside, 1)[:, 0]
+    nothing = np.empty(0, dtype=np.int64)
+    lengths, found = [nothing], [nothing]
+    for first, last in windows(profile):
+        tree = trees_at(profile, first, last)
+        uses = work.refined(of_trees[tree], bits_at(work.steps, lambda _: True, first, last))
+        edge = np.flatnonzero(np.concatenate(([True], uses[1:] != uses[:-1])))
+        lengths.append(np.diff(np.append(edge, len(uses))))
+        found.append(uses[edge])
+    cycles, index = np.concatenate(lengths), np.concatenate(found)
+    if len(index):
+        # Neighbours of one use meet where two windows do.
+        first_of = np.flatnonzero(np.concatenate(([True], index[1:] != index[:-1])))
+        cycles, index = np.add.reduceat(cycles, first_of), index[first_of]
+    kept = sorted({work.number[WORK], *np.unique(index).tolist()})
+    place = np.zeros(len(work.uses), dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    return UsesOverTime(tuple(work.uses[n] for n in kept), cycles, place[index])
+
+
+def possible_uses(profile: Profile) -> list[Use]:
+    """All uses that a profile's frames and counters may show, in the order of `Use.rank`."""
+    return _Uses(profile).uses
 
 
 def uses_of_paths(profile: Profile) -> list[Use]:
@@ -119,8 +233,16 @@ def uses_of_paths(profile: Profile) -> list[Use]:
     return result
 
 
-def _tracks(profile: Profile) -> tuple[list[int], Ints]:
-    """The paths that are tracks, and for each path which of them it is in (-1: none)."""
+def _use(series: Series) -> Use:
+    """What a counter of waiting counts."""
+    return Use(Activity.WAITING, str(series.cause) or Cause.OTHER.value)
+
+
+def _tracks(profile: Profile) -> tuple[tuple[int, ...], Ints]:
+    """The paths that are tracks, and for each path which of them it is in (-1: none).
+
+    Without any, everything is in one.
+    """
     tracks: list[int] = []
     inside: list[int] = []
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
@@ -129,97 +251,81 @@ def _tracks(profile: Profile) -> tuple[list[int], Ints]:
             tracks.append(path)
         else:
             inside.append(inside[parent] if parent >= 0 else -1)
-    return tracks, np.array(inside, dtype=np.int64)
+    if not tracks:
+        return (), np.zeros(len(profile.call_paths), dtype=np.int64)
+    return tuple(tracks), np.array(inside, dtype=np.int64)
 
 
-class _Account:
-    """The work in hand: classes are numbered in the order of `Use.rank`."""
+class _Uses:
+    """All uses that a profile may show, numbered in the order in which they count side by side."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
-        self.tracks, self.inside = _tracks(profile)
-        if not self.tracks:
-            self.inside = np.zeros(len(profile.call_paths), dtype=np.int64)
-        of_path = uses_of_paths(profile)
         self.steps = steps(profile)
+        self.waiting = [s for s in profile.series if s.activity is Activity.WAITING and s.summed]
+        of_path = uses_of_paths(profile)
         causes = causes_of_bits(profile)
-        if self.tracks:
-            causes = []
-        refined = {Use(Activity.CONTROL, cause) for cause in causes if cause}
-        counted = {
-            Use(Activity.WAITING, str(series.cause) or Cause.OTHER.value)
-            for series in self.waiting()
-        }
-        every = {WORK, Use(Activity.IDLE), *of_path, *refined, *counted}
+        named = {Use(Activity.CONTROL, cause) for cause in causes if cause} if self.steps else set()
+        every = {WORK, Use(Activity.IDLE), *of_path, *named, *map(_use, self.waiting)}
         self.uses = sorted(every, key=lambda use: use.rank)
         self.number = {use: number for number, use in enumerate(self.uses)}
-        self.of_path = np.array([self.number[use] for use in of_path], dtype=np.int64)
-        self.of_bits = np.array(
-            [self.number[Use(Activity.CONTROL, cause)] if cause else -1 for cause in causes],
-            dtype=np.int64,
+        self._of_path = np.array([self.number[use] for use in of_path], dtype=np.int64)
+        self._control = np.array([use.activity is Activity.CONTROL for use in self.uses])
+        self._of_bits = np.array(
+            [self.number.get(Use(Activity.CONTROL, cause), -1) if cause else -1 for cause in causes]
         )
-
-    def waiting(self) -> Iterator[Series]:
-        """The counters that tell waiting apart from work."""
-        for series in self.profile.series:
-            if series.activity is Activity.WAITING and series.summed:
-                yield series
-
-    def of_trees(self) -> Ints:
-        """The use of each track in each tree: shape (trees, tracks or 1)."""
-        profile, forest = self.profile, self.profile.forest
-        idle = self.number[Use(Activity.IDLE)]
-        tracks = max(len(self.tracks), 1)
-        result = np.full((len(forest), tracks), idle, dtype=np.int64)
-        parent, active = profile.call_paths.parent, forest.path
+        forest, parent = profile.forest, profile.call_paths.parent
         owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
         # One number for each (tree, path), ascending; a leaf is no active path's parent.
         key = owner * (len(parent) + 1)
-        inner = parent[active] >= 0
-        leaf = np.ones(len(active), dtype=np.bool_)
-        leaf[np.searchsorted(key + active, (key + parent[active])[inner])] = False
-        leaf &= self.inside[active] >= 0
-        at, which = owner[leaf], active[leaf]
-        # Numbers are in the order in which uses count side by side.
-        chosen = np.full((len(forest), tracks), len(self.uses), dtype=np.int64)
-        np.minimum.at(chosen, (at, self.inside[which]), self.of_path[which])
-        there = chosen < len(self.uses)
-        result[there] = chosen[there]
-        return result
+        inner = parent[forest.path] >= 0
+        leaf = np.ones(len(forest.path), dtype=np.bool_)
+        leaf[np.searchsorted(key + forest.path, (key + parent[forest.path])[inner])] = False
+        self._owner, self._leaf = owner[leaf], forest.path[leaf]
 
-    def result(self) -> Account:
-        """The account."""
-        profile = self.profile
-        of_trees = self.of_trees()
-        weights = tree_cycles(profile)
-        rows = np.zeros((of_trees.shape[1], len(self.uses)), dtype=np.int64)
-        for track, column in enumerate(of_trees.T):
-            np.add.at(rows[track], column, weights)
-        if not self.tracks:
-            self._split_control(of_trees[:, 0], rows[0])
-        for series in self.waiting():
-            track = int(self.inside[series.path]) if series.path >= 0 else -1
-            if track >= 0:
-                units = int(series.value.sum())
-                use = Use(Activity.WAITING, str(series.cause) or Cause.OTHER.value)
-                rows[track, self.number[WORK]] -= units
-                rows[track, self.number[use]] += units
-        kept = [n for n, use in enumerate(self.uses) if use == WORK or rows[:, n].any()]
-        uses = tuple(self.uses[n] for n in kept)
-        kinds = {str(profile.frame_of(path).kind) for path in self.tracks}
-        unit = f"{kinds.pop()}-cycles" if len(kinds) == 1 else "track-cycles" if kinds else "cycles"
-        return Account(unit, tuple(self.tracks), uses, rows[:, kept])
+    def of_trees(self, inside: Ints, tracks: int, *, none: int | None = None) -> Ints:
+        """The use of each track in each tree: shape (trees, tracks).
 
-    def _split_control(self, of_trees: Ints, row: Ints) -> None:
-        """Name the causes of cycles of control, where registers take a step in them."""
+        Args:
+            inside: for each path the track that it is in, -1 for none.
+            tracks: how many there are.
+            none: what to give where a track has no leaf; idle if not told.
+        """
+        chosen = np.full((len(self.profile.forest), tracks), len(self.uses), dtype=np.int64)
+        there = inside[self._leaf] >= 0
+        owner, leaf = self._owner[there], self._leaf[there]
+        np.minimum.at(chosen, (owner, inside[leaf]), self._of_path[leaf])
+        nothing = self.number[Use(Activity.IDLE)] if none is None else none
+        return np.where(chosen < len(self.uses), chosen, nothing)
+
+    def refined(self, uses: Ints, bits: NDArray[np.uint8]) -> Ints:
+        """Uses of cycles, those of control by the registers that take a step in them."""
+        named = self._of_bits[bits]
+        return np.where(self._control[uses] & (named >= 0), named, uses)
+
+    def split_control(
+        self, of_trees: list[Ints], within: list[Callable[[str], bool]], rows: Ints
+    ) -> None:
+        """Move cycles of control to the causes that registers name.
+
+        Args:
+            of_trees: for each account the use of each tree, -1 where it does not count.
+            within: for each which tracks' registers count.
+            rows: for each the cycles of each use; changed in place.
+        """
         if not self.steps:
             return
-        control = np.array([use.activity is Activity.CONTROL for use in self.uses])[of_trees]
+        control = [(uses >= 0) & self._control[uses] for uses in of_trees]
         for first, last in windows(self.profile):
             tree = trees_at(self.profile, first, last)
-            held = control[tree]
-            named = self.of_bits[bits_at(self.steps, lambda _: True, first, last)[held]]
-            before = of_trees[tree[held]]
-            known = named >= 0
-            row -= np.bincount(before[known], minlength=len(row))
-            row += np.bincount(named[known], minlength=len(row))
+            for uses, held, counts, row in zip(of_trees, control, within, rows, strict=True):
+                which = held[tree]
+                before = uses[tree[which]]
+                after = self.refined(before, bits_at(self.steps, counts, first, last)[which])
+                row -= np.bincount(before, minlength=len(row))
+                row += np.bincount(after, minlength=len(row))
+
+    def account(self, unit: str, tracks: tuple[int, ...], rows: Ints) -> Account:
+        """An account without uses that do not occur, but with work."""
+        kept = [n for n, use in enumerate(self.uses) if use == WORK or rows[:, n].any()]
+        return Account(unit, tracks, tuple(self.uses[n] for n in kept), rows[:, kept])

@@ -1,8 +1,9 @@
 """Limits on a profile: budgets that must hold, regressions that must not.
 
 cycles <= 1_400_000          a budget
-useful >= 30%                a share of the run's cycles
-spinning <= 5%               a state of its threads, of their thread-cycles
+useful >= 30%                a share of the account: of the run's cycles, or its tracks' cycles
+waiting(memory) <= 5%        an activity, or a part of it by its cause; the cause alone will do
+spinning <= 5%               a state of its threads
 longest(main.queue/push) < 8 of one frame in an instance
 cycles > +2%                 a regression, against another profile
 """
@@ -18,21 +19,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cyclescope._files import parse_number
+from cyclescope.analyse._account import Account, Use, account, possible_uses
 from cyclescope.analyse._activations import Activations, activations
 from cyclescope.analyse._contents import same_results
-from cyclescope.analyse._overheads import OVERHEADS, Overhead, design_overhead
-from cyclescope.analyse._team import Team, team
 from cyclescope.errors import InputError
-from cyclescope.model import Kind, Profile, Severity
+from cyclescope.model import Activity, Cause, Kind, Profile, Severity, active_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = ["Finding", "Limit", "check", "parse_limit"]
 
-_RUN = ("cycles", "useful", "overhead", *OVERHEADS)
-_STATES = ("running", "critical", "spinning", "idle")
+_RUN = ("cycles", "useful", "lost")
 _FRAME = ("cycles", "times", "shortest", "longest")
+_CAUSES = frozenset(cause.value for cause in Cause)
+_ACTIVITIES = {activity.value: activity for activity in Activity}
 _OPERATORS: dict[str, Callable[[Fraction | float, Fraction], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -52,10 +53,10 @@ class Limit:
     Attributes:
         text: as it was written, without superfluous blanks.
         metric: what is compared.
-        of: the frame it is asked of, empty for the whole run.
+        of: the frame it is asked of, or the cause of an activity; empty for the whole run.
         operator: one of `<= >= == != < >`.
         value: the number; per cent if `percent` says so.
-        percent: of the run's cycles, or of the other profile's figure if `relative`.
+        percent: of the account, or of the other profile's figure if `relative`.
         relative: it is the change since another profile that is compared.
     """
 
@@ -110,16 +111,15 @@ def parse_limit(text: str, *, relative: bool = False) -> Limit:
     if form is None or value is None:
         raise InputError(f"{shown}: not a limit; write it like '{example}'")
     metric, of = form[1], " ".join((form[2] or "").split())
-    known = _FRAME if form[2] is not None else (*_RUN, *_STATES)
-    if metric not in known:
-        other = " (of the run)" if form[2] is None else " (of a frame)"
-        raise InputError(f"{shown}: no figure {metric}{other}; there are {', '.join(known)}")
+    if form[2] is not None and metric not in (*_FRAME, *_ACTIVITIES):
+        known = ", ".join((*_FRAME, *_ACTIVITIES))
+        raise InputError(f"{shown}: no figure {metric} of a frame; there are {known}")
     if form[2] is not None and not of:
         raise InputError(f"{shown}: name a frame between the brackets, such as main.queue/push")
     if relative and not value[1]:
         raise InputError(f"{shown}: a change needs a sign; write it like '{example}'")
     percent = bool(value[3])
-    if percent and not relative and metric not in (*_RUN, *_STATES):
+    if percent and not relative and form[2] is not None and metric in _FRAME:
         raise InputError(f"{shown}: {metric} is no share of the run; write a number without %")
     try:
         number = parse_number(value[2].replace("_", "").replace(",", ""))
@@ -225,31 +225,66 @@ class _Figures:
         self.profile = profile
 
     def get(self, limit: Limit) -> int:
+        metric = limit.metric
+        if metric in _ACTIVITIES:
+            activity = _ACTIVITIES[metric]
+            if not limit.of:
+                return self._account.of(activity)
+            return self._account.parts.get(Use(activity, limit.of.replace("_", " ")), 0)
         if limit.of:
             found = self._find(limit)
             fields = {"cycles": "total"}
-            return int(getattr(found, fields.get(limit.metric, limit.metric)))
-        if limit.metric in _STATES:
-            return self._threads(limit).states.get(limit.metric, 0)
-        return int(getattr(self._overhead, limit.metric))
+            return int(getattr(found, fields.get(metric, metric)))
+        if metric == "cycles":
+            return self.profile.cycles
+        if metric in ("useful", "lost"):
+            useful = self._account.useful
+            return useful if metric == "useful" else self._account.total - useful
+        return self._named(limit)
+
+    def _named(self, limit: Limit) -> int:
+        """A cause, or a state of threads: names that the profile gives."""
+        name = limit.metric.replace("_", " ")
+        uses = [use for use in self._uses if use.cause == name]
+        if len(uses) > 1:
+            ways = " or ".join(f"{use.activity.value}({use.cause})" for use in uses)
+            raise InputError(f"{limit.text}: {name} is the cause of several; write {ways}")
+        if uses:
+            return self._account.parts.get(uses[0], 0)
+        if name in self._states:
+            return self._states[name]
+        if name in _CAUSES:
+            return 0
+        known = [*_RUN, *_ACTIVITIES, *(use.cause.replace(" ", "_") for use in self._uses)]
+        known += [state.replace(" ", "_") for state in self._states]
+        there = ", ".join(dict.fromkeys(word for word in known if word))
+        raise InputError(
+            f"{limit.text}: {self.profile.meta.title} has no figure {name}; there are {there}"
+        )
 
     def whole(self, limit: Limit) -> int:
-        """What a share is of: the run's cycles, or those of all its threads."""
-        each = len(self._threads(limit).members) if limit.metric in _STATES else 1
-        return self.profile.cycles * each
-
-    def _threads(self, limit: Limit) -> Team:
-        if self._team is None:
-            raise InputError(f"{limit.text}: {self.profile.meta.title} has no threads")
-        return self._team
+        """What a share is of: the account; for `cycles` the run's."""
+        return self.profile.cycles if limit.metric == "cycles" else self._account.total
 
     @cached_property
-    def _team(self) -> Team | None:
-        return team(self.profile)
+    def _account(self) -> Account:
+        return account(self.profile)
 
     @cached_property
-    def _overhead(self) -> Overhead:
-        return design_overhead(self.profile)
+    def _uses(self) -> list[Use]:
+        """All uses that the profile's frames and counters may show, whether they occur or not."""
+        return possible_uses(self.profile)
+
+    @cached_property
+    def _states(self) -> dict[str, int]:
+        """Cycles of all tracks in each state, by its name."""
+        cycles = active_cycles(self.profile).tolist()
+        result: dict[str, int] = {}
+        for path, spent in enumerate(cycles):
+            frame = self.profile.frame_of(path)
+            if frame.kind is Kind.STATE:
+                result[frame.name] = result.get(frame.name, 0) + spent
+        return result
 
     @cached_property
     def _frames(self) -> dict[str, list[Activations]]:

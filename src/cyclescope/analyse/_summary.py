@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from cyclescope.analyse._overheads import Overhead, design_overhead
+from cyclescope.analyse._account import Account, account
 from cyclescope.analyse._places import places
 from cyclescope.analyse._team import Team, team
 from cyclescope.model import Ints, Kind, Meta, Position, Profile, tree_cycles
@@ -49,7 +49,7 @@ class Summary:
 
     meta: Meta
     cycles: int
-    overhead: Overhead
+    account: Account
     hottest: tuple[HotPath, ...]
     team: Team | None = None
 
@@ -97,7 +97,7 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     return Summary(
         meta=profile.meta,
         cycles=profile.cycles,
-        overhead=design_overhead(profile),
+        account=account(profile),
         hottest=tuple(paths),
         team=threads,
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.analyse import OVERHEADS, Summary, summarise
+from cyclescope.analyse import Summary, summarise
 from cyclescope.model import Kind, Profile, Severity
 from cyclescope.views._team import team_json, team_text
 from cyclescope.views._text import clip, nanoseconds, number, percent, place, visible
+from cyclescope.views._uses import SHADES, use_style
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -16,15 +18,10 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-__all__ = ["CLASSES", "print_summary", "summary_json", "summary_text"]
+    from cyclescope.analyse import Account
 
-CLASSES = {
-    "useful": ("useful", "green"),
-    "fsm": ("FSM update", "red"),
-    "par_done": ("par-done update", "magenta"),
-    "both": ("FSM and par-done update", "bright_red"),
-    "other": ("other control", "bright_black"),
-}
+__all__ = ["print_summary", "summary_json", "summary_text"]
+
 _KIND_STYLE: dict[Kind | str, str] = {
     Kind.CELL: "magenta",
     Kind.CONTROL: "red",
@@ -37,11 +34,11 @@ _SEVERITY_STYLE = {Severity.INFO: "", Severity.DATA_LOSS: "yellow", Severity.ERR
 def summary_json(profile: Profile, *, hottest: int = 10) -> str:
     """The summary as one JSON object, ASCII only, keys in a fixed order.
 
-    Keys: `title`, `source`, `cycles`, `useful`, `overhead` (by kind: `fsm`, `par_done`, `both`,
-    `other`), `complete`, `stop_reason`, `period_ps`, `hottest` (each `instance`, `stack`
-    inside it, `kind`, `cycles`,
-    `file`, `line`), `anomalies` (each `name`, `severity`, `count`, `detail`); of a run of threads
-    also `threads` (`states` in thread-cycles, `balance`, `efficiency`, `members`, `waits`).
+    Keys: `title`, `source`, `cycles`, `account` (`unit`, `total`), `useful`, `lost` (by use, such
+    as `control: fsm` or `waiting: memory`; with `useful` they sum to the account's total),
+    `complete`, `stop_reason`, `period_ps`, `hottest` (each `instance`, `stack` inside it, `kind`,
+    `cycles`, `file`, `line`), `anomalies` (each `name`, `severity`, `count`, `detail`); of a run of
+    threads also `threads` (`states` in thread-cycles, `balance`, `efficiency`, `members`, `waits`).
     """
     summary = summarise(profile, hottest=hottest)
     meta = summary.meta
@@ -49,8 +46,9 @@ def summary_json(profile: Profile, *, hottest: int = 10) -> str:
         "title": meta.title,
         "source": meta.source,
         "cycles": summary.cycles,
-        "useful": summary.overhead.useful,
-        "overhead": summary.overhead.by_kind(),
+        "account": {"unit": summary.account.unit, "total": summary.account.total},
+        "useful": summary.account.useful,
+        "lost": {use.label: units for use, units in summary.account.lost.items()},
         "complete": meta.complete,
         "stop_reason": meta.stop_reason,
         "period_ps": meta.period_ps,
@@ -124,10 +122,10 @@ def _render(console: Console, profile: Profile, hottest: int) -> None:
 
     summary = summarise(profile, hottest=hottest)
     parts: list[RenderableType] = [_head(summary), *_notices(summary)]
+    if summary.cycles:
+        parts += ["", _bar(summary.account, console.width - 4), "", _uses(summary.account)]
     if summary.cycles and summary.team is not None:
-        parts += ["", *team_text(summary.team, summary.meta.period_ps, console.width - 4)]
-    elif summary.cycles:
-        parts += ["", _bar(summary, console.width - 4), "", _classes(summary)]
+        parts += ["", *team_text(summary.team, summary.meta.period_ps)]
     if summary.hottest:
         parts += ["", *_hottest(summary, console.width - 4)]
     for part in parts:
@@ -174,43 +172,38 @@ def _notices(summary: Summary) -> list[RenderableType]:
     return lines
 
 
-def _parts(summary: Summary) -> list[tuple[str, str, int]]:
-    """(name, style, cycles) of each class, useful first."""
-    counts = {"useful": summary.overhead.useful, **summary.overhead.by_kind()}
-    return [(*CLASSES[key], counts[key]) for key in ("useful", *OVERHEADS)]
-
-
 _LABEL = 60  # columns: generated names can be as long as a page
-_SHADES = "█▓▒░·"
 
 
-def _bar(summary: Summary, width: int) -> RenderableType:
-    """A bar of the classes; shades tell them apart where there are no colours."""
+def _bar(account: Account, width: int) -> RenderableType:
+    """A bar of the uses; shades tell them apart where there are no colours."""
     from rich.text import Text
 
     text = Text(no_wrap=True)
     done = drawn = 0
-    for (_, style, cycles), shade in zip(_parts(summary), _SHADES, strict=True):
-        done += cycles
-        until = done * width // summary.cycles
-        text.append(shade * (until - drawn), style=style)
+    for (use, units), shade in zip(account.parts.items(), cycle(SHADES), strict=False):
+        done += units
+        until = done * width // account.total
+        text.append(shade * (until - drawn), style=use_style(use).terminal)
         drawn = until
     return text
 
 
-def _classes(summary: Summary) -> Table:
+def _uses(account: Account) -> Table:
+    """Units and share of each use; of tracks also what the units are, and the sum."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     for justify in ("left", "right", "right"):
         table.add_column(justify=justify)
-    for (name, style, cycles), shade in zip(_parts(summary), _SHADES, strict=True):
-        if cycles or name == "useful":
-            label = Text(f"{shade} ", style=style)
-            label.append(name, style="default")
-            share = percent(summary.share(cycles))
-            table.add_row(label, number(cycles), share)
+    for (use, units), shade in zip(account.parts.items(), cycle(SHADES), strict=False):
+        style = use_style(use)
+        label = Text(f"{shade} ", style=style.terminal)
+        label.append(clip(visible(style.name), _LABEL), style="default")
+        table.add_row(label, number(units), percent(account.share(units)))
+    if account.tracks:
+        table.add_row(Text(f"  {account.unit}", style="dim"), number(account.total), "")
     return table
 
 

@@ -131,8 +131,8 @@ def _team(profile: Profile) -> Team:
     return found
 
 
-def team_text(team: Team, period_ps: int | None, width: int) -> list[RenderableType]:
-    """The parts of the summary that a run of threads has instead of control overheads."""
+def team_text(team: Team, period_ps: int | None) -> list[RenderableType]:
+    """The parts of the summary that only a run of threads has."""
     from rich.text import Text
 
     title = Text(f"{len(team.members)} threads", style="bold")
@@ -141,7 +141,7 @@ def team_text(team: Team, period_ps: int | None, width: int) -> list[RenderableT
         f"efficiency {percent(team.efficiency)} (busy)",
         style="not bold",
     )
-    parts: list[RenderableType] = [_bar(team, width), "", title, _members(team)]
+    parts: list[RenderableType] = [title, _members(team)]
     if any(row.rate for row in _rates(team)):
         parts += ["", Text("Work and roofs", style="bold"), _roofs(team, period_ps)]
     if team.waits:
@@ -156,21 +156,6 @@ def _states(team: Team) -> dict[str, int]:
     order = {name: place for place, name in enumerate(_ORDER)}
     items = team.states.items()
     return dict(sorted(items, key=lambda item: order.get(item[0], -1)))
-
-
-def _bar(team: Team, width: int) -> RenderableType:
-    from rich.text import Text
-
-    text = Text(no_wrap=True)
-    everything = len(team.members) * team.cycles
-    shades = iter("█▓▒░·" * len(team.states))
-    done = drawn = 0
-    for state, cycles in _states(team).items():
-        done += cycles
-        until = done * width // everything
-        text.append(next(shades) * (until - drawn), style=_STYLE.get(state, ""))
-        drawn = until
-    return text
 
 
 def _members(team: Team) -> Table:
