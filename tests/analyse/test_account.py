@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import Use, account, design_overhead
+from cyclescope.analyse import Use, account
 from cyclescope.model import (
     CONTROL,
     WORK,
@@ -26,6 +26,7 @@ from cyclescope.model import (
     load,
     save,
 )
+from meaning import design_overhead
 
 WORKING, IDLE = Use(Activity.WORK), Use(Activity.IDLE)
 

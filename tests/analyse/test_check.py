@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import Use, account, activations, check, design_overhead, parse_limit
+from cyclescope.analyse import Use, account, activations, check, parse_limit
 from cyclescope.errors import InputError
 from cyclescope.model import Activity, Kind, Meta, Profile, ProfileBuilder
-from meaning import Frame
+from meaning import Frame, design_overhead
 
 from ..strategies import calyx_profiles, large_profile
 from ..views.switch import switch_profile

@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 
 import cyclescope.analyse._steps as steps
-from cyclescope.analyse import cycle_classes, design_overhead
+from cyclescope.analyse import cycle_classes
 from cyclescope.model import Meta, Profile, ProfileBuilder
+from meaning import design_overhead
 
 from ..strategies import calyx_profiles, large_profile
 from ..views.switch import switch_profile

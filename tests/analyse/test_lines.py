@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import WORK, at_level, design_overhead, levels, line_cycles
+from cyclescope.analyse import WORK, at_level, levels, line_cycles
 from cyclescope.errors import InputError
 from cyclescope.model import (
     Kind,
@@ -26,7 +26,7 @@ from cyclescope.model import (
     scaled_weights,
 )
 from cyclescope.views import source_text
-from meaning import Frame
+from meaning import Frame, design_overhead
 from strategies import calyx_profiles
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import _steps, design_overhead, instance_overheads
+from cyclescope.analyse import _steps
 from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series
-from meaning import Frame
+from meaning import Frame, design_overhead, instance_overheads
 
 from ..strategies import calyx_profiles, register_series
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope.analyse import LOST_STATES, design_overhead, summarise, team
+from cyclescope.analyse import LOST_STATES, summarise, team
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, Series
 from cyclescope.views import TABLE_FORMATS, summary_json, summary_text, team_view, waits_view
-from meaning import Frame
+from meaning import Frame, design_overhead
 
 STATES = ("idle", "running", "critical", "spinning")
 

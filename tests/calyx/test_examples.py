@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.analyse import design_overhead
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.model import Kind, Profile
+from meaning import design_overhead
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calyx"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse import design_overhead, table
+from cyclescope.analyse import table
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.model import Kind
+from meaning import design_overhead
 
 if TYPE_CHECKING:
     from pathlib import Path

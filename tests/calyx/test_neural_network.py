@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cyclescope.analyse import instance_overheads, table
+from cyclescope.analyse import table
 from cyclescope.calyx import CalyxRun, profile_program
 from cyclescope.model import Kind, check_laws
+from meaning import instance_overheads
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "calyx" / "neural_network" / "generate.py"
 EXAMPLE = runpy.run_path(str(SCRIPT))

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.analyse import design_overhead, table
+from cyclescope.analyse import table
 from cyclescope.calyx import profile_program, verify_program
 from cyclescope.model import Kind, Profile, active_cycles, check_laws
+from meaning import design_overhead
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.analyse import design_overhead
 from cyclescope.calyx import profile_program
 from cyclescope.model import check_laws
+from meaning import design_overhead
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "calyx" / "packet_scheduler"
 

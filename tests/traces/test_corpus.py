@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.analyse import design_overhead
 from cyclescope.model import check_laws, tree_cycles
 from cyclescope.traces import import_petal, import_signals
+from meaning import design_overhead
 from traces.runs import CORPUS, HELD, MISSING, REMOVED, as_the_original, read_folded
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.analyse import design_overhead
 from cyclescope.errors import DataError
 from cyclescope.model import Severity, check_laws
 from cyclescope.traces import import_petal
 from cyclescope.views import folded
+from meaning import design_overhead
 from traces.design import (
     CYCLES,
     FOLDED,

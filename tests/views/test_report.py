@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cyclescope.analyse import advise, design_overhead, table
+from cyclescope.analyse import advise, table
 from cyclescope.model import Bank, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import EMBED, write_report
 from cyclescope.views._report_data import pack
 from cyclescope.views._text import visible
-from meaning import Frame
+from meaning import Frame, design_overhead
 
 from ..strategies import HOSTILE, calyx_profiles, large_profile
 from .switch import switch_profile

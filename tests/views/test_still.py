@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cyclescope.analyse import design_overhead
 from cyclescope.errors import InputError
 from cyclescope.model import Area, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import comparison, timeline_svg, write_timeline
 from cyclescope.views._still import _coverage
-from meaning import Frame
+from meaning import Frame, design_overhead
 from strategies import calyx_profiles, large_profile
 
 

@@ -1,23 +1,24 @@
 # The names of the room, for type checkers and for `__init__.py`, which imports on first use.
 
-from ._account import Account, Use, account, uses_of_paths
+from ._account import (
+    WORK,
+    Account,
+    Use,
+    UsesOverTime,
+    account,
+    accounts_of_instances,
+    uses_of_paths,
+    uses_over_time,
+)
 from ._activations import Activations, Key, activations
 from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
-from ._classes import CycleClasses, cycle_classes
 from ._climb import climb, climb_calyx
 from ._contents import SameResults, same_results
 from ._diff import Change, Diff, Spot, diff
 from ._ladder import Gap, Rung, bounds_ladder, calyx_ladder, thread_ladder, thread_time
 from ._lines import Line, line_cycles
 from ._match import match_paths, plain_name
-from ._overheads import (
-    OVERHEADS,
-    WORK,
-    Overhead,
-    design_overhead,
-    instance_overheads,
-)
 from ._places import places
 from ._query import QUERY_TABLES, Answer, query, query_parquet
 from ._source_levels import at_level, levels, located
@@ -30,7 +31,6 @@ from .rules import RULES, Advice, Rule, Site, advise
 __all__ = [
     "BLOCK_COST",
     "LOST_STATES",
-    "OVERHEADS",
     "QUERY_TABLES",
     "RULES",
     "WORK",
@@ -40,7 +40,6 @@ __all__ = [
     "Answer",
     "AreaRow",
     "Change",
-    "CycleClasses",
     "Diff",
     "Finding",
     "Gap",
@@ -50,7 +49,6 @@ __all__ = [
     "Line",
     "Member",
     "Moves",
-    "Overhead",
     "Roof",
     "Row",
     "Rule",
@@ -61,8 +59,10 @@ __all__ = [
     "Summary",
     "Team",
     "Use",
+    "UsesOverTime",
     "Wait",
     "account",
+    "accounts_of_instances",
     "activations",
     "advise",
     "area_table",
@@ -72,10 +72,7 @@ __all__ = [
     "check",
     "climb",
     "climb_calyx",
-    "cycle_classes",
-    "design_overhead",
     "diff",
-    "instance_overheads",
     "levels",
     "line_cycles",
     "located",
@@ -93,4 +90,5 @@ __all__ = [
     "thread_ladder",
     "thread_time",
     "uses_of_paths",
+    "uses_over_time",
 ]

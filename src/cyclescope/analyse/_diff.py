@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cyclescope.analyse._account import Account, Use, account
 from cyclescope.analyse._contents import same_results
 from cyclescope.analyse._match import match_paths, plain_name
-from cyclescope.analyse._overheads import OVERHEADS, design_overhead
 from cyclescope.analyse._places import places
-from cyclescope.analyse._team import team
 from cyclescope.model import Kind, Position, Profile, scaled_weights, tree_cycles
 
 if TYPE_CHECKING:
@@ -100,8 +99,8 @@ class Diff:
         before, after: the profiles.
         partner: for each path of `before` its counterpart in `after`, or -1.
         changes: what differs, most cycles first. Their `own` sum to `after` minus `before`.
-        classes: cycles by class (`useful`, then the kinds of overhead), before and after; where
-            both have threads, thread-cycles by state.
+        accounts: of both.
+        uses: units of each use before and after.
         settings: compiler options, inputs and tools that differ, by name, before and after.
         results: whether they computed the same; None if one of them does not say.
     """
@@ -110,7 +109,8 @@ class Diff:
     after: Profile
     partner: tuple[int, ...]
     changes: tuple[Change, ...]
-    classes: dict[str, tuple[int, int]]
+    accounts: tuple[Account, Account]
+    uses: dict[Use, tuple[int, int]]
     settings: dict[str, tuple[str, str]]
     results: SameResults | None = None
 
@@ -130,25 +130,22 @@ class Diff:
 def diff(before: Profile, after: Profile) -> Diff:
     """Compare two profiles of one design, or of two versions of it."""
     partner = match_paths(before, after)
+    accounts = account(before), account(after)
     return Diff(
         before=before,
         after=after,
         partner=partner,
         changes=tuple(_changes(before, after, partner)),
-        classes=_classes(before, after),
+        accounts=accounts,
+        uses=_uses(*accounts),
         settings=_settings(before, after),
         results=same_results(before, after),
     )
 
 
-def _classes(before: Profile, after: Profile) -> dict[str, tuple[int, int]]:
-    threads = team(before), team(after)
-    if threads[0] is not None and threads[1] is not None:
-        first, second = threads[0].states, threads[1].states
-        return {name: (first.get(name, 0), second.get(name, 0)) for name in {**first, **second}}
-    old, new = design_overhead(before), design_overhead(after)
-    names = ("useful", *OVERHEADS)
-    return {name: (getattr(old, name), getattr(new, name)) for name in names}
+def _uses(old: Account, new: Account) -> dict[Use, tuple[int, int]]:
+    every = sorted({*old.parts, *new.parts}, key=lambda use: use.rank)
+    return {use: (old.parts.get(use, 0), new.parts.get(use, 0)) for use in every}
 
 
 def _settings(before: Profile, after: Profile) -> dict[str, tuple[str, str]]:

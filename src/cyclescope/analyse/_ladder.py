@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse._overheads import design_overhead
+from cyclescope.analyse._account import account
 from cyclescope.model import Gap, Kind, Rung
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _ABOUT = {
     "groups": "groups that work one after another, beyond what the bound counts",
     "conditions": "control: groups that only compute the condition of an if or a while",
     "fsm": "control: a state register takes a step",
-    "par_done": "control: an arm of a par is noted as done",
+    "par done": "control: an arm of a par is noted as done",
     "both": "control: both in one cycle",
     "other": "control: neither",
 }
@@ -186,11 +186,11 @@ def calyx_ladder(bounds: Bounds, measured: Profile) -> tuple[Rung, ...]:
         bounds: of the kernel, with the latencies of the design's units, and with detail.
         measured: a run of the design.
     """
-    overhead = design_overhead(measured)
+    whole = account(measured)
     conditions = _conditions(measured)
-    work = overhead.useful - conditions - bounds.absolute.cycles
+    work = whole.useful - conditions - bounds.absolute.cycles
     gaps = {"groups" if work >= 0 else "overlap": work, "conditions": conditions}
-    gaps |= overhead.by_kind()
+    gaps |= {use.cause: cycles for use, cycles in whole.lost.items()}
     return (*bounds_ladder(bounds), Rung("the design", measured.cycles, _gaps(gaps)))
 
 
@@ -220,7 +220,7 @@ def _add(rungs: list[Rung], name: str, cycles: int, cause: str) -> None:
 _LABELS = {
     "conditions": "control: conditions",
     "fsm": "control: steps of state registers",
-    "par_done": "control: arms of a par",
+    "par done": "control: arms of a par",
     "both": "control: steps and arms",
     "other": "control: other",
     "barrier": "imbalance at barriers",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from cyclescope.analyse._overheads import WORK
+from cyclescope.analyse._account import WORK, uses_of_paths
 from cyclescope.analyse._source_levels import levels, position_at
-from cyclescope.analyse._team import LOST_STATES, team
+from cyclescope.analyse._team import team
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Profile, scaled_weights, tree_cycles
 
@@ -117,15 +117,14 @@ _Place = tuple[str, int] | None
 def _count(profile: Profile, of_path: list[_Place]) -> tuple[dict[_Place, int], dict[_Place, int]]:
     """For each place the cycles in which it was active, and those with work below it."""
     parents = profile.call_paths.parent.tolist()
-    works = [frame.kind in WORK for frame in profile.catalog]
-    frame = profile.call_paths.frame.tolist()
+    uses = uses_of_paths(profile)
     active: dict[_Place, int] = {}
     useful: dict[_Place, int] = {}
     for tree, cycles in enumerate(tree_cycles(profile).tolist()):
         paths = profile.forest[tree].tolist()
         inner = {parents[path] for path in paths}
         # A caller stands before what it calls: upwards, each path knows of all below it.
-        busy = {path for path in paths if path not in inner and works[frame[path]]}
+        busy = {path for path in paths if path not in inner and uses[path] == WORK}
         for path in reversed(paths):
             if path in busy:
                 busy.add(parents[path])
@@ -144,6 +143,7 @@ def _count_threads(
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
         above = thread[parent] if parent >= 0 else -1
         thread.append(path if profile.frame_of(path).kind is Kind.THREAD else above)
+    uses = uses_of_paths(profile)
     active: dict[_Place, int] = {}
     useful: dict[_Place, int] = {}
     for tree, cycles in enumerate(tree_cycles(profile).tolist()):
@@ -152,8 +152,8 @@ def _count_threads(
             if thread[path] >= 0:
                 below.setdefault(thread[path], []).append(path)
         for root, paths in below.items():
-            frames = [profile.frame_of(path) for path in paths]
-            lost = any(f.kind is Kind.STATE and f.name in LOST_STATES for f in frames)
+            inner = {int(profile.call_paths.parent[path]) for path in paths}
+            lost = all(uses[path] != WORK for path in paths if path not in inner)
             for place in {of_path[path] for path in (*profile.lineage(root), *paths)}:
                 active[place] = active.get(place, 0) + cycles
                 if not lost:

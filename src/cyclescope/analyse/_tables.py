@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from cyclescope.analyse._account import Account, accounts_of_instances
 from cyclescope.analyse._activations import Activations, Key, activations
 from cyclescope.analyse._constant import DECLARED, constant_frames
-from cyclescope.analyse._overheads import Overhead, instance_overheads
 from cyclescope.model import Frame, Kind, Position, Profile
 
 __all__ = ["Row", "table"]
@@ -29,7 +29,7 @@ class Row:
         share: `cycles` of the run's total, exact.
         could_be_static: every activation of what the text defines here took equally long, in
             whatever instance and place, and it is not static yet (Petal, 8.1).
-        useful, overhead: for cells, how their active cycles divide; None for other kinds.
+        account: for cells, of their active cycles; None for other kinds.
     """
 
     instance: str
@@ -40,7 +40,7 @@ class Row:
     longest: int
     share: Fraction
     could_be_static: bool
-    overhead: Overhead | None
+    account: Account | None
 
     @property
     def average(self) -> Fraction | None:
@@ -56,7 +56,7 @@ class Row:
 def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
     """Rows for every frame of that kind, most cycles first; never active ones last."""
     measured = activations(profile, kind)
-    overheads = instance_overheads(profile) if kind is Kind.CELL else {}
+    accounts = accounts_of_instances(profile) if kind is Kind.CELL else {}
     keys: list[Key] = list(measured)
     seen = {frame for frame, _ in keys}
     keys += [
@@ -79,7 +79,7 @@ def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
                 longest=what.longest,
                 share=Fraction(what.total, total) if total else Fraction(0),
                 could_be_static=what.times > 0 and frame in constant,
-                overhead=overheads.get(instance),
+                account=accounts.get(instance),
             )
         )
     # Keys stand in order of first mention, which the stable sort keeps among equals.

@@ -108,7 +108,7 @@ def figures_of(profile: Profile) -> dict[str, int]:
         InputError: the run was stopped before its end, or left a memory that is wrong; its figures
             mean nothing.
     """
-    from cyclescope.analyse import OVERHEADS, area_table, design_overhead
+    from cyclescope.analyse import account, area_table
     from cyclescope.model import Severity
 
     if not profile.meta.complete:
@@ -117,9 +117,13 @@ def figures_of(profile: Profile) -> dict[str, int]:
     if any(memory.wrong for memory in profile.meta.memories):
         what = next(a.detail for a in profile.meta.anomalies if a.severity is Severity.ERROR)
         raise InputError(f"wrong memories: {what}")
-    overhead = design_overhead(profile)
-    figures = {name: int(getattr(overhead, name)) for name in
-               ("cycles", "useful", "overhead", *OVERHEADS)}  # fmt: skip
+    whole = account(profile)
+    figures = {
+        "cycles": profile.cycles,
+        "useful": whole.useful,
+        "lost": whole.total - whole.useful,
+        **{use.label: units for use, units in whole.lost.items()},
+    }
     if profile.areas:
         from cyclescope.model import Kind
 

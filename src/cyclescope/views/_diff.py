@@ -7,7 +7,6 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.views._summary import CLASSES
 from cyclescope.views._text import (
     clip,
     markdown_cell,
@@ -17,6 +16,7 @@ from cyclescope.views._text import (
     visible,
     width_of,
 )
+from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def diff_text(found: Diff, *, top: int = 20) -> str:
         parts.append(f"  {name:6}  {number(profile.cycles):>13}  {title}{stopped}")
     parts += [f"  {line}" for line in (*_results(found), *_settings(found))]
     if not found.empty:
-        parts += ["", *_aligned(_classes(found))]
+        parts += ["", *_aligned(_uses(found))]
         parts += ["", *_aligned(_changes(found, top, full=False)), *_rest(found, top)]
     return "\n".join(parts) + "\n"
 
@@ -84,7 +84,7 @@ def diff_markdown(found: Diff, *, top: int = 20) -> str:
     notes = (*_titles(found), *_results(found), *_settings(found))
     lines += [f"- {markdown_cell(line)}" for line in notes]
     if not found.empty:
-        lines += ["", *_table(_classes(found)), "", *_table(_changes(found, top, full=True))]
+        lines += ["", *_table(_uses(found)), "", *_table(_changes(found, top, full=True))]
         lines += ["", *map(markdown_cell, _rest(found, top))] if _rest(found, top) else []
     return "\n".join(lines) + "\n"
 
@@ -93,8 +93,8 @@ def diff_json(found: Diff) -> str:
     """Everything as one JSON object, ASCII only.
 
     Keys: `before` and `after` (each `title`, `cycles`, `complete`, `wrong` memories), `cycles` (the
-    difference), `classes` (name → [before, after]), `settings` (name → [before, after]), `memories`
-    (null, or names: `compared`, `differing`, `other_data` before the runs), `changes`: each
+    difference), `account` ([before, after], each `unit`, `total`), `uses` (such as `control: fsm` →
+    [before, after]), `settings` (name → [before, after]), `memories` (null, or names: `compared`, `differing`, `other_data` before the runs), `changes`: each
     `status`, `own` and `own_exact` (cycles at its end, after minus before; the exact ones sum to
     `cycles`), `active`, and `before` and `after` (null, or `instance`, `stack`, `kind`, `own`,
     `active`, `file`, `line`).
@@ -110,7 +110,8 @@ def diff_json(found: Diff) -> str:
     }
     result |= {
         "cycles": found.cycles,
-        "classes": {name: list(pair) for name, pair in found.classes.items()},
+        "account": [{"unit": one.unit, "total": one.total} for one in found.accounts],
+        "uses": {use.label: list(pair) for use, pair in found.uses.items()},
         "settings": {name: list(pair) for name, pair in found.settings.items()},
         "memories": None if found.results is None else asdict(found.results),
         "changes": [
@@ -133,7 +134,7 @@ def diff_tables(found: Diff, top: int) -> tuple[list[str], list[Grid], list[str]
     notes = [*_titles(found), *_results(found), *_settings(found)]
     if found.empty:
         return notes, [], []
-    return notes, [_classes(found), _changes(found, top, full=True)], _rest(found, top)
+    return notes, [_uses(found), _changes(found, top, full=True)], _rest(found, top)
 
 
 DIFF_FORMATS = ("text", "markdown", "json", "html")
@@ -200,17 +201,14 @@ def _settings(found: Diff) -> list[str]:
     return [clip(line, 3 * _TITLE) for line in lines]
 
 
-def _classes(found: Diff) -> Grid:
-    threads = not found.classes.keys() <= CLASSES.keys()
-    everything = sum(old for old, _ in found.classes.values()) if threads else found.before.cycles
-    heading = "thread-cycles" if threads else "cycles"
-    rows = [[heading, " before", " after", " change", " of the run"]]
-    for name, (old, new) in found.classes.items():
+def _uses(found: Diff) -> Grid:
+    whole = found.accounts[0]
+    rows = [[whole.unit, " before", " after", " change", " of the run"]]
+    for use, (old, new) in found.uses.items():
         if old or new:
             change = new - old
-            title = visible(name) if threads else CLASSES[name][0]
-            rows.append([title, number(old), number(new), signed(change),
-                         _share(change, everything)])  # fmt: skip
+            rows.append([visible(use_style(use).name), number(old), number(new), signed(change),
+                         _share(change, whole.total)])  # fmt: skip
     return rows
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse import design_overhead
+from cyclescope.analyse import account
 from cyclescope.model import Frame, Kind, Profile, active_cycles
 from cyclescope.views._stacks import Stacks, stacks
 from cyclescope.views._svg import Svg
@@ -208,9 +208,9 @@ class _Writer:
         bare = "Bare stretch above a box: it called nothing there"
         if Kind.CONTROL not in self._kinds():
             return f"{bare}."
-        lost = design_overhead(self._profile)
-        share = percent(Fraction(lost.overhead, lost.cycles))
-        return f"{bare}. Control overhead: {number(lost.overhead)} cycles ({share} of the run)."
+        whole = account(self._profile)
+        lost = whole.total - whole.useful
+        return f"{bare}. Lost: {number(lost)} {whole.unit} ({percent(whole.share(lost))})."
 
     def _legend(self) -> Iterator[tuple[str, str]]:
         for kind in self._kinds():

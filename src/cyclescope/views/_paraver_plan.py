@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse import WORK
 from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._text import clip, visible
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ACTIVITY", "STATES", "EventType", "Plan", "plan"]
 
 # The first four are what the hardware's two bits say (paper, section IV-B).
+_WORK = (Kind.GROUP, Kind.PRIMITIVE, Kind.PROCESS, Kind.STAGE)
 STATES = ("Idle", "Running", "Critical", "Spinning", "Control")
 """States with a number of their own; `Control` is a cell that is active but does no work."""
 
@@ -180,7 +180,7 @@ def _states(profile: Profile, entries: _Entries, rows: int) -> tuple[Ints, list[
         state[entries.tree[which], entries.row[which]] = number
     which = entries.of_kind(Kind.STATE)
     state[entries.tree[which], entries.row[which]] = of_path[entries.path[which]]
-    which = entries.of_kind(*WORK) & entries.leaves(of_rows=False)
+    which = entries.of_kind(*_WORK) & entries.leaves(of_rows=False)
     tree, path = entries.tree[which], entries.path[which]
     cells = entries.kind == Kind.CELL
     while len(path):

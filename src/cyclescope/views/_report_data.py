@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cyclescope.analyse import CycleClasses, advise, area_table, cycle_classes, levels, table
+from cyclescope.analyse import advise, area_table, levels, table, uses_over_time
 from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
@@ -218,14 +218,23 @@ def _classes(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
         names = [_shown(name) for name in states]
         of_path = arrays.add(np.array(of, dtype=np.int64))
         return {"threads": {"names": names, "count": threads, "of": of_path}}
-    classes: CycleClasses = cycle_classes(profile)
+    found = uses_over_time(profile)
     return {
         "classes": {
-            "names": list(classes.names),
-            "cycles": arrays.add(classes.cycles),
-            "index": arrays.add(classes.index),
+            "names": [_PAGE.get(use.label, use.label) for use in found.uses],
+            "cycles": arrays.add(found.cycles),
+            "index": arrays.add(found.index),
         }
     }
+
+
+_PAGE = {
+    "work": "useful",
+    "control: fsm": "fsm",
+    "control: par done": "par_done",
+    "control: both": "both",
+    "control: other": "other",
+}
 
 
 _Costs = tuple[int, int, int, int]
@@ -256,7 +265,7 @@ def _areas(profile: Profile) -> dict[tuple[bool, str], _Costs]:
 
 
 def _row(number: dict[Frame, int], row: Row, areas: dict[tuple[bool, str], _Costs]) -> list[Any]:
-    split = row.overhead
+    whole = row.account
     is_block = row.frame.kind in (Kind.GROUP, Kind.CONTROL)
     name = row.instance if row.frame.kind is Kind.CELL else f"{row.instance}.{row.frame.name}"
     return [
@@ -266,7 +275,7 @@ def _row(number: dict[Frame, int], row: Row, areas: dict[tuple[bool, str], _Cost
         row.cycles,
         row.shortest,
         row.longest,
-        split.useful if split is not None and row.cycles else None,
+        whole.useful if whole is not None and row.cycles else None,
         int(row.could_be_static),
         areas.get((is_block, name)),
     ]

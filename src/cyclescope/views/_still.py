@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse import design_overhead, moves, team
+from cyclescope.analyse import account, moves, team
 from cyclescope.model import Frame, Ints, Kind, Profile, Spans, spans
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._svg import Svg
@@ -208,11 +208,9 @@ class _Still:
     def _panel(self, panel: _Panel, y: float) -> float:
         profile, bands, top = panel.profile, panel.bands, y + 24
         title = f"{clip(visible(profile.meta.title), 70)} · {number(profile.cycles)} cycles"
-        threads, lost = team(profile), design_overhead(profile)
-        if threads is not None:
-            title += f", {percent(threads.efficiency)} of thread-cycles busy"
-        elif lost.overhead or any(one.metric in REGISTERS for one in profile.series):
-            title += f", {number(lost.overhead)} of them control overhead"
+        threads, whole = team(profile), account(profile)
+        title += f", {percent(whole.share(whole.useful))}"
+        title += f" of {whole.unit} useful" if whole.tracks else " useful"
         self._svg.leaf("text", title, x="8", y=str(y + 16), font_weight="bold")
         if threads is not None:
             self._legend(threads, y)

@@ -13,7 +13,6 @@ Columns (JSON and Parquet use these names; CSV too):
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.analyse import Row, table
@@ -22,14 +21,14 @@ from cyclescope.views._grid import CELL_WIDTH, GRID_FORMATS, Grid
 from cyclescope.views._text import number, percent, place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from cyclescope.analyse import Use
 
 __all__ = ["TABLE_FORMATS", "table_view"]
 
 TABLE_FORMATS = GRID_FORMATS
 """Names of the formats."""
-
-_SPLIT = ("useful", "fsm", "par_done", "both", "other")
 
 
 def table_view(profile: Profile, kind: Kind, fmt: str = "text") -> bytes:
@@ -44,13 +43,16 @@ def table_view(profile: Profile, kind: Kind, fmt: str = "text") -> bytes:
     Returns:
         The table, UTF-8 where it is text.
     """
-    form = Grid(_columns(kind), _schema(kind), lambda row: _record(row, kind))
-    return form.render(table(profile, kind), fmt)
+    rows = table(profile, kind)
+    accounts = [row.account for row in rows if row.account is not None]
+    lost = sorted({use for one in accounts for use in one.lost}, key=lambda use: use.rank)
+    form = Grid(_columns(kind, lost), _schema(kind, lost), lambda row: _record(row, kind, lost))
+    return form.render(rows, fmt)
 
 
-def _record(row: Row, kind: Kind) -> dict[str, Any]:
+def _record(row: Row, kind: Kind, lost: Sequence[Use]) -> dict[str, Any]:
     """A row as plain values: integers, and floats for `share` and `average`."""
-    position, average, split = row.position, row.average, row.overhead
+    position, average, whole = row.position, row.average, row.account
     record: dict[str, Any] = {
         "instance": row.instance,
         "name": row.frame.name,
@@ -66,7 +68,8 @@ def _record(row: Row, kind: Kind) -> dict[str, Any]:
         "average": float(average) if average is not None else None,
     }
     if kind is Kind.CELL:
-        record |= {name: getattr(split, name) if split else None for name in _SPLIT}
+        record["useful"] = whole.useful if whole else None
+        record |= {use.label: whole.parts.get(use, 0) if whole else None for use in lost}
     return record | {
         "could_be_static": row.could_be_static,
         "latency": row.frame.latency,
@@ -74,13 +77,13 @@ def _record(row: Row, kind: Kind) -> dict[str, Any]:
     }
 
 
-def _columns(kind: Kind) -> dict[str, Callable[[Row], str]]:
+def _columns(kind: Kind, lost: Sequence[Use]) -> dict[str, Callable[[Row], str]]:
     """What people read: heading → text of a row. Headings of numbers start with a space."""
 
     def useful(row: Row) -> str:
-        if row.overhead is None or not row.cycles:
+        if row.account is None or not row.cycles:
             return ""
-        return percent(Fraction(row.overhead.useful, row.overhead.cycles))
+        return percent(row.account.share(row.account.useful))
 
     columns: dict[str, Callable[[Row], str]] = {
         " cycles": lambda row: number(row.cycles),
@@ -92,14 +95,9 @@ def _columns(kind: Kind) -> dict[str, Callable[[Row], str]]:
     }
     if kind is Kind.CELL:
         columns[" useful"] = useful
-        for name, heading in (
-            ("fsm", " FSM"),
-            ("par_done", " par done"),
-            ("both", " both"),
-            ("other", " other"),
-        ):
-            columns[heading] = lambda row, name=name: (  # type: ignore[misc]
-                number(getattr(row.overhead, name)) if row.overhead else ""
+        for use in lost:
+            columns[f" {use.label}"] = lambda row, use=use: (  # type: ignore[misc]
+                number(row.account.parts.get(use, 0)) if row.account else ""
             )
     if kind in (Kind.CELL, Kind.GROUP, Kind.CONTROL):
         columns["static?"] = _static
@@ -120,7 +118,7 @@ def _static(row: Row) -> str:
     return "could be" if row.could_be_static else ""
 
 
-def _schema(kind: Kind) -> dict[str, type]:
+def _schema(kind: Kind, lost: Sequence[Use]) -> dict[str, type]:
     texts = dict.fromkeys(("instance", "name", "type", "component", "file"), str)
     schema: dict[str, type] = {
         **texts,
@@ -133,5 +131,5 @@ def _schema(kind: Kind) -> dict[str, type]:
         "average": float,
     }
     if kind is Kind.CELL:
-        schema |= dict.fromkeys(_SPLIT, int)
+        schema |= dict.fromkeys(("useful", *(use.label for use in lost)), int)
     return {**schema, "could_be_static": bool, "latency": int, "generated": bool}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from cyclescope.analyse._overheads import design_overhead
+from cyclescope.analyse._account import account
 from cyclescope.analyse.rules._dependences import chain, uses_of
 from cyclescope.analyse.rules._rule import Rule, Site, counted
 from cyclescope.model import Frame, Kind
@@ -37,7 +37,7 @@ def _find(facts: Facts) -> Iterable[Site]:
     # Arms of a `par` lose the same cycle side by side: together they save no more than the run
     # loses, whatever each of them would save alone.
     beside = sum(site.saving for site, hidden in found if hidden)
-    room = design_overhead(facts.profile).overhead
+    room = sum(account(facts.profile).lost.values())
     room = max(room - sum(site.saving for site, hidden in found if not hidden), 0)
     part = Fraction(min(room, beside), max(beside, 1))
     for site, hidden in found:
