@@ -24,7 +24,7 @@ def test_a_profile_does_not_differ_from_itself(found: Profile) -> None:
     assert same.empty
     assert same.cycles == 0
     assert not same.settings
-    assert all(old == new for old, new in same.classes.values())
+    assert all(old == new for old, new in same.uses.values())
 
 
 @settings(max_examples=40)
@@ -33,11 +33,9 @@ def test_changes_add_up_and_mirror(both: tuple[Profile, Profile]) -> None:
     one, two = both
     there, back = diff(one, two), diff(two, one)
     assert sum(change.own for change in there.changes) == there.cycles == two.cycles - one.cycles
-    # Classes divide a run's cycles, or those of each of its threads.
-    teams = team(one), team(two)
-    count = [len(t.members) if t and all(teams) else 1 for t in teams]
-    change = two.cycles * count[1] - one.cycles * count[0]
-    assert sum(new - old for old, new in there.classes.values()) == change
+    # Uses divide a run's cycles, or those of each of its tracks.
+    change = account(two).total - account(one).total
+    assert sum(new - old for old, new in there.uses.values()) == change
     # Two that share all but their side, one gone and one new, have no order of their own.
     swap = {"new": "gone", "gone": "new"}
     ahead = [(c.before, c.after, c.own, c.active, c.status) for c in there.changes]

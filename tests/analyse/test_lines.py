@@ -88,7 +88,7 @@ def test_lines_by_looking_at_every_cycle(profile: Profile) -> None:
                     if position.level == "calyx-py":
                         place = (position.file, position.line)
                         seen.add(place)
-                        if path not in parents and whole.frame_of(path).kind in WORK:
+                        if path not in parents and whole.frame_of(path).activity is Activity.WORK:
                             busy.add(place)
         for place in seen:
             active[place] = active.get(place, 0) + cycles

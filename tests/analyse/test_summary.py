@@ -20,7 +20,7 @@ def test_hottest_paths_descend_and_stay_below_the_total(profile: Profile) -> Non
     cycles = [path.cycles for path in summary.hottest]
     assert cycles == sorted(cycles, reverse=True)
     assert all(0 < c <= profile.cycles for c in cycles)
-    assert summary.cycles == profile.cycles == summary.overhead.cycles
+    assert summary.cycles == profile.cycles == summary.account.total
     everything = summarise(profile, hottest=10_000).hottest
     assert everything[: len(cycles)] == summary.hottest
     # In each cycle something is at the end of its path, and only groups do work there.

@@ -56,8 +56,8 @@ def test_every_frame_has_a_row_and_rows_are_sorted(profile: Profile) -> None:
         for row in rows:
             assert row.share == Fraction(row.cycles, profile.cycles)
             assert (row.average is None) == (row.times == 0)
-            if row.overhead is not None:
-                assert row.overhead.cycles == row.cycles
+            if row.account is not None:
+                assert row.account.total == row.cycles
 
 
 @settings(max_examples=40, deadline=None)

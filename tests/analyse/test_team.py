@@ -63,10 +63,10 @@ def test_states_sum_and_equal_a_walk_over_the_runs(data: st.DataObject) -> None:
             assert member.states.get(state, 0) == own
     assert 0 <= found.efficiency <= 1
     assert 0 < found.balance <= 1
-    # A cycle is useful if some thread gets something done, whatever loop it is in.
+    # A thread's cycle is useful if it gets something done, whatever loop it is in.
     lost = {STATES.index(state) for state in LOST_STATES & {*STATES}}
-    useful = sum(n for n, row in zip(cycles, rows, strict=True) if set(row) - lost)
-    assert design_overhead(profile).useful == useful
+    useful = sum(n * len([s for s in row if s not in lost]) for n, row in zip(cycles, rows, strict=True))
+    assert account(profile).useful == useful
 
 
 def test_balance_and_efficiency_of_a_lopsided_team() -> None:
@@ -191,7 +191,8 @@ def test_the_summary_shows_threads_instead_of_control() -> None:
     head = json.loads(summary_json(profile))
     assert head["threads"]["states"] == {"running": 30, "idle": 10, "spinning": 30, "critical": 10}
     assert head["cycles"] == 40
-    assert head["useful"] + sum(head["overhead"].values()) == 40
+    assert head["account"] == {"unit": "thread-cycles", "total": 80}
+    assert head["useful"] + sum(head["lost"].values()) == 80
 
 
 def test_no_threads_no_team() -> None:

@@ -122,7 +122,16 @@ def _renamed(profile: Profile, level: str) -> list[Frame]:
             words = (frame.detail if frame.kind is Kind.CONTROL else "", place, text)
             name = " ".join(word for word in words if word)
             only = replace(position, column=0)
-            result.append(Frame(frame.kind, name, frame.component, frame.detail, (only,)))
+            result.append(
+                replace(
+                    frame,
+                    name=name,
+                    positions=(only,),
+                    latency=None,
+                    generated=False,
+                    definition="",
+                )
+            )
         else:
             result.append(frame)
     return result
