@@ -262,6 +262,7 @@ class Core:
         # Paraver's states (paper, IV-B1): bit 0 running or spinning, bit 1 critical or spinning.
         spinning = m.wire("spinning", either(spins, n))
         critical = m.wire("critical", either(inside, n) & root.active.bits)
+        self.works: Expr = root.active.bits & ~spinning
         m.output("running", root.active.bits)
         m.output("state_low", (root.active.bits & ~critical) | spinning)
         m.output("state_high", critical | spinning)

@@ -7,21 +7,20 @@ operations and bytes at its ports; for each place where threads wait the thread-
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cyclescope.hls._machine_memory import BANKS
 from cyclescope.hls._peaks import peaks_of
+from cyclescope.hls._sites import Sites, position_of
 from cyclescope.hls._thread_states import STATES, state_frame, thread_frame
-from cyclescope.hls._waits import CAUSES, loses, place_of
-from cyclescope.model import Activity, Frame, Kind, Meta, Position, Profile, ProfileBuilder, Series
+from cyclescope.hls._waits import CAUSES, cause_of, loses, meaning_of, place_of, stalls
+from cyclescope.model import Activity, Frame, Kind, Meta, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cyclescope.c import Range
     from cyclescope.hls._machine import Machine
     from cyclescope.model import Ints
     from cyclescope.sim import Capture
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["profile_of"]
 
 _THREAD_COUNTERS = (
-    *((f"stalls_{c.replace(' ', '_')}", f"stalls: {c}", "stall", "cycles") for c in CAUSES),
     ("integers", "integer operations", "operations", "OP"),
     ("floats", "floating-point operations", "operations", "FLOP"),
     ("bytes_read", "bytes read", "bytes", "B"),
@@ -65,7 +63,8 @@ def profile_of(
     builder = ProfileBuilder()
     region = machine.region
     name = region.name
-    frame = Frame(Kind.CELL, name, name, positions=_positions(region.where), activity=Activity.IDLE)
+    where = (position_of(region.where),)
+    frame = Frame(Kind.CELL, name, name, positions=where, activity=Activity.IDLE)
     root = builder.path(-1, frame)
     columns = {}
     whole = -1
@@ -79,21 +78,37 @@ def profile_of(
     starts = np.cumsum(capture.run_cycles) - capture.run_cycles
     for t in range(team):
         which = capture.states[:, columns[t]][capture.run_state]
-        for signal, label, metric, unit in _THREAD_COUNTERS:
+        track, path = f"thread {t}", threads[t]
+        for cause in CAUSES:
+            signal = f"stalls_{cause.replace(' ', '_')}"
             totals = capture.values("thread_watch", signal).astype(np.int64)[which]
             builder.counter(
-                _series(f"thread {t}", label, metric, unit, threads[t], starts, totals, period)
+                _series(
+                    *(track, stalls(cause), "stall", "cycles", path, starts, totals, period),
+                    activity=meaning_of(cause),
+                    cause=cause.value,
+                )
             )
+        for signal, label, metric, unit in _THREAD_COUNTERS:
+            totals = capture.values("thread_watch", signal).astype(np.int64)[which]
+            builder.counter(_series(track, label, metric, unit, path, starts, totals, period))
     which = capture.states[:, whole][capture.run_state]
+    sites = Sites(name, machine.pipelines)
     places: dict[str, Ints] = {}
+    causes: dict[str, str] = {}
     for number, wait in enumerate(machine.waits):
         if loses(wait.node):
             label = place_of(wait.node)
             totals = capture.values("machine_watch", f"wait{number}").astype(np.int64)[which]
             places[label] = totals + places.get(label, 0)
+            causes[label] = cause_of(wait.node).value
     for label, totals in places.items():
         builder.counter(
-            _series(name, label, "stall", "thread cycles", root, starts, totals, period)
+            _series(
+                *(name, label, "stall", "thread cycles", root, starts, totals, period),
+                cause=causes[label],
+                site=sites.waits[label],
+            )
         )
     for bank in range(BANKS):
         totals = capture.values("machine_watch", f"row_misses{bank}").astype(np.int64)[which]
@@ -110,12 +125,7 @@ def profile_of(
         options=dict(options),
         peaks=peaks_of(machine.pipelines),
     )
-    return builder.build(meta, capture.run_cycles, trees)
-
-
-def _positions(where: Range) -> tuple[Position, ...]:
-    # The file's own name: equal programs give equal profiles in whatever folder they lie.
-    return (Position("c", Path(where.file).name, where.line, where.column),)
+    return builder.build(meta, capture.run_cycles, trees, sites=sites.every)
 
 
 def _trees(
@@ -161,7 +171,7 @@ def _paths(
             outer = next(p for p in machine.pipelines if _holds(p, pipe))
             if loops >> number & 1 and outer.graph in found:
                 frame = Frame(
-                    Kind.LOOP, pipe.graph.label, name, positions=_positions(pipe.graph.where)
+                    Kind.LOOP, pipe.graph.label, name, positions=(position_of(pipe.graph.where),)
                 )
                 found[pipe.graph] = builder.path(found[outer.graph], frame)
     return list(found.values())
@@ -181,6 +191,7 @@ def _series(
     starts: Ints,
     totals: Ints,
     period: int,
+    **meaning: Any,
 ) -> Series:
     """What was added to a total between the moments at which it was shown."""
     change = np.flatnonzero(np.diff(totals, prepend=0))
@@ -198,4 +209,5 @@ def _series(
         start=begin,
         end=moments,
         value=added,
+        **meaning,
     )

@@ -33,6 +33,8 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope._files import parse_json, read_bytes
 from cyclescope.errors import DataError
+from cyclescope.hls._waits import CAUSES, meaning_of, stalls
+from cyclescope.model import Activity, Cause, Site, site_from_json, site_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -63,7 +65,8 @@ _LEAST_PITCH = 40
 _COUNT_BITS = 8
 _SLACK = 4  # a sample may be late by three periods before a counter is full,
 _LATE = 1 << 12  # or by as many cycles as a busy memory can hold up a queue of lines
-_FORMAT, _VERSION = "cyclescope trace layout", 2
+_FORMAT, _VERSION = "cyclescope trace layout", 3
+_READ = (2, _VERSION)  # version 2 said nothing of what counters mean
 
 
 class LineKind(IntEnum):
@@ -98,20 +101,24 @@ class Counter:
     Attributes:
         name, metric, unit: as in `Series`; the metric's values are totals.
         scope: of what there is one each.
+        activity, cause, site: as in `Series`; the site is one of the layout's.
     """
 
     name: str
     metric: str
     unit: str
     scope: Scope
+    activity: Activity | None = None
+    cause: str = ""
+    site: int = -1
+
+
+def _stalls(cause: Cause) -> Counter:
+    return Counter(stalls(cause), "stall", "cycles", Scope.THREAD, meaning_of(cause), cause.value)
 
 
 COUNTERS = (
-    Counter("stalls: memory", "stall", "cycles", Scope.THREAD),
-    Counter("stalls: arbitration", "stall", "cycles", Scope.THREAD),
-    Counter("stalls: lock", "stall", "cycles", Scope.THREAD),
-    Counter("stalls: barrier", "stall", "cycles", Scope.THREAD),
-    Counter("stalls: inner loop", "stall", "cycles", Scope.THREAD),
+    *(_stalls(cause) for cause in CAUSES),
     Counter("integer operations", "operations", "OP", Scope.THREAD),
     Counter("floating-point operations", "operations", "FLOP", Scope.THREAD),
     Counter("bytes read", "bytes", "B", Scope.THREAD),
@@ -175,6 +182,7 @@ class TraceLayout:
         region: the name of what runs.
         where: its file, line and column in the source; None if unknown.
         round: turns of a round, in which all indices are asked for their totals once.
+        sites: the places of the program at which counters count.
     """
 
     title: str
@@ -190,6 +198,7 @@ class TraceLayout:
     where: tuple[str, int, int] | None = None
     round: int = 0
     periods: tuple[int, ...] = ()
+    sites: tuple[Site, ...] = ()
 
     @property
     def record_bits(self) -> int:
@@ -228,6 +237,7 @@ class TraceLayout:
     def to_json(self) -> str:
         """As text, for whoever reads a dump."""
         head = {"format": _FORMAT, "version": _VERSION, **asdict(self)}
+        head["sites"] = [site_to_json(site) for site in self.sites]
         return json.dumps(head, indent=1) + "\n"
 
     def check(self, where: str = "trace layout") -> None:
@@ -260,6 +270,7 @@ class TraceLayout:
             good &= 0 <= place.turn < max(self.round, 1) and 1 <= place.source.scale <= 1 << 16
             if place.source.counter.scope is Scope.THREAD:
                 good &= 0 <= place.source.index < self.threads
+            good &= -1 <= place.source.counter.site < len(self.sites)
             if not good and not problem:
                 problem = f"the place of {place.source.counter.name} {place.source.index}"
             taken[place.line] = place.low + place.width
@@ -289,6 +300,7 @@ def make_layout(
     peaks: Mapping[str, int] | None = None,
     region: str = "region",
     where: tuple[str, int, int] | None = None,
+    sites: Iterable[Site] = (),
 ) -> TraceLayout:
     """Give each source a place: in a line those of one turn and one period share a slot.
 
@@ -320,6 +332,7 @@ def make_layout(
         peaks=dict(peaks or {}),
         region=region,
         where=where,
+        sites=tuple(sites),
     )
     form.check()
     for source in listed:
@@ -367,9 +380,10 @@ def read_layout(path: Path) -> TraceLayout:
         raise DataError(f"{path}: is no JSON; give the layout that the run wrote") from error
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise DataError(f"{path}: is no trace layout; give the one that the run wrote")
-    if head.get("version") != _VERSION:
+    if head.get("version") not in _READ:
         raise DataError(
-            f"{path}: version {head.get('version')} of the layout; this cyclescope reads {_VERSION}"
+            f"{path}: version {head.get('version')} of the layout; this cyclescope reads "
+            f"{' and '.join(map(str, _READ))}"
         )
     try:
         layout = TraceLayout(
@@ -388,6 +402,7 @@ def read_layout(path: Path) -> TraceLayout:
             region=_typed(head.get("region", "region"), str),
             where=_where(head.get("where")),
             periods=tuple(_typed(period, int) for period in _typed(head["periods"], list)),
+            sites=tuple(site_from_json(entry) for entry in _typed(head.get("sites", []), list)),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: the layout is damaged ({error}); copy it again") from error
@@ -414,5 +429,11 @@ def _place(head: Any) -> Place:
     name, metric, unit = (_typed(counter[key], str) for key in ("name", "metric", "unit"))
     numbers = [_typed(source[key], int) for key in ("index", "largest", "scale", "window")]
     line, low, width, turn = (_typed(head[key], int) for key in ("line", "low", "width", "turn"))
-    what = Counter(name, metric, unit, Scope(counter["scope"]))
+    activity = counter.get("activity")
+    what = Counter(
+        *(name, metric, unit, Scope(counter["scope"])),
+        activity=None if activity is None else Activity(activity),
+        cause=_typed(counter.get("cause", ""), str),
+        site=_typed(counter.get("site", -1), int),
+    )
     return Place(Source(what, *numbers), line, low, width, turn)

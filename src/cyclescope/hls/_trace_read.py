@@ -274,7 +274,7 @@ class _Reader:
         region = layout.region
         frames = [state_frame(state, region) for state in (*STATES, "unknown")]
         positions = () if layout.where is None else (Position("c", *layout.where),)
-        return profile_of_combinations(
+        profile = profile_of_combinations(
             Meta(
                 source="hls",
                 title=layout.title,
@@ -294,6 +294,7 @@ class _Reader:
             series=lambda paths: [_series(region, place, paths, part) for place, part in series],
             where=self._where,
         )
+        return replace(profile, sites=layout.sites)
 
     def _combinations(self, time: Ints, states: _States, cycles: int) -> tuple[Ints, Ints, Ints]:
         """When states change; the distinct combinations; which of them begins."""
@@ -406,7 +407,12 @@ def _series(
         track, path = f"thread {index}", paths[index]
     elif counter.scope is Scope.BANK:
         track, path = f"bank {index}", -1
-    return Series(track, counter.name, counter.metric, counter.unit, path, *intervals)
+    return Series(
+        *(track, counter.name, counter.metric, counter.unit, path, *intervals),
+        activity=counter.activity,
+        cause=counter.cause,
+        site=counter.site,
+    )
 
 
 def _unsigned(bits: int) -> np.dtype[Any]:

@@ -12,9 +12,11 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._machine_parts import either
+from cyclescope.hls._sites import Sites
 from cyclescope.hls._trace_format import COUNTERS, Counter, Scope, Source
 from cyclescope.hls._unit_rings import Feed, Term
-from cyclescope.hls._waits import asks, cause_of, loses, place_of
+from cyclescope.hls._waits import CAUSES, LOST, asks, cause_of, loses, place_of, stalls
+from cyclescope.model import Cause
 from cyclescope.rtl import cat
 
 if TYPE_CHECKING:
@@ -79,15 +81,14 @@ def _places(core: Core) -> dict[str, list[_Term]]:
     """Counter's name → what it adds up."""
     n = core.threads
     found: dict[str, list[_Term]] = {}
-    stalls: dict[str, list[Expr]] = {}
+    waits: dict[Cause, list[Expr]] = {}
     for pipe in core.pipelines:
         for gate in pipe.gates:
             for operation in gate.operations:
-                cause = f"stalls: {cause_of(operation.node)}"
-                stalls.setdefault(cause, []).append(operation.busy.bits)
+                waits.setdefault(cause_of(operation.node), []).append(operation.busy.bits)
                 if asks(operation.node):
-                    waits = _Term(operation.busy.bits, None, 1)
-                    found.setdefault("requests outstanding", []).append(waits)
+                    term = _Term(operation.busy.bits, None, 1)
+                    found.setdefault("requests outstanding", []).append(term)
         for work in pipe.works:
             for name, amount in (
                 ("integer operations", work.integer),
@@ -96,11 +97,15 @@ def _places(core: Core) -> dict[str, list[_Term]]:
                 if amount:
                     term = _Term(work.valid, work.tid, amount, work.apart)
                     found.setdefault(name, []).append(term)
-    stalls["stalls: arbitration"] = list(core.ports.pending)
-    for name, bits in stalls.items():
-        if bits:
-            # A thread that waits in two places at once loses one cycle.
-            found[name] = [_Term(either(bits, n), None, 1)]
+    waits[Cause.ARBITRATION] = list(core.ports.pending)
+    left: Expr = core.works
+    for cause in CAUSES:
+        if bits := waits.get(cause):
+            lost = either(bits, n)
+            if cause in LOST:
+                # A thread that waits in two places at once loses one cycle.
+                lost, left = lost & left, left & ~lost
+            found[stalls(cause)] = [_Term(lost, None, 1)]
     for traffic in core.ports.traffic:
         name = "bytes written" if traffic.writes else "bytes read"
         found.setdefault(name, []).append(_of_traffic(traffic))
@@ -152,16 +157,24 @@ def _of_design(core: Core, counter: Counter, bits: Sequence[Expr], name: str) ->
 def _by_place(core: Core) -> list[Fed]:
     """Threads that wait at each place where they get nothing done."""
     places: dict[str, list[Expr]] = {}
+    causes: dict[str, Cause] = {}
     for pipe in core.pipelines:
         for gate in pipe.gates:
             for operation in gate.operations:
                 if loses(operation.node):
                     name = place_of(operation.node)
                     places.setdefault(name, []).append(operation.busy.bits)
-    return [
-        _of_design(core, Counter(name, "stall", "thread cycles", Scope.DESIGN), bits, f"waiters{i}")
-        for i, (name, bits) in enumerate(places.items())
-    ]
+                    causes[name] = cause_of(operation.node)
+    number = Sites(core.region.name, core.pipelines).waits
+    found = []
+    for i, (name, bits) in enumerate(places.items()):
+        counter = Counter(
+            *(name, "stall", "thread cycles", Scope.DESIGN),
+            cause=causes[name].value,
+            site=number[name],
+        )
+        found.append(_of_design(core, counter, bits, f"waiters{i}"))
+    return found
 
 
 def side_by_side(core: Core, design: Sequence[Fed], turns: int, number: int) -> list[Fed]:

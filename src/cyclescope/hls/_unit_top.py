@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import DataError
 from cyclescope.hls._machine_memory import ADDRESS, BANKS, LINE
 from cyclescope.hls._peaks import peaks_of
+from cyclescope.hls._sites import Sites
 from cyclescope.hls._trace_format import COUNTERS, OnFull, Scope, make_layout
 from cyclescope.hls._unit import profiling_unit
 from cyclescope.hls._unit_feed import feed, side_by_side
@@ -101,6 +102,7 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         peaks=peaks_of(core.pipelines),
         region=core.region.name,
         where=(Path(place.file).name, place.line, place.column),
+        sites=Sites(core.region.name, core.pipelines).every,
     )
     found = _in_order(core, found, design, options, layout.round)
     for j, fed in enumerate(found):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._machine_memory import BANKS
-from cyclescope.hls._waits import CAUSES, asks, cause_of
+from cyclescope.hls._waits import CAUSES, LOST, asks, cause_of
+from cyclescope.model import Cause
 from cyclescope.sim import CaptureModule, Signal
 
 if TYPE_CHECKING:
@@ -105,15 +106,21 @@ def _thread(machine: Machine, tid: Expr) -> str:
 def _counting(machine: Machine) -> list[str]:
     """Blocking assignments: several places may count for one thread in one cycle."""
     n, lines = machine.threads, []
-    for cause in CAUSES:
-        low = [w.low for w in machine.waits if cause_of(w.node) == cause]
-        name = f"stalls_{cause.replace(' ', '_')}"
-        for t in range(n):
-            terms = [f"waits[{at + t}]" for at in low]
-            if cause == "arbitration":
+    for t in range(n):
+        first = f"if (state_low[{t}] != state_high[{t}])"  # it runs, maybe with a lock
+        for cause in CAUSES:
+            terms = [f"waits[{w.low + t}]" for w in machine.waits if cause_of(w.node) is cause]
+            if cause is Cause.ARBITRATION:
                 terms = [_bit(machine, asking, t) for asking in machine.asking]
-            if terms:
-                lines.append(f"    if ({' || '.join(terms)}) {name}[{t}] = {name}[{t}] + 1;")
+            if not terms:
+                continue
+            name = f"stalls_{cause.replace(' ', '_')}"
+            when = f"if ({' || '.join(terms)}) {name}[{t}] = {name}[{t}] + 1;"
+            if cause in LOST:
+                lines.append(f"    {first} {when}")
+                first = "else"
+            else:
+                lines.append(f"    {when}")
     for i, wait in enumerate(machine.waits):
         bits = " + ".join(f"{{63'd0, waits[{wait.low + t}]}}" for t in range(n))
         lines.append(f"    if (|waits[{wait.low + n - 1}:{wait.low}]) wait{i} = wait{i} + {bits};")

@@ -30,7 +30,17 @@ from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
 from cyclescope.model._series import SUMMED, Bank, Series
-from cyclescope.model._site import SITES, Access, Barrier, CallSite, Lock, Loop, Site
+from cyclescope.model._site import (
+    SITES,
+    Access,
+    Barrier,
+    CallSite,
+    Lock,
+    Loop,
+    Site,
+    site_from_json,
+    site_to_json,
+)
 from cyclescope.model._spans import Spans, spans
 from cyclescope.model._threads import (
     ThreadStates,
@@ -84,6 +94,8 @@ __all__ = [
     "save",
     "save_together",
     "scaled_weights",
+    "site_from_json",
+    "site_to_json",
     "spans",
     "tree_cycles",
 ]

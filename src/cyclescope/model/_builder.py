@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cyclescope.model._frame import Frame
     from cyclescope.model._meta import Meta
     from cyclescope.model._series import Series
+    from cyclescope.model._site import Site
 
 __all__ = ["ProfileBuilder"]
 
@@ -61,7 +62,12 @@ class ProfileBuilder:
         self._series.append(series)
 
     def build(
-        self, meta: Meta, cycles: Ints | Sequence[int], tree: Ints | Sequence[int]
+        self,
+        meta: Meta,
+        cycles: Ints | Sequence[int],
+        tree: Ints | Sequence[int],
+        *,
+        sites: Iterable[Site] = (),
     ) -> Profile:
         """The profile in which run i shows tree `tree[i]` for `cycles[i]` cycles.
 
@@ -100,4 +106,5 @@ class ProfileBuilder:
             ),
             schedule=Runs(cycles=lengths, tree=rank[shown]),
             series=tuple(self._series),
+            sites=tuple(sites),
         )

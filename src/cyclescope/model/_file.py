@@ -38,7 +38,7 @@ from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
-from cyclescope.model._site import SITES
+from cyclescope.model._site import site_from_json, site_to_json
 from cyclescope.model._types import check_types, conforms
 from cyclescope.model._version1 import with_meaning
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cyclescope.model._profile import Ints
-    from cyclescope.model._site import Site
 
 __all__ = ["FORMAT_VERSION", "load", "save", "save_together"]
 
@@ -92,7 +91,7 @@ def _write(profile: Profile, stream: BinaryIO) -> None:
         "banks": [list(b.values.shape) for b in banks],
         "series": [_series_head(s, banks) for s in profile.series],
         "labels": {i: s.labels for i, s in enumerate(profile.series) if s.labels},
-        "sites": [{"site": _SITE_NAMES[type(site)], **asdict(site)} for site in profile.sites],
+        "sites": [site_to_json(site) for site in profile.sites],
     }
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(_encodable(head), indent=1)
@@ -344,7 +343,7 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
         ),
         sources=_read_texts(archive),
         areas=_read_areas(archive),
-        sites=tuple(_site(entry) for entry in head.get("sites", ())),
+        sites=tuple(site_from_json(entry) for entry in head.get("sites", ())),
     )
 
 
@@ -436,14 +435,6 @@ def _frame(row: dict[str, Any]) -> Frame:
 
 
 _KINDS = frozenset(kind.value for kind in Kind)
-_SITE_NAMES: dict[type, str] = {kind: name for name, kind in SITES.items()}
-
-
-def _site(entry: dict[str, Any]) -> Site:
-    values = {name: value for name, value in entry.items() if name != "site"}
-    if values.get("position") is not None:
-        values["position"] = Position(**values["position"])
-    return SITES[entry["site"]](**values)
 
 
 def _read_series(

@@ -6,12 +6,22 @@ number, advice reads them. An attribute that is not known is None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
-from cyclescope.model._frame import Position  # noqa: TC001 - `_types` reads the hints
+from cyclescope.model._frame import Position
 
-__all__ = ["SITES", "Access", "Barrier", "CallSite", "Lock", "Loop", "Site"]
+__all__ = [
+    "SITES",
+    "Access",
+    "Barrier",
+    "CallSite",
+    "Lock",
+    "Loop",
+    "Site",
+    "site_from_json",
+    "site_to_json",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +104,21 @@ SITES: dict[str, type[Site]] = {
     "call": CallSite,
 }
 """Kinds of site by their names in a file."""
+
+
+def site_to_json(site: Site) -> dict[str, Any]:
+    """A site as JSON values, its kind under `site`."""
+    name = next(name for name, kind in SITES.items() if kind is type(site))
+    return {"site": name, **asdict(site)}
+
+
+def site_from_json(entry: dict[str, Any]) -> Site:
+    """What `site_to_json` gave.
+
+    Raises:
+        KeyError, TypeError: it is no site. Types of attributes are not looked at.
+    """
+    values = {name: value for name, value in entry.items() if name != "site"}
+    if values.get("position") is not None:
+        values["position"] = Position(**values["position"])
+    return SITES[entry["site"]](**values)

@@ -94,10 +94,10 @@ def diff_json(found: Diff) -> str:
 
     Keys: `before` and `after` (each `title`, `cycles`, `complete`, `wrong` memories), `cycles` (the
     difference), `account` ([before, after], each `unit`, `total`), `uses` (such as `control: fsm` →
-    [before, after]), `settings` (name → [before, after]), `memories` (null, or names: `compared`, `differing`, `other_data` before the runs), `changes`: each
-    `status`, `own` and `own_exact` (cycles at its end, after minus before; the exact ones sum to
-    `cycles`), `active`, and `before` and `after` (null, or `instance`, `stack`, `kind`, `own`,
-    `active`, `file`, `line`).
+    [before, after]), `settings` (name → [before, after]), `memories` (null, or names: `compared`,
+    `differing`, `other_data` before the runs), `changes`: each `status`, `own` and `own_exact`
+    (cycles at its end, after minus before; the exact ones sum to `cycles`), `active`, and `before`
+    and `after` (null, or `instance`, `stack`, `kind`, `own`, `active`, `file`, `line`).
     """
     result: dict[str, Any] = {
         name: {
