@@ -25,12 +25,11 @@ from ._source_levels import at_level, levels, located
 from ._steps import Moves, moves
 from ._summary import HotPath, Summary, summarise
 from ._tables import Row, table
-from ._team import LOST_STATES, Member, Roof, Team, Wait, team
+from ._team import Member, Roof, Team, Wait, team
 from .rules import RULES, Advice, Rule, Site, advise
 
 __all__ = [
     "BLOCK_COST",
-    "LOST_STATES",
     "QUERY_TABLES",
     "RULES",
     "WORK",

@@ -74,23 +74,21 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
         (p.file, p.line) if level and (p := position_at(frame, level)) else None
         for frame in profile.catalog
     ]
-    files = list(dict.fromkeys(place[0] for place in places if place))
     frame = profile.call_paths.frame.tolist()
     of_path = [places[f] for f in frame]
     threads = team(profile)
     active, useful = (_count if threads is None else _count_threads)(profile, of_path)
     waiting: dict[_Place, int] = {}
-    if threads is not None and files:
-        # Places where threads wait are told by their line alone: that of the region's file.
-        for wait in threads.waits:
-            if wait.line:
-                place = (files[0], wait.line)
-                waiting[place] = waiting.get(place, 0) + wait.cycles
+    for wait in threads.waits if threads is not None else ():
+        if wait.line and wait.level == level:
+            place = (wait.file, wait.line)
+            waiting[place] = waiting.get(place, 0) + wait.cycles
     own = _own(profile, of_path)
     total = max(profile.cycles * (len(threads.members) if threads else 1), 1)
-    texts = {file: profile.sources.get(file, "").splitlines() for file in files}
     result = []
     named = {p for p in (*places, *waiting) if p}
+    files = list(dict.fromkeys(p[0] for p in (*places, *waiting) if p))
+    texts = {file: profile.sources.get(file, "").splitlines() for file in files}
     for file, line in sorted(named, key=lambda p: (files.index(p[0]), p[1])):
         place = (file, line)
         result.append(

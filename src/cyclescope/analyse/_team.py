@@ -1,20 +1,14 @@
-"""Threads beside each other: what states they were in, what they waited for, how even it was."""
+"""Threads beside each other: what their cycles were for, where they waited, how even it was."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from cyclescope.analyse._account import WORK, Account, Use, account
 from cyclescope.model import Kind, Profile, Series, active_cycles
 
-__all__ = ["LOST_STATES", "Member", "Roof", "Team", "Wait", "team"]
-
-LOST_STATES = frozenset({"idle", "spinning", "unknown"})
-"""States in which a thread gets nothing done (the paper of Nymble and Paraver, section IV-B), or
-of which nobody knows whether it did."""
-
-_LINE = re.compile(r"waiting: (.*), line (\d+)")
+__all__ = ["Member", "Roof", "Team", "Wait", "team"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +18,19 @@ class Member:
     Attributes:
         name: as the profile has it.
         states: state → cycles in it; they sum to the run's.
+        uses: its row of the profile's account; they sum to the run's cycles.
         counts: (metric, name of the counter) → its sum over the run.
     """
 
     name: str
     states: dict[str, int]
+    uses: dict[Use, int]
     counts: dict[tuple[str, str], int]
 
     @property
-    def busy(self) -> int:
-        """Cycles in states that get something done."""
-        return sum(n for state, n in self.states.items() if state not in LOST_STATES)
+    def useful(self) -> int:
+        """Cycles of work."""
+        return self.uses.get(WORK, 0)
 
     def total(self, metric: str) -> int:
         """The sum of all counters of a metric."""
@@ -50,13 +46,19 @@ class Wait:
         cycles: the thread-cycles that were lost there. A thread can wait in several places at
             once, and counts in each.
         what: an operation (`load of A`), or the name again.
-        line: in the source; 0 if it is not known.
+        cause: for what, a `Cause` or a source's own word; empty if it is not known.
+        level: the language of the place (`Position.level`); empty if it is not known.
+        file: of the source; empty if it is not known.
+        line: in it; 0 if it is not known.
         text: that line; empty if the profile does not carry it.
     """
 
     name: str
     cycles: int
     what: str
+    cause: str = ""
+    level: str = ""
+    file: str = ""
     line: int = 0
     text: str = ""
 
@@ -88,12 +90,14 @@ class Team:
     Attributes:
         cycles: the run's.
         members: the threads, in the profile's order.
+        account: of the profile.
         waits: where they waited, the most first.
         peaks: as in the profile's head.
     """
 
     cycles: int
     members: tuple[Member, ...]
+    account: Account
     waits: tuple[Wait, ...]
     peaks: dict[str, int] = field(default_factory=dict)
 
@@ -108,15 +112,17 @@ class Team:
 
     @property
     def balance(self) -> Fraction:
-        """Mean over maximum of the threads' busy cycles: 1 if all had as much to do."""
-        busy = [member.busy for member in self.members]
-        return Fraction(sum(busy), len(busy) * max(busy)) if max(busy) else Fraction(1)
+        """Mean over maximum of the threads' cycles of work: 1 if all did as much."""
+        useful = [member.useful for member in self.members]
+        return Fraction(sum(useful), len(useful) * max(useful)) if max(useful) else Fraction(1)
 
     @property
     def efficiency(self) -> Fraction:
-        """Parallel efficiency: the share of all thread-cycles in which a thread was busy."""
-        busy = sum(member.busy for member in self.members)
-        return Fraction(busy, len(self.members) * self.cycles) if self.cycles else Fraction(0)
+        """Parallel efficiency (POP): mean of the threads' work over the run's time.
+
+        It is the useful share of the account.
+        """
+        return self.account.share(self.account.useful)
 
     def rate(self, metric: str, name: str) -> Fraction:
         """A counter's sum over all threads for each cycle of the run."""
@@ -162,23 +168,33 @@ def team(profile: Profile) -> Team | None:
             counts[series.path][series.metric, series.name] = _sum(series)
         elif series.metric == "stall":
             waits.append(_wait(profile, series))
-    members = (Member(profile.frame_of(t).name, states[t], counts[t]) for t in threads)
+    whole = account(profile)
+    rows = dict(zip(whole.tracks, whole.of_track.tolist(), strict=True))
+    members = (
+        Member(
+            profile.frame_of(t).name,
+            states[t],
+            dict(zip(whole.uses, rows[t], strict=True)) if t in rows else {},
+            counts[t],
+        )
+        for t in threads
+    )
     waits.sort(key=lambda wait: (-wait.cycles, wait.name))
     shown = tuple(w for w in waits if w.cycles)
-    return Team(profile.cycles, tuple(members), shown, profile.meta.peaks)
+    return Team(profile.cycles, tuple(members), whole, shown, profile.meta.peaks)
 
 
 def _wait(profile: Profile, series: Series) -> Wait:
-    """A counter of waiting; its line's text is that of the file in which its region stands."""
-    place = _LINE.fullmatch(series.name)
-    if place is None:
-        return Wait(series.name, _sum(series), series.name)
-    line, text = int(place[2]), ""
-    positions = profile.frame_of(series.path).positions if series.path >= 0 else ()
-    if positions:
-        lines = profile.sources.get(positions[0].file, "").split("\n")
-        text = lines[line - 1].strip() if line <= len(lines) else ""
-    return Wait(series.name, _sum(series), place[1], line, text)
+    """A counter of waiting, with the place of its site."""
+    if series.site < 0:
+        return Wait(series.name, _sum(series), series.name, series.cause)
+    site = profile.sites[series.site]
+    if site.position is None:
+        return Wait(series.name, _sum(series), site.label, series.cause)
+    level, file, line = site.position.level, site.position.file, site.position.line
+    lines = profile.sources.get(file, "").split("\n")
+    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return Wait(series.name, _sum(series), site.label, series.cause, level, file, line, text)
 
 
 def _sum(series: Series) -> int:

@@ -66,6 +66,10 @@ class Sites:
             if node.op is not Op.COPY:
                 bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
                 width = bits // 8
-            writes = node.op is not Op.LOAD
-            site = Access(self._region, node.array.name, where, writes, width, loop=loop)
-            self.every.append(site)
+            self.every.append(
+                Access(
+                    *(self._region, node.array.name, where, node.op is not Op.LOAD, width),
+                    loop=loop,
+                    copies=node.op is Op.COPY,
+                )
+            )

@@ -42,6 +42,11 @@ class Loop:
     interval: int | None = None
     path: int = -1
 
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return "loop"
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -52,10 +57,11 @@ class Access:
         array: its name.
         position: of the expression.
         writes: it is a write.
-        width: bytes that one access moves.
+        width: bytes that one access moves; None of a copy.
         stride: bytes from one access to the next in the innermost loop around it.
         dependence: iterations of that loop until an access that depends on this one.
         loop: the number of that loop among the sites, -1 for none.
+        copies: it is a copy of a range to this array, from the memory.
     """
 
     function: str
@@ -66,6 +72,13 @@ class Access:
     stride: int | None = None
     dependence: int | None = None
     loop: int = -1
+    copies: bool = False
+
+    @property
+    def label(self) -> str:
+        """The text for people: `load of A`."""
+        verb = "copy to" if self.copies else "store to" if self.writes else "load of"
+        return f"{verb} {self.array}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +89,11 @@ class Lock:
     name: str = ""
     position: Position | None = None
 
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return f"lock {self.name}".strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
@@ -83,6 +101,11 @@ class Barrier:
 
     function: str
     position: Position | None = None
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return "barrier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +115,11 @@ class CallSite:
     function: str
     called: str
     position: Position | None = None
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return f"call of {self.called}"
 
 
 Site: TypeAlias = "Loop | Access | Lock | Barrier | CallSite"

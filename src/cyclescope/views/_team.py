@@ -1,15 +1,17 @@
-"""Threads in the summary: cycles by state, what they waited for, rates, how even it was."""
+"""Threads in the summary: what their cycles were for, where they waited, rates, how even it was."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.analyse import LOST_STATES, Member, Team, Wait, team
+from cyclescope.analyse import WORK, Member, Team, Use, Wait, team
 from cyclescope.errors import InputError
 from cyclescope.views._grid import Column, Grid
 from cyclescope.views._text import clip, number, percent, visible
+from cyclescope.views._uses import SHADES, use_style
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,11 +24,6 @@ __all__ = ["team_json", "team_text", "team_view", "waits_view"]
 _ROWS = 16
 _PLACES = 10
 _LABEL = 40
-# The thread works in the inner loop that it waits for: no loss, and so no column.
-_NO_LOSS = "stalls: inner loop"
-_ORDER = ("running", "critical", "spinning", "idle", "unknown")
-# The paper's colours: running green, critical blue, spinning red, idle black.
-_STYLE = {"running": "green", "critical": "blue", "spinning": "red", "idle": "bright_black"}
 
 
 def team_json(team: Team) -> dict[str, Any]:
@@ -38,6 +35,8 @@ def team_json(team: Team) -> dict[str, Any]:
         "members": [
             {
                 "name": member.name,
+                "useful": member.useful,
+                "lost": {use.label: n for use, n in member.uses.items() if n and use != WORK},
                 "states": member.states,
                 "counts": [
                     {"metric": metric, "name": name, "sum": count}
@@ -56,14 +55,21 @@ def team_json(team: Team) -> dict[str, Any]:
             for roof in team.roofs
         ],
         "waits": [
-            {"name": wait.name, "thread_cycles": wait.cycles, "line": wait.line, "text": wait.text}
+            {
+                "name": wait.name,
+                "thread_cycles": wait.cycles,
+                "cause": wait.cause,
+                "file": wait.file,
+                "line": wait.line,
+                "text": wait.text,
+            }
             for wait in team.waits
         ],
     }
 
 
 def team_view(profile: Profile, fmt: str = "text") -> bytes:
-    """Tabulate a run's threads: cycles in each state, and what each counter counted.
+    """Tabulate a run's threads: what their cycles were for, their states, what counters counted.
 
     Args:
         profile: what to show.
@@ -78,14 +84,18 @@ def team_view(profile: Profile, fmt: str = "text") -> bytes:
     def of_state(state: str) -> Column[Member]:
         return Column(f" {state}", state, int, lambda member: member.states.get(state, 0))
 
+    def of_use(use: Use) -> Column[Member]:
+        return Column(
+            f" {use_style(use).name}", use.label, int, lambda member: member.uses.get(use, 0)
+        )
+
     def of_counter(key: tuple[str, str]) -> Column[Member]:
-        heading = f" {key[1].removeprefix('stalls: ')}"
-        return Column(heading, key[1], int, lambda member: member.counts.get(key, 0))
+        return Column(f" {key[1]}", key[1], int, lambda member: member.counts.get(key, 0))
 
     columns = [
         Column[Member]("thread", "thread", str, lambda member: member.name),
-        *map(of_state, _states(team)),
-        Column(" busy", "busy", float, lambda member: _share(member.busy, team.cycles)),
+        *map(of_use, team.account.uses),
+        *map(of_state, team.states),
         *map(of_counter, counters),
     ]
     return Grid.of(columns).render(team.members, fmt)
@@ -107,7 +117,7 @@ def waits_view(profile: Profile, fmt: str = "text") -> bytes:
         Column(" thread-cycles", "thread_cycles", int, lambda wait: wait.cycles),
         Column(" share", "share", float, lambda wait: _share(wait.cycles, everything)),
         Column(" line", "line", int, lambda wait: wait.line or None, _line),
-        Column("for", "what", str, lambda wait: wait.what, _cause),
+        Column("for", "what", str, lambda wait: wait.what),
         Column("text", "text", str, lambda wait: wait.text),
     ]
     return Grid.of(columns).render(team.waits, fmt)
@@ -115,10 +125,6 @@ def waits_view(profile: Profile, fmt: str = "text") -> bytes:
 
 def _line(wait: Wait) -> str:
     return str(wait.line) if wait.line else ""
-
-
-def _cause(wait: Wait) -> str:
-    return wait.what.removeprefix("waiting: ")
 
 
 def _team(profile: Profile) -> Team:
@@ -137,8 +143,8 @@ def team_text(team: Team, period_ps: int | None) -> list[RenderableType]:
 
     title = Text(f"{len(team.members)} threads", style="bold")
     title.append(
-        f"  load balance {percent(team.balance)} (mean of busy cycles / most), parallel "
-        f"efficiency {percent(team.efficiency)} (busy)",
+        f"  load balance {percent(team.balance)} (mean of useful cycles / most), parallel "
+        f"efficiency {percent(team.efficiency)} (useful)",
         style="not bold",
     )
     parts: list[RenderableType] = [title, _members(team)]
@@ -151,49 +157,27 @@ def team_text(team: Team, period_ps: int | None) -> list[RenderableType]:
     return parts
 
 
-def _states(team: Team) -> dict[str, int]:
-    """Thread-cycles by state: what gets something done first, what is not known last."""
-    order = {name: place for place, name in enumerate(_ORDER)}
-    items = team.states.items()
-    return dict(sorted(items, key=lambda item: order.get(item[0], -1)))
-
-
 def _members(team: Team) -> Table:
+    """Each thread's row of the account; a row sums to the run's cycles."""
     from rich.text import Text
 
     table = _plain()
     table.add_column("thread", no_wrap=True)
-    states = _states(team)
-    stalls = list(dict.fromkeys(n for m in team.members for k, n in m.counts if k == "stall"))
-    stalls = [
-        name
-        for name in stalls
-        if name != _NO_LOSS and any(m.counts.get(("stall", name)) for m in team.members)
-    ]
-    shades = iter("█▓▒░·" * len(states))
-    for state in states:
-        label = Text(f"{next(shades)} ", style=_STYLE.get(state, ""))
-        label.append(clip(visible(state), _LABEL), style="default" if state in LOST_STATES else "")
+    uses = team.account.uses
+    for use, shade in zip(uses, cycle(SHADES), strict=False):
+        style = use_style(use)
+        label = Text(f"{shade} ", style=style.terminal)
+        label.append(clip(visible(use.cause or style.name), _LABEL), style="default")
         table.add_column(label, justify="right", no_wrap=True)
-    for name in stalls:
-        cause = visible(name.removeprefix("stalls: "))
-        table.add_column(f"waits for\n{clip(cause, _LABEL)}", justify="right", no_wrap=True)
     for member in team.members[:_ROWS]:
         table.add_row(
-            clip(visible(member.name), _LABEL),
-            *(number(member.states.get(state, 0)) for state in states),
-            *(number(member.counts.get(("stall", name), 0)) for name in stalls),
+            clip(visible(member.name), _LABEL), *(number(member.uses.get(use, 0)) for use in uses)
         )
     if len(team.members) > _ROWS:
         table.add_row(f"… {len(team.members) - _ROWS} more")
-    everything = len(team.members) * team.cycles
     table.add_row(
         Text("share", style="dim"),
-        *(percent(_share(cycles, everything)) for cycles in states.values()),
-        *(
-            percent(_share(sum(m.counts.get(("stall", n), 0) for m in team.members), everything))
-            for n in stalls
-        ),
+        *(percent(team.account.share(units)) for units in team.account.parts.values()),
     )
     return table
 
@@ -265,7 +249,7 @@ def _waits(team: Team) -> Table:
     everything = len(team.members) * team.cycles
     for wait in team.waits[:_PLACES]:
         share = percent(_share(wait.cycles, everything))
-        what, text = (clip(visible(words), _LABEL) for words in (_cause(wait), wait.text))
+        what, text = (clip(visible(words), _LABEL) for words in (wait.what, wait.text))
         table.add_row(number(wait.cycles), share, _line(wait), what, text)
     if len(team.waits) > _PLACES:
         table.add_row("", "", "", f"… {len(team.waits) - _PLACES} more places")
