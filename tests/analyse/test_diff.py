@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 
-from cyclescope.analyse import diff, team
+from cyclescope.analyse import account, diff
 from cyclescope.model import Kind, Profile, active_cycles
 
 from ..strategies import calyx_profiles, large_profile

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import WORK, at_level, levels, line_cycles
+from cyclescope.analyse import at_level, levels, line_cycles
 from cyclescope.errors import InputError
 from cyclescope.model import (
+    Access,
+    Activity,
     Kind,
     Meta,
     Position,
@@ -196,10 +198,12 @@ def test_lines_of_threads_count_every_thread(data: st.DataObject) -> None:
         return path if state == "idle" else build.path(path, loop)
 
     trees = [build.tree([at(n, state) for n, state in enumerate(row)]) for row in rows]
-    one = ("k", "waiting: load of A, line 5", "stall", "thread cycles", region)
-    build.counter(Series(*one, np.array([0]), np.array([1]), np.array([21])))
+    one = ("k", "at A", "stall", "thread cycles", region)
+    build.counter(Series(*one, np.array([0]), np.array([1]), np.array([21]), site=0))
     text = "\n".join(f"text {n}" for n in range(1, 7))
-    profile = replace(build.build(Meta("hls", "k.c"), cycles, trees), sources={"k.c": text})
+    sites = [Access("k", "A", Position("c", "k.c", 5))]
+    made = build.build(Meta("hls", "k.c"), cycles, trees, sites=sites)
+    profile = replace(made, sources={"k.c": text})
 
     def total(*wanted: str) -> int:
         each = zip(cycles, rows, strict=True)

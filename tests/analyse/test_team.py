@@ -11,11 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope.analyse import LOST_STATES, summarise, team
+from cyclescope.analyse import WORK, Use, account, summarise, team
 from cyclescope.errors import InputError
-from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, Series
+from cyclescope.model import (
+    Access,
+    Activity,
+    Cause,
+    Kind,
+    Meta,
+    Position,
+    Profile,
+    ProfileBuilder,
+    Series,
+)
 from cyclescope.views import TABLE_FORMATS, summary_json, summary_text, team_view, waits_view
-from meaning import Frame, design_overhead
+from meaning import Frame
 
 STATES = ("idle", "running", "critical", "spinning")
 
@@ -64,25 +74,45 @@ def test_states_sum_and_equal_a_walk_over_the_runs(data: st.DataObject) -> None:
     assert 0 <= found.efficiency <= 1
     assert 0 < found.balance <= 1
     # A thread's cycle is useful if it gets something done, whatever loop it is in.
-    lost = {STATES.index(state) for state in LOST_STATES & {*STATES}}
-    useful = sum(n * len([s for s in row if s not in lost]) for n, row in zip(cycles, rows, strict=True))
-    assert account(profile).useful == useful
+    works = {STATES.index(state) for state in ("running", "critical")}
+    useful = sum(
+        n * len([s for s in row if s in works]) for n, row in zip(cycles, rows, strict=True)
+    )
+    assert sum(member.useful for member in found.members) == useful == account(profile).useful
+    assert found.efficiency == Fraction(useful, count * sum(cycles))
 
 
 def test_balance_and_efficiency_of_a_lopsided_team() -> None:
     found = team(threaded([[1, 1], [1, 0], [2, 3]], [10, 20, 10]))
     assert found is not None
-    assert [member.busy for member in found.members] == [40, 10]
+    assert [member.useful for member in found.members] == [40, 10]
+    assert [sum(member.uses.values()) for member in found.members] == [40, 40]
     assert found.balance == Fraction(25, 40)
     assert found.efficiency == Fraction(50, 80)
     assert found.members[1].counts == {("stall", "stalls: memory"): 11}
     assert [(wait.name, wait.cycles) for wait in found.waits] == [("waiting: load of a", 21)]
 
 
-def test_what_is_not_known_is_not_busy() -> None:
+def test_what_a_counter_of_waiting_counts_is_no_work() -> None:
+    profile = threaded([[1, 1]], [40])
+    span = (np.array([0]), np.array([40]), np.array([30]))
+    meaning = {"activity": Activity.WAITING, "cause": Cause.MEMORY.value}
+    stalls = Series("thread 1", "stalls: memory", "stall", "cycles", 2, *span, **meaning)
+    found = team(replace(profile, series=(stalls,)))
+    assert found is not None
+    assert [member.uses for member in found.members] == [
+        {WORK: 40, Use(Activity.WAITING, "memory"): 0},
+        {WORK: 10, Use(Activity.WAITING, "memory"): 30},
+    ]
+    assert (found.balance, found.efficiency) == (Fraction(50, 80), Fraction(50, 80))
+
+
+def test_what_is_not_known_is_no_work() -> None:
     profile = threaded([[1, 1], [2, 2]], [30, 10])
     catalog = tuple(
-        replace(frame, name="unknown") if frame.name == "critical" else frame
+        replace(frame, name="unknown", activity=Activity.UNKNOWN)
+        if frame.name == "critical"
+        else frame
         for frame in profile.catalog
     )
     found = team(replace(profile, catalog=catalog))
@@ -105,13 +135,14 @@ def counting(peaks: dict[str, int], period_ps: int | None = None) -> Profile:
             ("floating-point operations", "operations", 20),
         )
     ]
-    line = Series("region", "waiting: load of b, line 2", "stall", "", 0, *span, np.array([33]))
+    line = Series("region", "at b", "stall", "", 0, *span, np.array([33]), site=0)
     root = replace(profile.catalog[0], positions=(Position("c", "k.c", 1, 1),))
     return replace(
         profile,
         catalog=(root, *profile.catalog[1:]),
         series=(*profile.series, line, *more),
         sources={"k.c": "void f() {\n  s += b[i];\n}\n"},
+        sites=(Access("region", "b", Position("c", "k.c", 2)),),
     ).with_meta(peaks=peaks, period_ps=period_ps)
 
 
@@ -146,7 +177,7 @@ def test_the_summary_shows_roofs_and_lines() -> None:
     assert "34 256 13.3 % 6.8 GB/s bytes read + bytes written" in rows
     assert "0.375 0.075 GB/s local bytes" in rows
     assert "33 41.3 % 2 load of b s += b[i];" in rows
-    assert "21 26.3 % load of a" in rows
+    assert "21 26.3 % waiting: load of a" in rows
     assert "roof" not in summary_text(threaded([[1, 3]], [30]))
 
 
@@ -155,9 +186,9 @@ def test_tables_of_threads_and_of_where_they_wait() -> None:
     members = json.loads(team_view(profile, "json"))
     assert [row["thread"] for row in members] == ["thread 0", "thread 1"]
     assert [row["bytes read"] for row in members] == [640, 641]
-    assert [(row["running"], row["busy"]) for row in members] == [(40, 1.0)] * 2
+    assert [(row["running"], row["work"]) for row in members] == [(40, 40)] * 2
     text = team_view(profile).decode().splitlines()
-    assert text[0].split()[:4] == ["thread", "running", "busy", "memory"]
+    assert text[0].split()[:4] == ["thread", "useful", "running", "stalls:"]
     waits = json.loads(waits_view(profile, "json"))
     assert [tuple(row.values()) for row in waits] == [
         (33, 33 / 80, 2, "load of b", "s += b[i];"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from cyclescope.analyse._account import WORK, uses_of_paths
+from cyclescope.analyse._account import WORK, account, uses_of_paths
 from cyclescope.analyse._source_levels import levels, position_at
 from cyclescope.analyse._team import team
 from cyclescope.errors import InputError
@@ -20,14 +20,14 @@ class Line:
 
     Attributes:
         file, line: which; an empty file and line 0 for what no line is to blame for.
-        cycles: cycles in which something from this line was active; where there are threads,
-            thread-cycles: each thread that was there counts.
-        useful: of these, the cycles in which it, or something that it called, did work; in the
-            others there was nothing but control below it, or the thread was idle or spinning.
+        cycles: cycles in which something from this line was active; where there are tracks
+            (threads, processes), track-cycles: each that was there counts.
+        useful: of these, the cycles in which it, or something that it called, did work. Work
+            that counters tell apart as waiting is in it: they know no line.
         own: the line's part of the run, exactly: each cycle is split evenly among the ends of
             its call tree, and an end counts for the line nearest to it (a primitive for the line
             that uses it). All lines' parts, the empty one's too, sum to the run's cycles.
-        share: `cycles` of the run's total, or of its thread-cycles.
+        share: `cycles` of the profile's account.
         text: the line itself; empty if the profile does not carry it.
         waiting: thread-cycles for which threads waited in this line; in several places at once
             they count in each.
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def overhead(self) -> int:
-        """Cycles in which the line was active and nothing below it did work (threads: lost)."""
+        """Cycles in which the line was active and nothing below it did work."""
         return self.cycles - self.useful
 
 
@@ -76,15 +76,15 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
     ]
     frame = profile.call_paths.frame.tolist()
     of_path = [places[f] for f in frame]
-    threads = team(profile)
-    active, useful = (_count if threads is None else _count_threads)(profile, of_path)
+    threads, whole = team(profile), account(profile)
+    active, useful = (_count_tracks if whole.tracks else _count)(profile, of_path)
     waiting: dict[_Place, int] = {}
     for wait in threads.waits if threads is not None else ():
         if wait.line and wait.level == level:
             place = (wait.file, wait.line)
             waiting[place] = waiting.get(place, 0) + wait.cycles
     own = _own(profile, of_path)
-    total = max(profile.cycles * (len(threads.members) if threads else 1), 1)
+    total = max(whole.total, 1)
     result = []
     named = {p for p in (*places, *waiting) if p}
     files = list(dict.fromkeys(p[0] for p in (*places, *waiting) if p))
@@ -133,22 +133,22 @@ def _count(profile: Profile, of_path: list[_Place]) -> tuple[dict[_Place, int], 
     return active, useful
 
 
-def _count_threads(
+def _count_tracks(
     profile: Profile, of_path: list[_Place]
 ) -> tuple[dict[_Place, int], dict[_Place, int]]:
-    """As `_count`, in thread-cycles: what a thread, or what called it, was at, and not in vain."""
-    thread: list[int] = []
+    """As `_count`, in track-cycles: what a track, or what called it, was at, and not in vain."""
+    track: list[int] = []
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        above = thread[parent] if parent >= 0 else -1
-        thread.append(path if profile.frame_of(path).kind is Kind.THREAD else above)
+        above = track[parent] if parent >= 0 else -1
+        track.append(path if profile.frame_of(path).track else above)
     uses = uses_of_paths(profile)
     active: dict[_Place, int] = {}
     useful: dict[_Place, int] = {}
     for tree, cycles in enumerate(tree_cycles(profile).tolist()):
         below: dict[int, list[int]] = {}
         for path in profile.forest[tree].tolist():
-            if thread[path] >= 0:
-                below.setdefault(thread[path], []).append(path)
+            if track[path] >= 0:
+                below.setdefault(track[path], []).append(path)
         for root, paths in below.items():
             inner = {int(profile.call_paths.parent[path]) for path in paths}
             lost = all(uses[path] != WORK for path in paths if path not in inner)

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Position, Profile, ProfileBuilder, Series
+from cyclescope.model import Frame, Kind, Loop, Position, Profile, ProfileBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def at_level(profile: Profile, level: str) -> Profile:
     forest = profile.forest
     trees = [builder.tree(new[p] for p in forest[t].tolist()) for t in range(len(forest))]
     for series in profile.series:
-        builder.counter(_moved(series, new))
+        builder.counter(series.at_path(new[series.path]) if series.path >= 0 else series)
     meta = replace(profile.meta, title=f"{profile.meta.title} at level {level}")
     shown = [trees[t] for t in profile.schedule.tree.tolist()]
     result = builder.build(meta if not own else profile.meta, profile.schedule.cycles, shown)
@@ -77,7 +77,11 @@ def at_level(profile: Profile, level: str) -> Profile:
         replace(area, paths=tuple(sorted({new[path] for path in area.paths})))
         for area in profile.areas
     )
-    return replace(result, sources=profile.sources, areas=areas)
+    sites = tuple(
+        replace(site, path=new[site.path]) if isinstance(site, Loop) and site.path >= 0 else site
+        for site in profile.sites
+    )
+    return replace(result, sources=profile.sources, areas=areas, sites=sites)
 
 
 def located(profile: Profile, level: str) -> Profile:
@@ -149,17 +153,3 @@ def _text_of(profile: Profile, position: Position) -> str:
     lines = profile.sources.get(position.file, "").splitlines()
     text = " ".join(lines[position.line - 1].split()) if 0 < position.line <= len(lines) else ""
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1].rstrip()}…"
-
-
-def _moved(series: Series, new: Sequence[int]) -> Series:
-    """The series, its owner renumbered."""
-    path = new[series.path] if series.path >= 0 else -1
-    if series.bank is not None:
-        return Series.of_bank(
-            series.track, series.name, series.metric, series.unit, path, series.bank, series.column
-        )
-    return Series(
-        *(series.track, series.name, series.metric, series.unit, path),
-        *series.intervals,
-        labels=series.labels,
-    )

@@ -171,6 +171,17 @@ class Series:
         series._own, series.bank, series.column = None, bank, column
         return series
 
+    def at_path(self, path: int) -> Series:
+        """The same counter, of another call path."""
+        nothing = np.empty(0, dtype=np.int64)
+        moved = Series(
+            self.track, self.name, self.metric, self.unit, path, nothing, nothing, nothing
+        )
+        for name in self.__slots__:
+            if name != "path":
+                setattr(moved, name, getattr(self, name))
+        return moved
+
     @property
     def summed(self) -> bool:
         """Whether a value is the total of its interval, not a level that holds throughout it."""

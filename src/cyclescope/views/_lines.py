@@ -8,8 +8,8 @@ The table's columns (JSON, CSV and Parquet use these names):
     own                     the line's exact part of the run, as a float here; all parts sum to it
     waiting                 thread-cycles for which threads waited in the line
 
-Where there are threads, cycles are thread-cycles, and overhead is what idle and spinning threads
-lost.
+Where there are tracks (threads, processes), cycles are track-cycles, and overhead is what those
+lost that did no work.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.analyse import Line, line_cycles, team
+from cyclescope.analyse import Line, account, line_cycles, team
 from cyclescope.errors import InputError
 from cyclescope.model import Position, Profile
 from cyclescope.views._grid import CELL_WIDTH, Grid
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["lines_view", "print_source", "source_svg", "source_text"]
 
 _AROUND = 2  # lines shown before and after one that has cycles
-_HEADINGS = ("cycles", "useful", "overhead", "own")
-_OF_THREADS = ("thread-cycles", "lost", "waiting", "own")
+_HEADINGS = ("useful", "overhead", "own")
+_OF_THREADS = ("lost", "waiting", "own")
 _STYLES = ((0.5, "bold red"), (0.1, "red"), (0.01, "yellow"), (0, ""))  # from this heat on
 _BAR = 8  # characters of the bar that shows a line's own part, beside the file's hottest line
 
@@ -47,9 +47,9 @@ def lines_view(profile: Profile, level: str | None = None, fmt: str = "text") ->
     """
     rows = sorted(line_cycles(profile, level), key=lambda row: -row.own)
     total = max(profile.cycles, 1)
-    head = " cycles" if team(profile) is None else " thread-cycles"
+    whole = account(profile)
     shown: dict[str, Callable[[Line], str]] = {
-        head: lambda row: number(row.cycles) if row.file else "",
+        f" {whole.unit}": lambda row: number(row.cycles) if row.file else "",
         " share": lambda row: percent(row.share) if row.file else "",
         **_middle(profile),
         " own": lambda row: _cycles(row.own),
@@ -163,10 +163,9 @@ def _rows(profile: Profile, level: str | None, width: int) -> Iterator[tuple[str
             f"{profile.meta.title}: nothing in this profile says which source line it comes from"
         )
     hottest = max((line.own for line in lines), default=Fraction(0))
-    threads = team(profile)
-    headings = _HEADINGS if threads is None else _OF_THREADS
-    most = profile.cycles * (1 if threads is None else len(threads.members))
-    columns = [max(len(h), len(number(most)) + 2) for h in headings]
+    threads, whole = team(profile), account(profile)
+    headings = (whole.unit, *(_HEADINGS if threads is None else _OF_THREADS))
+    columns = [max(len(h), len(number(whole.total)) + 2) for h in headings]
     for file, known in _by_file(lines).items():
         text = profile.sources.get(file, "").splitlines()
         digits = len(str(max(*known, len(text))))
