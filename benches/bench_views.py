@@ -44,7 +44,7 @@ VIEWS: dict[str, Callable[[Profile], bytes | str | int]] = {
     "table of primitives, Parquet": lambda p: views.table_view(p, Kind.PRIMITIVE, "parquet"),
     "flame graph, scaled": lambda p: views.flamegraph(p),
     "flame graph, flat": lambda p: views.flamegraph(p, scaled=False),
-    "folded, scaled": lambda p: views.folded(p, scaled=True).text,
+    "folded, scaled": lambda p: views.folded(p, scaled=True),
     "speedscope": lambda p: views.speedscope(p),
     "export runs, Parquet": lambda p: views.export_table(p, "runs"),
     "timeline": lambda p: timeline(p, compress=False),

@@ -78,7 +78,7 @@ def profile(folder: Path, text: str, *disable: str) -> Profile:
 def test_a_cell_that_nobody_calls_runs_below_continuous_assignments(
     tmp_path: Path, disable: tuple[str, ...]
 ) -> None:
-    lines = folded(profile(tmp_path, SWITCHED, *disable)).text.splitlines()
+    lines = folded(profile(tmp_path, SWITCHED, *disable)).splitlines()
     [adds] = [line for line in lines if "a [std_add]" in line]
     assert adds.rsplit(" ", 1)[0] == "main;continuous assignments;t [tick];g;a [std_add]"
 
@@ -89,5 +89,5 @@ def test_a_call_is_no_continuous_assignment_however_it_was_compiled(
 ) -> None:
     found = profile(tmp_path, NESTED, *disable)
     assert "continuous assignments" not in {frame.name for frame in found.catalog}
-    [first] = [line for line in folded(found).text.splitlines() if ";first;" in line]
+    [first] = [line for line in folded(found).splitlines() if ";first;" in line]
     assert ";invoke t;t [twice];seq" in first

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def stacks(profile: Profile) -> dict[str, int]:
-    lines = (line.rsplit(" ", 1) for line in folded(profile).text.splitlines())
+    lines = (line.rsplit(" ", 1) for line in folded(profile).splitlines())
     return {stack: int(count) for stack, count in lines}
 
 

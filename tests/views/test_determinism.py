@@ -26,7 +26,7 @@ for kind in (Kind.CELL, Kind.GROUP, Kind.CONTROL, Kind.PRIMITIVE):
     found += [views.table_view(profile, kind, fmt) for fmt in views.TABLE_FORMATS]
 for scaled in (False, True):
     found += [views.flamegraph(profile, scaled=scaled)]
-    found += [views.folded(profile, scaled=scaled).text.encode()]
+    found += [views.folded(profile, scaled=scaled).encode()]
 found += [views.speedscope(profile).encode()]
 found += [views.lines_view(profile), views.source_svg(profile)]
 for which in views.EXPORT_TABLES:

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 
 from cyclescope.model import Meta, Profile, ProfileBuilder, flat_weights, scaled_weights
 from cyclescope.views import folded, speedscope
+from cyclescope.views._stacks import stacks
 
+from ..analyse.test_team import threaded
 from ..strategies import calyx_profiles
 from .golden import check_golden
 from .switch import switch_profile
@@ -21,8 +23,7 @@ from .switch import switch_profile
 @pytest.mark.parametrize("scaled", [False, True])
 def test_folded_stacks_of_the_switch(scaled: bool) -> None:
     found = folded(switch_profile(), scaled=scaled)
-    assert found.unit == (2 if scaled else 1)
-    check_golden(f"switch.{'scaled' if scaled else 'flat'}.folded", found.text)
+    check_golden(f"switch.{'scaled' if scaled else 'flat'}.folded", found)
 
 
 @settings(max_examples=60, deadline=None)
@@ -30,7 +31,7 @@ def test_folded_stacks_of_the_switch(scaled: bool) -> None:
 def test_counts_sum_exactly_and_names_break_nothing(profile: Profile) -> None:
     for scaled in (False, True):
         found = folded(profile, scaled=scaled)
-        lines = found.text.split("\n")
+        lines = found.split("\n")
         assert lines.pop() == ""
         counts = []
         for line in lines:
@@ -38,11 +39,11 @@ def test_counts_sum_exactly_and_names_break_nothing(profile: Profile) -> None:
             assert match, line
             counts.append(int(match[2]))
         exact = scaled_weights(profile) if scaled else flat_weights(profile)
-        assert sum(counts) == sum(exact) * found.unit
-        if scaled:
-            assert sum(counts) == profile.cycles * found.unit
+        assert sum(counts) == sum(exact)
+        whole = stacks(profile, scaled=scaled).whole
+        assert all(abs(kept - weight) < 1 for kept, weight in zip(whole, exact, strict=True))
         depths = sorted(line.count(";") for line in lines)
-        weighed = [p for p, w in enumerate(exact) if w]
+        weighed = [p for p, w in enumerate(whole) if w]
         assert depths == sorted(len(profile.lineage(p)) - 1 for p in weighed)
 
 
@@ -78,8 +79,7 @@ def test_speedscope_weights_sum_exactly(profile: Profile) -> None:
     document = json.loads(speedscope(profile))
     check_schema(document)
     scaled, flat, *over_time = document["profiles"]
-    unit = re.search(r"\(([0-9,]+) units = 1 cycle\)", scaled["name"])
-    assert scaled["endValue"] == profile.cycles * (int(unit[1].replace(",", "")) if unit else 1)
+    assert scaled["endValue"] == profile.cycles
     assert flat["endValue"] == sum(flat_weights(profile))
     assert over_time
     for lane in over_time:
@@ -108,5 +108,19 @@ def test_speedscope_window_and_limit() -> None:
 
 def test_a_run_of_no_cycles_has_no_stacks() -> None:
     nothing = ProfileBuilder().build(Meta("calyx", "empty"), [], [])
-    assert folded(nothing, scaled=True).text == ""
+    assert folded(nothing, scaled=True) == ""
     assert Fraction(sum(p["endValue"] for p in json.loads(speedscope(nothing))["profiles"])) == 0
+
+
+def test_each_thread_has_a_profile_of_its_own() -> None:
+    profile = threaded([[1, 0], [2, 1], [1, 1]], [10, 20, 30])
+    document = json.loads(speedscope(profile))
+    check_schema(document)
+    threads = [p for p in document["profiles"] if p["name"].startswith("thread ")]
+    assert [p["name"] for p in threads] == ["thread 0 (cycles)", "thread 1 (cycles)"]
+    assert [p["endValue"] for p in threads] == [60, 60]
+    over_time = [p for p in document["profiles"] if p["name"].startswith("over time")]
+    assert [p["name"] for p in over_time] == [
+        "over time, thread 0 (cycles)", "over time, thread 1 (cycles)",
+    ]  # fmt: skip
+    assert [p["endValue"] for p in over_time] == [60, 60]

@@ -7,12 +7,24 @@ from fractions import Fraction
 
 import numpy as np
 
-from cyclescope.analyse._account import Account, account
+from cyclescope.analyse._account import Account, Use, account, uses_of_paths
 from cyclescope.analyse._places import places
 from cyclescope.analyse._team import Team, team
-from cyclescope.model import Ints, Kind, Meta, Position, Profile, tree_cycles
+from cyclescope.model import (
+    Activity,
+    Cause,
+    Ints,
+    Kind,
+    Meta,
+    Position,
+    Profile,
+    tree_cycles,
+)
 
 __all__ = ["HotPath", "Summary", "summarise"]
+
+
+_OPERAND = Use(Activity.WAITING, Cause.OPERAND.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,9 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     threads = team(profile)
     place_of = places(profile, as_team=threads is not None)
     own = _own_cycles(profile, place_of, each=threads is not None)
+    for path, use in enumerate(uses_of_paths(profile)):
+        if use == _OPERAND:
+            own[place_of[path]] = 0  # who computes the operand is hot, not who waits for it
     whole = profile.cycles * (1 if threads is None else len(threads.members))
     example: dict[int, int] = {}
     heads: dict[int, set[str]] = {}

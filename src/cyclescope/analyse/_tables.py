@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from cyclescope.analyse._account import Account, accounts_of_instances
+from cyclescope.analyse._account import Account, account, accounts_of_instances
 from cyclescope.analyse._activations import Activations, Key, activations
 from cyclescope.analyse._constant import DECLARED, constant_frames
 from cyclescope.model import Frame, Kind, Position, Profile
@@ -29,7 +29,7 @@ class Row:
         share: `cycles` of the run's total, exact.
         could_be_static: every activation of what the text defines here took equally long, in
             whatever instance and place, and it is not static yet (Petal, 8.1).
-        account: for cells, of their active cycles; None for other kinds.
+        account: of a cell's active cycles, of a track's whole run; None for other kinds.
     """
 
     instance: str
@@ -57,6 +57,7 @@ def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
     """Rows for every frame of that kind, most cycles first; never active ones last."""
     measured = activations(profile, kind)
     accounts = accounts_of_instances(profile) if kind is Kind.CELL else {}
+    tracks = _tracks(profile) if any(f.track and f.kind is kind for f in profile.catalog) else {}
     keys: list[Key] = list(measured)
     seen = {frame for frame, _ in keys}
     keys += [
@@ -79,8 +80,23 @@ def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
                 longest=what.longest,
                 share=Fraction(what.total, total) if total else Fraction(0),
                 could_be_static=what.times > 0 and frame in constant,
-                account=accounts.get(instance),
+                account=tracks.get((frame, instance), accounts.get(instance)),
             )
         )
     # Keys stand in order of first mention, which the stable sort keeps among equals.
     return tuple(sorted(rows, key=lambda row: -row.cycles))
+
+
+def _tracks(profile: Profile) -> dict[Key, Account]:
+    """The account of each track, by frame and instance: of all that share both, together."""
+    whole = account(profile)
+    rows: dict[Key, list[int]] = {}
+    for number, path in enumerate(whole.tracks):
+        key = (int(profile.call_paths.frame[path]), profile.instances[path])
+        rows.setdefault(key, []).append(number)
+    return {
+        key: replace(
+            whole, tracks=tuple(whole.tracks[n] for n in numbers), of_track=whole.of_track[numbers]
+        )
+        for key, numbers in rows.items()
+    }

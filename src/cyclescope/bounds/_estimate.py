@@ -115,6 +115,16 @@ class Estimate:
         length = self._read + process.latency + self._write
         return self._spread(process, 0, length, begin, end)
 
+    def taken(self, process: Process, begin: int = 0, end: int | None = None) -> Ints:
+        """Firings of a process in each cycle that keep a resource from the next firing.
+
+        Nothing does without a limit of resources, and at a coarser resolution it is not known: 0.
+        """
+        end = self.bins if end is None else end
+        if self.resources is None or self.resolution > 1:
+            return np.zeros(end - begin, np.int64)
+        return self._spread(process, 0, process.interval, begin, end)
+
     def _spread(self, process: Process, delay: int, length: int, begin: int, end: int) -> Ints:
         """How many of the intervals [start + delay, start + delay + length) cover each cycle."""
         # One cycle more in front, from which nothing is taken: the sums count from there.

@@ -14,6 +14,7 @@ from cyclescope.bounds._report import limits_text
 from cyclescope.model import (
     Activity,
     Anomaly,
+    Cause,
     Frame,
     Kind,
     Meta,
@@ -27,28 +28,36 @@ from cyclescope.model import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cyclescope.bounds._estimate import Bounds, Estimate
+    from cyclescope.bounds._estimate import Bounds, Estimate, Firings
     from cyclescope.bounds._network import Process
     from cyclescope.c import Range
     from cyclescope.model import Ints
 
 __all__ = ["profile_of"]
 
+_CAUSES = (Cause.OPERAND, Cause.RESOURCE)
+_OPERAND, _RESOURCE, _WORKS, _IDLE = range(4)
 _STAGES = (("R$", "R", "reads"), ("E$", "E", "pipeline fill"), ("W$", "W", "writes"))
 
 
 def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     """One estimate as a profile.
 
-    A process is active from a firing's read to its write. Counters: R$, E$ and W$ of each
-    process and G$ (paper, section 4.5.1). At a coarser resolution than a cycle a process is
-    active in a bin in which it executes, and E$ and G$ count cycles of execution in each bin.
+    A process works from a firing's read to its write. Until its last firing it waits in between:
+    for its resource, which the firing before still keeps, or else for an operand; a frame below it
+    says for which. Counters: R$, E$ and W$ of each process and G$ (paper, section 4.5.1). At a
+    coarser resolution than a cycle a process works in a bin in which it executes, and E$ and G$
+    count cycles of execution in each bin.
     """
     builder = ProfileBuilder()
     paths, tracks = _call_paths(bounds, builder)
     rows = estimate.firings
     own = [builder.path(paths[row.process.path], _frame(row.process, bounds)) for row in rows]
-    begins, trees = _trees(builder, estimate, own, paths[0])
+    waits = [
+        [builder.path(path, _waiting(row.process, bounds, cause)) for cause in _CAUSES]
+        for row, path in zip(rows, own, strict=True)
+    ]
+    begins, trees = _trees(builder, estimate, own, waits, paths[0])
     begins *= estimate.resolution
     lengths = np.diff(np.append(begins, estimate.cycles))
     for row, path in zip(rows, own, strict=True):
@@ -107,34 +116,57 @@ def _frame(process: Process, bounds: Bounds) -> Frame:
     )
 
 
+def _waiting(process: Process, bounds: Bounds, cause: Cause) -> Frame:
+    return Frame(
+        kind=Kind.STATE,
+        name=f"waiting: {cause.value}",
+        component=bounds.network.paths[process.path].function,
+        activity=Activity.WAITING,
+        cause=cause.value,
+    )
+
+
 def _trees(
-    builder: ProfileBuilder, estimate: Estimate, own: list[int], root: int
+    builder: ProfileBuilder, estimate: Estimate, own: list[int], waits: list[list[int]], root: int
 ) -> tuple[Ints, Ints]:
-    """Where the set of active processes changes, and the tree that holds from there."""
+    """Where what processes do changes, and the tree that holds from there."""
     places: list[Ints] = [np.zeros(0, dtype=np.int64)]
     sets: list[np.ndarray[tuple[int, int], np.dtype[np.uint8]]] = []
-    before = np.zeros((len(own), 1), dtype=bool)
+    before = np.full((len(own), 1), 255, dtype=np.uint8)
     for begin, end in estimate.windows():
-        active = np.zeros((len(own), end - begin), dtype=bool)
-        for number, row in enumerate(estimate.firings):
-            active[number] = estimate.busy(row.process, begin, end) > 0
-        differs = (active != np.hstack([before, active[:, :-1]])).any(axis=0)
-        differs[0] |= begin == 0
+        does = np.stack([_does(estimate, row, begin, end) for row in estimate.firings])
+        differs = (does != np.hstack([before, does[:, :-1]])).any(axis=0)
         change = np.flatnonzero(differs)
         places.append(change + begin)
-        sets.append(np.packbits(active[:, change], axis=0).T)
-        before = active[:, -1:]
+        sets.append(np.ascontiguousarray(does[:, change].T))
+        before = does[:, -1:]
     begins = np.concatenate(places)
     if not len(begins):
         return begins, begins
-    packed = np.concatenate(sets)
-    _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    every = np.concatenate(sets)
+    _, first, inverse = np.unique(every, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     number_of = np.zeros(len(first), dtype=np.int64)
     for kind in order.tolist():
-        column = np.unpackbits(packed[first[kind]], count=len(own))
-        number_of[kind] = builder.tree([root, *(own[p] for p in np.flatnonzero(column).tolist())])
+        row = every[first[kind]].tolist()
+        active = (
+            path if state == _WORKS else below[state]
+            for path, below, state in zip(own, waits, row, strict=True)
+            if state != _IDLE
+        )
+        number_of[kind] = builder.tree([root, *active])
     return begins, number_of[inverse.reshape(-1)]
+
+
+def _does(
+    estimate: Estimate, row: Firings, begin: int, end: int
+) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    """What a process does in each bin: a number of `_CAUSES`, or `_WORKS`, `_IDLE`."""
+    waits = (np.arange(begin, end) * estimate.resolution < row.last).astype(np.uint8)
+    taken = estimate.taken(row.process, begin, end) > 0
+    result = np.where(waits, np.where(taken, _RESOURCE, _OPERAND), _IDLE).astype(np.uint8)
+    result[estimate.busy(row.process, begin, end) > 0] = _WORKS
+    return result
 
 
 def _stages(estimate: Estimate, process: Process, track: str, path: int) -> list[Series]:

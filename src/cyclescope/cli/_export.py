@@ -50,6 +50,21 @@ _SUFFIXES = {
     help="Which of the profile's tables, for parquet, csv and json.  [default: runs]",
 )
 @click.option(
+    "--from",
+    "first",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="CYCLE",
+    help="First cycle to write.",
+)
+@click.option(
+    "--to",
+    "last",
+    type=click.IntRange(min=1),
+    metavar="CYCLE",
+    help="Cycle to stop before; the end if not given.",
+)
+@click.option(
     "--period",
     type=Period(),
     metavar="TIME",
@@ -62,6 +77,8 @@ def export(
     level: str | None,
     form: str,
     which: str | None,
+    first: int,
+    last: int | None,
     period: int | None,
     output: Path | None,
     force: bool,
@@ -69,21 +86,24 @@ def export(
     """Write a profile in other tools' formats.
 
     Folded stacks, speedscope JSON, one of the profile's own tables, or a Paraver trace: OUT.prv
-    (or .prv.gz), with OUT.pcf, OUT.row and views OUT.*.cfg beside it.
+    (or .prv.gz), with OUT.pcf, OUT.row and views OUT.*.cfg beside it. A window's first cycle is
+    cycle 0 of what is written.
     """
+    from cyclescope.model import between
+
     tables = form in ("parquet", "csv", "json")
     if which is not None and not tables:
         raise click.UsageError(f"--table is for parquet, csv and json, not for {form}")
     if period is not None and form != "paraver":
         raise click.UsageError(f"--period is for paraver, not for {form}")
     which = which or "runs"
+    shown = between(read_profile(profile, level), first, last)
     if form == "paraver":
-        shown = read_profile(profile, level)
         export_paraver(shown, target(output, profile, ".prv"), period, force=force)
         return
     suffix = f".{which}{_SUFFIXES[form]}" if tables else _SUFFIXES[form]
     path = target(output, profile, suffix)
-    data = _data(read_profile(profile, level), form, which)
+    data = _data(shown, form, which)
     with writing(path, force=force) as stream:
         stream.write(data)
     report(path, form)
@@ -95,8 +115,5 @@ def _data(profile: Profile, form: str, which: str) -> bytes:
     if form == "speedscope":
         return speedscope(profile).encode()
     if form.startswith("folded"):
-        stacks = folded(profile, scaled=form == "folded-scaled")
-        if stacks.unit != 1:
-            click.echo(f"{stacks.unit:,} counts are one cycle", err=True)
-        return stacks.text.encode()
+        return folded(profile, scaled=form == "folded-scaled").encode()
     return export_table(profile, cast("ExportTable", which), cast("ExportFormat", form))

@@ -48,6 +48,7 @@ from cyclescope.model._threads import (
     profile_of_combinations,
     profile_of_threads,
 )
+from cyclescope.model._window import between, check_window
 
 __all__ = [
     "CONTROL",
@@ -84,8 +85,10 @@ __all__ = [
     "ThreadStates",
     "Trees",
     "active_cycles",
+    "between",
     "by_appearance",
     "check_laws",
+    "check_window",
     "control_register",
     "flat_weights",
     "load",

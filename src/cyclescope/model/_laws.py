@@ -38,7 +38,11 @@ _CALLERS: dict[str, dict[Kind | str, frozenset[Kind]]] = {
         Kind.LOOP: frozenset({Kind.STATE, Kind.LOOP}),
         Kind.STAGE: frozenset({Kind.STATE, Kind.LOOP}),
     },
-    "bounds": {Kind.PROCESS: frozenset({Kind.CELL}), Kind.CELL: frozenset({Kind.CELL})},
+    "bounds": {
+        Kind.PROCESS: frozenset({Kind.CELL}),
+        Kind.CELL: frozenset({Kind.CELL}),
+        Kind.STATE: frozenset({Kind.PROCESS}),
+    },
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -173,14 +174,28 @@ class Series:
 
     def at_path(self, path: int) -> Series:
         """The same counter, of another call path."""
-        nothing = np.empty(0, dtype=np.int64)
-        moved = Series(
-            self.track, self.name, self.metric, self.unit, path, nothing, nothing, nothing
-        )
-        for name in self.__slots__:
-            if name != "path":
-                setattr(moved, name, getattr(self, name))
+        moved = copy(self)
+        moved.path = path
         return moved
+
+    def with_values(
+        self,
+        start: Ints | None = None,
+        end: Ints | None = None,
+        value: Ints | None = None,
+        *,
+        bank: Bank | None = None,
+    ) -> Series:
+        """The same counter with other intervals, or in another bank of the same columns."""
+        other = copy(self)
+        if bank is not None:
+            other.bank = bank
+        else:
+            assert start is not None
+            assert end is not None
+            assert value is not None
+            other._own = (start, end, value)
+        return other
 
     @property
     def summed(self) -> bool:

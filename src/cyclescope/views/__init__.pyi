@@ -11,7 +11,7 @@ from ._diffgraph import diff_flamegraph
 from ._diffpage import diff_html
 from ._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
 from ._flamegraph import flamegraph
-from ._folded import Folded, folded
+from ._folded import folded
 from ._ladder import GAP_CLASSES, ladder_json, ladder_markdown, ladder_svg, ladder_text
 from ._lines import lines_view, print_source, source_svg, source_text
 from ._network import NetworkEdge, NetworkNode, network_svg
@@ -38,7 +38,6 @@ __all__ = [
     "TABLE_FORMATS",
     "CurvePoint",
     "DesignSpace",
-    "Folded",
     "NetworkEdge",
     "NetworkNode",
     "ParetoPoint",

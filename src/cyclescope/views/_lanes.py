@@ -47,8 +47,12 @@ def rows(profile: Profile) -> list[Row]:
     """Every path in one row, in order of first mention."""
     lane_of = _lanes(profile)
     groups: dict[tuple[str, Kind, int, int], list[int]] = {}
+    process = _processes(profile)
     for path, frame in enumerate(profile.call_paths.frame.tolist()):
         kind = profile.catalog[frame].kind
+        if process[path] >= 0:
+            # A process and what it waits for share a row.
+            kind, frame = Kind.PROCESS, int(profile.call_paths.frame[process[path]])
         single = kind in (Kind.PRIMITIVE, Kind.PROCESS)
         lane = 0 if single or kind in (Kind.CELL, Kind.THREAD) else lane_of[path]
         key = (profile.instances[path], kind, lane, frame if single else -1)
@@ -58,6 +62,15 @@ def rows(profile: Profile) -> list[Row]:
     for (instance, kind, lane, frame), paths in groups.items():
         for extra, members in enumerate(_apart(profile, paths, trees_of)):
             result.append(Row(instance, kind, lane, extra, frame, tuple(members)))
+    return result
+
+
+def _processes(profile: Profile) -> list[int]:
+    """For each path the process that it is, or is in; -1 for none."""
+    result: list[int] = []
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        above = result[parent] if parent >= 0 else -1
+        result.append(path if profile.frame_of(path).kind is Kind.PROCESS else above)
     return result
 
 

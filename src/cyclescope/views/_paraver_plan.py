@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse import WORK, uses_of_paths
 from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._text import clip, visible
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["ACTIVITY", "STATES", "EventType", "Plan", "plan"]
 
 # The first four are what the hardware's two bits say (paper, section IV-B).
-_WORK = (Kind.GROUP, Kind.PRIMITIVE, Kind.PROCESS, Kind.STAGE)
 STATES = ("Idle", "Running", "Critical", "Spinning", "Control")
 """States with a number of their own; `Control` is a cell that is active but does no work."""
 
@@ -180,7 +180,8 @@ def _states(profile: Profile, entries: _Entries, rows: int) -> tuple[Ints, list[
         state[entries.tree[which], entries.row[which]] = number
     which = entries.of_kind(Kind.STATE)
     state[entries.tree[which], entries.row[which]] = of_path[entries.path[which]]
-    which = entries.of_kind(*_WORK) & entries.leaves(of_rows=False)
+    works = np.array([use == WORK for use in uses_of_paths(profile)], dtype=np.bool_)
+    which = works[entries.path] & (entries.row >= 0) & entries.leaves(of_rows=False)
     tree, path = entries.tree[which], entries.path[which]
     cells = entries.kind == Kind.CELL
     while len(path):

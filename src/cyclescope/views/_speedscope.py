@@ -2,8 +2,9 @@
 
 It has a profile scaled for parallelism, a flat one, and, where the run is short enough or a
 window is given, the run over time: speedscope shows one stack at a time, so what runs in
-parallel is spread over as many profiles as there are stacks at once. Speedscope knows no cycles;
-the unit is "none", and the profile's name says what it counts.
+parallel is spread over as many profiles as there are stacks at once. Where there are tracks
+(threads, processes), each has a profile of its own name instead, and one over time. Speedscope
+knows no cycles; the unit is "none", and the profile's name says what it counts.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cyclescope.analyse import account
 from cyclescope.views._stacks import Stacks, leaves, stacks
 from cyclescope.views._text import number, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cyclescope.model import Profile
 
@@ -46,8 +48,8 @@ def speedscope(
             this in the window: the browser would choke on them.
 
     Returns:
-        JSON text, ASCII only. All weights are integers; those over time sum to the window's
-        cycles, the scaled ones to as many units as the profile's name says a cycle has.
+        JSON text, ASCII only. All weights are whole cycles; those over time sum to the window's,
+        the scaled ones to the run's (`Stacks.whole`).
     """
     frames = [
         {
@@ -60,8 +62,11 @@ def speedscope(
         }
         for frame in profile.catalog
     ]
+    tracks = account(profile).tracks
     profiles = [_weighed(profile, scaled=True), _weighed(profile, scaled=False)]
-    over_time = list(_over_time(profile, start, profile.cycles if end is None else end, max_runs))
+    profiles += [_of_track(profile, track) for track in tracks]
+    until = profile.cycles if end is None else end
+    over_time = list(_over_time(profile, tracks, start, until, max_runs))
     left_out = "" if over_time else " (too many changes to show over time: choose a window)"
     head = {
         "$schema": _SCHEMA,
@@ -88,21 +93,33 @@ def _sampled(name: str, samples: list[list[int]], weights: list[int]) -> dict[st
 
 def _weighed(profile: Profile, *, scaled: bool) -> dict[str, Any]:
     weighed: Stacks = stacks(profile, scaled=scaled)
-    shown = [path for path in weighed.order if weighed.own[path]]
-    if scaled:
-        unit = "cycles" if weighed.unit == 1 else f"{number(weighed.unit)} units = 1 cycle"
-        name = f"all {number(profile.cycles)} cycles, split among what ran in parallel ({unit})"
-    else:
-        name = "every parallel stack (cycles)"
+    shown = [path for path in weighed.order if weighed.whole[path]]
+    whole = f"all {number(profile.cycles)} cycles, split among what ran in parallel (cycles)"
+    name = whole if scaled else "every parallel stack (cycles)"
     samples = [_stack(profile, path) for path in shown]
+    return _sampled(name, samples, [weighed.whole[path] for path in shown])
+
+
+def _of_track(profile: Profile, track: int) -> dict[str, Any]:
+    """What one track spent its cycles on: its own stacks, in whole cycles."""
+    weighed = stacks(profile, scaled=False)
+    shown = [p for p in weighed.order if weighed.own[p] and track in profile.lineage(p)]
+    samples = [_stack(profile, path) for path in shown]
+    name = f"{_label(profile, track)} (cycles)"
     return _sampled(name, samples, [weighed.own[path] for path in shown])
+
+
+def _label(profile: Profile, path: int) -> str:
+    return visible(profile.frame_of(path).label) or "(no name)"
 
 
 def _stack(profile: Profile, path: int) -> list[int]:
     return [int(profile.call_paths.frame[p]) for p in profile.lineage(path)]
 
 
-def _over_time(profile: Profile, start: int, end: int, max_runs: int) -> Iterator[dict[str, Any]]:
+def _over_time(
+    profile: Profile, tracks: Sequence[int], start: int, end: int, max_runs: int
+) -> Iterator[dict[str, Any]]:
     runs = profile.schedule
     begin = np.maximum(runs.start, start)
     until = np.minimum(runs.start + runs.cycles, end)
@@ -110,13 +127,30 @@ def _over_time(profile: Profile, start: int, end: int, max_runs: int) -> Iterato
     if not inside.any() or int(inside.sum()) > max_runs:
         return
     tree, length = runs.tree[inside], (until - begin)[inside]
-    ends = leaves(profile)
     window = "" if len(tree) == len(runs) else f" from {number(start)} to {number(end)}"
-    for lane in range(max(len(ends[t]) for t in set(tree.tolist()))):
+    ends = leaves(profile)
+    lanes = max(len(ends[t]) for t in set(tree.tolist()))
+    names = [f", parallel stack {lane + 1}" if lane else "" for lane in range(lanes)]
+    if tracks:
+        # A track has its own: what is its last leaf in each tree.
+        within = {track: _below(profile, track) for track in tracks}
+        ends = [
+            [next((p for p in reversed(e) if p in within[t]), -1) for t in tracks] for e in ends
+        ]
+        names = [f", {_label(profile, track)}" for track in tracks]
+    for lane, name in enumerate(names):
         last = np.array([e[lane] if lane < len(e) else -1 for e in ends], dtype=np.int64)[tree]
         first = np.flatnonzero(np.concatenate(([True], last[1:] != last[:-1])))
         weights = np.add.reduceat(length, first).tolist()
         shown = {p: _stack(profile, p) if p >= 0 else [] for p in set(last.tolist())}
         samples = [shown[path] for path in last[first].tolist()]
-        stack = f", parallel stack {lane + 1}" if lane else ""
-        yield _sampled(f"over time{window}{stack} (cycles)", samples, weights)
+        yield _sampled(f"over time{window}{name} (cycles)", samples, weights)
+
+
+def _below(profile: Profile, top: int) -> frozenset[int]:
+    """The paths at and below one."""
+    inside = {top}
+    for path in range(top + 1, len(profile.call_paths)):
+        if int(profile.call_paths.parent[path]) in inside:
+            inside.add(path)
+    return frozenset(inside)

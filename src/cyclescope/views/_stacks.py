@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from cyclescope.model import Ints, Profile, flat_weights, scaled_weights
 __all__ = ["Stacks", "first_cycles", "leaves", "stacks"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stacks:
     """The paths that were ever active, as a flame graph or a list of stacks shows them.
 
@@ -38,6 +39,20 @@ class Stacks:
     def cycles(self, weight: int) -> Fraction:
         """A weight in cycles, exactly."""
         return Fraction(weight, self.unit)
+
+    @cached_property
+    def whole(self) -> tuple[int, ...]:
+        """For each path its own weight in whole cycles, for formats that know no others.
+
+        Each is its exact weight rounded down, or up where most is lost by that (the method of
+        the largest remainder), so that together they are the exact sum, rounded down.
+        """
+        rounded = [weight // self.unit for weight in self.own]
+        rest = self.sum // self.unit - sum(rounded)
+        largest = sorted(range(len(self.own)), key=lambda path: -(self.own[path] % self.unit))
+        for path in largest[:rest]:
+            rounded[path] += 1
+        return tuple(rounded)
 
 
 def first_cycles(profile: Profile) -> Ints:

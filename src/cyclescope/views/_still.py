@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse import account, moves, team
-from cyclescope.model import Frame, Ints, Kind, Profile, Spans, spans
+from cyclescope.analyse import account, moves, team, uses_of_paths
+from cyclescope.model import Activity, Ints, Kind, Profile, Spans, check_window, spans
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, number, percent, visible
-from cyclescope.views._timeline import REGISTERS, check_window
+from cyclescope.views._timeline import REGISTERS
+from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from cyclescope.analyse import Team
+    from cyclescope.analyse import Use
 
 __all__ = ["timeline_svg"]
 
@@ -40,18 +41,11 @@ _COLOURS: dict[Kind | str, str] = {
     Kind.PRIMITIVE: "#efd35f",
 }
 _OTHER = "#8fb3d9"
-# The colours of the paper of Nymble and Paraver (section V-C).
-_STATES = {
-    "running": "#4f9d69",
-    "critical": "#3f6fc4",
-    "spinning": "#d9493f",
-    "idle": "#4b4f57",
-    "unknown": "#d5d8dd",
-}
 _REGISTER = "#b3b8bf"
 _COUNTED = {"operations": "#d8893b", "bytes": "#5b8fc9"}
 _TALL = 2  # rows that a counter is high: its shape is what matters
 _ORDER = (Kind.CELL, Kind.THREAD, Kind.CONTROL, Kind.GROUP)
+_LEGEND = 40  # letters of a colour's states
 _LEVELS = 3  # levels of control blocks that get a row: what is deeper is in the groups
 _NOTES = 6  # lines that name what is not drawn; all of it is in their tooltip
 
@@ -63,6 +57,7 @@ class _Band:
     Attributes:
         what: the cell and the kind.
         arm, extra, level: of a `par`; among what overlaps there; of nesting. From 1.
+        dark: for each colour whether text on it is white.
     """
 
     what: str
@@ -75,6 +70,7 @@ class _Band:
     end: Ints
     names: tuple[str, ...]
     which: Ints
+    dark: tuple[bool, ...] = ()
 
     @property
     def title(self) -> str:
@@ -208,12 +204,12 @@ class _Still:
     def _panel(self, panel: _Panel, y: float) -> float:
         profile, bands, top = panel.profile, panel.bands, y + 24
         title = f"{clip(visible(profile.meta.title), 70)} · {number(profile.cycles)} cycles"
-        threads, whole = team(profile), account(profile)
+        whole = account(profile)
         title += f", {percent(whole.share(whole.useful))}"
         title += f" of {whole.unit} useful" if whole.tracks else " useful"
         self._svg.leaf("text", title, x="8", y=str(y + 16), font_weight="bold")
-        if threads is not None:
-            self._legend(threads, y)
+        if whole.tracks:
+            self._legend(profile, y)
         y += 24
         for band in bands:
             label = clip(visible(band.title), int((_LEFT - 16) / _LETTER))
@@ -236,14 +232,22 @@ class _Still:
             self._svg.close("g", tight=True)
         return y + 18
 
-    def _legend(self, threads: Team, y: float) -> None:
-        """The states' colours, beside the title."""
+    def _legend(self, profile: Profile, y: float) -> None:
+        """The states' colours, beside the title: those of what they are for."""
+        names: dict[str, list[str]] = {}
+        for path, use in enumerate(uses_of_paths(profile)):
+            frame = profile.frame_of(path)
+            if frame.kind is Kind.STATE:
+                states = names.setdefault(use_style(use).colour, [])
+                if frame.name not in states:
+                    states.append(frame.name)
         x = float(self._width - _RIGHT)
-        for state in sorted(threads.states.keys() & _STATES.keys(), reverse=True):
-            x -= len(state) * _LETTER + 22
+        for colour, states in reversed(names.items()):
+            text = clip(visible(", ".join(states)), _LEGEND)
+            x -= len(text) * _LETTER + 22
             place = {"x": f"{x:g}", "y": str(y + 7), "width": "10", "height": "10"}
-            self._svg.leaf("rect", **place, fill=_STATES[state])
-            self._svg.leaf("text", state, x=f"{x + 14:g}", y=str(y + 16), fill="#333")
+            self._svg.leaf("rect", **place, fill=colour)
+            self._svg.leaf("text", text, x=f"{x + 14:g}", y=str(y + 16), fill="#333")
 
     def _band(self, band: _Band, y: float) -> None:
         inside = (band.end > self._start) & (band.start < self._end)
@@ -264,9 +268,9 @@ class _Still:
             )
             if w > 3 * _LETTER:
                 shown = clip(text, int((w - 4) / _LETTER))
-                dark = {"fill": "#fff"} if band.colours[name] == _STATES["idle"] else {}
-                if shown == text or text not in _STATES:  # the legend names the states
-                    self._svg.leaf("text", shown, x=str(x + 3), y=str(y + 12), **dark)
+                light = {"fill": "#fff"} if band.dark[name] else {}
+                if shown == text or band.kind is not Kind.STATE:  # the legend names the states
+                    self._svg.leaf("text", shown, x=str(x + 3), y=str(y + 12), **light)
             self._svg.close("g", tight=True)
         self._shade(start[~wide], end[~wide], which[~wide], band.colours, y)
 
@@ -339,6 +343,7 @@ class _Still:
         for row in rows(profile):
             by_instance.setdefault(row.instance, []).append(row)
         many = len(by_instance) > 1
+        uses = uses_of_paths(profile)
         threaded = _threaded(profile)
         for instance, mine in by_instance.items():
             kinds = {row.kind for row in mine}
@@ -351,7 +356,7 @@ class _Still:
             prefix = f"{instance.rsplit('.', 1)[-1]} " if many else ""
             for kind in dict.fromkeys((*_ORDER, *(row.kind for row in shown))):
                 for row in sorted((r for r in shown if r.kind is kind), key=_lane):
-                    yield from _of_row(profile, row, found, prefix)
+                    yield from _of_row(profile, uses, row, found, prefix)
                 if kind is Kind.CONTROL:
                     yield from _of_registers(profile, instance, prefix)
 
@@ -419,9 +424,16 @@ def _lane(row: Row) -> tuple[int, int]:
     return row.lane, row.extra
 
 
-def _colour(frame: Frame) -> str:
-    colour = _COLOURS.get(frame.kind, _OTHER)
-    return _STATES.get(frame.name, colour) if frame.kind is Kind.STATE else colour
+def _colours(profile: Profile, uses: Sequence[Use], paths: Sequence[int]) -> list[tuple[str, bool]]:
+    """The colour of each path's boxes, and whether text on it is white."""
+    result = []
+    for path in paths:
+        frame, style = profile.frame_of(path), use_style(uses[path])
+        if frame.kind is Kind.STATE or (frame.track and frame.activity is Activity.WORK):
+            result.append((style.colour, style.dark))
+        else:
+            result.append((_COLOURS.get(frame.kind, _OTHER), False))
+    return result
 
 
 def _runs(steps: NDArray[np.floating]) -> Iterator[tuple[int, int, int]]:
@@ -435,16 +447,21 @@ def _runs(steps: NDArray[np.floating]) -> Iterator[tuple[int, int, int]]:
 _TITLES = {Kind.CELL: "cell", Kind.CONTROL: "control", Kind.GROUP: "groups", Kind.STATE: ""}
 
 
-def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_Band]:
+def _of_row(
+    profile: Profile, uses: Sequence[Use], row: Row, found: Spans, prefix: str
+) -> Iterator[_Band]:
     """A row's boxes; nested control blocks one level below the other."""
     inside = set(row.paths)
     depth = {p: len(inside.intersection(profile.lineage(p))) for p in row.paths}
     named = row.frame >= 0
     what = profile.catalog[row.frame].label if named else _TITLES.get(row.kind, row.kind.value)
     title = f"{prefix}{what}".strip() or row.kind.value
-    for level in sorted(set(depth.values())):
-        paths = [p for p in row.paths if depth[p] == level]
+    # What a process waits for is drawn over it.
+    flat = row.kind is Kind.PROCESS
+    for level in (1,) if flat else sorted(set(depth.values())):
+        paths = [p for p in row.paths if flat or depth[p] == level]
         starts, ends, which = [], [], []
+        colours = _colours(profile, uses, paths)
         for index, path in enumerate(paths):
             begin, until = np.searchsorted(found.path, (path, path + 1)).tolist()
             starts.append(found.start[begin:until])
@@ -456,7 +473,8 @@ def _of_row(profile: Profile, row: Row, found: Spans, prefix: str) -> Iterator[_
             arm=row.lane + 1,
             extra=row.extra + 1,
             level=level,
-            colours=tuple(_colour(profile.frame_of(p)) for p in paths),
+            colours=tuple(colour for colour, _ in colours),
+            dark=tuple(dark for _, dark in colours),
             start=np.concatenate(starts),
             end=np.concatenate(ends),
             names=tuple(profile.frame_of(p).label for p in paths),
@@ -490,6 +508,7 @@ def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Ban
         cycle + 1,
         tuple(names),
         np.array(shown, dtype=np.int64),
+        (False,) * len(names),
     )
 
 

@@ -46,11 +46,16 @@ def table_view(profile: Profile, kind: Kind, fmt: str = "text") -> bytes:
     rows = table(profile, kind)
     accounts = [row.account for row in rows if row.account is not None]
     lost = sorted({use for one in accounts for use in one.lost}, key=lambda use: use.rank)
-    form = Grid(_columns(kind, lost), _schema(kind, lost), lambda row: _record(row, kind, lost))
+    accounted = kind is Kind.CELL or bool(accounts)
+    form = Grid(
+        _columns(kind, lost, accounted=accounted),
+        _schema(lost, accounted=accounted),
+        lambda row: _record(row, lost, accounted=accounted),
+    )
     return form.render(rows, fmt)
 
 
-def _record(row: Row, kind: Kind, lost: Sequence[Use]) -> dict[str, Any]:
+def _record(row: Row, lost: Sequence[Use], *, accounted: bool) -> dict[str, Any]:
     """A row as plain values: integers, and floats for `share` and `average`."""
     position, average, whole = row.position, row.average, row.account
     record: dict[str, Any] = {
@@ -67,7 +72,7 @@ def _record(row: Row, kind: Kind, lost: Sequence[Use]) -> dict[str, Any]:
         "max": row.longest if row.times else None,
         "average": float(average) if average is not None else None,
     }
-    if kind is Kind.CELL:
+    if accounted:
         record["useful"] = whole.useful if whole else None
         record |= {use.label: whole.parts.get(use, 0) if whole else None for use in lost}
     return record | {
@@ -77,7 +82,9 @@ def _record(row: Row, kind: Kind, lost: Sequence[Use]) -> dict[str, Any]:
     }
 
 
-def _columns(kind: Kind, lost: Sequence[Use]) -> dict[str, Callable[[Row], str]]:
+def _columns(
+    kind: Kind, lost: Sequence[Use], *, accounted: bool
+) -> dict[str, Callable[[Row], str]]:
     """What people read: heading → text of a row. Headings of numbers start with a space."""
 
     def useful(row: Row) -> str:
@@ -93,7 +100,7 @@ def _columns(kind: Kind, lost: Sequence[Use]) -> dict[str, Callable[[Row], str]]
         " max": lambda row: number(row.longest) if row.times else "",
         " average": lambda row: f"{float(row.average):,.1f}" if row.average is not None else "",
     }
-    if kind is Kind.CELL:
+    if accounted:
         columns[" useful"] = useful
         for use in lost:
             columns[f" {use.label}"] = lambda row, use=use: (  # type: ignore[misc]
@@ -118,7 +125,7 @@ def _static(row: Row) -> str:
     return "could be" if row.could_be_static else ""
 
 
-def _schema(kind: Kind, lost: Sequence[Use]) -> dict[str, type]:
+def _schema(lost: Sequence[Use], *, accounted: bool) -> dict[str, type]:
     texts = dict.fromkeys(("instance", "name", "type", "component", "file"), str)
     schema: dict[str, type] = {
         **texts,
@@ -130,6 +137,6 @@ def _schema(kind: Kind, lost: Sequence[Use]) -> dict[str, type]:
         "max": int,
         "average": float,
     }
-    if kind is Kind.CELL:
+    if accounted:
         schema |= dict.fromkeys(("useful", *(use.label for use in lost)), int)
     return {**schema, "could_be_static": bool, "latency": int, "generated": bool}

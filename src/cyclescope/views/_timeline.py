@@ -23,7 +23,16 @@ import numpy as np
 
 from cyclescope.analyse import moves
 from cyclescope.errors import InputError
-from cyclescope.model import Ints, Kind, Position, Profile, Series, Spans, spans
+from cyclescope.model import (
+    Ints,
+    Kind,
+    Position,
+    Profile,
+    Series,
+    Spans,
+    check_window,
+    spans,
+)
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._text import clip, nanoseconds, visible
 from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets
@@ -33,7 +42,7 @@ if TYPE_CHECKING:
 
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
 
-__all__ = ["REGISTERS", "check_window", "write_timeline"]
+__all__ = ["REGISTERS", "write_timeline"]
 
 _CELLS = frozenset({Kind.CELL, Kind.THREAD})
 _TITLES = {
@@ -101,17 +110,6 @@ def write_timeline(
         target.close()
 
 
-def check_window(profiles: Sequence[Profile], start: int, end: int | None) -> None:
-    """Raise `InputError` if no profile has a cycle from `start` to before `end`."""
-    longest = max(profile.cycles for profile in profiles)
-    until = longest if end is None else min(end, longest)
-    if start < 0 or (start >= until and longest > 0):
-        raise InputError(
-            f"no cycles from {start} to {until if end is None else end}: the run has cycles 0 to "
-            f"{longest - 1}; choose a window inside it"
-        )
-
-
 class _Timeline:
     """One profile of a trace.
 
@@ -171,7 +169,9 @@ class _Timeline:
             by_instance.setdefault(row.instance, []).append(row)
         series: dict[str, list[Series]] = {}
         for one in profile.series:
-            series.setdefault(one.track, []).append(one)
+            # All of a thread is one group: its states, its loops, its counters.
+            owner = profile.instances[one.path] if one.path >= 0 else one.track
+            series.setdefault(owner, []).append(one)
         above = _callers(profile)
         uuids = {"": self._root}
         result = []

@@ -1,0 +1,101 @@
+"""A part of a run as a profile of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.errors import InputError
+from cyclescope.model._meta import Anomaly, Severity
+from cyclescope.model._profile import Profile, Runs, Trees
+from cyclescope.model._series import Bank, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.model._profile import Ints
+
+__all__ = ["between", "check_window"]
+
+
+def check_window(profiles: Sequence[Profile], start: int, end: int | None) -> None:
+    """Raise `InputError` if no profile has a cycle from `start` to before `end`."""
+    longest = max(profile.cycles for profile in profiles)
+    until = longest if end is None else min(end, longest)
+    if start < 0 or (start >= until and longest > 0):
+        raise InputError(
+            f"no cycles from {start} to {until if end is None else end}: the run has cycles 0 to "
+            f"{longest - 1}; choose a window inside it"
+        )
+
+
+def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile:
+    """The profile of cycles `start` up to before `end`, which are its cycles 0 and on.
+
+    Counters whose values hold throughout an interval are cut as runs are. Of totals
+    (`Series.summed`) only samples that lie inside count; how many the window cuts is an anomaly.
+
+    Args:
+        profile: of the whole run.
+        start: the first cycle.
+        end: the cycle after the last; None for the run's end.
+
+    Raises:
+        InputError: no cycle of the run is in the window.
+    """
+    check_window([profile], start, end)
+    until = profile.cycles if end is None else min(end, profile.cycles)
+    if start == 0 and until == profile.cycles:
+        return profile
+    schedule = profile.schedule
+    lengths = np.minimum(np.cumsum(schedule.cycles), until) - np.maximum(schedule.start, start)
+    inside = lengths > 0
+    numbers, first, shown = np.unique(schedule.tree[inside], return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    rows = [profile.forest[tree] for tree in numbers[np.argsort(first, kind="stable")].tolist()]
+    offset = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in rows], out=offset[1:])
+    path = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+    banks: dict[int, Bank] = {}
+    series, lost = [], 0
+    for one in profile.series:
+        if one.bank is not None:
+            bank = banks.setdefault(id(one.bank), _bank(one.bank, start, until))
+            series.append(one.with_values(bank=bank))
+            continue
+        kept, cut = _intervals(one, start, until)
+        lost += cut
+        series.append(one.with_values(*kept))
+    anomalies = profile.meta.anomalies
+    if lost:
+        detail = "of counters, that the window cuts: they are left out"
+        anomalies = (*anomalies, Anomaly("sample cut", Severity.DATA_LOSS, lost, detail))
+    title = f"{profile.meta.title}, cycles {start} to {until - 1}"
+    return replace(
+        profile,
+        meta=replace(profile.meta, title=title, anomalies=anomalies, ladder=(), memories=()),
+        forest=Trees(offset=offset, path=path),
+        schedule=Runs(cycles=lengths[inside], tree=rank[shown.reshape(-1)]),
+        series=tuple(series),
+    )
+
+
+def _bank(bank: Bank, start: int, until: int) -> Bank:
+    """Its combinations in the window, and the one behind it: what the last cycle led to."""
+    ends = bank.ends
+    lengths = np.minimum(ends, until + 1) - np.maximum(ends - bank.cycles, start)
+    inside = lengths > 0
+    return Bank(lengths[inside], bank.state[inside], bank.values)
+
+
+def _intervals(series: Series, start: int, until: int) -> tuple[tuple[Ints, Ints, Ints], int]:
+    """What lies in the window; of totals, how many samples the window cuts."""
+    begin, end, value = series.intervals
+    touches = (end > start) & (begin < until)
+    whole = (begin >= start) & (end <= until)
+    cut = int(np.count_nonzero(touches & ~whole & (value != 0))) if series.summed else 0
+    kept = whole if series.summed else touches
+    moved = np.maximum(begin[kept], start) - start, np.minimum(end[kept], until) - start
+    return (*moved, value[kept]), cut
