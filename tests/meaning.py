@@ -19,7 +19,7 @@ _OF_KIND: dict[Any, dict[str, Any]] = {
     Kind.CONTROL: {**CONTROL},
     Kind.GROUP: {**WORK},
     Kind.PRIMITIVE: {**WORK},
-    Kind.PROCESS: {**WORK},
+    Kind.PROCESS: {**WORK, "track": True},
     Kind.THREAD: {"activity": Activity.IDLE, "track": True},
 }
 _OF_STATE: dict[str, dict[str, Any]] = {

@@ -195,7 +195,7 @@ def test_both_pictures_zoom_together(browser: Browser, tmp_path: Path) -> None:
     page.close()
 
 
-def test_classes_of_threads_are_their_states() -> None:
+def test_the_account_of_threads_is_compared() -> None:
     def run(title: str, critical: int) -> Profile:
         build = ProfileBuilder()
         region = build.path(-1, Frame(Kind.CELL, "k", "k", "k"))
@@ -207,9 +207,12 @@ def test_classes_of_threads_are_their_states() -> None:
         return build.build(Meta("hls", title), [10, critical], trees)
 
     found = diff(run("before", 5), run("after", 2))
-    assert found.classes == {"running": (20, 20), "critical": (5, 2), "spinning": (5, 2)}
+    assert {use.label: n for use, n in found.uses.items()} == {
+        "work": (25, 22), "waiting: lock": (5, 2),
+    }  # fmt: skip
     shown = diff_text(found)
     assert "thread-cycles  before  after  change  of the run" in shown
-    assert "spinning            5      2      -3     -10.0 %" in shown
-    assert "useful" not in shown
-    assert json.loads(diff_json(found))["classes"]["critical"] == [5, 2]
+    assert "waiting: lock       5      2      -3     -10.0 %" in shown
+    head = json.loads(diff_json(found))
+    assert head["uses"]["waiting: lock"] == [5, 2]
+    assert [side["total"] for side in head["account"]] == [30, 24]

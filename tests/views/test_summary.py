@@ -43,7 +43,8 @@ def test_hostile_names_stay_inside_their_line(profile: Profile) -> None:
     found = json.loads(summary_json(profile))
     assert found["title"] == profile.meta.title
     assert found["cycles"] == profile.cycles
-    assert found["useful"] + sum(found["overhead"].values()) == profile.cycles
+    assert found["account"] == {"unit": "cycles", "total": profile.cycles}
+    assert found["useful"] + sum(found["lost"].values()) == profile.cycles
 
 
 def test_no_colours_where_nobody_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
