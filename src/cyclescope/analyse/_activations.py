@@ -28,7 +28,7 @@ class Activations:
     longest: int
 
 
-def activations(profile: Profile, kind: Kind | None = None) -> dict[Key, Activations]:
+def activations(profile: Profile, kind: Kind | str | None = None) -> dict[Key, Activations]:
     """Count the activations of every frame that was ever on a call path, by instance.
 
     Args:

@@ -53,17 +53,17 @@ class Row:
         return self.frame.positions[0] if self.frame.positions else None
 
 
-def table(profile: Profile, kind: Kind) -> tuple[Row, ...]:
+def table(profile: Profile, kind: Kind | str) -> tuple[Row, ...]:
     """Rows for every frame of that kind, most cycles first; never active ones last."""
     measured = activations(profile, kind)
     accounts = accounts_of_instances(profile) if kind is Kind.CELL else {}
-    tracks = _tracks(profile) if any(f.track and f.kind is kind for f in profile.catalog) else {}
+    tracks = _tracks(profile) if any(f.track and f.kind == kind for f in profile.catalog) else {}
     keys: list[Key] = list(measured)
     seen = {frame for frame, _ in keys}
     keys += [
         (index, "")
         for index, frame in enumerate(profile.catalog)
-        if frame.kind is kind and index not in seen
+        if frame.kind == kind and index not in seen
     ]
     total = profile.cycles
     constant = constant_frames(profile) if kind in DECLARED else frozenset()

@@ -23,6 +23,19 @@ _period = click.option(
 )
 
 
+_work = click.option(
+    "--work",
+    multiple=True,
+    metavar="NAMES",
+    help="States that are work, separated by commas; may be repeated.",
+)
+
+
+def _names(parts: tuple[str, ...]) -> list[str]:
+    """Names that options give, separated by commas."""
+    return [name.strip() for part in parts for name in part.split(",") if name.strip()]
+
+
 @click.group("import", context_settings={"help_option_names": ["-h", "--help"]})
 def import_() -> None:
     """Make a profile of what another tool recorded."""
@@ -85,6 +98,12 @@ def petal(
     help="Show scopes and signals, those that match only: part of a name, or with * and ?.",
 )
 @click.option("--clock", metavar="NAME", help="Sample after each of its rising edges.")
+@click.option(
+    "--work",
+    multiple=True,
+    metavar="VALUES",
+    help="Values that are work, as VALUE or SIGNAL=VALUE, separated by commas; may be repeated.",
+)
 @_output
 @_period
 @force_option
@@ -93,13 +112,15 @@ def vcd(
     signals: tuple[str, ...],
     pattern: str | None,
     clock: str | None,
+    work: tuple[str, ...],
     output: Path | None,
     period: int | None,
     force: bool,
 ) -> None:
     """Read signals of a VCD (.gz, .xz), FST or GHW as states.
 
-    With a clock, a cycle is one of its periods; without, the waveform's unit of time.
+    With a clock, a cycle is one of its periods; without, the waveform's unit of time. What a state
+    is for is unknown, but for those that --work names.
     """
     from cyclescope.traces import import_signals, list_signals
 
@@ -111,25 +132,29 @@ def vcd(
         raise click.UsageError("Missing option '--signals'; --list shows the signals of FILE.")
     target = output or Path(f"{file.name.split('.')[0]}.cyc")
     check_outputs(target, force=force)
-    names = [name.strip() for part in signals for name in part.split(",") if name.strip()]
-    _finish(import_signals(file, names, clock, period_ps=period), target, force=force)
+    profile = import_signals(file, _names(signals), clock, period_ps=period, work=_names(work))
+    _finish(profile, target, force=force)
 
 
 @import_.command()
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@_work
 @_output
 @_period
 @force_option
-def paraver(file: Path, output: Path | None, period: int | None, force: bool) -> None:
+def paraver(
+    file: Path, work: tuple[str, ...], output: Path | None, period: int | None, force: bool
+) -> None:
     """Read a Paraver trace: .prv, .prv.gz, .prv.xz.
 
-    Names come from the .pcf and .row beside it.
+    Names come from the .pcf and .row beside it. What Paraver's own states are for is known;
+    of others it is unknown, but for those that --work names.
     """
     from cyclescope.traces import import_paraver
 
     target = output or Path(f"{file.name.split('.')[0]}.cyc")
     check_outputs(target, force=force)
-    _finish(import_paraver(file, period_ps=period), target, force=force)
+    _finish(import_paraver(file, period_ps=period, work=_names(work)), target, force=force)
 
 
 @import_.command()

@@ -20,7 +20,7 @@ from cyclescope.model import (
     Severity,
 )
 from cyclescope.traces._petal import digest, tool_versions
-from cyclescope.traces._state_meaning import folded, state_meaning
+from cyclescope.traces._state_meaning import StateMeaning, folded, state_meaning
 from cyclescope.traces.wave import (
     LIMITS,
     UNKNOWN,
@@ -35,13 +35,14 @@ from cyclescope.traces.wave import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from cyclescope.traces.wave import Changes, Signal, States, Waveform
 
 __all__ = ["import_signals", "list_signals"]
 
+_SHOWN = 10  # values that an error names
 _MOST_STATES = 100_000
 
 
@@ -62,7 +63,8 @@ def import_signals(
         clock: sample after each of its rising edges, one cycle each. Without a clock, the
             states at all times are shown, and a cycle is the waveform's unit of time.
         period_ps: the clock's period in picoseconds, if known.
-        work: values that are work; of all others it is unknown what they are for.
+        work: values that are work, each alone or as `signal=value`; of all others it is unknown
+            what they are for.
         limits: on what the waveform may ask for.
 
     Raises:
@@ -71,7 +73,8 @@ def import_signals(
     if not names:
         raise DataError(f"{path}: no signal is named; say which to read (--signals)")
     wave = open_waveform(path, limits)
-    chosen = list(dict.fromkeys(find_signal(wave, name) for name in names))
+    named = {name: find_signal(wave, name) for name in names}
+    chosen = list(dict.fromkeys(named.values()))
     ticking = find_signal(wave, clock) if clock is not None else None
     signals = unique([*chosen, *([ticking] if ticking else [])])
     _check_kinds(wave, signals)
@@ -91,7 +94,8 @@ def import_signals(
         states = sample(changes, at, changes.widths)
         used = [columns[signal.key] for signal in chosen]
         builder = ProfileBuilder()
-        tree = _trees(wave, builder, chosen, changes, states, used, folded(work))
+        meaning = _Work(named, work)
+        tree = _trees(wave, builder, chosen, changes, states, used, meaning)
         options = {"from": "signals", "waveform": wave.form}
         if ticking is not None:
             options["clock"] = ticking.full_name
@@ -148,7 +152,7 @@ def _trees(
     changes: Changes,
     states: States,
     used: list[int],
-    work: Collection[str],
+    work: _Work,
 ) -> Ints:
     if len(states.values) > _MOST_STATES:
         raise DataError(
@@ -171,13 +175,41 @@ def _trees(
 
     def state(place: int, value: int) -> int:
         name = _state(chosen[place], changes.labels[used[place]], value)
-        meaning = state_meaning(name, None, work)
+        meaning = work.meaning(chosen[place], name)
         frame = Frame(Kind.STATE, name, chosen[place].full_name, **meaning)
         return builder.path(threads[place], frame)
 
     rows = states.values[:, used].tolist()
     trees = [builder.tree(state(place, v) for place, v in enumerate(row)) for row in rows]
+    work.check(wave.path)
     return np.array(trees, dtype=np.int64)
+
+
+class _Work:
+    """Values that the user calls work: of any signal, or of one."""
+
+    def __init__(self, named: Mapping[str, Signal], work: Collection[str]) -> None:
+        self._names: dict[Signal, set[str]] = {}
+        for name, signal in named.items():
+            self._names.setdefault(signal, {signal.full_name}).add(name)
+        self._told = folded(work)
+        self._wanted = {*self._told}
+        self._there: dict[str, None] = {}
+
+    def meaning(self, signal: Signal, value: str) -> StateMeaning:
+        """What a signal's value is for."""
+        self._there[value] = None
+        keys = {*folded([value, *(f"{name}={value}" for name in self._names[signal])])}
+        found = keys & self._told.keys()
+        self._wanted -= found
+        return state_meaning(value, None, folded([value]) if found else ())
+
+    def check(self, path: Path) -> None:
+        """Raise `DataError` if a value is called work that no signal has."""
+        if self._wanted:
+            strange = self._told[min(self._wanted)]
+            there = ", ".join(list(self._there)[:_SHOWN])
+            raise DataError(f"{path}: no signal has the value {strange}; there are {there}")
 
 
 def _state(signal: Signal, labels: Sequence[str] | None, value: int) -> str:

@@ -36,7 +36,7 @@ class Row:
     """
 
     instance: str
-    kind: Kind
+    kind: Kind | str
     lane: int
     extra: int
     frame: int
@@ -46,7 +46,7 @@ class Row:
 def rows(profile: Profile) -> list[Row]:
     """Every path in one row, in order of first mention."""
     lane_of = _lanes(profile)
-    groups: dict[tuple[str, Kind, int, int], list[int]] = {}
+    groups: dict[tuple[str, Kind | str, int, int], list[int]] = {}
     process = _processes(profile)
     for path, frame in enumerate(profile.call_paths.frame.tolist()):
         kind = profile.catalog[frame].kind

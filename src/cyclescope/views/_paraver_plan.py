@@ -117,17 +117,20 @@ def _clean(text: str) -> str:
 
 
 def _owners(profile: Profile) -> tuple[list[int], list[str]]:
-    """For each path the row in which it lies (-1: none), and the rows' names."""
+    """For each path the row in which it lies (-1: none), and the rows' names.
+
+    Rows are the tracks; of a profile without any, the cell instances, or else its roots.
+    """
     frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
-    kinds = {frame.kind for frame in frames}
-    kind = next((k for k in (Kind.THREAD, Kind.PROCESS) if k in kinds), Kind.CELL)
+    tracks = any(frame.track for frame in frames)
+    cells = any(frame.kind is Kind.CELL for frame in frames)
     rows: dict[str, int] = {}
     owner: list[int] = []
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
         frame = frames[path]
-        if frame.kind is kind:
+        if frame.track if tracks else frame.kind is Kind.CELL if cells else parent < 0:
             name = profile.instances[path]
-            if kind is Kind.PROCESS:
+            if frame.kind not in (Kind.CELL, Kind.THREAD):
                 name = f"{name}.{frame.name}" if name else frame.name
             owner.append(rows.setdefault(name, len(rows)))
         else:
@@ -145,12 +148,13 @@ class _Entries:
         self.owner = owner
         self.row = owner[self.path]
         names = [profile.catalog[f].kind for f in profile.call_paths.frame.tolist()]
-        self.kind = np.array(names, dtype=object)
+        self.cell = np.array([name is Kind.CELL for name in names], dtype=np.bool_)
+        self.state = np.array(_state_frames(profile), dtype=np.bool_)
+        self.track = np.array([profile.frame_of(p).track for p in range(len(owner))], np.bool_)
         self._width = len(owner)
 
-    def of_kind(self, *kinds: Kind) -> NDArray[np.bool_]:
-        """The entries of these kinds that lie in a row."""
-        wanted = np.array([kind in kinds for kind in self.kind], dtype=np.bool_)
+    def of(self, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The entries of these paths that lie in a row."""
         return wanted[self.path] & (self.row >= 0)
 
     def leaves(self, *, of_rows: bool) -> NDArray[np.bool_]:
@@ -168,35 +172,46 @@ def _states(profile: Profile, entries: _Entries, rows: int) -> tuple[Ints, list[
     labels = list(STATES)
     numbers = {label.lower(): number for number, label in enumerate(labels)}
     of_path = np.zeros(len(profile.call_paths), dtype=np.int64)
-    for place in np.flatnonzero(entries.kind == Kind.STATE).tolist():
+    for place in np.flatnonzero(entries.state).tolist():
         frame = profile.frame_of(place)
         name = frame.detail or frame.name
         of_path[place] = numbers.setdefault(name.lower(), len(numbers))
         if of_path[place] == len(labels):
             labels.append(name)
     state = np.zeros((len(profile.forest), rows), dtype=np.int64)
-    for kinds, number in (((Kind.CELL,), STATES.index("Control")), ((Kind.PROCESS,), _RUNNING)):
-        which = entries.of_kind(*kinds)
-        state[entries.tree[which], entries.row[which]] = number
-    which = entries.of_kind(Kind.STATE)
-    state[entries.tree[which], entries.row[which]] = of_path[entries.path[which]]
     works = np.array([use == WORK for use in uses_of_paths(profile)], dtype=np.bool_)
-    which = works[entries.path] & (entries.row >= 0) & entries.leaves(of_rows=False)
+    if not entries.track.any():
+        which = entries.row >= 0
+        state[entries.tree[which], entries.row[which]] = STATES.index("Control")
+    which = entries.of(works) & entries.leaves(of_rows=False)
     tree, path = entries.tree[which], entries.path[which]
-    cells = entries.kind == Kind.CELL
     while len(path):
         # What works below a cell works for it.
-        cell = cells[path] & (entries.owner[path] >= 0)
-        state[tree[cell], entries.owner[path[cell]]] = _RUNNING
+        owner = entries.owner[path]
+        state[tree[owner >= 0], owner[owner >= 0]] = _RUNNING
         path = profile.call_paths.parent[path]
         tree, path = tree[path >= 0], path[path >= 0]
+    which = entries.of(entries.state)
+    state[entries.tree[which], entries.row[which]] = of_path[entries.path[which]]
     return state, labels
+
+
+def _state_frames(profile: Profile) -> list[bool]:
+    """For each path whether its frame is a track's state: the first in it that says what it is."""
+    result: list[bool] = []
+    open_: list[bool] = []  # in a track, and nothing above has said so yet
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        frame = profile.frame_of(path)
+        inside = frame.track or (parent >= 0 and open_[parent])
+        says = inside and not frame.track and frame.activity is not None
+        result.append(says)
+        open_.append(inside and not says)
+    return result
 
 
 def _parts(profile: Profile, entries: _Entries) -> Iterator[tuple[int, int, tuple[int, ...]]]:
     """(tree, row, the frames that are active at the ends of its own part of the tree)."""
-    shown = tuple(set(Kind) - {Kind.CELL, Kind.THREAD, Kind.STATE, Kind.PROCESS})
-    which = np.flatnonzero(entries.of_kind(*shown))
+    which = np.flatnonzero(entries.of(~(entries.cell | entries.state | entries.track)))
     if not len(which):
         return
     which = which[entries.leaves(of_rows=True)[which]]

@@ -127,7 +127,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         "runs": {"cycles": arrays.add(schedule.cycles), "tree": arrays.add(schedule.tree)},
         **_classes(profile, arrays),
         "rows": [
-            {"instance": instances[row.instance], "kind": row.kind.value, "lane": row.lane,
+            {"instance": instances[row.instance], "kind": str(row.kind), "lane": row.lane,
              "extra": row.extra, "paths": list(row.paths)}
             for row in rows(profile)
         ],

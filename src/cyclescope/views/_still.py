@@ -61,7 +61,7 @@ class _Band:
     """
 
     what: str
-    kind: Kind | None
+    kind: Kind | str | None
     arm: int
     extra: int
     level: int
@@ -444,7 +444,12 @@ def _runs(steps: NDArray[np.floating]) -> Iterator[tuple[int, int, int]]:
     yield from zip(first.tolist(), last.tolist(), value[first].tolist(), strict=True)
 
 
-_TITLES = {Kind.CELL: "cell", Kind.CONTROL: "control", Kind.GROUP: "groups", Kind.STATE: ""}
+_TITLES: dict[Kind | str, str] = {
+    Kind.CELL: "cell",
+    Kind.CONTROL: "control",
+    Kind.GROUP: "groups",
+    Kind.STATE: "",
+}
 
 
 def _of_row(
@@ -454,8 +459,8 @@ def _of_row(
     inside = set(row.paths)
     depth = {p: len(inside.intersection(profile.lineage(p))) for p in row.paths}
     named = row.frame >= 0
-    what = profile.catalog[row.frame].label if named else _TITLES.get(row.kind, row.kind.value)
-    title = f"{prefix}{what}".strip() or row.kind.value
+    what = profile.catalog[row.frame].label if named else _TITLES.get(row.kind, str(row.kind))
+    title = f"{prefix}{what}".strip() or str(row.kind)
     # What a process waits for is drawn over it.
     flat = row.kind is Kind.PROCESS
     for level in (1,) if flat else sorted(set(depth.values())):

@@ -31,7 +31,7 @@ TABLE_FORMATS = GRID_FORMATS
 """Names of the formats."""
 
 
-def table_view(profile: Profile, kind: Kind, fmt: str = "text") -> bytes:
+def table_view(profile: Profile, kind: Kind | str, fmt: str = "text") -> bytes:
     """Tabulate what the run says of each frame of a kind, by instance, most cycles first.
 
     Args:
@@ -83,7 +83,7 @@ def _record(row: Row, lost: Sequence[Use], *, accounted: bool) -> dict[str, Any]
 
 
 def _columns(
-    kind: Kind, lost: Sequence[Use], *, accounted: bool
+    kind: Kind | str, lost: Sequence[Use], *, accounted: bool
 ) -> dict[str, Callable[[Row], str]]:
     """What people read: heading → text of a row. Headings of numbers start with a space."""
 

@@ -167,7 +167,7 @@ def _members(team: Team) -> Table:
     for use, shade in zip(uses, cycle(SHADES), strict=False):
         style = use_style(use)
         label = Text(f"{shade} ", style=style.terminal)
-        label.append(clip(visible(use.cause or style.name), _LABEL), style="default")
+        label.append(clip(visible(style.name), _LABEL).replace(": ", ":\n"), style="default")
         table.add_column(label, justify="right", no_wrap=True)
     for member in team.members[:_ROWS]:
         table.add_row(

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["REGISTERS", "write_timeline"]
 
-_CELLS = frozenset({Kind.CELL, Kind.THREAD})
-_TITLES = {
+_CELLS: frozenset[Kind | str] = frozenset({Kind.CELL, Kind.THREAD})
+_TITLES: dict[Kind | str, str] = {
     Kind.CONTROL: "Control",
     Kind.GROUP: "Groups",
     Kind.PROCESS: "Processes",
@@ -193,7 +193,9 @@ class _Timeline:
     def _inside(self, root: int, mine: list[Row], series: list[Series]) -> list[_Track]:
         content: list[_Track] = []
         rank = 0
-        for kind, title in _TITLES.items():
+        others = (row.kind for row in mine if row.kind not in _CELLS | {Kind.PRIMITIVE})
+        for kind in dict.fromkeys((*_TITLES, *others)):
+            title = _TITLES.get(kind, str(kind).capitalize())
             for row in sorted((r for r in mine if r.kind is kind), key=lambda r: (r.lane, r.extra)):
                 arm = f", arm {row.lane + 1}" if row.lane else ""
                 more = f", overlapping {row.extra}" if row.extra else ""
