@@ -77,7 +77,7 @@ def test_summary_as_json_has_what_scripts_need(
     assert main(["summary", str(profile), "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["complete"] is True
-    assert summary["useful"] + sum(summary["overhead"].values()) == summary["cycles"]
+    assert summary["useful"] + sum(summary["lost"].values()) == summary["cycles"]
 
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ("calyx", "bounds", "import")])

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import cyclescope
 from cyclescope.cli import main
 from cyclescope.errors import DataError
+from cyclescope.hls._thread_states import STATES
 from cyclescope.hls._trace_format import (
     COUNTERS,
-    STATES,
     LineKind,
     OnFull,
     Scope,
@@ -28,7 +28,7 @@ from cyclescope.hls._trace_format import (
     read_layout,
 )
 from cyclescope.hls._trace_read import read_dump
-from cyclescope.model import Kind, Profile, Severity, check_laws, spans
+from cyclescope.model import Access, Kind, Loop, Position, Profile, Severity, check_laws, spans
 
 from .trace_writer import Writer, write_run
 
@@ -286,17 +286,35 @@ def test_noise_and_wrong_layouts_are_refused_or_shown_lawfully() -> None:
 
 
 def test_layouts_go_through_text(tmp_path: Path) -> None:
-    layout = replace(simple()[0], peaks={"bytes": 256}, region="matmul", where=("gemm.c", 3, 5))
+    sites = (Loop("matmul"), Access("matmul", "A", Position("c", "gemm.c", 4), width=4, loop=0))
+    layout = replace(
+        simple()[0],
+        peaks={"bytes": 256},
+        region="matmul",
+        where=("gemm.c", 3, 5),
+        sites=sites,
+    )
     path = tmp_path / "l.json"
     path.write_text(layout.to_json())
     assert read_layout(path) == layout
     good = json.loads(layout.to_json())
     for name, value in (
-        ("version", 3), ("format", "x"), ("threads", 0), ("threads", "8"), ("threads", 2000),
-        ("line_bits", 500), ("line_bits", 64), ("stamp_bits", 33), ("period", -1), ("on_full", "x"),
+        ("version", 4), ("version", "3"), ("format", "x"), ("threads", 0), ("threads", "8"),
+        ("threads", 2000), ("line_bits", 500), ("line_bits", 64), ("stamp_bits", 33),
+        ("period", -1), ("on_full", "x"),
         ("places", [1]), ("places", [{**good["places"][0], "low": 0}]),
         ("places", [{**good["places"][0], "width": 40}]), ("places", good["places"][:1] * 2),
         ("peaks", []), ("peaks", {"bytes": "many"}), ("region", 3), ("where", ["a.c", 1]),
+        ("sites", [1]), ("sites", [{"site": "loop"}]),
+        ("sites", [{"site": "pond", "function": "f"}]),
+        ("sites", [{"site": "loop", "function": "f", "trips": "many"}]),
+        ("sites", [{"site": "access", "function": "f", "array": "A", "loop": 7}]),
+        *(
+            ("places", [{**place, "source": {**source, "counter": {**source["counter"], **wrong}}}])
+            for place in good["places"][:1]
+            for source in [place["source"]]
+            for wrong in ({"site": 3}, {"site": "x"}, {"activity": "work"}, {"cause": 4})
+        ),
     ):  # fmt: skip
         path.write_text(json.dumps(good | {name: value}))
         with pytest.raises(DataError, match=r"l\.json"):

@@ -32,9 +32,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._files import parse_json, read_bytes
-from cyclescope.errors import DataError
+from cyclescope.errors import DataError, LawError
 from cyclescope.hls._waits import CAUSES, meaning_of, stalls
-from cyclescope.model import Activity, Cause, Site, site_from_json, site_to_json
+from cyclescope.model import Access, Activity, Cause, Site, site_from_json, site_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -250,7 +250,10 @@ class TraceLayout:
         sizes = 1 <= self.threads <= 1024 and 1 <= self.stamp_bits <= 32
         sizes &= self.line_bits % 64 == 0 and 64 <= self.line_bits <= 1 << 16
         problem = ""
-        if not sizes:
+        loops = [site.loop for site in self.sites if isinstance(site, Access)]
+        if not all(-1 <= loop < len(self.sites) for loop in loops):
+            problem = "a site in a loop that is none"
+        elif not sizes:
             problem = (
                 f"{self.threads} threads, lines of {self.line_bits} bits, stamps of "
                 f"{self.stamp_bits}: no such unit"
@@ -404,7 +407,7 @@ def read_layout(path: Path) -> TraceLayout:
             periods=tuple(_typed(period, int) for period in _typed(head["periods"], list)),
             sites=tuple(site_from_json(entry) for entry in _typed(head.get("sites", []), list)),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, LawError) as error:
         raise DataError(f"{path}: the layout is damaged ({error}); copy it again") from error
     layout.check(str(path))
     return layout
@@ -430,6 +433,8 @@ def _place(head: Any) -> Place:
     numbers = [_typed(source[key], int) for key in ("index", "largest", "scale", "window")]
     line, low, width, turn = (_typed(head[key], int) for key in ("line", "low", "width", "turn"))
     activity = counter.get("activity")
+    if activity not in (None, Activity.WAITING.value):
+        raise ValueError(f"a counter of {activity}")
     what = Counter(
         *(name, metric, unit, Scope(counter["scope"])),
         activity=None if activity is None else Activity(activity),

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from cyclescope.model._frame import Position
+from cyclescope.model._types import check_types
 
 __all__ = [
     "SITES",
@@ -144,9 +145,13 @@ def site_from_json(entry: dict[str, Any]) -> Site:
     """What `site_to_json` gave.
 
     Raises:
-        KeyError, TypeError: it is no site. Types of attributes are not looked at.
+        KeyError, TypeError, LawError: it is no site.
     """
+    if not isinstance(entry, dict):
+        raise TypeError(f"{entry!r} is no site")
     values = {name: value for name, value in entry.items() if name != "site"}
     if values.get("position") is not None:
         values["position"] = Position(**values["position"])
-    return SITES[entry["site"]](**values)
+    site = SITES[entry["site"]](**values)
+    check_types(site)
+    return site
