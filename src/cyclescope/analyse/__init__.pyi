@@ -26,6 +26,7 @@ from ._steps import Moves, moves
 from ._summary import HotPath, Summary, summarise
 from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
+from ._track_stacks import TrackUnits, track_units
 from .rules import RULES, Advice, Rule, Site, advise
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "Spot",
     "Summary",
     "Team",
+    "TrackUnits",
     "Use",
     "UsesOverTime",
     "Wait",
@@ -88,6 +90,7 @@ __all__ = [
     "team",
     "thread_ladder",
     "thread_time",
+    "track_units",
     "uses_of_paths",
     "uses_over_time",
 ]

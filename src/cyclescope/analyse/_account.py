@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cyclescope.analyse._steps import bits_at, causes_of_bits, steps, trees_at, windows
+from cyclescope.errors import DataError
 from cyclescope.model import Activity, Cause, Ints, Kind, Profile, tree_cycles
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "UsesOverTime",
     "account",
     "accounts_of_instances",
+    "decisive_leaves",
     "possible_uses",
     "uses_of_paths",
     "uses_over_time",
@@ -129,6 +131,11 @@ def account(profile: Profile) -> Account:
             units = int(series.value.sum())
             rows[track, work.number[WORK]] -= units
             rows[track, work.number[_use(series)]] += units
+            if rows[track, work.number[WORK]] < 0:
+                raise DataError(
+                    f"{profile.meta.title}: counter {series.name} of {series.track} counts more "
+                    "waiting than there is work; measure again"
+                )
     kinds = {str(profile.frame_of(path).kind) for path in tracks}
     unit = f"{kinds.pop()}-cycles" if len(kinds) == 1 else "track-cycles" if kinds else "cycles"
     return work.account(unit, tracks, rows)
@@ -233,6 +240,15 @@ def uses_of_paths(profile: Profile) -> list[Use]:
     return result
 
 
+def decisive_leaves(profile: Profile) -> Ints:
+    """The path at whose end each track spends the cycles of each tree: shape (trees, tracks).
+
+    Of several ends it is the first of the use that counts; -1 where nothing of a track is active.
+    """
+    tracks, inside = _tracks(profile)
+    return _Uses(profile).decisive(inside, len(tracks))
+
+
 def _use(series: Series) -> Use:
     """What a counter of waiting counts."""
     return Use(Activity.WAITING, str(series.cause) or Cause.OTHER.value)
@@ -297,6 +313,17 @@ class _Uses:
         np.minimum.at(chosen, (owner, inside[leaf]), self._of_path[leaf])
         nothing = self.number[Use(Activity.IDLE)] if none is None else none
         return np.where(chosen < len(self.uses), chosen, nothing)
+
+    def decisive(self, inside: Ints, tracks: int) -> Ints:
+        """For each tree and track the first leaf of the use that counts there; -1: none."""
+        there = inside[self._leaf] >= 0
+        owner, leaf = self._owner[there], self._leaf[there]
+        cell = owner * tracks + inside[leaf]
+        order = np.lexsort((leaf, self._of_path[leaf], cell))
+        first = np.flatnonzero(np.diff(cell[order], prepend=-1))
+        result = np.full(len(self.profile.forest) * tracks, -1, dtype=np.int64)
+        result[cell[order[first]]] = leaf[order[first]]
+        return result.reshape(-1, tracks)
 
     def refined(self, uses: Ints, bits: NDArray[np.uint8]) -> Ints:
         """Uses of cycles, those of control by the registers that take a step in them."""
