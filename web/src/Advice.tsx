@@ -1,7 +1,7 @@
 import type { Profile, Saving, Site } from "./data.ts";
 import { Help } from "./Help.tsx";
 import { look, point, profile, sourceFile } from "./state.ts";
-import { cycles, number, percent } from "./text.ts";
+import { capital, cycles, number, percent } from "./text.ts";
 
 /** What could be changed, most cycles first, with what shows it. */
 export function Advice() {
@@ -30,7 +30,7 @@ export function Advice() {
       <Help>
         <p>
           Rules looked for what is known to cost cycles. Each finding says what its change is estimated to save of the whole run, between what
-          bounds, what to change, and where: press a place to point it out in all views, its line to see the text, its cycles to see them on
+          bounds, what to change, and where: press a place to highlight it in all views, its line to see the text, its cycles to see them on
           the timeline. Findings may overlap: make one change, measure again, compare with <code>cyclescope diff</code>.
         </p>
       </Help>
@@ -88,8 +88,4 @@ function about([saving]: Saving): string {
 
 function between([, least, most]: Saving): string {
   return `between ${number(least)} and ${number(most)}`;
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

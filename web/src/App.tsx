@@ -81,15 +81,15 @@ function Chosen() {
     <div class="chosen" role="status" data-part="chosen">
       {span && (
         <span class="chip">
-          counting cycles {number(span.from)}–{number(span.to - 1)} only: {number(span.to - span.from)}{" "}
+          range: cycles {number(span.from)}–{number(span.to - 1)}, {number(span.to - span.from)}{" "}
           of {number(whole.value.to)}{" "}
           <button type="button" onClick={() => select(null)}>all cycles</button>
         </span>
       )}
       {pointed && (
         <span class="chip point">
-          pointed out: {pointed.label}{" "}
-          <button type="button" onClick={() => (focus.value = null)}>nothing</button>
+          highlighted: {pointed.label}{" "}
+          <button type="button" onClick={() => (focus.value = null)}>Clear</button>
         </span>
       )}
     </div>

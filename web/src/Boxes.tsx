@@ -1,9 +1,11 @@
 /** The flame graph's boxes, as elements. */
 
 import { useRef, useState } from "preact/hooks";
-import type { Profile } from "./data.ts";
+import { useOf } from "./account.ts";
+import type { Profile, Use } from "./data.ts";
 import type { Box, Flame, Node } from "./flame.ts";
-import { cycles, percent } from "./text.ts";
+import { colourName, inkName } from "./paint.ts";
+import { cycles, kindColour, kindName, number, percent } from "./text.ts";
 
 const ROW = 19;
 
@@ -14,7 +16,14 @@ export function keyOf(node: Node): string {
 
 /** A box's name. */
 export function nameOf(profile: Profile, node: Node): string {
-  return node.frame < 0 ? "run" : profile.frames[node.frame]!.name;
+  if (node.frame < 0) return "run";
+  const { name, kind } = profile.frames[node.frame]!;
+  return node.team ? `${number(node.paths.length)} ${kindName(kind)}` : name;
+}
+
+/** What a box's own cycles are for; none where it always calls something. */
+export function useOfBox(profile: Profile, node: Node): Use | null {
+  return node.frame >= 0 && node.own > 0 ? useOf(profile, node.paths[0]!) : null;
 }
 
 interface BoxesProps {
@@ -25,10 +34,12 @@ interface BoxesProps {
   rows: number;
   rootOnTop: boolean;
   found: Set<Node> | null;
-  /** Call paths that are pointed out. */
+  /** Call paths that are highlighted. */
   pointed: ReadonlySet<number> | null;
   total: number;
   label: string;
+  /** Colours say what a box's own cycles are for, or what kind of thing it is. */
+  byUse: boolean;
   tell: (node: Node | null) => void;
   press: (node: Node) => void;
   back: () => void;
@@ -71,7 +82,8 @@ export function Boxes(props: BoxesProps) {
         const kind = node.frame < 0 ? "run" : profile.frames[node.frame]!.kind;
         const name = nameOf(profile, node);
         const row = props.rootOnTop ? node.depth : rows - 1 - node.depth;
-        const classes = ["box", `k-${kind}`];
+        const use = props.byUse ? useOfBox(profile, node) : null;
+        const classes = ["box", props.byUse ? "k-run" : kindColour(kind)];
         if (above) classes.push("above");
         if (node.frame >= 0 && profile.frames[node.frame]!.generated) classes.push("made");
         if (props.found) classes.push(props.found.has(node) ? "hit" : "miss");
@@ -79,9 +91,12 @@ export function Boxes(props: BoxesProps) {
         const amount = node.active || node.total / graph.unit;
         return (
           <div key={keyOf(node)} class={classes.join(" ")} role="treeitem" data-box={index} aria-level={node.depth + 1}
-            aria-label={`${name}, ${kind}, ${cycles(amount)}, ${percent(amount, props.total)}`}
+            aria-label={`${name}, ${kind}, ${use ? `${use.name}, ` : ""}${cycles(amount)}, ${percent(amount, props.total)}`}
             aria-selected={node === zoomed} tabIndex={node === here ? 0 : -1}
-            style={{ left: `${100 * left}%`, width: `${100 * width}%`, top: `${row * ROW}px` }}
+            style={{
+              left: `${100 * left}%`, width: `${100 * width}%`, top: `${row * ROW}px`,
+              ...(use ? { backgroundColor: `var(--${colourName(use)})`, color: `var(--${inkName(use)})` } : {}),
+            }}
             onClick={() => { setAt(node); props.press(node); }}
             onMouseEnter={() => props.tell(node)} onFocus={() => { setAt(node); props.tell(node); }}>
             {width > 0.012 && <span>{name}</span>}

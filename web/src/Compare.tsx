@@ -1,67 +1,76 @@
 import { useMemo, useState } from "preact/hooks";
 import { Boxes, nameOf } from "./Boxes.tsx";
-import type { Profile } from "./data.ts";
-import { classCycles, treeCycles } from "./derive.ts";
+import { account, together, tracksIn } from "./account.ts";
+import type { Profile, Use } from "./data.ts";
+import { treeCycles } from "./derive.ts";
 import { Ladders } from "./Ladder.tsx";
+import { KindLegend, Legend } from "./Legend.tsx";
+import { fill } from "./paint.ts";
 import { type Node, flame, layOut } from "./flame.ts";
 import { choose, current, profiles } from "./state.ts";
-import { ClassBar } from "./Summary.tsx";
+import { UseBar, tracksText } from "./Summary.tsx";
 import { type Head, Table } from "./Table.tsx";
-import { className, number, percent } from "./text.ts";
+import { number, percent } from "./text.ts";
 
 /** All profiles on one scale. */
 export function Compare() {
   const [open, setOpen] = useState(false);
   const all = profiles.value;
   const longest = Math.max(...all.map((profile) => profile.cycles), 1);
-  const names = [...new Set(all.flatMap((profile) => profile.classes.names))];
-  const cycles = all.map((profile) => {
-    const found = classCycles(profile, { from: 0, to: profile.cycles });
-    return names.map((name) => found[profile.classes.names.indexOf(name)] ?? 0);
+  const uses = usesOf(all);
+  const units = all.map((profile) => {
+    const sums = together(profile, account(profile, { from: 0, to: profile.cycles }));
+    const mine = new Map(profile.uses.map((use, index) => [use.label, sums[index]!]));
+    return uses.map((use) => mine.get(use.label) ?? 0);
   });
-  const used = names.filter((_, index) => cycles.some((of) => of[index]));
+  const used = uses.flatMap((use, index) => (use.work || units.some((of) => of[index]) ? [index] : []));
+  const tracks = all.map(tracksIn);
+  const tracked = all.some((profile) => profile.account.tracks.length > 0);
+  const mixed = new Set(all.map((profile) => profile.account.unit)).size > 1 || new Set(tracks).size > 1;
   return (
     <section id="compare" aria-labelledby="compare-title">
       <h2 id="compare-title">Side by side</h2>
-      <Table part="compare" caption="Cycles by class (thread-cycles by state, where there are threads); bars have one scale; changes are against the first profile"
-        heads={[["profile"], ["cycles", "n"], ["change", "n"], ...used.map((name): Head => [className(name), "n"]), ["cycles", "barcell"]]}>
+      <Table part="compare" caption={`${mixed ? "What all units are for" : `What all ${all[0]!.account.unit} are for`}; bars have one scale, in cycles; changes are against the first profile`}
+        heads={[["profile"], ["cycles", "n"], ["change", "n"], ...used.map((index): Head => [<><i class="swatch" style={fill(uses[index]!)} />{uses[index]!.name}</>, "n"]), ["cycles", "barcell"]]}>
         {all.map((profile, index) => (
           <tr class={index === current.value ? "pointed" : ""}>
             <th scope="row">
               <button type="button" class="link" onClick={() => choose(index)}>{profile.name}</button>
+              {mixed && <small class="dim"> {profile.account.unit}{tracks[index]! > 1 && ` of ${tracksText(profile)}`}</small>}
             </th>
             <td class="n">{number(profile.cycles)}</td>
             <td class="n">{index ? change(profile.cycles, all[0]!.cycles) : ""}</td>
-            {used.map((name) => {
-              const at = names.indexOf(name);
-              const mine = cycles[index]![at]!;
-              const moved = mine - cycles[0]![at]!;
+            {used.map((at) => {
+              const mine = units[index]![at]!;
+              const moved = mine - units[0]![at]!;
+              const alike = tracks[index] === tracks[0] && profile.account.unit === all[0]!.account.unit;
               return (
                 <td class="n">
                   {number(mine)}
-                  {index > 0 && moved !== 0 && <small class={moved > 0 ? "more" : "less"}> {signed(moved)}</small>}
+                  {index > 0 && alike && moved !== 0 && <small class={moved > 0 ? "more" : "less"}> {signed(moved)}</small>}
                 </td>
               );
             })}
-            <td class="barcell"><ClassBar names={names} cycles={cycles[index]!} total={longest * profile.classes.per} /></td>
+            <td class="barcell"><UseBar uses={uses} units={units[index]!} total={longest * tracks[index]!} /></td>
           </tr>
         ))}
       </Table>
       <Ladders />
       <details class="beside" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Flame graphs on one scale</summary>
-        {open && all.map((profile, index) => <Beside profile={profile} index={index} share={profile.cycles / longest} />)}
+        {open && (tracked ? <Legend uses={used.map((index) => uses[index]!)} /> : <KindLegend profile={all[0]!} />)}
+        {open && all.map((profile, index) => <Beside profile={profile} index={index} share={profile.cycles / longest} byUse={tracked} />)}
       </details>
     </section>
   );
 }
 
 /** A profile's whole flame graph, as wide as its cycles; a press shows the profile. */
-function Beside(props: { profile: Profile; index: number; share: number }) {
-  const { profile, index } = props;
+function Beside(props: { profile: Profile; index: number; share: number; byUse: boolean }) {
+  const { profile, index, byUse } = props;
   const { graph, layout } = useMemo(() => {
     const weights = treeCycles(profile, { from: 0, to: profile.cycles });
-    const made = flame(profile, weights, { scaled: true, hideGenerated: false, bottomUp: false });
+    const made = flame(profile, weights, { scaled: true, hideGenerated: false, bottomUp: false, merged: true });
     return { graph: made, layout: layOut(made, made.root, 0.001 / (props.share || 1)) };
   }, [profile]);
   const [told, setTold] = useState<Node | null>(null);
@@ -70,10 +79,24 @@ function Beside(props: { profile: Profile; index: number; share: number }) {
     <div style={{ width: `${Math.max(100 * props.share, 1)}%` }}>
       <p class="note">{profile.name}, {number(profile.cycles)} cycles {name && `· ${name}`}</p>
       <Boxes profile={profile} graph={graph} zoomed={graph.root} boxes={layout.boxes} rows={layout.depth} rootOnTop={false}
-        found={null} pointed={null} total={profile.cycles} label={`Call paths of ${profile.name}`}
+        found={null} pointed={null} total={profile.cycles} byUse={byUse} label={`Call paths of ${profile.name}`}
         tell={setTold} press={() => choose(index)} back={() => {}} />
     </div>
   );
+}
+
+/** The uses of all profiles, each once, in the order of the lists that have it. */
+function usesOf(all: Profile[]): Use[] {
+  const found: Use[] = [];
+  for (const profile of all) {
+    let at = 0;
+    for (const use of profile.uses) {
+      const known = found.findIndex((one) => one.label === use.label);
+      if (known < 0) found.splice(at++, 0, use);
+      else at = known + 1;
+    }
+  }
+  return found;
 }
 
 function signed(value: number): string {

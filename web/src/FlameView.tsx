@@ -1,10 +1,12 @@
 import { useMemo, useState } from "preact/hooks";
-import { Boxes, keyOf, nameOf } from "./Boxes.tsx";
+import { hasSplits, trackKind } from "./account.ts";
+import { Boxes, keyOf, nameOf, useOfBox } from "./Boxes.tsx";
 import type { Profile } from "./data.ts";
 import { type Flame, type Node, flame, layOut, search } from "./flame.ts";
 import { Help } from "./Help.tsx";
+import { KindLegend, Legend } from "./Legend.tsx";
 import { countedCycles, focus, point, profile, weights } from "./state.ts";
-import { cycles, decimal, number, percent } from "./text.ts";
+import { capital, cycles, decimal, kindName, number, percent } from "./text.ts";
 
 export function FlameView() {
   const shown = profile.value;
@@ -12,13 +14,15 @@ export function FlameView() {
   const [hideGenerated, setHide] = useState(false);
   const [bottomUp, setBottomUp] = useState(false);
   const [rootOnTop, setRootOnTop] = useState(false);
+  const [merged, setMerged] = useState(true);
+  const [byUse, setByUse] = useState(shown.account.tracks.length > 0);
   const [pattern, setPattern] = useState("");
   const [zoom, setZoom] = useState<string>("");
   const [told, setTold] = useState<Node | null>(null);
   const counts = weights.value;
   const graph = useMemo(
-    () => flame(shown, counts, { scaled, hideGenerated, bottomUp }),
-    [shown, counts, scaled, hideGenerated, bottomUp],
+    () => flame(shown, counts, { scaled, hideGenerated, bottomUp, merged }),
+    [shown, counts, scaled, hideGenerated, bottomUp, merged],
   );
   const zoomed = useMemo(() => graph.nodes.find((node) => keyOf(node) === zoom) ?? graph.root, [graph, zoom]);
   const layout = useMemo(() => layOut(graph, zoomed, 0.0007), [graph, zoomed]);
@@ -30,6 +34,8 @@ export function FlameView() {
   const anyGenerated = shown.frames.some((frame) => frame.generated);
   const total = countedCycles.value;
   const drawn = graph.root.total / graph.unit;
+  const uses = new Set(layout.boxes.map(({ node }) => useOfBox(shown, node)));
+  const kinds = new Set(layout.boxes.flatMap(({ node }) => shown.frames[node.frame]?.kind ?? []));
   return (
     <section id="flame" aria-labelledby="flame-title">
       <h2 id="flame-title">Flame graph</h2>
@@ -38,6 +44,10 @@ export function FlameView() {
         <Choice label="Order" value={bottomUp} options={[[false, "callers first"], [true, "inverted"]]}
           choose={(value) => { setBottomUp(value); setZoom(""); }} />
         <Choice label="Root" value={rootOnTop} options={[[false, "below"], [true, "on top"]]} choose={setRootOnTop} />
+        {shown.team && (
+          <Choice label={capital(kindName(trackKind(shown)))} value={merged} options={[[true, "merged"], [false, "apart"]]} choose={setMerged} />
+        )}
+        <Choice label="Colour" value={byUse} options={[[true, "what for"], [false, "kind"]]} choose={setByUse} />
         {anyGenerated && (
           <label><input type="checkbox" checked={hideGenerated} onChange={(e) => setHide(e.currentTarget.checked)} /> hide what the compiler made</label>
         )}
@@ -55,9 +65,10 @@ export function FlameView() {
           ? `Width = cycles; a cycle is split evenly among what runs in parallel, so widths add up to ${cycles(drawn)}.`
           : `Width = cycles of every stack, in parallel or not: together ${number(drawn)} for ${cycles(total)}.`}
       </p>
+      {byUse ? <Legend uses={shown.uses.filter((use) => uses.has(use))} /> : <KindLegend profile={shown} kinds={kinds} />}
       <Boxes
         profile={shown} graph={graph} zoomed={zoomed} boxes={layout.boxes} rows={layout.depth} rootOnTop={rootOnTop}
-        found={found?.found ?? null} pointed={focus.value?.paths ?? null} label="Call paths by cycles" tell={setTold} total={total}
+        found={found?.found ?? null} pointed={focus.value?.paths ?? null} byUse={byUse} label="Call paths by cycles" tell={setTold} total={total}
         press={(node) => {
           setZoom(node === graph.root ? "" : keyOf(node));
           if (node.frame >= 0 && node !== graph.root && !bottomUp) {
@@ -71,14 +82,18 @@ export function FlameView() {
       <Help>
         <p>
           Each box stands on what called it; its width is cycles. A bare stretch above a box is time in which it
-          called nothing: for a control block or a cell, that is overhead of that very box. Ask first which
-          red boxes are wide and bare.
+          called nothing.{" "}
+          {byUse
+            ? "A box's colour says what its own cycles are for; what always calls something has none."
+            : "Above a control block or a cell, that is overhead of that very box: ask first which of these are wide and bare."}
+          {byUse && hasSplits(shown) && ` Of the useful ones some are waiting: counters tell how many, for each of the ${kindName(trackKind(shown))} as a whole (see the summary).`}
         </p>
         <p>
           <b>Scaled</b>: three things at once get a third of a cycle each, so widths add up to the run. <b>Flat</b>:
           each gets the whole cycle. <b>Inverted</b>: what was at the end of the stacks comes first, its callers on it;
-          that gathers what is called from many places. Press a box to zoom and to point it out on the timeline;
-          arrow keys move, Enter zooms, Escape goes back.
+          that gathers what is called from many places.{" "}
+          {shown.team && <><b>Merged</b>: the {kindName(trackKind(shown))} run one program, and are one box; <b>apart</b>: each has its own. </>}
+          Press a box to zoom and to highlight it on the timeline; arrow keys move, Enter zooms, Escape goes back.
         </p>
       </Help>
     </section>
@@ -109,7 +124,7 @@ function about(profile: Profile, graph: Flame, node: Node, total: number, scaled
   const parts = [nameOf(profile, node)];
   const frame = profile.frames[node.frame];
   if (frame) {
-    const inside = node.paths.length ? ` in ${profile.instances[profile.instance[node.paths[0]!]!]}` : "";
+    const inside = !node.team && node.paths.length ? ` in ${profile.instances[profile.instance[node.paths[0]!]!]}` : "";
     parts.push(`${frame.kind}${frame.detail && frame.kind === "control" ? ` (${frame.detail})` : ""}${inside}${frame.generated ? ", made by the compiler" : ""}`);
     if (frame.positions.length) parts.push(frame.positions.map((at) => `${at.file}:${at.line}`).join(", "));
   }

@@ -1,9 +1,10 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
+import { trackKind, unitsIn } from "./account.ts";
 import { type LineCycles, type Stall, lineCycles, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { counted, countedCycles, focus, point, profile, sourceFile, weights } from "./state.ts";
+import { counted, countedCycles, focus, point, profile, sourceFile, sourceLevel, weights } from "./state.ts";
 import { type Head, Table } from "./Table.tsx";
-import { number, percent } from "./text.ts";
+import { kindName, number, percent } from "./text.ts";
 
 interface Shown {
   line: number;
@@ -14,13 +15,13 @@ interface Shown {
 
 export function SourceView() {
   const shown = profile.value;
-  const [level, setLevel] = useState(shown.levels[0] ?? "");
+  const level = shown.levels.includes(sourceLevel.value) ? sourceLevel.value : (shown.levels[0] ?? "");
   const counts = weights.value;
   const files = useMemo(() => lineCycles(shown, counts, level), [shown, counts, level]);
   const span = counted.value;
-  const places = useMemo(() => stalls(shown, span).filter((one) => one.line), [shown, span]);
-  const names = [...files.keys()];
-  const file = files.has(sourceFile.value) ? sourceFile.value : (names[0] ?? "");
+  const places = useMemo(() => stalls(shown, span).filter((one) => one.site?.level === level), [shown, span, level]);
+  const names = [...new Set([...files.keys(), ...places.flatMap((one) => one.site?.file ?? [])])];
+  const file = names.includes(sourceFile.value) ? sourceFile.value : (names[0] ?? "");
   if (!shown.levels.length) {
     return (
       <section id="source" aria-labelledby="source-title">
@@ -30,13 +31,13 @@ export function SourceView() {
     );
   }
   const text = shown.sources.find((source) => source.file === file);
-  // Places where threads wait are told by their line alone: that of the file of the region.
-  const waits = file === names[0] ? places : [];
+  const waits = places.filter((one) => one.site?.file === file);
   const lines = merge(files.get(file) ?? [], text?.parts ?? [], waits);
-  const threads = shown.classes.of !== null;
-  const total = countedCycles.value * shown.classes.per;
+  const all = unitsIn(shown, span);
+  // Of a team each counts; what waits is of the account in any case.
+  const total = shown.team ? all : countedCycles.value;
   const heads: Head[] = [
-    [threads ? "thread-cycles" : "cycles", "n"], ["share", "n"], [threads ? "lost" : "control only", "n"],
+    [shown.team ? shown.account.unit : "cycles", "n"], ["share", "n"], ["no work", "n"],
     ...(waits.length ? [["waiting", "n"] satisfies Head] : []), ["line", "n"], ["text"],
   ];
   return (
@@ -44,7 +45,7 @@ export function SourceView() {
       <h2 id="source-title">Source</h2>
       <div class="tools">
         {shown.levels.length > 1 && (
-          <label>Level <select value={level} onChange={(e) => setLevel(e.currentTarget.value)}>
+          <label>Level <select value={level} onChange={(e) => (sourceLevel.value = e.currentTarget.value)}>
             {shown.levels.map((one) => <option value={one}>{one}</option>)}
           </select></label>
         )}
@@ -66,7 +67,7 @@ export function SourceView() {
               </td>
               <td class="n">{here && percent(here.active, total)}</td>
               <td class="n">{here && here.active > here.useful ? number(here.active - here.useful) : ""}</td>
-              {waits.length > 0 && <Waiting waits={one.waits} total={total} />}
+              {waits.length > 0 && <Waiting waits={one.waits} total={all} />}
               <td class="n">
                 {here?.paths.length ? (
                   <button type="button" class="link" title={frames} onClick={() => point(`${file}:${one.line}`, here.paths)}>{one.line}</button>
@@ -81,32 +82,33 @@ export function SourceView() {
       </Table>
       <Help>
         <p>
-          Beside each line: the cycles in which something from this line was active, their share, and how many of
-          them were <b>control only</b>: nothing below it did work. Lines overlap (a block is active while what it contains
-          is), so the column does not add up to the run. Where there are threads, each counts, and <b>lost</b> is what
-          they spent spinning or idle. <b>Waiting</b> is what threads waited for in a line, summed over
-            threads: for several things at once each of them counts. Press a line's number to point it out in all views.
+          Beside each line: the cycles in which something from this line was active, their share, and in how many of
+          them there was <b>no work</b>: neither it nor what it called did any. Lines overlap (a block is active while what it
+          contains is), so the column does not add up to the run.{" "}
+          {shown.team && <>Each of the {number(shown.account.tracks.length)} {kindName(trackKind(shown))} counts for itself. </>}
+          {waits.length > 0 && <><b>Waiting</b> is what was waited for in a line; in several places at once each counts. It is part of the line's other cycles. </>}
+          Press a line's number to highlight it in all views.
         </p>
       </Help>
     </section>
   );
 }
 
-/** What threads waited for in a line. They may wait for several things at once: there is no sum. */
+/** What was waited for in a line, maybe for several things at once: there is no sum. */
 function Waiting(props: { waits: Stall[]; total: number }) {
   return (
     <td class="n waits">
       {props.waits.map((one) => (
         <div>
           <span class="meter stall" style={{ width: `${(100 * one.cycles) / (props.total || 1)}%` }} />
-          {one.exact ? "" : "≈ "}{number(one.cycles)} <small>{one.cause}</small>
+          {one.exact ? "" : "≈ "}{number(one.cycles)} <small>{one.name}{one.cause && `: ${one.cause}`}</small>
         </div>
       ))}
     </td>
   );
 }
 
-/** Lines of text, lines with cycles and lines in which threads wait, by number. */
+/** Lines of text, lines with cycles and lines with waiting, by number. */
 function merge(counted: LineCycles[], parts: [number, string[]][], waits: Stall[]): Shown[] {
   const lines = new Map<number, Shown>();
   for (const [first, texts] of parts) {
@@ -118,6 +120,6 @@ function merge(counted: LineCycles[], parts: [number, string[]][], waits: Stall[
     return one;
   };
   for (const one of counted) at(one.line).cycles = one;
-  for (const one of waits) at(one.line).waits.push(one);
+  for (const one of waits) if (one.site?.line) at(one.site.line).waits.push(one);
   return [...lines.values()].sort((a, b) => a.line - b.line);
 }

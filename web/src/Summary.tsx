@@ -1,20 +1,28 @@
 import { useMemo } from "preact/hooks";
+import { type Units, account, hasSplits, together, trackKind, tracksIn, unitsIn, useOf } from "./account.ts";
 import { best } from "./Advice.tsx";
-import type { Profile } from "./data.ts";
-import { type Span, type Stall, classCycles, hottest, stalls, verdict, worked } from "./derive.ts";
+import type { Profile, ProgramSite, Use } from "./data.ts";
+import { type Stall, hottest, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { counted, countedCycles, focus, point, profile, selection, weights } from "./state.ts";
+import { fill } from "./paint.ts";
+import { counted, countedCycles, focus, point, profile, selection, showLine, weights } from "./state.ts";
 import { Table } from "./Table.tsx";
-import { className, cycles, duration, number, percent } from "./text.ts";
+import { cycles, duration, kindName, number, percent } from "./text.ts";
+
+const TRACKS = 16;
+const PLACES = 12;
 
 export function Summary() {
   const shown = profile.value;
+  const span = counted.value;
   const total = countedCycles.value;
-  const classes = classCycles(shown, counted.value);
-  const { per } = shown.classes;
-  const unit = shown.classes.of ? "thread-cycles" : "cycles";
-  const waiting = useMemo(() => waited(shown, counted.value), [shown, counted.value]);
+  const all = unitsIn(shown, span);
+  const { unit, tracks } = shown.account;
+  const units = useMemo(() => account(shown, span), [shown, span]);
+  const sums = together(shown, units);
+  const waits = useMemo(() => stalls(shown, span), [shown, span]);
   const hot = hottest(shown, weights.value, 8);
+  const hotAll = shown.team ? all : total;
   return (
     <section id="summary" aria-labelledby="summary-title">
       <h1 id="summary-title">
@@ -37,39 +45,42 @@ export function Summary() {
           {anomaly.detail && `: ${anomaly.detail}`}
         </p>
       ))}
-      <p class="gist">{gist(shown.classes.names, classes, total * per, unit)}{waiting && ` ${waiting}`}</p>
+      {all > 0 && <Gist uses={shown.uses} units={units} sums={sums} all={all} unit={unit} />}
+      {waits[0] && waits[0].site && <Longest stall={waits[0]} all={all} unit={unit} />}
       {shown.advice.length > 0 && <p class="first"><a href="#advice">What to change</a> first: {best(shown)}</p>}
-      <ClassBar names={shown.classes.names} cycles={classes} total={total * per} />
+      <UseBar uses={shown.uses} units={sums} total={all} />
       <div class="columns">
-        <Table part="classes" kind="classes" heads={[[shown.classes.of ? "state" : "class"], [unit, "n"], ["share", "n"]]}
+        <Table part="uses" kind="uses" heads={[["what for"], [unit, "n"], ["share", "n"]]}
           caption={
-            shown.classes.of
-              ? `Where ${number(total)} cycles of ${number(per)} threads go: each is in one state in every cycle`
-              : "Where the cycles go: every cycle is in one class"
+            tracks.length
+              ? `Where the ${number(total)} cycles of ${number(tracks.length)} ${kindsOf(shown)} go: each has one use in every cycle`
+              : "Where the cycles go: every cycle has one use"
           }>
-          {shown.classes.names.map((name, index) =>
-            classes[index] || name === "useful" || name === "running" ? (
+          {shown.uses.map((use, index) =>
+            sums[index] || use.work ? (
               <tr>
-                <th scope="row"><i class={`swatch c-${name}`} />{className(name)}</th>
-                <td class="n" data-class={name}>{number(classes[index])}</td>
-                <td class="n">{percent(classes[index], total * per)}</td>
+                <th scope="row" title={use.about}><i class="swatch" style={fill(use)} />{use.name}</th>
+                <td class="n" data-use={use.label}>{about(units, index)}{number(sums[index]!)}</td>
+                <td class="n">{percent(sums[index]!, all)}</td>
               </tr>
             ) : null,
           )}
+          <tr class="sum"><th scope="row">all</th><td class="n" data-part="account">{number(all)}</td><td /></tr>
         </Table>
-        <Table part="hottest" kind="hot" caption={`Hottest paths: ${unit} at their very end (what runs in parallel counts each time)`}
-          heads={[["cycles", "n"], ["share", "n"], ["what"], ["line"], ["path"]]}>
+        <Table part="hottest" kind="hot" caption={`Hottest paths: ${shown.team ? unit : "cycles"} in which they called nothing more (what runs in parallel counts each time)`}
+          heads={[["cycles", "n"], ["share", "n"], ["what for"], ["line"], ["path"]]}>
           {hot.map((one) => {
-            const frame = shown.frames[one.frame];
+            const frame = shown.frames[one.frame]!;
             const names = [one.instance, ...one.stack];
             const at = frame.positions[0];
-            const lost = verdict(shown, one.paths[0]!);
+            const use = useOf(shown, one.paths[0]!);
+            const open = use.work && one.paths.some((path) => splitsTrack(shown, path));
             const label = names.join(" › ");
             return (
               <tr class={focus.value?.label === label ? "pointed" : ""}>
                 <td class="n">{number(one.cycles)}</td>
-                <td class="n">{percent(one.cycles, total * per)}</td>
-                <td class="whole"><i class={swatch(frame.kind, lost)} />{lost}</td>
+                <td class="n">{percent(one.cycles, hotAll)}</td>
+                <td class="whole"><i class="swatch" style={fill(use)} />{open ? `${use.name} or waiting` : use.name}</td>
                 <td class="place">{at && `${at.file}:${at.line}`}</td>
                 <td>
                   <button type="button" class="link" onClick={() => point(label, one.paths)}>
@@ -82,27 +93,39 @@ export function Summary() {
           })}
         </Table>
       </div>
-      <Stalls />
+      {(waits.length > 0 || tracks.length > 1) && (
+        <div class="columns even">
+          {waits.length > 0 && <Waits rows={waits.slice(0, PLACES)} all={all} unit={unit} />}
+          {tracks.length > 1 && <Tracks shown={shown} units={units} total={total} />}
+        </div>
+      )}
+      {(units.exact.includes(false) || waits.some((one) => !one.exact)) && (
+        <p class="note" data-part="sampled">
+          ≈ Counters are sampled: of samples that the selection cuts, the share that is inside counts.
+        </p>
+      )}
       <Help>
-        {shown.classes.of && (
+        <p>
+          {tracks.length
+            ? `Each of the ${number(tracks.length)} ${kindsOf(shown)} has one use in every cycle, so all uses add up to ${number(tracks.length)} times the cycles: ${unit}.`
+            : "Every cycle has one use, so all uses add up to the cycles. Of what happens at once, work counts first."}{" "}
+          Useful is work; everything else is lost, by its cause:
+        </p>
+        <dl class="uses">
+          {shown.uses.filter((use, index) => sums[index] || use.work).map((use) => (
+            <div><dt><i class="swatch" style={fill(use)} />{use.name}</dt><dd>{use.about}</dd></div>
+          ))}
+        </dl>
+        {hasSplits(shown) && (
           <p>
-            This run has threads. Each is in one state in every cycle: <b>running</b>; <b>critical</b>: it holds a lock, so
-            that others may have to wait; <b>spinning</b>: it waits for a lock; <b>idle</b>. The states' cycles add up to cycles
-            times threads. While a thread runs it may still be stalled: by what and where, the lists above say; a line's are in the source, too.
+            Waiting is told apart from work by counters, for each of the {kindsOf(shown)} as a whole: a path cannot
+            say which of its cycles were which. Where they waited counts each place for itself; one of the {kindsOf(shown)} can
+            wait in several places at once, so these do not add up.
           </p>
         )}
         <p>
-          A cycle is <b>useful</b> if something that does work (a group, a primitive, a process) was active
-          at the end of some call path. Every other cycle is lost, and is named after what moved in it:{" "}
-          <b>FSM update</b>: a block stepped from one state to the next; <b>par-done update</b>: an arm
-          of a <code>par</code> finished; <b>other control</b>: control was active and moved nothing, as when it waits.
-          The classes exclude each other and add up to the total.
-        </p>
-        <p>
-          Ask first whether the useful share is small, then which loss is largest. Much FSM update: steps that
-          could be static. Much par-done: <code>par</code>s whose arms exclude each other, or are very short.
-          A control block among the hottest paths is overhead of that very block. Press a path to point it out in
-          all views.
+          Ask first whether the useful share is small, then which loss is largest, then where: in the hottest
+          paths{waits.length > 0 ? " and the places where was waited" : ""}. Press a path to highlight it in all views.
         </p>
       </Help>
     </section>
@@ -110,56 +133,61 @@ export function Summary() {
 }
 
 /** The answer in a sentence. */
-function gist(names: string[], counts: Float64Array, total: number, unit: string): string {
-  const losses = names.map((name, index) => ({ name, count: counts[index]! })).filter(({ name }) => !worked(name));
-  const lost = losses.reduce((sum, { count }) => sum + count, 0);
-  if (!total) return "";
-  if (!lost) return unit === "cycles" ? "In every cycle something did work." : "All threads ran all the time.";
-  const most = losses.reduce((a, b) => (b.count > a.count ? b : a));
-  const which = most.count === lost ? "all of them" : `most of them (${percent(most.count, lost)})`;
-  return `${number(lost)} ${unit} (${percent(lost, total)}) did no work; ${which}: ${className(most.name)}.`;
-}
-
-/** Threads that run may wait all the same: for what most. */
-function waited(profile: Profile, span: Span): string {
-  const most = stalls(profile, span).find((one) => !one.line && one.name.startsWith("stalls: "));
-  const all = (span.to - span.from) * profile.classes.per;
-  if (!most || most.cycles * 100 < all) return "";
-  const what = most.name.slice("stalls: ".length);
-  return `Threads waited for ${what} in ${number(most.cycles)} (${percent(most.cycles, all)}).`;
-}
-
-function swatch(kind: string, lost: string): string {
-  return `swatch ${lost === "work" || lost === "overhead" ? `k-${kind}` : `c-${lost}`}`;
-}
-
-function Stalls() {
-  const shown = profile.value;
-  const span = counted.value;
-  const found = useMemo(() => stalls(shown, span), [shown, span]);
-  const all = countedCycles.value * shown.classes.per;
-  if (!found.length) return null;
-  const causes = found.filter((one) => !one.line);
-  const places = found.filter((one) => one.line).slice(0, 12);
-  const about = found.some((one) => !one.exact);
+function Gist(props: { uses: Use[]; units: Units; sums: Float64Array; all: number; unit: string }) {
+  const { uses, units, sums, all, unit } = props;
+  const losses = uses.map((use, index) => ({ use, index })).filter(({ use, index }) => !use.work && sums[index]! > 0);
+  const lost = losses.reduce((sum, { index }) => sum + sums[index]!, 0);
+  if (!lost) return <p class="gist"><span data-part="lost">0</span> {unit} did no work: all {number(all)} are useful.</p>;
+  const most = losses.reduce((a, b) => (sums[b.index]! > sums[a.index]! ? b : a));
+  const inexact = units.exact.includes(false) ? "≈ " : "";
   return (
-    <div class="columns stalls">
-      <Waits part="stalls" title="What threads waited for" head="cause" rows={causes} all={all} />
-      {places.length > 0 && (
-        <Waits part="places" title="Where they waited (these cycles are in their causes')" head="place" rows={places} all={all} />
-      )}
-      {about && (
-        <p class="note">
-          ≈ Counters are sampled: of samples that the selection cuts, the share that is inside counts.
-        </p>
-      )}
-    </div>
+    <p class="gist">
+      {inexact}<b><span data-part="lost">{number(lost)}</span> {unit} ({percent(lost, all)}) did no work</b>;
+      {losses.length > 1 ? " most" : " all"}: <i class="swatch" style={fill(most.use)} /><b data-part="most">{most.use.name}</b>
+      {losses.length > 1 && ` (${percent(sums[most.index]!, all)})`}.
+    </p>
   );
 }
 
-function Waits(props: { part: string; title: string; head: string; rows: Stall[]; all: number }) {
+/** The place where was waited longest. */
+function Longest(props: { stall: Stall; all: number; unit: string }) {
+  const { stall, all, unit } = props;
   return (
-    <Table part={props.part} caption={props.title} heads={[["thread-cycles", "n"], ["share", "n"], [props.head]]}>
+    <p class="first">
+      Longest wait: <b>{stall.name}</b>{stall.site && <Place site={stall.site} before=", " />},{" "}
+      {stall.exact ? "" : "≈ "}{number(stall.cycles)} {unit} ({percent(stall.cycles, all)}).
+    </p>
+  );
+}
+
+function about(units: Units, use: number): string {
+  return units.exact[use] ? "" : "≈ ";
+}
+
+/** Tracks in words: `threads`. */
+function kindsOf(shown: Profile): string {
+  return kindName(trackKind(shown));
+}
+
+function splitsTrack(shown: Profile, path: number): boolean {
+  const track = Math.max(shown.trackOf[path]!, 0);
+  return shown.series.some((series) => series.split?.[0] === track);
+}
+
+/** A place of the program as a link to its line, if it is known. */
+function Place(props: { site: ProgramSite; before?: string }) {
+  const { level, file, line } = props.site;
+  if (!line || file === undefined || level === undefined) return null;
+  return (
+    <>{props.before}<a class="place" href={`#line-${line}`} onClick={() => showLine(level, file)}>{file}:{line}</a></>
+  );
+}
+
+function Waits(props: { rows: Stall[]; all: number; unit: string }) {
+  const causes = props.rows.some((one) => one.cause);
+  return (
+    <Table part="places" caption="Where was waited (in several places at once each counts)"
+      heads={[[props.unit, "n"], ["share", "n"], ["place"], ...(causes ? [["for"] as [string]] : []), ["line"]]}>
       {props.rows.map((one) => (
         <tr>
           <td class="n">
@@ -167,30 +195,62 @@ function Waits(props: { part: string; title: string; head: string; rows: Stall[]
             {one.exact ? "" : "≈ "}{number(one.cycles)}
           </td>
           <td class="n">{percent(one.cycles, props.all)}</td>
-          <td>
-            {one.line ? <>{one.cause}, <a href={`#line-${one.line}`}>line {one.line}</a></> : one.name}
-          </td>
+          <td>{one.name}</td>
+          {causes && <td>{one.cause}</td>}
+          <td class="whole">{one.site && <Place site={one.site} />}</td>
         </tr>
       ))}
     </Table>
   );
 }
 
-/** The classes as one bar; the table beside it says the same to those who cannot see it. */
-export function ClassBar(props: {
-  names: string[];
-  cycles: ArrayLike<number>;
-  total: number;
-}) {
+/** The account of each track, on one scale: who loses, and whether the work is even. */
+function Tracks(props: { shown: Profile; units: Units; total: number }) {
+  const { shown, units, total } = props;
+  const width = shown.uses.length;
+  const paths = shown.account.tracks;
+  const work = shown.uses.findIndex((use) => use.work);
+  return (
+    <Table part="tracks" caption={`Each of the ${kindsOf(shown)}, ${number(total)} cycles`}
+      heads={[["name"], ["useful", "n"], ["share", "n"], ["what for", "barcell"]]}>
+      {paths.slice(0, TRACKS).map((path, track) => {
+        const name = shown.frames[shown.frame[path]!]!.name;
+        const row = units.of.subarray(track * width, (track + 1) * width);
+        return (
+          <tr>
+            <th scope="row"><button type="button" class="link" onClick={() => point(name, inside(shown, track))}>{name}</button></th>
+            <td class="n">{about(units, work)}{number(row[work]!)}</td>
+            <td class="n">{percent(row[work]!, total)}</td>
+            <td class="barcell"><UseBar uses={shown.uses} units={row} total={total} /></td>
+          </tr>
+        );
+      })}
+      {paths.length > TRACKS && <tr><td class="dim" colSpan={4}>and {number(paths.length - TRACKS)} more</td></tr>}
+    </Table>
+  );
+}
+
+function inside(shown: Profile, track: number): number[] {
+  return [...shown.trackOf.keys()].filter((path) => shown.trackOf[path] === track);
+}
+
+/** How many tracks there are, in words; empty for a single root. */
+export function tracksText(shown: Profile): string {
+  return shown.account.tracks.length ? `${number(tracksIn(shown))} ${kindsOf(shown)}` : "";
+}
+
+/** Uses as one bar; the table beside it says the same to those who cannot see it. */
+export function UseBar(props: { uses: Use[]; units: ArrayLike<number>; total: number }) {
   return (
     <div class="bar" aria-hidden="true">
-      {props.names.map((name, index) => (
-        <span
-          class={`c-${name}`}
-          style={{ width: `${(100 * props.cycles[index]!) / (props.total || 1)}%` }}
-          title={`${className(name)}: ${number(props.cycles[index]!)}`}
-        />
-      ))}
+      {props.uses.map((use, index) =>
+        props.units[index] ? (
+          <span
+            style={{ ...fill(use), width: `${(100 * props.units[index]!) / (props.total || 1)}%` }}
+            title={`${use.name}: ${number(props.units[index]!)}`}
+          />
+        ) : null,
+      )}
     </div>
   );
 }

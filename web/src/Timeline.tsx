@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Series } from "./data.ts";
-import { type Span, classesAt, stretchAt } from "./derive.ts";
-import { CLASSES, HEAD, RULER, colours, draw, drawClasses } from "./draw.ts";
+import type { Profile, Series } from "./data.ts";
+import { account, hasSplits, together, trackKind, usesAt } from "./account.ts";
+import { type Span, stretchAt } from "./derive.ts";
+import { BAND, HEAD, RULER, colouredByUse, colours, draw, drawBand } from "./draw.ts";
 import type { Summed } from "./bins.ts";
 import { Help } from "./Help.tsx";
-import { type Line, arrange, firstOpen, shownLines } from "./lanes.ts";
+import { type Lanes, type Line, arrange, firstOpen, shownLines } from "./lanes.ts";
+import { KindLegend, Legend } from "./Legend.tsx";
 import { focus, look, point, profile, select, selection, view, whole } from "./state.ts";
-import { className, number } from "./text.ts";
+import { number } from "./text.ts";
 import { isDark } from "./Theme.tsx";
 
 const TALLEST = 440;
@@ -56,9 +58,7 @@ export function Timeline() {
   const atCycle = (cycle: number, line: Line | null): string => {
     const now = Math.max(0, Math.min(Math.floor(cycle), shown.cycles - 1));
     const parts = [`cycle ${number(now)}`];
-    const classes = classesAt(shown, now);
-    const several = shown.classes.per > 1;
-    parts.push(classes.map(([name, count]) => (several ? `${count} ${className(name)}` : className(name))).join(", "));
+    parts.push(usesText(now));
     const lane = line && line.lane >= 0 ? lanes.lanes[line.lane]! : null;
     if (lane?.series) {
       const { start, end, value } = lane.series.intervals();
@@ -79,6 +79,17 @@ export function Timeline() {
       if (chain.length) parts.push(chain.join(path === null ? " | " : " › "));
     }
     return parts.join(" · ");
+  };
+  /** What the tracks are at in a cycle; whether one that is at work waits is known by samples only. */
+  const usesText = (cycle: number): string => {
+    const counts = new Map<number, number>();
+    for (const use of usesAt(shown, cycle)) counts.set(use, (counts.get(use) ?? 0) + 1);
+    const several = shown.account.tracks.length > 0;
+    return shown.uses.flatMap((use, index) => {
+      const count = counts.get(index);
+      const name = use.work && hasSplits(shown) ? `${use.name} or waiting` : use.name;
+      return count ? [several ? `${count} ${name}` : name] : [];
+    }).join(", ");
   };
   const pathAt = (cycle: number, lane: number): number | null => {
     const tree = shown.runs.what[stretchAt(shown.runs.start, cycle)]!;
@@ -107,11 +118,14 @@ export function Timeline() {
     point(shown.frames[frame]!.name, same);
   };
 
+  const sums = useMemo(() => together(shown, account(shown, whole.value)), [shown]);
+  const kinds = useMemo(() => kindsDrawn(shown, lines, lanes), [shown, lines, lanes]);
   if (!shown.cycles) return null;
   return (
     <section id="timeline" aria-labelledby="timeline-title">
       <h2 id="timeline-title">Timeline</h2>
       <Tools />
+      <Legend uses={shown.uses.filter((_, use) => sums[use])} />
       <Overview />
       <div class="timeline" style={{ height: `${height}px` }}>
         <div class="names" ref={scroller} tabIndex={0} role="region" aria-label="Lanes of the timeline"
@@ -131,24 +145,39 @@ export function Timeline() {
             ))}
           </ul>
         </div>
-        <div class="heads" aria-hidden="true" style={{ top: `${RULER}px`, height: `${CLASSES}px` }}>{shown.classes.of ? "states of threads" : "classes of cycles"}</div>
+        <div class="heads" aria-hidden="true" style={{ top: `${RULER}px`, height: `${BAND}px` }}>what cycles are for</div>
         <Surface canvas={canvas} width={width} scroller={scroller} span={span} tell={tell} pick={pick} scrolled={scrolled} height={height} />
       </div>
+      {kinds.size > 0 && <KindLegend profile={shown} kinds={kinds} />}
       <p class="details" data-part="at" aria-live="polite">{told || atCycle(span.from, null)}</p>
       <Help>
         <p>
-          Time runs to the right, in cycles. On top: classes of cycles, useful ones at the bottom of the stack. Below: a
-          lane for each cell, and in it its control blocks, groups by arm of a <code>par</code>, and counters. Zoomed out, a lane's
-          height says which share of its cycles it was busy; zoomed in, each box is an activation.
+          Time runs to the right, in cycles. On top: what the cycles are for, in the summary's colours, work at the bottom of the
+          stack.{" "}
+          {shown.account.tracks.length > 0 && <>Below: a lane for each {trackKind(shown)}, in the same colours, and what is in it. </>}
+          {shown.account.tracks.length === 0 && <>Below: a lane for each cell, and in it its control blocks, groups by arm of a <code>par</code>, and counters. </>}
+          {hasSplits(shown) && <>How much of the work was waiting is known for each sample of the counters, and drawn evenly over it. </>}
+          Zoomed out, a lane's height says which share of its cycles it was busy; zoomed in, each box is an activation.
         </p>
         <p>
           Drag to select cycles: flame graph, tables, source and summary then count those only. Drag with Shift, or on the ruler,
           to move; Ctrl and the wheel zoom. Keys: + and − zoom, arrows move, Home shows all, Enter selects what is shown,
-          Escape selects all. Press a box to point it out in all views.
+          Escape selects all. Press a box to highlight it in all views.
         </p>
       </Help>
     </section>
   );
+}
+
+/** Kinds of frames on lanes that are coloured by kind. */
+function kindsDrawn(shown: Profile, lines: Line[], lanes: Lanes): Set<string> {
+  const seen = new Set(lines.map((line) => line.lane));
+  const kinds = new Set<string>();
+  lanes.of.forEach((lane, path) => {
+    if (!seen.has(lane) || lanes.lanes[lane]!.track >= 0 || colouredByUse(shown, path)) return;
+    kinds.add(shown.frames[shown.frame[path]!]!.kind);
+  });
+  return kinds;
 }
 
 function Tools() {
@@ -168,8 +197,8 @@ function Tools() {
       <button type="button" data-part="all" onClick={() => look(whole.value)}>Show all</button>
       {selection.value && <button type="button" data-part="show-selected" onClick={showSelection}>Show the selection</button>}
       <button type="button" data-part="select-shown" onClick={() => select(span)}>Select what is shown</button>
-      <label>count cycles from <input type="number" min={0} max={whole.value.to - 1} value={counted.from} data-part="from" onChange={(e) => edit("from", e.currentTarget.value)} /></label>
-      <label>up to <input type="number" min={1} max={whole.value.to} value={counted.to} data-part="to" onChange={(e) => edit("to", e.currentTarget.value)} /></label>
+      <label>Range: cycles from <input type="number" min={0} max={whole.value.to - 1} value={counted.from} data-part="from" onChange={(e) => edit("from", e.currentTarget.value)} /></label>
+      <label>to before <input type="number" min={1} max={whole.value.to} value={counted.to} data-part="to" onChange={(e) => edit("to", e.currentTarget.value)} /></label>
       <span class="note" data-part="view">shown: {number(Math.floor(span.from))}–{number(Math.ceil(span.to) - 1)}</span>
     </div>
   );
@@ -206,7 +235,7 @@ function Overview() {
   useEffect(() => {
     const context = canvas.current && width ? sized(canvas.current, width, height) : null;
     if (!context) return;
-    drawClasses(context, shown, whole.value, colours(canvas.current!), { left: 0, top: 0, width, height });
+    drawBand(context, shown, whole.value, colours(canvas.current!), { left: 0, top: 0, width, height });
   }, [shown, width, dark]);
   const from = useRef<number | null>(null);
   const cycleAt = (event: PointerEvent): number =>

@@ -65,7 +65,7 @@ export function bins(stretches: Stretches, numbers: number, span: Span, count: n
 
 /**
  * How busy slots were: share of each pixel's cycles, `busy[slot * count + pixel]`, for the paths
- * that have a slot (`slots[path]`, -1 for none); and the same for the paths pointed out.
+ * that have a slot (`slots[path]`, -1 for none); and the same for the paths that are highlighted.
  */
 export function coverage(
   profile: Profile,

@@ -24,6 +24,44 @@ export interface Frame {
   positions: Position[];
   latency: number | null;
   generated: boolean;
+  /** It runs beside others and is accounted for by itself. */
+  track: boolean;
+  /** It says itself what its cycles are for, not what calls it. */
+  declares: boolean;
+}
+
+/** What a unit of an account is for, and how that is shown. */
+export interface Use {
+  label: string;
+  name: string;
+  about: string;
+  work: boolean;
+  /** On a light page and on a dark one; text on it is white or black. */
+  colour: string;
+  onDark: string;
+  whiteInk: boolean;
+}
+
+/** Where all units of a profile went; who counts a part of the run starts from here. */
+export interface Account {
+  /** `cycles`, `thread-cycles`, … */
+  unit: string;
+  /** The call path of each track; none for a single root, which then is track 0. */
+  tracks: number[];
+  /** Units of the whole run: a row for each track, a column for each use. */
+  units: Numbers;
+  /** The use of every cycle of a single root. */
+  over: Stretches | null;
+  /** The use of each track in each tree, before counters tell its work apart: a row for each tree. */
+  ofTrees: Numbers | null;
+}
+
+/** A place of the program. */
+export interface ProgramSite {
+  label: string;
+  level?: string;
+  file?: string;
+  line?: number;
 }
 
 /** Paths that nest or alternate, never overlap otherwise: one row of the timeline. */
@@ -110,9 +148,13 @@ export interface Series {
   inexact: boolean;
   /** Names of values that are no quantities. */
   labels: Record<string, string>;
-  /** Of waiting at a place: for what, and on which line. */
+  /** What it counts is caused by this, and happens there. */
   cause?: string;
-  line?: number;
+  site?: ProgramSite;
+  /** Of a track's work it counts what was none: the track, and the use of what it counts. */
+  split?: [track: number, use: number];
+  /** It says where was waited. */
+  waits?: number;
   intervals: () => Intervals;
 }
 
@@ -126,18 +168,6 @@ export interface SourceText {
 export interface Stretches {
   start: Float64Array;
   what: Numbers;
-}
-
-/**
- * Classes of cycles, each cycle in one (`over`); or of thread-cycles, each thread in one in every
- * cycle (`of`: the class of a call path that is a thread's state, -1 for others).
- */
-export interface Classes {
-  names: string[];
-  /** Threads, or 1: what a cycle counts. */
-  per: number;
-  over: Stretches | null;
-  of: Int32Array | null;
 }
 
 export interface Profile {
@@ -165,7 +195,14 @@ export interface Profile {
   treeStart: Float64Array;
   treePath: Numbers;
   runs: Stretches;
-  classes: Classes;
+  /** All uses that may occur, in the order of every list; numbers of uses are places in it. */
+  uses: Use[];
+  account: Account;
+  /** The use of each path as a leaf, and the track it is in (-1: none). */
+  useOfPath: Numbers;
+  trackOf: Int32Array;
+  /** Its tracks run one program: what lines and places count, they count for each. */
+  team: boolean;
   rows: Row[];
   tables: Record<string, TableRow[]>;
   series: Series[];
@@ -204,7 +241,7 @@ export async function unpack(name: string, base64: string): Promise<Profile> {
 export function read(name: string, block: ArrayBuffer): Profile {
   const size = new DataView(block).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(block, 4, size)));
-  if (head.version !== 1) throw new Error(`data of version ${head.version}, not 1`);
+  if (head.version !== 2) throw new Error(`data of version ${head.version}, not 2`);
   const array = (stored: Stored): Numbers =>
     new ARRAYS[stored.type](block, 4 + size + stored.at, stored.length);
   const parent = Int32Array.from(array(head.paths.parent), (above) => above - 1);
@@ -219,19 +256,14 @@ export function read(name: string, block: ArrayBuffer): Profile {
     treeStart: sums(array(head.trees.size)),
     treePath: array(head.trees.path),
     runs: { start: sums(array(head.runs.cycles)), what: array(head.runs.tree) },
-    classes: head.threads
-      ? {
-          names: head.threads.names,
-          per: head.threads.count,
-          over: null,
-          of: Int32Array.from(array(head.threads.of), (one) => one - 1),
-        }
-      : {
-          names: head.classes.names,
-          per: 1,
-          over: { start: sums(array(head.classes.cycles)), what: array(head.classes.index) },
-          of: null,
-        },
+    account: {
+      ...head.account,
+      units: array(head.account.units),
+      over: head.over ? { start: sums(array(head.over.cycles)), what: array(head.over.index) } : null,
+      ofTrees: head.ofTrees ? array(head.ofTrees) : null,
+    },
+    useOfPath: array(head.useOfPath),
+    trackOf: tracksOf(parent, head.account.tracks),
     tables: Object.fromEntries(
       Object.entries(head.tables).map(([kind, rows]) => [kind, (rows as unknown[][]).map(rowOf)]),
     ),
@@ -239,10 +271,28 @@ export function read(name: string, block: ArrayBuffer): Profile {
   };
 }
 
-function frameOf(entry: [string, string, string, [string, string, number][], number | null, number]): Frame {
-  const [kind, name, detail, places, latency, generated] = entry;
+/** For each path the track in which it is, -1 for none. */
+export function tracksOf(parent: Int32Array, tracks: number[]): Int32Array {
+  const number = new Map(tracks.map((path, track) => [path, track]));
+  const of = new Int32Array(parent.length);
+  // Callers stand before what they call.
+  for (let path = 0; path < of.length; path++) {
+    of[path] = number.get(path) ?? (parent[path] >= 0 ? of[parent[path]] : -1);
+  }
+  return of;
+}
+
+type StoredFrame = [
+  string, string, string, [string, string, number][], number | null, number, number, number,
+];
+
+function frameOf(entry: StoredFrame): Frame {
+  const [kind, name, detail, places, latency, generated, track, declares] = entry;
   const positions = places.map(([level, file, line]) => ({ level, file, line }));
-  return { kind, name, detail, positions, latency, generated: generated === 1 };
+  return {
+    kind, name, detail, positions, latency,
+    generated: generated === 1, track: track === 1, declares: declares === 1,
+  };
 }
 
 function rowOf(entry: unknown[]): TableRow {
@@ -276,17 +326,18 @@ function seriesOf(head: any, array: (stored: Stored) => Numbers): Series[] {
     inexact: bank.values.inexact === true,
   }));
   return head.series.map((one: any): Series => {
-    const { track, name, metric, unit, path, cause, line } = one;
+    const { track, name, metric, unit, path, cause, site, split, waits } = one;
     const labels = one.labels ?? {};
+    const known = { track, name, metric, unit, path, cause, site, split, waits, labels };
     if (one.bank === undefined) {
       const intervals = lazy(() => ownIntervals(array(one.gap), array(one.cycles), array(one.value)));
-      return { track, name, metric, unit, path, cause, line, labels, inexact: one.value.inexact === true, intervals };
+      return { ...known, inexact: one.value.inexact === true, intervals };
     }
     const bank = banks[one.bank]!;
     const intervals = lazy(() =>
       column(bank.ends(), bank.state, bank.values, bank.columns, one.column),
     );
-    return { track, name, metric, unit, path, cause, line, labels, inexact: bank.inexact, intervals };
+    return { ...known, inexact: bank.inexact, intervals };
   });
 }
 

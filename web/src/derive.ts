@@ -1,6 +1,7 @@
 /** What follows from trees and runs, for the whole run or for a part of it. */
 
-import type { Profile, Series, Stretches } from "./data.ts";
+import type { ProgramSite, Profile, Series, Stretches } from "./data.ts";
+import { kindName } from "./text.ts";
 
 /** Cycles from `from` up to, not including, `to`. */
 export interface Span {
@@ -34,67 +35,6 @@ export function held(stretches: Stretches, count: number, span: Span): Float64Ar
 /** Cycles that each tree holds in a span; they sum to the span's. */
 export function treeCycles(profile: Profile, span: Span): Float64Array {
   return held(profile.runs, profile.treeStart.length - 1, span);
-}
-
-const counted = new WeakMap<Profile, Uint16Array>();
-
-/** How many threads each tree has in each class: row by row; for profiles without threads none. */
-export function classesOfTrees(profile: Profile): Uint16Array {
-  const { names, of } = profile.classes;
-  const trees = profile.treeStart.length - 1;
-  const before = counted.get(profile);
-  if (before) return before;
-  const result = new Uint16Array(trees * names.length);
-  counted.set(profile, result);
-  for (let tree = 0; of && tree < trees; tree++) {
-    for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
-      const which = of[profile.treePath[at]];
-      if (which >= 0) result[tree * names.length + which]++;
-    }
-  }
-  return result;
-}
-
-/** Cycles of each class in a span; they sum to the span's, times the threads if there are any. */
-export function classCycles(profile: Profile, span: Span): Float64Array {
-  const { names, over } = profile.classes;
-  if (over) return held(over, names.length, span);
-  const result = new Float64Array(names.length);
-  const counts = classesOfTrees(profile);
-  treeCycles(profile, span).forEach((cycles, tree) => {
-    for (let i = 0; i < names.length; i++) result[i] += cycles * counts[tree * names.length + i];
-  });
-  return result;
-}
-
-/** What holds in a cycle: a class, or each state with the threads in it. */
-export function classesAt(profile: Profile, cycle: number): [string, number][] {
-  const { names, over } = profile.classes;
-  if (over) {
-    const which = over.what[stretchAt(over.start, cycle)];
-    return which === undefined ? [] : [[names[which], 1]];
-  }
-  const counts = classesOfTrees(profile);
-  const tree = profile.runs.what[stretchAt(profile.runs.start, cycle)];
-  return names.flatMap((name, i): [string, number][] => {
-    const threads = counts[tree * names.length + i];
-    return threads ? [[name, threads]] : [];
-  });
-}
-
-/** Whether cycles of a class did something that the user wants done. */
-export function worked(name: string): boolean {
-  return name === "useful" || name === "running" || name === "critical";
-}
-
-/** What a path's end is to its run: work, or lost to what. */
-export function verdict(profile: Profile, path: number): string {
-  for (let p = path; p >= 0; p = profile.parent[p]) {
-    const frame = profile.frames[profile.frame[p]];
-    if (frame.kind === "state") return worked(frame.name) ? "work" : frame.name;
-  }
-  const { kind } = profile.frames[profile.frame[path]];
-  return kind === "cell" || kind === "control" || kind === "thread" ? "overhead" : "work";
 }
 
 /** Calls `each` for every tree with cycles. */
@@ -198,8 +138,8 @@ export interface Hot {
 }
 
 /**
- * For each path the number of its place: an instance and a chain of frames inside it. Threads of
- * one team are one place, since they run one program.
+ * For each path the number of its place: an instance and a chain of frames inside it. The tracks of
+ * a team are one place, since they run one program.
  */
 export function places(profile: Profile): { of: Int32Array; example: number[] } {
   const known = new Map<string, number>();
@@ -207,9 +147,9 @@ export function places(profile: Profile): { of: Int32Array; example: number[] } 
   const of = new Int32Array(profile.parent.length);
   for (let path = 0; path < of.length; path++) {
     const above = profile.parent[path];
-    const kind = profile.frames[profile.frame[path]].kind;
+    const { kind, track } = profile.frames[profile.frame[path]];
     const starts = above < 0 || kind === "cell";
-    const frame = kind === "thread" ? "threads" : profile.frame[path];
+    const frame = profile.team && track ? "team" : profile.frame[path];
     const key = `${starts ? `i${profile.instance[path]}` : of[above]} ${frame}`;
     let place = known.get(key);
     if (place === undefined) {
@@ -222,8 +162,7 @@ export function places(profile: Profile): { of: Int32Array; example: number[] } 
 }
 
 /**
- * Places with most cycles at their very end: nothing but primitives was active below. Where there
- * are threads, each counts.
+ * Places with most own cycles: nothing but primitives was active below. Each track of a team counts.
  */
 export function hottest(profile: Profile, weights: Float64Array, count: number): Hot[] {
   const { of, example } = places(profile);
@@ -237,7 +176,7 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
       const path = profile.treePath[i];
       if (profile.frames[profile.frame[path]].kind === "primitive") continue;
       if (profile.parent[path] >= 0) inner[profile.parent[path]] = stamp;
-      if (inner[path] === stamp || (!profile.classes.of && seen[of[path]] === stamp)) continue;
+      if (inner[path] === stamp || (!profile.team && seen[of[path]] === stamp)) continue;
       seen[of[path]] = stamp;
       own[of[path]] += cycles;
     }
@@ -251,7 +190,7 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
     for (; at >= 0; at = profile.parent[at]) {
       const frame = profile.frames[profile.frame[at]];
       if (frame.kind === "cell") break;
-      stack.unshift(frame.kind === "thread" ? "threads" : frame.name);
+      stack.unshift(profile.team && frame.track ? kindName(frame.kind) : frame.name);
     }
     const paths = [...of.keys()].filter((path) => of[path] === place);
     const instance = profile.instances[profile.instance[at >= 0 ? at : last]];
@@ -277,27 +216,27 @@ export function summed(series: Series, span: Span): { sum: number; exact: boolea
   return { sum: exact ? sum : Math.round(sum), exact };
 }
 
-/** What threads waited for: a cause (`line` 0), or at a place in the source. */
+/** Waiting at a place of the program, by what counts it there. */
 export interface Stall {
   name: string;
   cause: string;
-  line: number;
+  site: ProgramSite | undefined;
   cycles: number;
   exact: boolean;
 }
 
-/** Waiting in a span, summed over threads, the most first. */
+/** Where was waited in a span, the most first. Who waits in several places at once counts in each. */
 export function stalls(profile: Profile, span: Span): Stall[] {
   const found = new Map<string, Stall>();
   for (const series of profile.series) {
-    // In an inner loop a thread works; the loop's own lines say for what it waits.
-    if (series.metric !== "stall" || series.name === "stalls: inner loop") continue;
-    const { name, cause, line } = series;
-    const one = found.get(name) ?? { name, cause: cause ?? "", line: line ?? 0, cycles: 0, exact: true };
+    if (!series.waits) continue;
+    const { name, site, cause = "" } = series;
+    const key = site ? [cause, site.label, site.file, site.line].join("\0") : name;
+    const one = found.get(key) ?? { name: site?.label ?? name, cause, site, cycles: 0, exact: true };
     const { sum, exact } = summed(series, span);
     one.cycles += sum;
     one.exact &&= exact;
-    found.set(name, one);
+    found.set(key, one);
   }
   return [...found.values()].filter((one) => one.cycles > 0).sort((a, b) => b.cycles - a.cycles);
 }
@@ -305,15 +244,13 @@ export function stalls(profile: Profile, span: Span): Stall[] {
 /** What a span says of one line of a source text. */
 export interface LineCycles {
   line: number;
-  /** Cycles in which something from this line was active; of each thread, where there are any. */
+  /** Cycles in which something from this line was active; of a team those of each track. */
   active: number;
   /** Of these, those in which it, or something that it called, did work. */
   useful: number;
   paths: number[];
   frames: number[];
 }
-
-const WORK = new Set(["group", "primitive", "process", "stage"]);
 
 /** The cycles of every line of a level's files, as `cyclescope table P.cyc lines` has them. */
 export function lineCycles(
@@ -337,7 +274,7 @@ export function lineCycles(
   });
   const of = Int32Array.from(profile.frame, (frame) => ofFrame[frame]);
   of.forEach((line, path) => line >= 0 && lines[line].paths.push(path));
-  if (profile.classes.of) threadLines(profile, weights, of, lines);
+  if (profile.team) teamLines(profile, weights, of, lines);
   else plainLines(profile, weights, of, lines);
   const files = new Map<string, LineCycles[]>();
   for (const line of lines) files.set(line.file, [...(files.get(line.file) ?? []), line]);
@@ -345,29 +282,30 @@ export function lineCycles(
   return files;
 }
 
-/** Each thread counts for itself, and what it does in a state that works is useful. */
-function threadLines(
+/** Each track counts for itself, and what it is at as a leaf is useful or not. */
+function teamLines(
   profile: Profile, weights: Float64Array, of: Int32Array, lines: LineCycles[],
 ): void {
-  const paths = Int32Array.from(of.keys());
-  activeCycles(profile, weights, paths, of.length).forEach((cycles, path) => {
-    const line = of[path];
-    if (line < 0) return;
-    // Once, if a loop stands inside another of its own line.
-    for (let p = profile.parent[path]; p >= 0; p = profile.parent[p]) if (of[p] === line) return;
-    const inside = underThread(profile, path);
-    const counted = inside ? cycles : cycles * profile.classes.per;
-    lines[line].active += counted;
-    // What stands above the threads is neither.
-    if (!inside || verdict(profile, path) === "work") lines[line].useful += counted;
+  const tracks = Math.max(profile.account.tracks.length, 1);
+  const { ofTrees } = profile.account;
+  // For each line and track the tree in which it was seen last: a line counts once for each.
+  const seen = new Int32Array(lines.length * tracks).fill(-1);
+  weights.forEach((cycles, tree) => {
+    if (!cycles) return;
+    const add = (line: number, track: number): void => {
+      if (seen[line * tracks + track] === tree) return;
+      seen[line * tracks + track] = tree;
+      lines[line].active += cycles;
+      if (profile.uses[ofTrees![tree * tracks + track]].work) lines[line].useful += cycles;
+    };
+    for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
+      const path = profile.treePath[at];
+      const track = profile.trackOf[path];
+      if (track >= 0 && of[path] >= 0) add(of[path], track);
+      if (track < 0 || !profile.frames[profile.frame[path]].track) continue;
+      for (let p = profile.parent[path]; p >= 0; p = profile.parent[p]) if (of[p] >= 0) add(of[p], track);
+    }
   });
-}
-
-function underThread(profile: Profile, path: number): boolean {
-  for (let p = path; p >= 0; p = profile.parent[p]) {
-    if (profile.frames[profile.frame[p]].kind === "thread") return true;
-  }
-  return false;
 }
 
 function plainLines(
@@ -384,7 +322,7 @@ function plainLines(
       const path = profile.treePath[i];
       const above = profile.parent[path];
       if (above >= 0) inner[above] = stamp;
-      const works = WORK.has(profile.frames[profile.frame[path]].kind);
+      const { work: works } = profile.uses[profile.useOfPath[path]];
       if (busy[path] !== stamp && (inner[path] === stamp || !works)) continue;
       if (above >= 0) busy[above] = stamp;
       const line = of[path];

@@ -1,10 +1,12 @@
 /** Draws the timeline's visible lines on a canvas. */
 
+import { band, tracksIn, useOf } from "./account.ts";
 import { Summed, bins, coverage, slices } from "./bins.ts";
 import type { Profile, Series } from "./data.ts";
-import { type Span, classesOfTrees, stretchAt } from "./derive.ts";
+import { type Span, stretchAt } from "./derive.ts";
 import type { Lanes, Line } from "./lanes.ts";
-import { number } from "./text.ts";
+import { colourName, inkName } from "./paint.ts";
+import { kindColour, number } from "./text.ts";
 
 export interface Colours {
   text: string;
@@ -51,8 +53,8 @@ export interface Scene {
 }
 
 export const RULER = 22;
-export const CLASSES = 46;
-export const HEAD = RULER + CLASSES;
+export const BAND = 46;
+export const HEAD = RULER + BAND;
 const FONT = "12px system-ui, sans-serif";
 
 export function draw(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours): void {
@@ -66,8 +68,8 @@ export function draw(canvas: CanvasRenderingContext2D, scene: Scene, look: Colou
   drawLines(canvas, scene, look);
   canvas.restore();
   drawRuler(canvas, scene, look);
-  drawClasses(canvas, scene.profile, scene.span, look, {
-    left: 0, top: RULER, width: scene.width, height: CLASSES - 4,
+  drawBand(canvas, scene.profile, scene.span, look, {
+    left: 0, top: RULER, width: scene.width, height: BAND - 4,
   });
   drawSelection(canvas, scene, look);
 }
@@ -99,44 +101,27 @@ interface Area {
   height: number;
 }
 
-/** Classes of cycles, stacked: useful ones at the bottom. */
-export function drawClasses(
-  canvas: CanvasRenderingContext2D, profile: Profile, span: Span, look: Colours, area: Area,
+/** What cycles are for, of all tracks or of one, stacked: work at the bottom. */
+export function drawBand(
+  canvas: CanvasRenderingContext2D, profile: Profile, span: Span, look: Colours, area: Area, track?: number,
 ): void {
   const count = Math.max(1, Math.floor(area.width));
-  const { names, per } = profile.classes;
-  const shares = classShares(profile, span, count);
+  const { uses } = profile;
+  const per = track === undefined ? tracksIn(profile) : 1;
+  const shares = band(profile, span, count, track);
   const base = new Float64Array(count);
-  names.forEach((name, index) => {
-    canvas.fillStyle = look.of(`c-${name}`) || look.faint;
+  uses.forEach((use, index) => {
+    canvas.fillStyle = look.of(colourName(use)) || look.faint;
     canvas.beginPath();
     for (let pixel = 0; pixel < count; pixel++) {
-      const share = Math.min(1, shares[pixel * names.length + index]! / per);
-      if (!share) continue;
+      const share = Math.min(1, shares[pixel * uses.length + index]! / per);
+      if (!(share > 0)) continue;
       const height = share * area.height;
       canvas.rect(area.left + pixel, area.top + area.height - base[pixel]! - height, 1, height);
       base[pixel]! += height;
     }
     canvas.fill();
   });
-}
-
-/** For each pixel and class the mean number of cycles, or of threads, in a cycle. */
-function classShares(profile: Profile, span: Span, count: number): Float64Array {
-  const { names, over } = profile.classes;
-  const result = new Float64Array(count * names.length);
-  const step = (span.to - span.from) / count;
-  const counts = over ? null : classesOfTrees(profile);
-  const found = bins(over ?? profile.runs, over ? names.length : profile.treeStart.length - 1, span, count);
-  for (let pixel = 0; pixel < count; pixel++) {
-    for (let i = found.first[pixel]!; i < found.first[pixel + 1]!; i++) {
-      const share = found.cycles[i]! / step;
-      const what = found.what[i]!;
-      if (!counts) result[pixel * names.length + what]! += share;
-      else for (let k = 0; k < names.length; k++) result[pixel * names.length + k]! += share * counts[what * names.length + k]!;
-    }
-  }
-  return result;
 }
 
 function drawSelection(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours): void {
@@ -159,6 +144,10 @@ function drawLines(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours
   const seen = scene.lines.filter(
     (line) => line.lane >= 0 && line.top + line.height > scrolled && line.top < scrolled + height - HEAD,
   );
+  for (const line of seen) {
+    const { track } = lanes.lanes[line.lane]!;
+    if (track >= 0) drawTrack(canvas, scene, look, line, track);
+  }
   const { runs } = scene.profile;
   const many = stretchAt(runs.start, scene.span.to) - stretchAt(runs.start, scene.span.from);
   if (many > 2 * scene.width) drawBusy(canvas, scene, look, slotsOf(scene, seen, true));
@@ -169,7 +158,17 @@ function drawLines(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours
   }
 }
 
-/** What is drawn in one go: a line's activations, or a thread's in one state. */
+/** The account of a track over time; pale where something else is highlighted. */
+function drawTrack(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, line: Line, track: number): void {
+  const top = HEAD + line.top - scene.scrolled + 1;
+  const area = { left: 0, top, width: scene.width, height: line.height - 2 };
+  const path = scene.profile.account.tracks[track]!;
+  canvas.globalAlpha = scene.focus && !scene.focus.has(path) ? 0.4 : 1;
+  drawBand(canvas, scene.profile, scene.span, look, area, track);
+  canvas.globalAlpha = 1;
+}
+
+/** What is drawn in one go: a line's activations, or those of one colour. */
 interface Slots {
   /** For each path its slot, -1 for none. */
   of: Int32Array;
@@ -177,7 +176,7 @@ interface Slots {
   colours: string[];
 }
 
-/** Slots for the lines that are seen; a thread's states apart from each other if so wanted. */
+/** Slots for the lines that are seen, but for accounts; colours apart from each other if so wanted. */
 function slotsOf(scene: Scene, seen: Line[], apart: boolean): Slots {
   const { profile, lanes } = scene;
   const lineOf = new Map(seen.map((line) => [line.lane, line]));
@@ -185,7 +184,7 @@ function slotsOf(scene: Scene, seen: Line[], apart: boolean): Slots {
   const slots: Slots = { of: new Int32Array(profile.parent.length).fill(-1), lines: [], colours: [] };
   for (let path = 0; path < slots.of.length; path++) {
     const line = lineOf.get(lanes.of[path]!);
-    if (!line) continue;
+    if (!line || lanes.lanes[line.lane]!.track >= 0) continue;
     const colour = colourOf(profile, path);
     const key = `${line.lane} ${apart ? colour : ""}`;
     let slot = known.get(key);
@@ -199,10 +198,15 @@ function slotsOf(scene: Scene, seen: Line[], apart: boolean): Slots {
   return slots;
 }
 
-/** The name of a path's colour: by kind, a thread's state by which it is. */
+/** Whether a path's colour says what its cycles are for: a track's own states do, if it has any. */
+export function colouredByUse(profile: Profile, path: number): boolean {
+  return profile.trackOf[path]! >= 0 && profile.frames[profile.frame[path]!]!.declares;
+}
+
+/** The name of a path's colour: by what its cycles are for, or by its kind. */
 function colourOf(profile: Profile, path: number): string {
-  const state = profile.classes.of?.[path] ?? -1;
-  return state >= 0 ? `c-${profile.classes.names[state]}` : `k-${profile.frames[profile.frame[path]!]!.kind}`;
+  if (colouredByUse(profile, path)) return colourName(useOf(profile, path));
+  return kindColour(profile.frames[profile.frame[path]!]!.kind);
 }
 
 /** Too much to tell apart: how busy each lane was, as height; what shares a lane is stacked. */
@@ -267,7 +271,7 @@ function drawSlices(canvas: CanvasRenderingContext2D, scene: Scene, look: Colour
       canvas.fillStyle = look.accent;
       canvas.fillRect(left, top + line.height - 4, box, 2);
     }
-    const ink = colour.startsWith("c-") ? "on-class" : "on-box";
+    const ink = colouredByUse(profile, slice.path) ? inkName(useOf(profile, slice.path)) : "on-box";
     if (right - left > 24) label(canvas, look.of(ink), frame.name, left, right, top + line.height / 2 - 0.5);
   }
 }

@@ -6,6 +6,8 @@ import { activeCycles, leafWeights } from "./derive.ts";
 /** A box; `-1` as frame is the whole run. */
 export interface Node {
   frame: number;
+  /** It stands for all tracks of a team; its frame is that of the first. */
+  team: boolean;
   /** Call paths that end here: several if a generated frame between them is hidden. */
   paths: number[];
   parent: Node | null;
@@ -25,6 +27,8 @@ export interface FlameOptions {
   hideGenerated: boolean;
   /** Ends of stacks first, their callers on them. */
   bottomUp: boolean;
+  /** The tracks of a team are one box: they run one program. */
+  merged: boolean;
 }
 
 export interface Flame {
@@ -41,11 +45,12 @@ export function flame(profile: Profile, weights: Float64Array, options: FlameOpt
   );
   const { own, unit } = leafWeights(profile, weights, options.scaled, skip);
   const root: Node = {
-    frame: -1, paths: [], parent: null, depth: 0, children: [], own: 0, total: 0, active: 0,
+    frame: -1, team: false, paths: [], parent: null, depth: 0, children: [], own: 0, total: 0, active: 0,
   };
+  const merged = profile.frames.map((frame) => options.merged && profile.team && frame.track);
   const nodes = options.bottomUp
-    ? fromEnds(profile, own, skip, root)
-    : fromRoots(profile, weights, own, skip, root);
+    ? fromEnds(profile, own, skip, merged, root)
+    : fromRoots(profile, weights, own, skip, merged, root);
   for (let cycles = 0, i = 0; i < weights.length; i++) root.active = cycles += weights[i];
   // Children stand behind their callers in `nodes`.
   for (let i = nodes.length - 1; i >= 0; i--) nodes[i].parent!.total += nodes[i].total;
@@ -67,11 +72,13 @@ function single(root: Node): Node {
   return only;
 }
 
-function child(known: Map<string, Node>, ids: Map<Node, number>, parent: Node, frame: number, nodes: Node[]): Node {
-  const key = `${ids.get(parent)} ${frame}`;
+function child(
+  known: Map<string, Node>, ids: Map<Node, number>, parent: Node, frame: number, team: boolean, nodes: Node[],
+): Node {
+  const key = `${ids.get(parent)} ${team ? "team" : frame}`;
   let node = known.get(key);
   if (!node) {
-    node = { frame, paths: [], parent, depth: parent.depth + 1, children: [], own: 0, total: 0, active: 0 };
+    node = { frame, team, paths: [], parent, depth: parent.depth + 1, children: [], own: 0, total: 0, active: 0 };
     known.set(key, node);
     ids.set(node, ids.size);
     parent.children.push(node);
@@ -81,7 +88,7 @@ function child(known: Map<string, Node>, ids: Map<Node, number>, parent: Node, f
 }
 
 function fromRoots(
-  profile: Profile, weights: Float64Array, own: Float64Array, skip: Uint8Array, root: Node,
+  profile: Profile, weights: Float64Array, own: Float64Array, skip: Uint8Array, merged: boolean[], root: Node,
 ): Node[] {
   const nodes: Node[] = [];
   const known = new Map<string, Node>();
@@ -90,7 +97,8 @@ function fromRoots(
   for (const path of profile.order) {
     const above = profile.parent[path];
     const below = above < 0 ? root : at[above];
-    const node = (at[path] = skip[path] ? below : child(known, ids, below, profile.frame[path], nodes));
+    const frame = profile.frame[path];
+    const node = (at[path] = skip[path] ? below : child(known, ids, below, frame, merged[frame], nodes));
     if (!skip[path]) node.paths.push(path);
     node.own += own[path];
     node.total += own[path];
@@ -106,7 +114,9 @@ function fromRoots(
   return shown;
 }
 
-function fromEnds(profile: Profile, own: Float64Array, skip: Uint8Array, root: Node): Node[] {
+function fromEnds(
+  profile: Profile, own: Float64Array, skip: Uint8Array, merged: boolean[], root: Node,
+): Node[] {
   const nodes: Node[] = [];
   const known = new Map<string, Node>();
   const ids = new Map<Node, number>([[root, 0]]);
@@ -116,7 +126,7 @@ function fromEnds(profile: Profile, own: Float64Array, skip: Uint8Array, root: N
     let path = end;
     for (; path >= 0; path = profile.parent[path]) {
       if (skip[path]) continue;
-      node = child(known, ids, node, profile.frame[path], nodes);
+      node = child(known, ids, node, profile.frame[path], merged[profile.frame[path]], nodes);
       node.paths.push(end);
     }
     // The weight sits where the stack is complete; callers-to-be get it when sums are made.

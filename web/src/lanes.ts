@@ -1,6 +1,7 @@
 /** The timeline's lanes: one for each level of nesting in each row. */
 
 import type { Profile, Series } from "./data.ts";
+import { kindName } from "./text.ts";
 
 /** A lane of activations, or of a counter. */
 export interface Lane {
@@ -9,6 +10,8 @@ export interface Lane {
   /** Nesting inside its row, for the label's sake. */
   level: number;
   series: Series | null;
+  /** The track whose account it shows, -1 for none. */
+  track: number;
 }
 
 /** Lanes that open and close together. */
@@ -30,20 +33,11 @@ export interface Lanes {
   groups: Group[];
 }
 
-const TITLES: Record<string, string> = {
-  control: "control",
-  group: "groups",
-  process: "processes",
-  state: "states",
-  loop: "loops",
-  stage: "stages",
-};
-const OWN = new Set(["cell", "thread"]);
-
-/** Whether a lane stands for its group: a cell's activity, a thread's state rather than that it is. */
-function standsFor(kind: string, group: Group, profile: Profile): boolean {
-  if (kind === "state") return profile.classes.of !== null && group.own >= 0;
-  return OWN.has(kind) && group.own < 0;
+/** Whether a lane stands for its group: a cell's activity, or a track's, that the group is called after. */
+function standsFor(path: number, group: Group, profile: Profile): boolean {
+  const { kind, name, track } = profile.frames[profile.frame[path]];
+  if (group.own >= 0) return false;
+  return kind === "cell" || (track && (group.key === name || group.key.endsWith(`.${name}`)));
 }
 
 /** Arranges rows and counters by instance. */
@@ -94,13 +88,15 @@ export function arrange(profile: Profile): Lanes {
         const first = profile.frames[profile.frame[path]];
         const arm = row.lane ? `, arm ${row.lane + 1}` : "";
         const more = row.extra ? ` (${row.extra + 1})` : "";
-        const label = row.kind === "primitive" || OWN.has(row.kind)
+        const label = row.kind === "primitive" || row.kind === "cell" || first.track
           ? `${first.name}${more}`
-          : `${TITLES[row.kind] ?? row.kind}${arm}${more}`;
-        lanes.push({ label, kind: row.kind, level, series: null });
-        if (level === 0 && standsFor(row.kind, group, profile)) {
+          : `${row.kind === "control" ? "control" : kindName(row.kind)}${arm}${more}`;
+        // What alternates with another track is a part of its lane only.
+        const track = first.track && row.paths.length === 1 ? profile.trackOf[path] : -1;
+        lanes.push({ label, kind: row.kind, level, series: null, track });
+        if (level === 0 && standsFor(path, group, profile)) {
           group.own = lane;
-          if (OWN.has(row.kind)) group.label = first.name;
+          group.label = first.name;
         } else if (row.kind === "primitive") folder(group, "primitives").lanes.push(lane);
         else group.lanes.push(lane);
       }
@@ -116,7 +112,7 @@ export function arrange(profile: Profile): Lanes {
     const group = groups.get(series.track) ?? groupOf(trackOf(profile, series));
     const register = series.metric === "fsm" || series.metric === "par done";
     const unit = series.unit && series.unit !== "state" ? ` [${series.unit}]` : "";
-    lanes.push({ label: `${series.name}${unit}`, kind: "counter", level: 0, series });
+    lanes.push({ label: `${series.name}${unit}`, kind: "counter", level: 0, series, track: -1 });
     (register ? folder(group, "control registers") : group).lanes.push(lanes.length - 1);
   }
   return { lanes, of, groups: top };

@@ -1,10 +1,10 @@
-/** What the page remembers: which profile, which cycles, what is pointed out. */
+/** What the page remembers: which profile, which cycles, what is highlighted. */
 
 import { computed, signal } from "@preact/signals";
 import type { Profile } from "./data.ts";
 import { type Span, treeCycles } from "./derive.ts";
 
-/** What is pointed out in all views: some call paths under a name. */
+/** What is highlighted in all views: some call paths under a name. */
 export interface Focus {
   label: string;
   paths: Set<number>;
@@ -19,7 +19,8 @@ export const selection = signal<Span | null>(null);
 /** The cycles that the timeline shows. */
 export const view = signal<Span>({ from: 0, to: 1 });
 export const focus = signal<Focus | null>(null);
-/** The file that the source view shows, if the profile has it. */
+/** The level and the file that the source view shows, if the profile has them. */
+export const sourceLevel = signal("");
 export const sourceFile = signal("");
 
 export const whole = computed<Span>(() => ({ from: 0, to: profile.value.cycles }));
@@ -31,6 +32,7 @@ export const weights = computed(() => treeCycles(profile.value, counted.value));
 export function choose(index: number): void {
   selection.value = null;
   focus.value = null;
+  sourceLevel.value = "";
   sourceFile.value = "";
   current.value = index;
   view.value = whole.value;
@@ -56,10 +58,16 @@ export function look(span: Span): void {
   view.value = { from, to: from + length };
 }
 
-/** Point something out, or take it back if it is pointed out already. */
+/** Highlight something, or take it back if it is highlighted already. */
 export function point(label: string, paths: Iterable<number>): void {
   const set = new Set(paths);
   const old = focus.value;
   const same = old && old.label === label && old.paths.size === set.size;
   focus.value = same ? null : { label, paths: set };
+}
+
+/** Show a file's lines in the source view; the address leads to the line. */
+export function showLine(level: string, file: string): void {
+  sourceLevel.value = level;
+  sourceFile.value = file;
 }

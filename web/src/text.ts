@@ -39,19 +39,6 @@ export function duration(picoseconds: number): string {
   return `${picoseconds} ps`;
 }
 
-const CLASSES: Record<string, string> = {
-  useful: "useful",
-  fsm: "FSM update",
-  par_done: "par-done update",
-  both: "FSM and par-done update",
-  other: "other control",
-};
-
-/** A class of cycles in words. */
-export function className(key: string): string {
-  return CLASSES[key] ?? key.replaceAll("_", " ");
-}
-
 const KINDS: Record<string, string> = {
   cell: "cells",
   control: "control blocks",
@@ -66,5 +53,15 @@ const KINDS: Record<string, string> = {
 
 /** A kind of frame in words, several of it. */
 export function kindName(kind: string): string {
-  return KINDS[kind] ?? kind;
+  return KINDS[kind] ?? `${kind}s`;
+}
+
+/** The style sheet's name of a kind's colour. */
+export function kindColour(kind: string): string {
+  return `k-${kind in KINDS || kind === "run" ? kind : "other"}`;
+}
+
+/** With a capital letter in front. */
+export function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -4,10 +4,12 @@ from ._account import (
     WORK,
     Account,
     Use,
+    UsesOfTracks,
     UsesOverTime,
     account,
     accounts_of_instances,
     uses_of_paths,
+    uses_of_tracks,
     uses_over_time,
 )
 from ._activations import Activations, Key, activations
@@ -60,6 +62,7 @@ __all__ = [
     "Team",
     "TrackUnits",
     "Use",
+    "UsesOfTracks",
     "UsesOverTime",
     "Wait",
     "account",
@@ -92,5 +95,6 @@ __all__ = [
     "thread_time",
     "track_units",
     "uses_of_paths",
+    "uses_of_tracks",
     "uses_over_time",
 ]

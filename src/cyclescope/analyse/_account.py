@@ -35,12 +35,14 @@ __all__ = [
     "WORK",
     "Account",
     "Use",
+    "UsesOfTracks",
     "UsesOverTime",
     "account",
     "accounts_of_instances",
     "decisive_leaves",
     "possible_uses",
     "uses_of_paths",
+    "uses_of_tracks",
     "uses_over_time",
 ]
 
@@ -356,3 +358,38 @@ class _Uses:
         """An account without uses that do not occur, but with work."""
         kept = [n for n, use in enumerate(self.uses) if use == WORK or rows[:, n].any()]
         return Account(unit, tracks, tuple(self.uses[n] for n in kept), rows[:, kept])
+
+
+@dataclass(frozen=True, slots=True)
+class UsesOfTracks:
+    """What a profile's account is made of, for those who count a part of the run.
+
+    A track's units of a use are the cycles of the trees in which it is at that use; of its cycles
+    of work so many less as its counters of waiting count, which have uses of their own.
+
+    Attributes:
+        uses: all that may occur, in the order of `Use.rank`; numbers are indices into it.
+        tracks: the call path of each track; none for a single root, which then is track 0.
+        of_trees: the use of each track in each tree, shape (trees, tracks or 1).
+        splits: of each counter of waiting its number in `profile.series`, the track whose work it
+            tells apart, and the use of what it counts.
+    """
+
+    uses: tuple[Use, ...]
+    tracks: tuple[int, ...]
+    of_trees: Ints
+    splits: tuple[tuple[int, int, int], ...]
+
+
+def uses_of_tracks(profile: Profile) -> UsesOfTracks:
+    """Say what each track is at in each call tree, and which counters tell its work apart."""
+    work = _Uses(profile)
+    tracks, inside = _tracks(profile)
+    waiting = {id(series) for series in work.waiting}
+    splits = tuple(
+        (number, int(inside[series.path]), work.number[_use(series)])
+        for number, series in enumerate(profile.series)
+        if id(series) in waiting and series.path >= 0 and inside[series.path] >= 0
+    )
+    of_trees = work.of_trees(inside, max(len(tracks), 1))
+    return UsesOfTracks(tuple(work.uses), tracks, of_trees, splits)

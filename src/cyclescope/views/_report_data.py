@@ -12,24 +12,36 @@ times are stored: they repeat. Texts are made visible here: the page shows them 
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cyclescope.analyse import advise, area_table, levels, table, uses_over_time
+from cyclescope.analyse import (
+    WORK,
+    account,
+    advise,
+    area_table,
+    levels,
+    table,
+    team,
+    uses_of_paths,
+    uses_of_tracks,
+    uses_over_time,
+)
 from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
 from cyclescope.views._stacks import stacks
 from cyclescope.views._text import visible
+from cyclescope.views._uses import about_use, colour_on_dark, use_style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cyclescope.analyse import Advice, Row, Site
+    from cyclescope.analyse import Advice, Row, Site, Use, UsesOfTracks
     from cyclescope.model import Bank, Frame
+    from cyclescope.model import Site as ProgramSite
 
 __all__ = ["EMBED", "pack"]
 
@@ -39,9 +51,6 @@ EMBED = ("none", "used", "all")
 _AROUND = 3  # lines of context before and after a line that is named
 _SITES = 5  # places of a finding
 _LABEL = 300  # characters of a name: no view shows more
-_TABLES = tuple(Kind)
-_STATES = ("running", "critical", "spinning", "idle")  # in this order where they occur at all
-_WAIT = re.compile(r"waiting: (.*), line (\d+)")  # as `hls` names its counters
 _EXACT = 1 << 53  # the browser's numbers are exact below this
 
 
@@ -97,8 +106,9 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
     instances = {name: index for index, name in enumerate(dict.fromkeys(profile.instances))}
     areas = _areas(profile)
     advice = advise(profile)
+    uses = uses_of_tracks(profile)
     return {
-        "version": 1,
+        "version": 2,
         "title": _shown(meta.title),
         "source": meta.source,
         "cycles": profile.cycles,
@@ -125,18 +135,17 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         },
         "trees": {"size": arrays.add(np.diff(forest.offset)), "path": arrays.add(forest.path)},
         "runs": {"cycles": arrays.add(schedule.cycles), "tree": arrays.add(schedule.tree)},
-        **_classes(profile, arrays),
+        **_account(profile, uses, arrays),
         "rows": [
             {"instance": instances[row.instance], "kind": str(row.kind), "lane": row.lane,
              "extra": row.extra, "paths": list(row.paths)}
             for row in rows(profile)
         ],
         "tables": {
-            kind.value: [_row(number, row, areas) for row in table(profile, kind)]
-            for kind in _TABLES
-            if any(frame.kind is kind for frame in profile.catalog)
+            str(kind): [_row(number, row, areas) for row in table(profile, kind)]
+            for kind in _kinds(profile)
         },
-        **_counters(profile, arrays),
+        **_counters(profile, uses, arrays),
         "ladder": [
             {"name": _shown(rung.name), "cycles": rung.cycles, "about": _shown(rung.about),
              "gaps": [
@@ -171,7 +180,14 @@ def _frame(frame: Frame) -> list[Any]:
     positions = [[_shown(p.level), _place(p.file), p.line] for p in frame.positions]
     name = _shown(frame.label) or "(no name)"
     detail = _shown(frame.detail)
-    return [str(frame.kind), name, detail, positions, frame.latency, int(frame.generated)]
+    meaning = [int(frame.generated), int(frame.track), int(frame.activity is not None)]
+    return [str(frame.kind), name, detail, positions, frame.latency, *meaning]
+
+
+def _kinds(profile: Profile) -> list[Kind | str]:
+    """The kinds of frame that occur, ours first."""
+    found = dict.fromkeys(frame.kind for frame in profile.catalog)
+    return sorted(found, key=[*Kind, *found].index)
 
 
 def _finding(finding: Advice) -> dict[str, Any]:
@@ -199,42 +215,45 @@ def _bounds(what: Advice | Site) -> tuple[int, int, int]:
     return what.saving, what.at_least, what.at_most
 
 
-def _classes(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
-    """What cycles are for: of each cycle, or of each thread in each cycle.
+def _account(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str, Any]:
+    """What cycles are for: of the whole run, and what it takes to count a part of it.
 
-    Threads are in exactly one state each, so their states are classes of thread-cycles, and the
-    page reads them off the call trees.
+    `over` has the use of every cycle of a single root; `ofTrees` that of each track in each tree,
+    row by row, before counters tell its work apart (`split` of a counter: the track, the use).
     """
-    parents, frames = profile.call_paths.parent.tolist(), profile.call_paths.frame.tolist()
-    kinds = [profile.catalog[frame].kind for frame in frames]
-    states: dict[str, int] = {name: index for index, name in enumerate(_STATES)}
-    of = [0] * len(frames)
-    for path, (parent, kind) in enumerate(zip(parents, kinds, strict=True)):
-        if kind is Kind.STATE and parent >= 0 and kinds[parent] is Kind.THREAD:
-            name = profile.catalog[frames[path]].name
-            of[path] = states.setdefault(name, len(states)) + 1
-    if any(of):
-        threads = kinds.count(Kind.THREAD)
-        names = [_shown(name) for name in states]
-        of_path = arrays.add(np.array(of, dtype=np.int64))
-        return {"threads": {"names": names, "count": threads, "of": of_path}}
-    found = uses_over_time(profile)
-    return {
-        "classes": {
-            "names": [_PAGE.get(use.label, use.label) for use in found.uses],
-            "cycles": arrays.add(found.cycles),
-            "index": arrays.add(found.index),
-        }
+    number = {use: index for index, use in enumerate(uses.uses)}
+    whole = account(profile)
+    columns = np.zeros((len(whole.of_track), len(uses.uses)), dtype=np.int64)
+    columns[:, [number[use] for use in whole.uses]] = whole.of_track
+    found: dict[str, Any] = {
+        "uses": [_use(use) for use in uses.uses],
+        "account": {
+            "unit": whole.unit,
+            "tracks": list(whole.tracks),
+            "units": arrays.add(columns.reshape(-1)),
+        },
+        "useOfPath": arrays.add(_numbers(number[use] for use in uses_of_paths(profile))),
+        # Lines and places count each thread of a team for itself.
+        "team": bool(whole.tracks) and team(profile) is not None,
     }
+    if whole.tracks:
+        return found | {"ofTrees": arrays.add(uses.of_trees.reshape(-1))}
+    over = uses_over_time(profile)
+    index = np.array([number[use] for use in over.uses], dtype=np.int64)[over.index]
+    return found | {"over": {"cycles": arrays.add(over.cycles), "index": arrays.add(index)}}
 
 
-_PAGE = {
-    "work": "useful",
-    "control: fsm": "fsm",
-    "control: par done": "par_done",
-    "control: both": "both",
-    "control: other": "other",
-}
+def _use(use: Use) -> dict[str, Any]:
+    style = use_style(use)
+    return {
+        "label": _shown(use.label),
+        "name": _shown(style.name),
+        "about": about_use(use),
+        "work": use == WORK,
+        "colour": style.colour,
+        "onDark": colour_on_dark(use),
+        "whiteInk": style.dark,
+    }
 
 
 _Costs = tuple[int, int, int, int]
@@ -281,11 +300,12 @@ def _row(number: dict[Frame, int], row: Row, areas: dict[tuple[bool, str], _Cost
     ]
 
 
-def _counters(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
+def _counters(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str, Any]:
     """Series of their own intervals, and those that are columns of a bank."""
+    split = {number: [track, use] for number, track, use in uses.splits}
     banks: dict[int, tuple[int, Bank]] = {}
     series = []
-    for one in profile.series:
+    for number, one in enumerate(profile.series):
         entry: dict[str, Any] = {
             "track": _shown(one.track),
             "name": _shown(one.name),
@@ -295,11 +315,17 @@ def _counters(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
         }
         if one.labels:
             entry["labels"] = {str(v): _shown(label) for v, label in one.labels.items()}
-        if one.metric == "stall" and (wait := _WAIT.fullmatch(one.name)):
-            entry |= {"cause": _shown(wait[1]), "line": int(wait[2])}
+        if one.cause:
+            entry["cause"] = _shown(one.cause)
+        if one.site >= 0:
+            entry["site"] = _site(profile.sites[one.site])
+        if number in split:
+            entry["split"] = split[number]
+        if _waits(one, uses):
+            entry["waits"] = 1
         if one.bank is not None:
-            number, _ = banks.setdefault(id(one.bank), (len(banks), one.bank))
-            entry |= {"bank": number, "column": one.column}
+            bank, _ = banks.setdefault(id(one.bank), (len(banks), one.bank))
+            entry |= {"bank": bank, "column": one.column}
         else:
             entry |= _intervals(one, arrays)
         series.append(entry)
@@ -313,6 +339,20 @@ def _counters(profile: Profile, arrays: _Arrays) -> dict[str, Any]:
         for _, bank in banks.values()
     ]
     return {"series": series, "banks": stored}
+
+
+def _waits(series: Series, uses: UsesOfTracks) -> bool:
+    """Whether a counter says where was waited: it has a place, or is of no track in particular."""
+    if series.site >= 0:
+        return series.summed and bool(series.cause)
+    return series.summed and series.metric == "stall" and series.path not in uses.tracks
+
+
+def _site(site: ProgramSite) -> dict[str, Any]:
+    """What is shown of a place of the program."""
+    at = site.position
+    where = {"level": _shown(at.level), "file": _place(at.file), "line": at.line} if at else {}
+    return {"label": _shown(site.label), **where}
 
 
 def _intervals(series: Series, arrays: _Arrays) -> dict[str, Any]:
@@ -341,10 +381,9 @@ def _sources(profile: Profile, embed: str, advice: Sequence[Advice]) -> list[dic
     for finding in advice:
         for at in (site.position for site in finding.sites if site.position is not None):
             named.setdefault(at.file, set()).add(at.line)
-    waits = (_WAIT.fullmatch(one.name) for one in profile.series if one.metric == "stall")
-    lines_of_waits = {int(wait[2]) for wait in waits if wait is not None}
-    if lines_of_waits and named:
-        next(iter(named.values())).update(lines_of_waits)
+    for one in profile.series:
+        if one.site >= 0 and (where := profile.sites[one.site].position) is not None:
+            named.setdefault(where.file, set()).add(where.line)
     result = []
     for file, text in profile.sources.items():
         if file not in named and embed == "used":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cyclescope.analyse import Use
 
-__all__ = ["SHADES", "UseStyle", "styles", "use_style"]
+__all__ = ["SHADES", "UseStyle", "about_use", "colour_on_dark", "styles", "use_style"]
 
 SHADES = "█▓▒░·"
 """What tells uses apart where there are no colours, in the order in which a view lists them."""
@@ -64,12 +64,48 @@ _OTHERS = {
     Activity.WAITING: (("#e5989b", "#cf8e80", "#f2b56b", "#b56576"), "red"),
     Activity.CONTROL: (("#9d8ec7", "#7fa3c9", "#b58db6", "#8896ab"), "magenta"),
 }
+_ON_DARK = {(Activity.IDLE, ""): "#767b86"}
+"""Colours for a dark page, of what would not be seen there."""
+
 _NAMES = {
     (Activity.WORK, ""): "useful",
     (Activity.CONTROL, Cause.FSM): "control: FSM update",
     (Activity.CONTROL, Cause.PAR_DONE): "control: par-done update",
     (Activity.CONTROL, Cause.BOTH): "control: FSM and par-done update",
     (Activity.CONTROL, Cause.OTHER): "control: other",
+}
+_ABOUT = {
+    (Activity.WORK, ""): "Something that does work is active: a group, a statement, an operation.",
+    (Activity.WAITING, Cause.MEMORY): "The external memory has not answered yet. Fewer or wider "
+    "requests, requests issued earlier and copies in local memory make it shorter.",
+    (Activity.WAITING, Cause.ARBITRATION): "A request is ready to be issued, but another one is "
+    "issued on the port in that cycle. Fewer or wider requests make it shorter.",
+    (Activity.WAITING, Cause.LOCK): "Another thread is in the critical section. A shorter section, "
+    "an atomic operation or a sum for each thread makes it shorter.",
+    (Activity.WAITING, Cause.BARRIER): "Other threads have not reached the barrier yet: their "
+    "work is uneven.",
+    (Activity.WAITING, Cause.OPERAND): "A value that it needs is not computed yet.",
+    (Activity.WAITING, Cause.RESOURCE): "Its values are there; the operator or port that it needs "
+    "is taken.",
+    (Activity.WAITING, Cause.MESSAGE): "A message of another process has not arrived yet.",
+    (Activity.WAITING, Cause.INNER_LOOP): "An outer loop's stage waits for the loop inside it.",
+    (Activity.WAITING, Cause.THREAD_START): "The thread is not started yet: they are started one "
+    "after the other.",
+    (Activity.CONTROL, Cause.FSM): "Nothing works while a control block goes from one state to the "
+    "next. Static control, larger groups and less nesting make it shorter.",
+    (Activity.CONTROL, Cause.PAR_DONE): "Nothing works while a `par` notes that an arm has ended. "
+    "Arms that exclude each other, or are very short, need no `par`.",
+    (Activity.CONTROL, Cause.BOTH): "Nothing works while a state register and a `par` take a step "
+    "at once.",
+    (Activity.CONTROL, Cause.OTHER): "Control is active, but no register of it takes a step: it "
+    "waits for what it has started to begin or to be done.",
+    (Activity.UNKNOWN, ""): "The profile does not say what it is for.",
+    (Activity.IDLE, ""): "It has nothing to do: not begun yet, or done already.",
+}
+_ABOUT_ACTIVITY = {
+    Activity.WAITING: "It waits: the cause is named by the source of the profile.",
+    Activity.CONTROL: "Nothing works, control is active: the cause is named by the source of the "
+    "profile.",
 }
 
 
@@ -81,6 +117,17 @@ def use_style(use: Use) -> UseStyle:
         return UseStyle(name, *_KNOWN[key])
     colours, terminal = _OTHERS.get(use.activity, (("#d5d8dd",), "white"))
     return UseStyle(name, colours[crc32(use.cause.encode()) % len(colours)], False, terminal)
+
+
+def colour_on_dark(use: Use) -> str:
+    """A use's colour on a dark page, as CSS has it."""
+    return _ON_DARK.get((use.activity, use.cause), use_style(use).colour)
+
+
+def about_use(use: Use) -> str:
+    """What a use means, and what makes it shorter where that can be said, for a stranger."""
+    known = _ABOUT.get((use.activity, use.cause))
+    return known or _ABOUT_ACTIVITY.get(use.activity, _ABOUT[Activity.UNKNOWN, ""])
 
 
 def styles(uses: Iterable[Use]) -> dict[Use, UseStyle]:
