@@ -1,10 +1,10 @@
 /** The flame graph's boxes, as elements. */
 
 import { useRef, useState } from "preact/hooks";
-import { useOf } from "./account.ts";
+import { usesOf } from "./account.ts";
 import type { Profile, Use } from "./data.ts";
 import type { Box, Flame, Node } from "./flame.ts";
-import { colourName, inkName } from "./paint.ts";
+import { fill, fillEither, inkName } from "./paint.ts";
 import { cycles, kindColour, kindName, number, percent } from "./text.ts";
 
 const ROW = 19;
@@ -22,8 +22,8 @@ export function nameOf(profile: Profile, node: Node): string {
 }
 
 /** What a box's own cycles are for; none where it always calls something. */
-export function useOfBox(profile: Profile, node: Node): Use | null {
-  return node.frame >= 0 && node.own > 0 ? useOf(profile, node.paths[0]!) : null;
+export function usesOfBox(profile: Profile, node: Node): { use: Use; or: Use | null } | null {
+  return node.end >= 0 ? usesOf(profile, node.end) : null;
 }
 
 interface BoxesProps {
@@ -82,7 +82,8 @@ export function Boxes(props: BoxesProps) {
         const kind = node.frame < 0 ? "run" : profile.frames[node.frame]!.kind;
         const name = nameOf(profile, node);
         const row = props.rootOnTop ? node.depth : rows - 1 - node.depth;
-        const use = props.byUse ? useOfBox(profile, node) : null;
+        const uses = props.byUse ? usesOfBox(profile, node) : null;
+        const use = uses && (uses.or ? `${uses.use.name} or waiting` : uses.use.name);
         const classes = ["box", props.byUse ? "k-run" : kindColour(kind)];
         if (above) classes.push("above");
         if (node.frame >= 0 && profile.frames[node.frame]!.generated) classes.push("made");
@@ -91,11 +92,11 @@ export function Boxes(props: BoxesProps) {
         const amount = node.active || node.total / graph.unit;
         return (
           <div key={keyOf(node)} class={classes.join(" ")} role="treeitem" data-box={index} aria-level={node.depth + 1}
-            aria-label={`${name}, ${kind}, ${use ? `${use.name}, ` : ""}${cycles(amount)}, ${percent(amount, props.total)}`}
+            aria-label={`${name}, ${kind}, ${use ? `${use}, ` : ""}${cycles(amount)}, ${percent(amount, props.total)}`}
             aria-selected={node === zoomed} tabIndex={node === here ? 0 : -1}
             style={{
               left: `${100 * left}%`, width: `${100 * width}%`, top: `${row * ROW}px`,
-              ...(use ? { backgroundColor: `var(--${colourName(use)})`, color: `var(--${inkName(use)})` } : {}),
+              ...(uses ? { ...(uses.or ? fillEither(uses.use, uses.or) : fill(uses.use)), color: `var(--${inkName(uses.use)})` } : {}),
             }}
             onClick={() => { setAt(node); props.press(node); }}
             onMouseEnter={() => props.tell(node)} onFocus={() => { setAt(node); props.tell(node); }}>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { hasSplits, trackKind } from "./account.ts";
-import { Boxes, keyOf, nameOf, useOfBox } from "./Boxes.tsx";
+import { Boxes, keyOf, nameOf, usesOfBox } from "./Boxes.tsx";
 import type { Profile } from "./data.ts";
 import { type Flame, type Node, flame, layOut, search } from "./flame.ts";
 import { Help } from "./Help.tsx";
@@ -34,7 +34,9 @@ export function FlameView() {
   const anyGenerated = shown.frames.some((frame) => frame.generated);
   const total = countedCycles.value;
   const drawn = graph.root.total / graph.unit;
-  const uses = new Set(layout.boxes.map(({ node }) => useOfBox(shown, node)));
+  const drawnUses = layout.boxes.flatMap(({ node }) => usesOfBox(shown, node) ?? []);
+  const uses = new Set(drawnUses.flatMap(({ use, or }) => (or ? [] : [use])));
+  const either = drawnUses.flatMap(({ use, or }) => (or ? [{ use, or }] : []))[0];
   const kinds = new Set(layout.boxes.flatMap(({ node }) => shown.frames[node.frame]?.kind ?? []));
   return (
     <section id="flame" aria-labelledby="flame-title">
@@ -65,7 +67,7 @@ export function FlameView() {
           ? `Width = cycles; a cycle is split evenly among what runs in parallel, so widths add up to ${cycles(drawn)}.`
           : `Width = cycles of every stack, in parallel or not: together ${number(drawn)} for ${cycles(total)}.`}
       </p>
-      {byUse ? <Legend uses={shown.uses.filter((use) => uses.has(use))} /> : <KindLegend profile={shown} kinds={kinds} />}
+      {byUse ? <Legend uses={shown.uses.filter((use) => uses.has(use))} either={either} /> : <KindLegend profile={shown} kinds={kinds} />}
       <Boxes
         profile={shown} graph={graph} zoomed={zoomed} boxes={layout.boxes} rows={layout.depth} rootOnTop={rootOnTop}
         found={found?.found ?? null} pointed={focus.value?.paths ?? null} byUse={byUse} label="Call paths by cycles" tell={setTold} total={total}
@@ -86,7 +88,7 @@ export function FlameView() {
           {byUse
             ? "A box's colour says what its own cycles are for; what always calls something has none."
             : "Above a control block or a cell, that is overhead of that very box: ask first which of these are wide and bare."}
-          {byUse && hasSplits(shown) && ` Of the useful ones some are waiting: counters tell how many, for each of the ${kindName(trackKind(shown))} as a whole (see the summary).`}
+          {byUse && hasSplits(shown) && ` What is striped is work or waiting: counters tell how much was which for each of the ${kindName(trackKind(shown))} as a whole (see the summary), not for a box.`}
         </p>
         <p>
           <b>Scaled</b>: three things at once get a third of a cycle each, so widths add up to the run. <b>Flat</b>:

@@ -1,14 +1,20 @@
 import type { Profile, Use } from "./data.ts";
-import { fill } from "./paint.ts";
+import { fill, fillEither } from "./paint.ts";
 import { kindColour, kindName } from "./text.ts";
 
 /** What the colours of uses mean, those that are wanted, in the order of every list. */
-export function Legend(props: { uses: Use[] }) {
+export function Legend(props: { uses: Use[]; either?: { use: Use; or: Use } | undefined }) {
+  const { either } = props;
   return (
     <ul class="legend" aria-label="Colours">
       {props.uses.map((use) => (
         <li title={use.about}><i class="swatch" style={fill(use)} />{use.name}</li>
       ))}
+      {either && (
+        <li title="Counters tell how much was which, not where.">
+          <i class="swatch wide" style={fillEither(either.use, either.or)} />{either.use.name} or waiting
+        </li>
+      )}
     </ul>
   );
 }

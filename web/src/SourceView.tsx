@@ -37,7 +37,7 @@ export function SourceView() {
   // Of a team each counts; what waits is of the account in any case.
   const total = shown.team ? all : countedCycles.value;
   const heads: Head[] = [
-    [shown.team ? shown.account.unit : "cycles", "n"], ["share", "n"], ["no work", "n"],
+    [shown.team ? shown.account.unit : "cycles", "n"], ["share", "n"], ["not at work", "n"],
     ...(waits.length ? [["waiting", "n"] satisfies Head] : []), ["line", "n"], ["text"],
   ];
   return (
@@ -83,10 +83,10 @@ export function SourceView() {
       <Help>
         <p>
           Beside each line: the cycles in which something from this line was active, their share, and in how many of
-          them there was <b>no work</b>: neither it nor what it called did any. Lines overlap (a block is active while what it
+          them it was <b>not at work</b>: neither it nor what it called did any. Lines overlap (a block is active while what it
           contains is), so the column does not add up to the run.{" "}
           {shown.team && <>Each of the {number(shown.account.tracks.length)} {kindName(trackKind(shown))} counts for itself. </>}
-          {waits.length > 0 && <><b>Waiting</b> is what was waited for in a line; in several places at once each counts. It is part of the line's other cycles. </>}
+          {waits.length > 0 && <><b>Waiting</b> is what was waited for in a line; in several places at once each counts. It is not among those that are not at work: counters tell it apart. </>}
           Press a line's number to highlight it in all views.
         </p>
       </Help>
@@ -101,7 +101,7 @@ function Waiting(props: { waits: Stall[]; total: number }) {
       {props.waits.map((one) => (
         <div>
           <span class="meter stall" style={{ width: `${(100 * one.cycles) / (props.total || 1)}%` }} />
-          {one.exact ? "" : "≈ "}{number(one.cycles)} <small>{one.name}{one.cause && `: ${one.cause}`}</small>
+          {one.exact ? "" : "≈ "}{number(one.cycles)} <small>{one.name}{one.cause && one.cause !== one.name && `: ${one.cause}`}</small>
         </div>
       ))}
     </td>

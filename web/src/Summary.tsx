@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
-import { type Units, account, hasSplits, together, trackKind, tracksIn, unitsIn, useOf } from "./account.ts";
+import { type Units, account, hasSplits, splitOf, together, trackKind, tracksIn, unitsIn } from "./account.ts";
 import { best } from "./Advice.tsx";
 import type { Profile, ProgramSite, Use } from "./data.ts";
-import { type Stall, hottest, stalls } from "./derive.ts";
+import { type Hot, type Stall, hottest, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { fill } from "./paint.ts";
+import { fill, fillEither } from "./paint.ts";
 import { counted, countedCycles, focus, point, profile, selection, showLine, weights } from "./state.ts";
 import { Table } from "./Table.tsx";
 import { cycles, duration, kindName, number, percent } from "./text.ts";
@@ -21,7 +21,7 @@ export function Summary() {
   const units = useMemo(() => account(shown, span), [shown, span]);
   const sums = together(shown, units);
   const waits = useMemo(() => stalls(shown, span), [shown, span]);
-  const hot = hottest(shown, weights.value, 8);
+  const hot = hottest(shown, weights.value, span, 8);
   const hotAll = shown.team ? all : total;
   return (
     <section id="summary" aria-labelledby="summary-title">
@@ -46,7 +46,8 @@ export function Summary() {
         </p>
       ))}
       {all > 0 && <Gist uses={shown.uses} units={units} sums={sums} all={all} unit={unit} />}
-      {waits[0] && waits[0].site && <Longest stall={waits[0]} all={all} unit={unit} />}
+      {waits[0]?.site && <Longest stall={waits[0]} all={all} unit={unit} />}
+      {!waits.length && <MostLost hot={hot} shown={shown} all={hotAll} />}
       {shown.advice.length > 0 && <p class="first"><a href="#advice">What to change</a> first: {best(shown)}</p>}
       <UseBar uses={shown.uses} units={sums} total={all} />
       <div class="columns">
@@ -73,14 +74,14 @@ export function Summary() {
             const frame = shown.frames[one.frame]!;
             const names = [one.instance, ...one.stack];
             const at = frame.positions[0];
-            const use = useOf(shown, one.paths[0]!);
-            const open = use.work && one.paths.some((path) => splitsTrack(shown, path));
+            const use = shown.uses[one.use]!;
+            const or = use.work ? splitOf(shown, one.paths[0]!) : null;
             const label = names.join(" › ");
             return (
               <tr class={focus.value?.label === label ? "pointed" : ""}>
                 <td class="n">{number(one.cycles)}</td>
                 <td class="n">{percent(one.cycles, hotAll)}</td>
-                <td class="whole"><i class="swatch" style={fill(use)} />{open ? `${use.name} or waiting` : use.name}</td>
+                <td class="whole"><i class="swatch" style={or ? fillEither(use, or) : fill(use)} />{or ? `${use.name} or waiting` : use.name}</td>
                 <td class="place">{at && `${at.file}:${at.line}`}</td>
                 <td>
                   <button type="button" class="link" onClick={() => point(label, one.paths)}>
@@ -95,7 +96,7 @@ export function Summary() {
       </div>
       {(waits.length > 0 || tracks.length > 1) && (
         <div class="columns even">
-          {waits.length > 0 && <Waits rows={waits.slice(0, PLACES)} all={all} unit={unit} />}
+          {waits.length > 0 && <Waits rows={waits.slice(0, PLACES)} who={tracks.length ? kindsOf(shown) : "it"} all={all} unit={unit} />}
           {tracks.length > 1 && <Tracks shown={shown} units={units} total={total} />}
         </div>
       )}
@@ -160,6 +161,22 @@ function Longest(props: { stall: Stall; all: number; unit: string }) {
   );
 }
 
+/** The path that lost most on its own. */
+function MostLost(props: { hot: Hot[]; shown: Profile; all: number }) {
+  const { hot, shown, all } = props;
+  const [most] = hot.filter((one) => one.lost > 0).sort((a, b) => b.lost - a.lost);
+  if (!most) return null;
+  const at = shown.frames[most.frame]!.positions[0];
+  const name = most.stack[most.stack.length - 1] ?? most.instance;
+  return (
+    <p class="first">
+      Most in one place: <b>{name}</b>{most.stack.length > 0 && ` in ${most.instance}`}
+      {at && <Place site={{ label: "", ...at }} before=", " />}, {number(most.lost)} {shown.team ? shown.account.unit : "cycles"}{" "}
+      ({percent(most.lost, all)}).
+    </p>
+  );
+}
+
 function about(units: Units, use: number): string {
   return units.exact[use] ? "" : "≈ ";
 }
@@ -167,11 +184,6 @@ function about(units: Units, use: number): string {
 /** Tracks in words: `threads`. */
 function kindsOf(shown: Profile): string {
   return kindName(trackKind(shown));
-}
-
-function splitsTrack(shown: Profile, path: number): boolean {
-  const track = Math.max(shown.trackOf[path]!, 0);
-  return shown.series.some((series) => series.split?.[0] === track);
 }
 
 /** A place of the program as a link to its line, if it is known. */
@@ -183,10 +195,10 @@ function Place(props: { site: ProgramSite; before?: string }) {
   );
 }
 
-function Waits(props: { rows: Stall[]; all: number; unit: string }) {
+function Waits(props: { rows: Stall[]; who: string; all: number; unit: string }) {
   const causes = props.rows.some((one) => one.cause);
   return (
-    <Table part="places" caption="Where was waited (in several places at once each counts)"
+    <Table part="places" caption={`Where ${props.who} waited (several places at once each count)`}
       heads={[[props.unit, "n"], ["share", "n"], ["place"], ...(causes ? [["for"] as [string]] : []), ["line"]]}>
       {props.rows.map((one) => (
         <tr>
@@ -211,8 +223,8 @@ function Tracks(props: { shown: Profile; units: Units; total: number }) {
   const paths = shown.account.tracks;
   const work = shown.uses.findIndex((use) => use.work);
   return (
-    <Table part="tracks" caption={`Each of the ${kindsOf(shown)}, ${number(total)} cycles`}
-      heads={[["name"], ["useful", "n"], ["share", "n"], ["what for", "barcell"]]}>
+    <Table part="tracks" caption={`By ${trackKind(shown)}, ${number(total)} cycles each`}
+      heads={[[trackKind(shown)], ["useful", "n"], ["share", "n"], ["what for", "barcell"]]}>
       {paths.slice(0, TRACKS).map((path, track) => {
         const name = shown.frames[shown.frame[path]!]!.name;
         const row = units.of.subarray(track * width, (track + 1) * width);

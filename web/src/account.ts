@@ -122,6 +122,22 @@ export function hasSplits(profile: Profile): boolean {
   return splits(profile).length > 0;
 }
 
+/** Of what counters tell apart from the work of a path's track the largest; null if they do not. */
+export function splitOf(profile: Profile, path: number): Use | null {
+  const track = Math.max(profile.trackOf[path], 0);
+  const { units } = profile.account;
+  const found = new Set(splits(profile).flatMap((split) => (split.track === track ? [split.use] : [])));
+  const at = (use: number): number => units[track * profile.uses.length + use];
+  const largest = [...found].reduce<number | null>((best, use) => (best === null || at(use) > at(best) ? use : best), null);
+  return largest === null ? null : profile.uses[largest];
+}
+
+/** What a path's own cycles may be: its use, or with it what counters tell apart from work. */
+export function usesOf(profile: Profile, path: number): { use: Use; or: Use | null } {
+  const use = useOf(profile, path);
+  return { use, or: use.work ? splitOf(profile, path) : null };
+}
+
 interface Split {
   series: Series;
   track: number;

@@ -41,11 +41,11 @@ export function treeCycles(profile: Profile, span: Span): Float64Array {
 export function eachTree(
   profile: Profile,
   weights: Float64Array,
-  each: (cycles: number, first: number, end: number) => void,
+  each: (cycles: number, first: number, end: number, tree: number) => void,
 ): void {
   for (let tree = 0; tree < weights.length; tree++) {
     if (weights[tree] > 0) {
-      each(weights[tree], profile.treeStart[tree], profile.treeStart[tree + 1]);
+      each(weights[tree], profile.treeStart[tree], profile.treeStart[tree + 1], tree);
     }
   }
 }
@@ -128,6 +128,25 @@ function lcm(a: number, b: number): number {
   return (a / x) * b;
 }
 
+/** Cycles of a span in which each tree has each use: a row for each tree. Of a single root. */
+function treeUses(profile: Profile, over: Stretches, span: Span): Float64Array {
+  const width = profile.uses.length;
+  const result = new Float64Array((profile.treeStart.length - 1) * width);
+  const { runs } = profile;
+  let use = stretchAt(over.start, span.from);
+  for (let run = stretchAt(runs.start, span.from); run < runs.what.length && runs.start[run] < span.to; run++) {
+    const end = Math.min(runs.start[run + 1], span.to);
+    let now = Math.max(runs.start[run], span.from);
+    while (now < end && use < over.what.length) {
+      const until = Math.min(over.start[use + 1], end);
+      result[runs.what[run] * width + over.what[use]] += until - now;
+      if (over.start[use + 1] <= end) use++;
+      now = until;
+    }
+  }
+  return result;
+}
+
 /** A place in an instance at which cycles were spent. */
 export interface Hot {
   instance: string;
@@ -135,6 +154,10 @@ export interface Hot {
   frame: number;
   paths: number[];
   cycles: number;
+  /** The use of most of them in the account; of work beside it nothing is its own. */
+  use: number;
+  /** Those of them in which nothing else did work either. */
+  lost: number;
 }
 
 /**
@@ -164,13 +187,17 @@ export function places(profile: Profile): { of: Int32Array; example: number[] } 
 /**
  * Places with most own cycles: nothing but primitives was active below. Each track of a team counts.
  */
-export function hottest(profile: Profile, weights: Float64Array, count: number): Hot[] {
+export function hottest(profile: Profile, weights: Float64Array, span: Span, count: number): Hot[] {
   const { of, example } = places(profile);
   const own = new Float64Array(example.length);
+  const { over } = profile.account;
+  const width = profile.uses.length;
+  const inTrees = over && treeUses(profile, over, span);
+  const uses = new Float64Array(example.length * width);
   const seen = new Int32Array(example.length).fill(-1);
   const inner = new Int32Array(profile.parent.length).fill(-1);
   let stamp = 0;
-  eachTree(profile, weights, (cycles, first, end) => {
+  eachTree(profile, weights, (cycles, first, end, tree) => {
     stamp++;
     for (let i = end - 1; i >= first; i--) {
       const path = profile.treePath[i];
@@ -179,6 +206,8 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
       if (inner[path] === stamp || (!profile.team && seen[of[path]] === stamp)) continue;
       seen[of[path]] = stamp;
       own[of[path]] += cycles;
+      if (!inTrees) uses[of[path] * width + profile.useOfPath[path]] += cycles;
+      else for (let use = 0; use < width; use++) uses[of[path] * width + use] += inTrees[tree * width + use];
     }
   });
   const ranked = [...own.keys()].filter((place) => own[place] > 0);
@@ -194,7 +223,13 @@ export function hottest(profile: Profile, weights: Float64Array, count: number):
     }
     const paths = [...of.keys()].filter((path) => of[path] === place);
     const instance = profile.instances[profile.instance[at >= 0 ? at : last]];
-    return { instance, stack, frame: profile.frame[last], paths, cycles: own[place] };
+    const mine = uses.subarray(place * width, (place + 1) * width);
+    // Beside other work a cycle is work, but it is not what this place does in it.
+    const works = profile.uses[profile.useOfPath[last]].work;
+    const lost = mine.reduce((sum, cycles, use) => (profile.uses[use].work ? sum : sum + cycles), 0);
+    let use = profile.useOfPath[last];
+    if (!works && lost) mine.forEach((cycles, at) => !profile.uses[at].work && cycles > (mine[use] ?? 0) && (use = at));
+    return { instance, stack, frame: profile.frame[last], paths, cycles: own[place], use, lost };
   });
 }
 

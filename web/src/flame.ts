@@ -13,6 +13,8 @@ export interface Node {
   parent: Node | null;
   depth: number;
   children: Node[];
+  /** A path whose own cycles it has; -1 where it always calls something. */
+  end: number;
   /** Weight of its own and with all that it called, in the graph's unit. */
   own: number;
   total: number;
@@ -45,7 +47,7 @@ export function flame(profile: Profile, weights: Float64Array, options: FlameOpt
   );
   const { own, unit } = leafWeights(profile, weights, options.scaled, skip);
   const root: Node = {
-    frame: -1, team: false, paths: [], parent: null, depth: 0, children: [], own: 0, total: 0, active: 0,
+    frame: -1, team: false, paths: [], parent: null, depth: 0, children: [], end: -1, own: 0, total: 0, active: 0,
   };
   const merged = profile.frames.map((frame) => options.merged && profile.team && frame.track);
   const nodes = options.bottomUp
@@ -78,7 +80,7 @@ function child(
   const key = `${ids.get(parent)} ${team ? "team" : frame}`;
   let node = known.get(key);
   if (!node) {
-    node = { frame, team, paths: [], parent, depth: parent.depth + 1, children: [], own: 0, total: 0, active: 0 };
+    node = { frame, team, paths: [], parent, depth: parent.depth + 1, children: [], end: -1, own: 0, total: 0, active: 0 };
     known.set(key, node);
     ids.set(node, ids.size);
     parent.children.push(node);
@@ -100,6 +102,7 @@ function fromRoots(
     const frame = profile.frame[path];
     const node = (at[path] = skip[path] ? below : child(known, ids, below, frame, merged[frame], nodes));
     if (!skip[path]) node.paths.push(path);
+    if (node.end < 0 && own[path] > 0) node.end = path;
     node.own += own[path];
     node.total += own[path];
   }
@@ -128,6 +131,7 @@ function fromEnds(
       if (skip[path]) continue;
       node = child(known, ids, node, profile.frame[path], merged[profile.frame[path]], nodes);
       node.paths.push(end);
+      if (node.end < 0) node.end = end;
     }
     // The weight sits where the stack is complete; callers-to-be get it when sums are made.
     node.own += own[end];

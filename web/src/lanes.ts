@@ -1,6 +1,6 @@
 /** The timeline's lanes: one for each level of nesting in each row. */
 
-import type { Profile, Series } from "./data.ts";
+import type { Profile, Row, Series } from "./data.ts";
 import { kindName } from "./text.ts";
 
 /** A lane of activations, or of a counter. */
@@ -40,6 +40,14 @@ function standsFor(path: number, group: Group, profile: Profile): boolean {
   return kind === "cell" || (track && (group.key === name || group.key.endsWith(`.${name}`)));
 }
 
+/** The group of a row: its instance; of a track that is no instance one of its own, in there. */
+function groupName(profile: Profile, row: Row): string {
+  const instance = profile.instances[row.instance];
+  const { name, track } = profile.frames[profile.frame[row.paths[0]]];
+  if (!track || row.paths.length > 1 || instance === name || instance.endsWith(`.${name}`)) return instance;
+  return instance ? `${instance}.${name}` : name;
+}
+
 /** Arranges rows and counters by instance. */
 export function arrange(profile: Profile): Lanes {
   const lanes: Lane[] = [];
@@ -76,7 +84,7 @@ export function arrange(profile: Profile): Lanes {
   };
 
   for (const row of profile.rows) {
-    const group = groupOf(profile.instances[row.instance]);
+    const group = groupOf(groupName(profile, row));
     const inside = new Set(row.paths);
     const levels = new Map<number, number>();
     for (const path of row.paths) {

@@ -19,6 +19,12 @@ export function fill(use: Use): { background: string } {
   return { background: `var(--${colourName(use)})` };
 }
 
+/** What fills something that is of either of two uses, nobody knows which part of it. */
+export function fillEither(one: Use, other: Use): { background: string } {
+  const [a, b] = [one, other].map((use) => `var(--${colourName(use)})`);
+  return { background: `repeating-linear-gradient(135deg, ${a} 0 5px, ${b} 5px 10px)` };
+}
+
 /** The name of the property that holds the colour of text on a use's colour. */
 export function inkName(use: Use): string {
   return use.whiteInk ? "on-dark" : "on-box";

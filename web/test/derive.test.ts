@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { activeCycles, classCycles, classesAt, hottest, leafWeights, lineCycles, stretchAt, treeCycles, verdict } from "../src/derive.ts";
-import { activeIn, dice, frame, made, random } from "./made.ts";
+import { activeCycles, hottest, leafWeights, lineCycles, stretchAt, treeCycles } from "../src/derive.ts";
+import { activeIn, dice, random, team } from "./made.ts";
 
 const WORK = ["group", "primitive"];
 const SEEDS = [...Array(60).keys()];
@@ -14,7 +14,6 @@ describe("what a span of cycles holds, against counting cycle by cycle", () => {
     const weights = treeCycles(profile, span);
     const sum = (of: Float64Array): number => of.reduce((a, b) => a + b, 0);
     expect(sum(weights)).toBe(span.to - span.from);
-    expect(sum(classCycles(profile, span))).toBe(span.to - span.from);
 
     const active = new Float64Array(profile.parent.length);
     const flat = new Float64Array(profile.parent.length);
@@ -59,7 +58,18 @@ it("the hottest places hold what nothing but primitives was below", () => {
   for (const seed of SEEDS) {
     const profile = random(seed);
     const weights = treeCycles(profile, { from: 0, to: profile.cycles });
-    for (const hot of hottest(profile, weights, 20)) {
+    const span = { from: 0, to: profile.cycles };
+    for (const hot of hottest(profile, weights, span, 20)) {
+      const frame = profile.frames[hot.frame];
+      expect(profile.uses[hot.use].work).toBe(frame.kind === "group");
+      let lost = 0;
+      for (let cycle = 0; cycle < profile.cycles; cycle++) {
+        const active = activeIn(profile, cycle);
+        const above = new Set(active.filter((path) => profile.frames[profile.frame[path]].kind !== "primitive").map((path) => profile.parent[path]));
+        const here = hot.paths.some((path) => active.includes(path) && !above.has(path));
+        if (here && !profile.uses[profile.account.over!.what[stretchAt(profile.runs.start, cycle)]].work) lost++;
+      }
+      expect(hot.lost).toBe(lost);
       expect(hot.cycles).toBeGreaterThan(0);
       expect(hot.cycles).toBeLessThanOrEqual(profile.cycles);
       expect(profile.frames[hot.frame].kind).not.toBe("primitive");
@@ -72,19 +82,26 @@ it("a stretch is found by any cycle in it", () => {
   expect([0, 2, 3, 4, 8, 9, 50].map((cycle) => stretchAt(start, cycle))).toEqual([0, 0, 1, 2, 2, 2, 2]);
 });
 
-it("states of threads sum to cycles times threads, in any span", () => {
-  const frames = ["region", "thread 0", "thread 1", "running", "spinning"].map((name, i) =>
-    frame(name, ["cell", "thread", "thread", "state", "state"][i]),
-  );
-  // region > thread 0 > running | spinning; region > thread 1 > running | spinning
-  const parent = [-1, 0, 0, 1, 1, 2, 2];
-  const trees = [[0, 1, 2, 3, 5], [0, 1, 2, 3, 6], [0, 1, 2, 4, 5]];
-  const base = made(frames, parent, [0, 1, 2, 3, 4, 3, 4], trees, [[5, 0], [3, 1], [2, 2]]);
-  const of = Int32Array.of(-1, -1, -1, 0, 1, 0, 1);
-  const profile = { ...base, classes: { names: ["running", "spinning"], per: 2, over: null, of } };
-  expect([...classCycles(profile, { from: 0, to: 10 })]).toEqual([15, 5]);
-  expect([...classCycles(profile, { from: 4, to: 6 })]).toEqual([3, 1]);
-  expect(classesAt(profile, 6)).toEqual([["running", 1], ["spinning", 1]]);
-  expect(classesAt(profile, 0)).toEqual([["running", 2]]);
-  expect([3, 4, 0].map((path) => verdict(profile, path))).toEqual(["work", "spinning", "overhead"]);
+it("lines of a team count each track, against counting cycle by cycle", () => {
+  for (const seed of SEEDS) {
+    const profile = team(seed);
+    const roll = dice(seed);
+    const from = roll(profile.cycles);
+    const span = { from, to: from + 1 + roll(profile.cycles - from) };
+    const active = new Map<number, number>();
+    const useful = new Map<number, number>();
+    for (let cycle = span.from; cycle < span.to; cycle++) {
+      for (const track of profile.account.tracks) {
+        const mine = activeIn(profile, cycle).filter((path) => profile.parent[path] === track);
+        const works = mine.some((path) => profile.uses[profile.useOfPath[path]].work);
+        for (const line of new Set([0, track, ...mine].map((path) => profile.frames[profile.frame[path]].positions[0].line))) {
+          active.set(line, (active.get(line) ?? 0) + 1);
+          if (works) useful.set(line, (useful.get(line) ?? 0) + 1);
+        }
+      }
+    }
+    for (const one of lineCycles(profile, treeCycles(profile, span), "c").get("f.c") ?? []) {
+      expect([one.line, one.active, one.useful]).toEqual([one.line, active.get(one.line) ?? 0, useful.get(one.line) ?? 0]);
+    }
+  }
 });

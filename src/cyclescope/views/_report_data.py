@@ -137,12 +137,12 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         "runs": {"cycles": arrays.add(schedule.cycles), "tree": arrays.add(schedule.tree)},
         **_account(profile, uses, arrays),
         "rows": [
-            {"instance": instances[row.instance], "kind": str(row.kind), "lane": row.lane,
+            {"instance": instances[row.instance], "kind": _shown(row.kind), "lane": row.lane,
              "extra": row.extra, "paths": list(row.paths)}
             for row in rows(profile)
         ],
         "tables": {
-            str(kind): [_row(number, row, areas) for row in table(profile, kind)]
+            _shown(kind): [_row(number, row, areas) for row in table(profile, kind)]
             for kind in _kinds(profile)
         },
         **_counters(profile, uses, arrays),
@@ -181,7 +181,7 @@ def _frame(frame: Frame) -> list[Any]:
     name = _shown(frame.label) or "(no name)"
     detail = _shown(frame.detail)
     meaning = [int(frame.generated), int(frame.track), int(frame.activity is not None)]
-    return [str(frame.kind), name, detail, positions, frame.latency, *meaning]
+    return [_shown(frame.kind), name, detail, positions, frame.latency, *meaning]
 
 
 def _kinds(profile: Profile) -> list[Kind | str]:
