@@ -1,7 +1,7 @@
 /** The flame graph's boxes, as elements. */
 
 import { useRef, useState } from "preact/hooks";
-import { usesOf } from "./account.ts";
+import { splitOf } from "./account.ts";
 import type { Profile, Use } from "./data.ts";
 import type { Box, Flame, Node } from "./flame.ts";
 import { fill, fillEither, inkName } from "./paint.ts";
@@ -21,9 +21,11 @@ export function nameOf(profile: Profile, node: Node): string {
   return node.team ? `${number(node.paths.length)} ${kindName(kind)}` : name;
 }
 
-/** What a box's own cycles are for; none where it always calls something. */
-export function usesOfBox(profile: Profile, node: Node): { use: Use; or: Use | null } | null {
-  return node.end >= 0 ? usesOf(profile, node.end) : null;
+/** What a box's own cycles are for, and what counters may call them; none where it always calls something. */
+export function usesOfBox(profile: Profile, uses: Int32Array, node: Node): { use: Use; or: Use | null } | null {
+  if (node.end < 0) return null;
+  const use = profile.uses[uses[node.end]!]!;
+  return { use, or: use.work ? splitOf(profile, node.end) : null };
 }
 
 interface BoxesProps {
@@ -38,8 +40,8 @@ interface BoxesProps {
   pointed: ReadonlySet<number> | null;
   total: number;
   label: string;
-  /** Colours say what a box's own cycles are for, or what kind of thing it is. */
-  byUse: boolean;
+  /** For each path the use of its own cycles, for colours; without it these say what kind of thing it is. */
+  uses: Int32Array | null;
   tell: (node: Node | null) => void;
   press: (node: Node) => void;
   back: () => void;
@@ -82,9 +84,9 @@ export function Boxes(props: BoxesProps) {
         const kind = node.frame < 0 ? "run" : profile.frames[node.frame]!.kind;
         const name = nameOf(profile, node);
         const row = props.rootOnTop ? node.depth : rows - 1 - node.depth;
-        const uses = props.byUse ? usesOfBox(profile, node) : null;
+        const uses = props.uses && usesOfBox(profile, props.uses, node);
         const use = uses && (uses.or ? `${uses.use.name} or waiting` : uses.use.name);
-        const classes = ["box", props.byUse ? "k-run" : kindColour(kind)];
+        const classes = ["box", props.uses ? "k-run" : kindColour(kind)];
         if (above) classes.push("above");
         if (node.frame >= 0 && profile.frames[node.frame]!.generated) classes.push("made");
         if (props.found) classes.push(props.found.has(node) ? "hit" : "miss");

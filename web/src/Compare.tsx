@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Boxes, nameOf } from "./Boxes.tsx";
 import { account, together, tracksIn } from "./account.ts";
 import type { Profile, Use } from "./data.ts";
-import { treeCycles } from "./derive.ts";
+import { treeCycles, usesOfOwn } from "./derive.ts";
 import { Ladders } from "./Ladder.tsx";
 import { KindLegend, Legend } from "./Legend.tsx";
 import { fill } from "./paint.ts";
@@ -68,10 +68,11 @@ export function Compare() {
 /** A profile's whole flame graph, as wide as its cycles; a press shows the profile. */
 function Beside(props: { profile: Profile; index: number; share: number; byUse: boolean }) {
   const { profile, index, byUse } = props;
-  const { graph, layout } = useMemo(() => {
-    const weights = treeCycles(profile, { from: 0, to: profile.cycles });
+  const { graph, layout, uses } = useMemo(() => {
+    const span = { from: 0, to: profile.cycles };
+    const weights = treeCycles(profile, span);
     const made = flame(profile, weights, { scaled: true, hideGenerated: false, bottomUp: false, merged: true });
-    return { graph: made, layout: layOut(made, made.root, 0.001 / (props.share || 1)) };
+    return { graph: made, uses: usesOfOwn(profile, weights, span), layout: layOut(made, made.root, 0.001 / (props.share || 1)) };
   }, [profile]);
   const [told, setTold] = useState<Node | null>(null);
   const name = told ? `${nameOf(profile, told)}: ${number(told.active)} cycles (${percent(told.active, profile.cycles)})` : "";
@@ -79,7 +80,7 @@ function Beside(props: { profile: Profile; index: number; share: number; byUse: 
     <div style={{ width: `${Math.max(100 * props.share, 1)}%` }}>
       <p class="note">{profile.name}, {number(profile.cycles)} cycles {name && `· ${name}`}</p>
       <Boxes profile={profile} graph={graph} zoomed={graph.root} boxes={layout.boxes} rows={layout.depth} rootOnTop={false}
-        found={null} pointed={null} total={profile.cycles} byUse={byUse} label={`Call paths of ${profile.name}`}
+        found={null} pointed={null} total={profile.cycles} uses={byUse ? uses : null} label={`Call paths of ${profile.name}`}
         tell={setTold} press={() => choose(index)} back={() => {}} />
     </div>
   );

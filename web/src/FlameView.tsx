@@ -2,10 +2,11 @@ import { useMemo, useState } from "preact/hooks";
 import { hasSplits, trackKind } from "./account.ts";
 import { Boxes, keyOf, nameOf, usesOfBox } from "./Boxes.tsx";
 import type { Profile } from "./data.ts";
+import { usesOfOwn } from "./derive.ts";
 import { type Flame, type Node, flame, layOut, search } from "./flame.ts";
 import { Help } from "./Help.tsx";
 import { KindLegend, Legend } from "./Legend.tsx";
-import { countedCycles, focus, point, profile, weights } from "./state.ts";
+import { counted, countedCycles, focus, point, profile, weights } from "./state.ts";
 import { capital, cycles, decimal, kindName, number, percent } from "./text.ts";
 
 export function FlameView() {
@@ -34,7 +35,8 @@ export function FlameView() {
   const anyGenerated = shown.frames.some((frame) => frame.generated);
   const total = countedCycles.value;
   const drawn = graph.root.total / graph.unit;
-  const drawnUses = layout.boxes.flatMap(({ node }) => usesOfBox(shown, node) ?? []);
+  const ofPaths = useMemo(() => usesOfOwn(shown, counts, counted.value), [shown, counts]);
+  const drawnUses = layout.boxes.flatMap(({ node }) => usesOfBox(shown, ofPaths, node) ?? []);
   const uses = new Set(drawnUses.flatMap(({ use, or }) => (or ? [] : [use])));
   const either = drawnUses.flatMap(({ use, or }) => (or ? [{ use, or }] : []))[0];
   const kinds = new Set(layout.boxes.flatMap(({ node }) => shown.frames[node.frame]?.kind ?? []));
@@ -70,7 +72,7 @@ export function FlameView() {
       {byUse ? <Legend uses={shown.uses.filter((use) => uses.has(use))} either={either} /> : <KindLegend profile={shown} kinds={kinds} />}
       <Boxes
         profile={shown} graph={graph} zoomed={zoomed} boxes={layout.boxes} rows={layout.depth} rootOnTop={rootOnTop}
-        found={found?.found ?? null} pointed={focus.value?.paths ?? null} byUse={byUse} label="Call paths by cycles" tell={setTold} total={total}
+        found={found?.found ?? null} pointed={focus.value?.paths ?? null} uses={byUse ? ofPaths : null} label="Call paths by cycles" tell={setTold} total={total}
         press={(node) => {
           setZoom(node === graph.root ? "" : keyOf(node));
           if (node.frame >= 0 && node !== graph.root && !bottomUp) {

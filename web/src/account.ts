@@ -132,11 +132,6 @@ export function splitOf(profile: Profile, path: number): Use | null {
   return largest === null ? null : profile.uses[largest];
 }
 
-/** What a path's own cycles may be: its use, or with it what counters tell apart from work. */
-export function usesOf(profile: Profile, path: number): { use: Use; or: Use | null } {
-  const use = useOf(profile, path);
-  return { use, or: use.work ? splitOf(profile, path) : null };
-}
 
 interface Split {
   series: Series;

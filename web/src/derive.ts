@@ -147,6 +147,39 @@ function treeUses(profile: Profile, over: Stretches, span: Span): Float64Array {
   return result;
 }
 
+/**
+ * The use of most of the own cycles of something, by its own use: beside other work a cycle is work,
+ * but not its own.
+ */
+function mainUse(profile: Profile, own: number, cycles: Float64Array): number {
+  let use = own;
+  if (profile.uses[own].work) return own;
+  cycles.forEach((count, at) => !profile.uses[at].work && count > cycles[use] && (use = at));
+  return use;
+}
+
+/** For each path the use of most of its own cycles in a span, as the account has them. */
+export function usesOfOwn(profile: Profile, weights: Float64Array, span: Span): Int32Array {
+  const own = Int32Array.from(profile.useOfPath);
+  const { over } = profile.account;
+  if (!over) return own;
+  const width = profile.uses.length;
+  const inTrees = treeUses(profile, over, span);
+  const uses = new Float64Array(own.length * width);
+  const inner = new Int32Array(own.length).fill(-1);
+  let stamp = 0;
+  eachTree(profile, weights, (_, first, end, tree) => {
+    stamp++;
+    for (let i = end - 1; i >= first; i--) {
+      const path = profile.treePath[i];
+      if (profile.parent[path] >= 0) inner[profile.parent[path]] = stamp;
+      if (inner[path] === stamp) continue;
+      for (let use = 0; use < width; use++) uses[path * width + use] += inTrees[tree * width + use];
+    }
+  });
+  return own.map((use, path) => mainUse(profile, use, uses.subarray(path * width, (path + 1) * width)));
+}
+
 /** A place in an instance at which cycles were spent. */
 export interface Hot {
   instance: string;
@@ -224,11 +257,8 @@ export function hottest(profile: Profile, weights: Float64Array, span: Span, cou
     const paths = [...of.keys()].filter((path) => of[path] === place);
     const instance = profile.instances[profile.instance[at >= 0 ? at : last]];
     const mine = uses.subarray(place * width, (place + 1) * width);
-    // Beside other work a cycle is work, but it is not what this place does in it.
-    const works = profile.uses[profile.useOfPath[last]].work;
     const lost = mine.reduce((sum, cycles, use) => (profile.uses[use].work ? sum : sum + cycles), 0);
-    let use = profile.useOfPath[last];
-    if (!works && lost) mine.forEach((cycles, at) => !profile.uses[at].work && cycles > (mine[use] ?? 0) && (use = at));
+    const use = mainUse(profile, profile.useOfPath[last], mine);
     return { instance, stack, frame: profile.frame[last], paths, cycles: own[place], use, lost };
   });
 }

@@ -55,6 +55,7 @@ export function arrange(profile: Profile): Lanes {
   const groups = new Map<string, Group>();
   const top: Group[] = [];
   const frames = new Map<number, Set<number>>();
+  const ofTrack = new Map<number, Group>();
 
   const groupOf = (instance: string): Group => {
     let group = groups.get(instance);
@@ -105,6 +106,7 @@ export function arrange(profile: Profile): Lanes {
         if (level === 0 && standsFor(path, group, profile)) {
           group.own = lane;
           group.label = first.name;
+          if (track >= 0) ofTrack.set(path, group);
         } else if (row.kind === "primitive") folder(group, "primitives").lanes.push(lane);
         else group.lanes.push(lane);
       }
@@ -117,7 +119,7 @@ export function arrange(profile: Profile): Lanes {
     if (on.size === 1) for (const frame of on) lanes[lane].label = profile.frames[frame].name;
   }
   for (const series of profile.series) {
-    const group = groups.get(series.track) ?? groupOf(trackOf(profile, series));
+    const group = ofTrack.get(series.path) ?? groups.get(series.track) ?? groupOf(trackOf(profile, series));
     const register = series.metric === "fsm" || series.metric === "par done";
     const unit = series.unit && series.unit !== "state" ? ` [${series.unit}]` : "";
     lanes.push({ label: `${series.name}${unit}`, kind: "counter", level: 0, series, track: -1 });
@@ -183,8 +185,10 @@ export function firstOpen(arranged: Lanes): Set<string> {
     const plain = level.filter((group) => !group.key.includes("\0"));
     lines += plain.reduce((sum, group) => sum + group.lanes.length + group.groups.length, 0);
     if (open.size && lines > 40) break;
-    for (const group of plain) open.add(group.key);
-    level = plain.flatMap((group) => group.groups);
+    // Tracks stay closed: their lanes below each other show who waits while others work.
+    const opened = plain.filter((group) => !(group.own >= 0 && arranged.lanes[group.own].track >= 0));
+    for (const group of opened) open.add(group.key);
+    level = opened.flatMap((group) => group.groups);
   }
   return open;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Profile } from "../src/data.ts";
 import { arrange, firstOpen, shownLines } from "../src/lanes.ts";
-import { frame, made } from "./made.ts";
+import { frame, made, team } from "./made.ts";
 
 /** main calls a seq with two groups, the seq calls a cell with a group of its own. */
 function nested(): Profile {
@@ -31,6 +31,18 @@ it("every path has a lane; what nests has lanes of its own", () => {
   expect(arranged.groups.map((group) => group.label)).toEqual(["main"]);
   expect(arranged.groups[0].groups.map((group) => group.label)).toEqual(["q [queue]"]);
   expect(arranged.lanes.map((lane) => lane.level)).toEqual([0, 0, 1, 0, 0, 0]);
+});
+
+it("each track has a lane of its own, in a group that is closed at first", () => {
+  const profile = [...Array(9).keys()].map(team).find(({ account }) => account.tracks.length > 1)!;
+  const { tracks } = profile.account;
+  const rows = tracks.map((path) => ({ instance: 0, kind: "warp", lane: 0, extra: 0, paths: [path] }));
+  const arranged = arrange({ ...profile, rows });
+  expect(arranged.lanes.flatMap((lane) => (lane.track >= 0 ? [lane.track] : []))).toEqual([...tracks.keys()]);
+  const lines = shownLines(arranged, firstOpen(arranged));
+  expect(lines.map((line) => [line.label, line.open])).toEqual(tracks.map((_, t) => [`warp ${t}`, false]));
+  // A track's counters are in its group.
+  expect(arranged.groups.map((group) => group.lanes.length)).toEqual(tracks.map(() => 2));
 });
 
 it("closed groups hide what is in them and show themselves", () => {
