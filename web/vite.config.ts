@@ -74,6 +74,7 @@ export default defineConfig({
     write: false,
   },
   plugins: [onePage()],
-  test: { include: ["test/**/*.test.ts"] },
+  // A busy machine is slow: what hangs is found in a minute, too.
+  test: { include: ["test/**/*.test.ts"], testTimeout: 60_000 },
 });
 

@@ -98,7 +98,7 @@ export const SAMPLE = 10;
  */
 export function team(seed: number): Profile {
   const roll = dice(seed);
-  const tracks = 1 + roll(4);
+  const tracks = 1 + (seed % 4);
   const frames = [frame("region", "cell"), ...STATES.map((name) => frame(name, "state"))];
   const parent = [-1];
   const frameOf = [0];
