@@ -29,7 +29,7 @@ const COLUMNS: Column[] = [
   { title: "min", numeric: true, wholeRun: true, value: (row) => row.shortest, text: (row) => (row.times ? number(row.shortest) : "") },
   { title: "max", numeric: true, wholeRun: true, value: (row) => row.longest, text: (row) => (row.times ? number(row.longest) : "") },
   { title: "average", numeric: true, wholeRun: true, value: (row) => (row.times ? row.cycles / row.times : 0), text: (row) => (row.times ? decimal(row.cycles / row.times) : "") },
-  { title: "useful", numeric: true, wholeRun: true, value: (row) => (row.useful ?? 0) / (row.cycles || 1), text: (row) => (row.useful === null ? "" : percent(row.useful, row.cycles)) },
+  { title: "useful", numeric: true, wholeRun: true, value: (row) => (row.useful ? row.useful[0] / row.useful[1] : -1), text: (row) => (row.useful ? percent(...row.useful) : "") },
   ...AREA.map((title, which): Column => ({
     title, numeric: true, wholeRun: true,
     value: (row) => row.area?.[which] ?? -1,
@@ -53,7 +53,7 @@ export function TableView() {
   const rows = useMemo(() => count(shown, counts, kind), [shown, counts, kind]);
   const columns = COLUMNS.filter(
     (column) =>
-      (column.title !== "useful" || kind === "cell") &&
+      (column.title !== "useful" || rows.some((row) => row.useful)) &&
       (!AREA.includes(column.title) || rows.some((row) => row.area && row.area[AREA.indexOf(column.title)]! > 0)) &&
       (column.title !== "static?" || rows.some((row) => row.couldBeStatic)),
   );

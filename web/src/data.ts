@@ -81,7 +81,8 @@ export interface TableRow {
   cycles: number;
   shortest: number;
   longest: number;
-  useful: number | null;
+  /** Of an account of its own the units of work, and all. */
+  useful: [number, number] | null;
   couldBeStatic: boolean;
   /** LUTs, flip-flops, arithmetic blocks, halves of memory blocks; null if not synthesised. */
   area: [number, number, number, number] | null;
@@ -297,7 +298,7 @@ function frameOf(entry: StoredFrame): Frame {
 
 function rowOf(entry: unknown[]): TableRow {
   const [frame, instance, times, cycles, shortest, longest, useful, could, area] = entry as [
-    number, string, number, number, number, number, number | null, number, TableRow["area"],
+    number, string, number, number, number, number, TableRow["useful"], number, TableRow["area"],
   ];
   return { frame, instance, times, cycles, shortest, longest, useful, couldBeStatic: could === 1, area };
 }

@@ -40,11 +40,18 @@ function standsFor(path: number, group: Group, profile: Profile): boolean {
   return kind === "cell" || (track && (group.key === name || group.key.endsWith(`.${name}`)));
 }
 
+/** The track that a row shows, with what is in it; -1 for none, or where several alternate on it. */
+function trackOfRow(profile: Profile, row: Row): number {
+  const track = profile.trackOf[row.paths[0]];
+  const whole = profile.frames[profile.frame[row.paths[0]]].track;
+  return whole && row.paths.every((path) => profile.trackOf[path] === track) ? track : -1;
+}
+
 /** The group of a row: its instance; of a track that is no instance one of its own, in there. */
 function groupName(profile: Profile, row: Row): string {
   const instance = profile.instances[row.instance];
-  const { name, track } = profile.frames[profile.frame[row.paths[0]]];
-  if (!track || row.paths.length > 1 || instance === name || instance.endsWith(`.${name}`)) return instance;
+  const { name } = profile.frames[profile.frame[row.paths[0]]];
+  if (trackOfRow(profile, row) < 0 || instance === name || instance.endsWith(`.${name}`)) return instance;
   return instance ? `${instance}.${name}` : name;
 }
 
@@ -99,9 +106,8 @@ export function arrange(profile: Profile): Lanes {
         const more = row.extra ? ` (${row.extra + 1})` : "";
         const label = row.kind === "primitive" || row.kind === "cell" || first.track
           ? `${first.name}${more}`
-          : `${row.kind === "control" ? "control" : kindName(row.kind)}${arm}${more}`;
-        // What alternates with another track is a part of its lane only.
-        const track = first.track && row.paths.length === 1 ? profile.trackOf[path] : -1;
+          : `${first.kind === "control" ? "control" : kindName(first.kind)}${arm}${more}`;
+        const track = first.track ? trackOfRow(profile, row) : -1;
         lanes.push({ label, kind: row.kind, level, series: null, track });
         if (level === 0 && standsFor(path, group, profile)) {
           group.own = lane;

@@ -294,7 +294,7 @@ def _row(number: dict[Frame, int], row: Row, areas: dict[tuple[bool, str], _Cost
         row.cycles,
         row.shortest,
         row.longest,
-        whole.useful if whole is not None and row.cycles else None,
+        [whole.useful, whole.total] if whole is not None and row.cycles else None,
         int(row.could_be_static),
         areas.get((is_block, name)),
     ]
