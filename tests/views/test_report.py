@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cyclescope.analyse import advise, table
+from cyclescope.analyse import account, advise, table
 from cyclescope.model import Bank, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import EMBED, write_report
 from cyclescope.views._report_data import pack
 from cyclescope.views._text import visible
-from meaning import Frame, design_overhead
+from meaning import Frame
 
 from ..strategies import HOSTILE, calyx_profiles, large_profile
 from .switch import switch_profile
@@ -63,12 +63,18 @@ def test_the_block_holds_the_profile(profile: Profile) -> None:
     assert [f[1] for f in head["frames"]] == [
         visible(frame.label)[:300] or "(no name)" for frame in profile.catalog
     ]
-    names, lost = head["classes"]["names"], design_overhead(profile)
-    cycles = dict.fromkeys(names, 0)
-    classes = head["classes"]
-    for index, length in zip(block(classes["index"]), block(classes["cycles"]), strict=True):
-        cycles[names[index]] += length
-    assert cycles == {"useful": lost.useful, **lost.by_kind()}
+    labels = [use["label"] for use in head["uses"]]
+    units = dict(zip(labels, block(head["account"]["units"]), strict=True))
+    assert head["account"]["unit"] == "cycles"
+    assert {visible(use.label): n for use, n in account(profile).parts.items() if n} == {
+        label: n for label, n in units.items() if n
+    }
+    cycles = dict.fromkeys(labels, 0)
+    over = head["over"]
+    for index, length in zip(block(over["index"]), block(over["cycles"]), strict=True):
+        cycles[labels[index]] += length
+    assert cycles == units
+    assert len(block(head["useOfPath"])) == len(profile.call_paths)
     for entry, series in zip(head["series"], profile.series, strict=True):
         start = np.cumsum(np.array(block(entry["gap"])) + block(entry["cycles"]))
         assert (start - block(entry["cycles"])).tolist() == series.start.tolist()

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from cyclescope.analyse import cycle_classes, line_cycles, summarise, table
+from cyclescope.analyse import account, line_cycles, summarise, table
 from cyclescope.model import (
+    Access,
+    Activity,
     Area,
+    Cause,
     Gap,
     Kind,
     Meta,
@@ -47,9 +50,8 @@ def test_totals_on_screen_are_the_profile_s(show: Callable[..., Seen]) -> None:
 
 def _check_totals(seen: Seen, profile: Profile) -> None:
     assert whole(seen.text("total")) == profile.cycles
-    for key, cycles in cycle_classes(profile).totals().items():
-        cell = seen.page.locator(f'[data-class="{key}"]')
-        assert (whole(cell.inner_text()) if cell.count() else 0) == cycles
+    for use, cycles in account(profile).parts.items():
+        assert whole(seen.page.locator(f'[data-use="{use.label}"]').inner_text()) == cycles
     summary = summarise(profile, hottest=8)
     rows = seen.page.locator('[data-part="hottest"] tbody tr').all()
     assert [row.locator("td").first.inner_text() for row in rows] == [
@@ -80,42 +82,59 @@ def _team() -> Profile:
     states = [("running", "idle"), ("critical", "spinning"), ("running", "critical")]
     trees = [builder.tree([paths[0, a], paths[1, b]]) for a, b in states]
     values = (np.array([0, 4]), np.array([4, 10]), np.array([2, 3]))
-    builder.counter(Series("thread 0", "stalls: memory", "stall", "cycles", threads[0], *values))
-    for place, part in (("load of a, line 6", 2), ("store to b, line 6", 1)):
+    memory = {"activity": Activity.WAITING, "cause": Cause.MEMORY.value}
+    builder.counter(
+        Series("thread 0", "stalls: memory", "stall", "cycles", threads[0], *values, **memory)
+    )
+    sites = [
+        Access("region", array, Position("c", "k.c", 6), writes=writes)
+        for array, writes in (("a", False), ("b", True))
+    ]
+    for number, part in enumerate((2, 1)):
         some = (*values[:2], np.array([0, part]))
         builder.counter(
-            Series("region", f"waiting: {place}", "stall", "thread cycles", root, *some)
+            Series(
+                *("region", f"waiting: {number}", "stall", "thread cycles", root, *some),
+                cause=Cause.MEMORY.value,
+                site=number,
+            )
         )
-    return builder.build(Meta("hls", "k.c"), [2, 5, 3], trees)
+    return builder.build(Meta("hls", "k.c"), [2, 5, 3], trees, sites=sites)
 
 
 def test_threads_are_counted_in_thread_cycles(show: Callable[..., Seen]) -> None:
     seen = show(("p", _team()))
     assert seen.text("total") == "10"
-    cells = seen.page.locator("[data-class]").all()
-    found = {cell.get_attribute("data-class"): cell.inner_text() for cell in cells}
-    assert found == {"running": "5", "critical": "8", "spinning": "5", "idle": "2"}
+    cells = seen.page.locator("[data-use]").all()
+    found = {cell.get_attribute("data-use"): cell.inner_text() for cell in cells}
+    assert found == {"work": "8", "waiting: memory": "5", "waiting: lock": "5", "idle": "2"}
     assert seen.page.locator(".gist").inner_text() == (
-        "7 thread-cycles (35.0 %) did no work; most of them (71.4 %): spinning."
-        " Threads waited for memory in 5 (25.0 %)."
+        "12 thread-cycles (60.0 %) did no work; most: waiting: memory (25.0 %)."
     )
-    assert _cells(seen, "stalls") == [["5", "25.0 %", "stalls: memory"]]
+    assert [row[:3] for row in _cells(seen, "tracks")] == [
+        ["thread 0", "5", "50.0 %"],
+        ["thread 1", "3", "30.0 %"],
+    ]
     rows = seen.page.locator('[data-part="hottest"] tbody tr')
     cells = [row.locator("td").all_inner_texts() for row in rows.all()]
     assert [(cell[0], cell[2], cell[4]) for cell in cells] == [
-        ("8", "work", "region \u203a threads \u203a critical \u203a L5"),
-        ("5", "work", "region \u203a threads \u203a running \u203a L5"),
-        ("5", "spinning", "region \u203a threads \u203a spinning \u203a L5"),
+        ("8", "useful or waiting", "region \u203a threads \u203a critical \u203a L5"),
+        ("5", "useful or waiting", "region \u203a threads \u203a running \u203a L5"),
+        ("5", "waiting: lock", "region \u203a threads \u203a spinning \u203a L5"),
         ("2", "idle", "region \u203a threads \u203a idle \u203a L5"),
     ]
-    assert seen.text("at").startswith("cycle 0 \u00b7 1 running, 1 idle \u00b7 ")
+    assert seen.text("at").startswith("cycle 0 \u00b7 1 useful or waiting, 1 idle \u00b7 ")
     line = seen.page.locator("#source tbody tr").first.locator("td").all_inner_texts()
     assert line[:4] == ["20", "100.0 %", "7", ""]
     assert seen.numbers()["region.thread 1 spinning"] == 5
     seen.page.locator('[data-part="from"]').fill("7")
     seen.page.locator('[data-part="from"]').press("Enter")
-    assert seen.page.locator('[data-class="spinning"]').count() == 0
-    assert seen.page.locator('[data-class="critical"]').inner_text() == "3"
+    assert seen.page.locator('[data-use="waiting: lock"]').count() == 0
+    assert seen.page.locator('[data-use="work"]').inner_text() == "\u2248 5"
+    seen.page.get_by_role("button", name="apart").click()
+    assert seen.page.locator(".flame .box").filter(has_text="thread ").count() == 2
+    seen.page.get_by_role("button", name="merged").click()
+    assert seen.page.locator(".flame .box").filter(has_text="2 threads").count() == 1
     assert seen.quiet()
 
 
@@ -129,22 +148,24 @@ def test_waiting_follows_the_selection(show: Callable[..., Seen]) -> None:
     object.__setattr__(profile, "sources", {"k.c": "\n".join(f"text {n}" for n in range(1, 31))})
     seen = show(("p", profile))
     assert _cells(seen, "places") == [
-        ["2", "10.0 %", "load of a, line 6"],
-        ["1", "5.0 %", "store to b, line 6"],
+        ["2", "10.0 %", "load of a", "memory", "k.c:6"],
+        ["1", "5.0 %", "store to b", "memory", "k.c:6"],
     ]
     row = seen.page.locator("#line-6 td")
-    assert row.nth(3).inner_text().split("\n") == ["2 load of a", "1 store to b"]
+    expected = ["2 load of a: memory", "1 store to b: memory"]
+    assert row.nth(3).inner_text().split("\n") == expected
     # The text around a line where threads wait is in the report, as of any line that is named.
     assert row.nth(5).inner_text() == "text 6"
     assert seen.page.locator("#line-9").count() == 1
     assert seen.page.locator("#line-10").count() == 0
     # The first sample, then half of the second: of that only a share is known.
-    for end, found in (("4", ["2", "25.0 %"]), ("7", ["\u2248 4", "28.6 %"])):
+    for end, found in (("4", "2"), ("7", "\u2248 3")):
         seen.page.locator('[data-part="to"]').fill(end)
         seen.page.locator('[data-part="to"]').press("Enter")
-        assert _cells(seen, "stalls") == [[*found, "stalls: memory"]]
-    assert row.nth(3).inner_text().split("\n") == ["\u2248 1 load of a", "\u2248 1 store to b"]
-    assert "sampled" in seen.page.locator("#summary .stalls .note").inner_text()
+        assert seen.page.locator('[data-use="waiting: memory"]').inner_text() == found
+    expected = ["\u2248 1 load of a: memory", "\u2248 1 store to b: memory"]
+    assert row.nth(3).inner_text().split("\n") == expected
+    assert "sampled" in seen.text("sampled")
     seen.page.locator('[data-part="places"] a').first.click()
     assert seen.page.url.endswith("#line-6")
     assert seen.page.locator("#line-6").is_visible()

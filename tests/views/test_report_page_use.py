@@ -89,7 +89,7 @@ def test_selecting_on_the_timeline_counts_those_cycles_everywhere(
     seen.page.mouse.move(box["x"] + 3 * step, box["y"] + 80, steps=3)
     seen.page.mouse.move(box["x"] + 5 * step, box["y"] + 80, steps=3)
     seen.page.mouse.up()
-    assert "counting cycles 2\u20134 only: 3 of 9" in seen.text("chosen")
+    assert "range: cycles 2\u20134, 3 of 9" in seen.text("chosen")
     assert seen.text("total") == "3"
     assert "add up to 3 cycles" in seen.text("flame-total")
     names = seen.page.locator(".flame .box").evaluate_all(
@@ -114,10 +114,10 @@ def test_selecting_on_the_timeline_counts_those_cycles_everywhere(
     assert seen.quiet()
 
 
-def test_what_is_pointed_out_shows_in_all_views(show: Callable[..., Seen]) -> None:
+def test_what_is_highlighted_shows_in_all_views(show: Callable[..., Seen]) -> None:
     seen = show(("p", switch_profile()))
     seen.page.locator("#tables").get_by_role("button", name="run_s1").click()
-    assert "pointed out: run_s1" in seen.text("chosen")
+    assert "highlighted: run_s1" in seen.text("chosen")
     assert seen.page.locator(".flame .pointed").count() == 1
     assert seen.page.locator("#tables .pointed").count() == 1
     assert seen.page.locator("#source .pointed").count() == 1
@@ -142,7 +142,7 @@ def test_advice_leads_to_what_it_speaks_of(show: Callable[..., Seen]) -> None:
     (site,) = finding.sites
     assert site.evidence in shown
     advice.get_by_role("button", name="par L31").click()
-    assert seen.text("chosen").startswith("pointed out: par L31")
+    assert seen.text("chosen").startswith("highlighted: par L31")
     assert seen.page.locator(".flame .box.pointed").count() == 1
     assert site.cycles == (2, 6)
     advice.get_by_role("link", name="cycles 2\u20135").click()
@@ -178,11 +178,11 @@ def test_the_keyboard_is_enough(show: Callable[..., Seen]) -> None:
     assert shown == "shown: 1\u20138"
     page.keyboard.press("+")
     page.keyboard.press("Enter")
-    assert "counting cycles" in seen.text("chosen")
+    assert "range: cycles" in seen.text("chosen")
     page.keyboard.press("Escape")
-    assert "pointed out" not in seen.text("chosen")
+    assert "highlighted" not in seen.text("chosen")
     page.keyboard.press("Escape")
-    assert "counting" not in seen.text("chosen")
+    assert "range" not in seen.text("chosen")
 
 
 def _hostile() -> Profile:

@@ -47,7 +47,8 @@ export function Summary() {
       ))}
       {all > 0 && <Gist uses={shown.uses} units={units} sums={sums} all={all} unit={unit} />}
       {waits[0]?.site && <Longest stall={waits[0]} all={all} unit={unit} />}
-      {!waits.length && <MostLost hot={hot} shown={shown} all={hotAll} />}
+      {tracks.length > 1 && !shown.team && <Busiest shown={shown} units={units} total={total} />}
+      {!waits.length && (shown.team || tracks.length < 2) && <MostLost hot={hot} shown={shown} all={hotAll} />}
       {shown.advice.length > 0 && <p class="first"><a href="#advice">What to change</a> first: {best(shown)}</p>}
       <UseBar uses={shown.uses} units={sums} total={all} />
       <div class="columns">
@@ -173,6 +174,24 @@ function MostLost(props: { hot: Hot[]; shown: Profile; all: number }) {
       Most in one place: <b>{name}</b>{most.stack.length > 0 && ` in ${most.instance}`}
       {at && <Place site={{ label: "", ...at }} before=", " />}, {number(most.lost)} {shown.team ? shown.account.unit : "cycles"}{" "}
       ({percent(most.lost, all)}).
+    </p>
+  );
+}
+
+/** Of tracks that do different things the one that works most: the others can but wait for it. */
+function Busiest(props: { shown: Profile; units: Units; total: number }) {
+  const { shown, units, total } = props;
+  const { tracks } = shown.account;
+  const work = shown.uses.findIndex((use) => use.work);
+  const useful = tracks.map((_, track) => units.of[track * shown.uses.length + work]!);
+  const most = useful.indexOf(Math.max(...useful));
+  const frame = shown.frames[shown.frame[tracks[most]!]!]!;
+  const at = frame.positions[0];
+  if (!useful[most]) return null;
+  return (
+    <p class="first">
+      Busiest {frame.kind}: <b>{frame.name}</b>{at && <Place site={{ label: "", ...at }} before=", " />}, at work in{" "}
+      {about(units, work)}{number(useful[most]!)} of {cycles(total)} ({percent(useful[most]!, total)}).
     </p>
   );
 }
