@@ -1,4 +1,4 @@
-"""The report's account, read from the page, is the summary's: of every source, and of a made-up one."""
+"""The report's account, read from the page, is the summary's, whatever the profile's source."""
 
 from __future__ import annotations
 
@@ -97,7 +97,11 @@ def invented(*, tracks: bool) -> Profile:
         for cook in (0, 1)
         for deed, what, cause in deeds
     }
-    spans = [(10, "chopping", "chopping"), (60, "chopping", "sleeping"), (30, "looking", "sleeping")]
+    spans = [
+        (10, "chopping", "chopping"),
+        (60, "chopping", "sleeping"),
+        (30, "looking", "sleeping"),
+    ]
     trees = [builder.tree([paths[0, a], paths[1, b]]) for _, a, b in spans]
     site = Access("soup", "pan", Position("recipe", "soup.txt", 3))
     values = (np.array([0, 50]), np.array([50, 100]), np.array([20, 1]))
@@ -172,7 +176,7 @@ def _legend(seen: Seen, view: str) -> dict[str, str]:
         "all => all.map(e => [e.parentElement.innerText.trim(),"
         " getComputedStyle(e).backgroundColor])"
     )
-    return {name: colour for name, colour in found}
+    return {entry[0]: entry[1] for entry in found}
 
 
 def _colour(seen: Seen, name: str) -> str:

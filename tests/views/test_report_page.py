@@ -82,21 +82,24 @@ def _team() -> Profile:
     states = [("running", "idle"), ("critical", "spinning"), ("running", "critical")]
     trees = [builder.tree([paths[0, a], paths[1, b]]) for a, b in states]
     values = (np.array([0, 4]), np.array([4, 10]), np.array([2, 3]))
-    memory = {"activity": Activity.WAITING, "cause": Cause.MEMORY.value}
     builder.counter(
-        Series("thread 0", "stalls: memory", "stall", "cycles", threads[0], *values, **memory)
+        Series(
+            *("thread 0", "stalls: memory", "stall", "cycles", threads[0], *values),
+            activity=Activity.WAITING,
+            cause=Cause.MEMORY.value,
+        )
     )
     sites = [
         Access("region", array, Position("c", "k.c", 6), writes=writes)
         for array, writes in (("a", False), ("b", True))
     ]
-    for number, part in enumerate((2, 1)):
+    for site, part in enumerate((2, 1)):
         some = (*values[:2], np.array([0, part]))
         builder.counter(
             Series(
-                *("region", f"waiting: {number}", "stall", "thread cycles", root, *some),
+                *("region", f"waiting: {site}", "stall", "thread cycles", root, *some),
                 cause=Cause.MEMORY.value,
-                site=number,
+                site=site,
             )
         )
     return builder.build(Meta("hls", "k.c"), [2, 5, 3], trees, sites=sites)

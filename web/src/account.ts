@@ -6,7 +6,7 @@
  * the part of the track's cycles of work in it that is inside: never more than there is.
  */
 
-import { bins } from "./bins.ts";
+import { binsOnce } from "./bins.ts";
 import type { Intervals, Profile, Series, Use } from "./data.ts";
 import { type Span, held, stretchAt, treeCycles } from "./derive.ts";
 
@@ -92,7 +92,7 @@ export function band(profile: Profile, span: Span, count: number, only?: number)
   const { over, ofTrees } = profile.account;
   const result = new Float64Array(count * uses);
   const step = (span.to - span.from) / count;
-  const found = bins(over ?? profile.runs, over ? uses : profile.treeStart.length - 1, span, count);
+  const found = binsOnce(over ?? profile.runs, over ? uses : profile.treeStart.length - 1, span, count);
   const counts = over ? null : trackCounts(profile);
   const tracks = tracksIn(profile);
   for (let pixel = 0; pixel < count; pixel++) {

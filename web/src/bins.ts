@@ -63,6 +63,16 @@ export function bins(stretches: Stretches, numbers: number, span: Span, count: n
   return { first, what: which, cycles };
 }
 
+let last: { stretches: Stretches; span: Span; count: number; found: Bins } | null = null;
+
+/** As `bins`, which several drawings of one picture ask for alike. */
+export function binsOnce(stretches: Stretches, numbers: number, span: Span, count: number): Bins {
+  const same = last && last.stretches === stretches && last.count === count
+    && last.span.from === span.from && last.span.to === span.to;
+  if (!same) last = { stretches, span, count, found: bins(stretches, numbers, span, count) };
+  return last!.found;
+}
+
 /**
  * How busy slots were: share of each pixel's cycles, `busy[slot * count + pixel]`, for the paths
  * that have a slot (`slots[path]`, -1 for none); and the same for the paths that are highlighted.

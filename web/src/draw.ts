@@ -1,7 +1,7 @@
 /** Draws the timeline's visible lines on a canvas. */
 
 import { band, tracksIn, useOf } from "./account.ts";
-import { Summed, bins, coverage, slices } from "./bins.ts";
+import { Summed, binsOnce, coverage, slices } from "./bins.ts";
 import type { Profile, Series } from "./data.ts";
 import { type Span, stretchAt } from "./derive.ts";
 import type { Lanes, Line } from "./lanes.ts";
@@ -212,7 +212,8 @@ function colourOf(profile: Profile, path: number): string {
 /** Too much to tell apart: how busy each lane was, as height; what shares a lane is stacked. */
 function drawBusy(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, slots: Slots): void {
   const count = Math.floor(scene.width);
-  const found = bins(scene.profile.runs, scene.profile.treeStart.length - 1, scene.span, count);
+  if (!slots.lines.length) return;
+  const found = binsOnce(scene.profile.runs, scene.profile.treeStart.length - 1, scene.span, count);
   const { busy, pointed } = coverage(
     scene.profile, found, count, slots.of, slots.lines.length, scene.focus,
   );

@@ -46,7 +46,7 @@ _KNOWN = {
     (Activity.WORK, ""): ("#4f9d69", False, "green"),
     (Activity.WAITING, Cause.MEMORY): ("#e08a3c", False, "yellow"),
     (Activity.WAITING, Cause.ARBITRATION): ("#c9a227", False, "bright_yellow"),
-    (Activity.WAITING, Cause.LOCK): ("#d9493f", True, "red"),
+    (Activity.WAITING, Cause.LOCK): ("#d2433a", True, "red"),
     (Activity.WAITING, Cause.BARRIER): ("#b5485f", True, "bright_red"),
     (Activity.WAITING, Cause.OPERAND): ("#e3a06f", False, "yellow"),
     (Activity.WAITING, Cause.RESOURCE): ("#c96f4a", False, "red"),
@@ -64,7 +64,7 @@ _OTHERS = {
     Activity.WAITING: (("#e5989b", "#cf8e80", "#f2b56b", "#b56576"), "red"),
     Activity.CONTROL: (("#9d8ec7", "#7fa3c9", "#b58db6", "#8896ab"), "magenta"),
 }
-_ON_DARK = {(Activity.IDLE, ""): "#767b86"}
+_ON_DARK = {(Activity.IDLE, ""): "#6f747e"}
 """Colours for a dark page, of what would not be seen there."""
 
 _NAMES = {
