@@ -284,6 +284,7 @@ def test_different_units_side_by_side(show: Callable[..., Seen]) -> None:
     table = seen.page.locator('[data-part="compare"]')
     heads = [re.sub(r"\s+", " ", text).strip() for text in table.locator("th").all_inner_texts()]
     texts = table.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert len(heads) == 1 + len(texts)
     expected: dict[str, Any] = {
         use_style(use).name: f"{n:,}" for use, n in account(rows).parts.items()
     }

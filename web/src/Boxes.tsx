@@ -1,7 +1,7 @@
 /** The flame graph's boxes, as elements. */
 
 import { useRef, useState } from "preact/hooks";
-import { splitOf } from "./account.ts";
+import { type Either, splitOf } from "./account.ts";
 import type { Profile, Use } from "./data.ts";
 import type { Box, Flame, Node } from "./flame.ts";
 import { fill, fillEither, inkName } from "./paint.ts";
@@ -22,10 +22,10 @@ export function nameOf(profile: Profile, node: Node): string {
 }
 
 /** What a box's own cycles are for, and what counters may call them; none where it always calls something. */
-export function usesOfBox(profile: Profile, uses: Int32Array, node: Node): { use: Use; or: Use | null } | null {
+export function usesOfBox(profile: Profile, uses: Int32Array, node: Node): { use: Use; either: Either | null } | null {
   if (node.end < 0) return null;
   const use = profile.uses[uses[node.end]!]!;
-  return { use, or: use.work ? splitOf(profile, node.end) : null };
+  return { use, either: use.work ? splitOf(profile, node.end) : null };
 }
 
 interface BoxesProps {
@@ -85,7 +85,7 @@ export function Boxes(props: BoxesProps) {
         const name = nameOf(profile, node);
         const row = props.rootOnTop ? node.depth : rows - 1 - node.depth;
         const uses = props.uses && usesOfBox(profile, props.uses, node);
-        const use = uses && (uses.or ? `${uses.use.name} or waiting` : uses.use.name);
+        const use = uses && (uses.either ? `${uses.use.name} or waiting` : uses.use.name);
         const classes = ["box", props.uses ? "k-run" : kindColour(kind)];
         if (above) classes.push("above");
         if (node.frame >= 0 && profile.frames[node.frame]!.generated) classes.push("made");
@@ -98,7 +98,7 @@ export function Boxes(props: BoxesProps) {
             aria-selected={node === zoomed} tabIndex={node === here ? 0 : -1}
             style={{
               left: `${100 * left}%`, width: `${100 * width}%`, top: `${row * ROW}px`,
-              ...(uses ? { ...(uses.or ? fillEither(uses.use, uses.or) : fill(uses.use)), color: `var(--${inkName(uses.use)})` } : {}),
+              ...(uses ? { ...(uses.either ? fillEither(uses.either) : fill(uses.use)), color: `var(--${inkName(uses.use)})` } : {}),
             }}
             onClick={() => { setAt(node); props.press(node); }}
             onMouseEnter={() => props.tell(node)} onFocus={() => { setAt(node); props.tell(node); }}>

@@ -30,8 +30,8 @@ export function Compare() {
   return (
     <section id="compare" aria-labelledby="compare-title">
       <h2 id="compare-title">Side by side</h2>
-      <Table part="compare" caption={`${mixed ? "What all units are for" : `What all ${all[0]!.account.unit} are for`}; bars have one scale, in cycles; changes are against the first profile`}
-        heads={[["profile"], ["cycles", "n"], ["change", "n"], ...used.map((index): Head => [<><i class="swatch" style={fill(uses[index]!)} />{uses[index]!.name}</>, "n"]), ["cycles", "barcell"]]}>
+      <Table part="compare" kind="compare" caption={`${mixed ? "What all units are for" : `What all ${all[0]!.account.unit} are for`}; bars have one scale, in cycles; changes are against the first profile`}
+        heads={[["profile"], ["cycles", "n"], ["change", "n"], ["what for", "barcell"], ...used.map((index): Head => [<><i class="swatch" style={fill(uses[index]!)} />{uses[index]!.name}</>, "n"])]}>
         {all.map((profile, index) => (
           <tr class={index === current.value ? "pointed" : ""}>
             <th scope="row">
@@ -40,6 +40,7 @@ export function Compare() {
             </th>
             <td class="n">{number(profile.cycles)}</td>
             <td class="n">{index ? change(profile.cycles, all[0]!.cycles) : ""}</td>
+            <td class="barcell"><UseBar uses={uses} units={units[index]!} total={longest * tracks[index]!} /></td>
             {used.map((at) => {
               const mine = units[index]![at]!;
               const moved = mine - units[0]![at]!;
@@ -51,7 +52,6 @@ export function Compare() {
                 </td>
               );
             })}
-            <td class="barcell"><UseBar uses={uses} units={units[index]!} total={longest * tracks[index]!} /></td>
           </tr>
         ))}
       </Table>

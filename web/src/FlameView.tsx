@@ -37,8 +37,8 @@ export function FlameView() {
   const drawn = graph.root.total / graph.unit;
   const ofPaths = useMemo(() => usesOfOwn(shown, counts, counted.value), [shown, counts]);
   const drawnUses = layout.boxes.flatMap(({ node }) => usesOfBox(shown, ofPaths, node) ?? []);
-  const uses = new Set(drawnUses.flatMap(({ use, or }) => (or ? [] : [use])));
-  const either = drawnUses.flatMap(({ use, or }) => (or ? [{ use, or }] : []))[0];
+  const uses = new Set(drawnUses.flatMap(({ use, either }) => (either ? [] : [use])));
+  const either = drawnUses.flatMap((one) => one.either ?? [])[0];
   const kinds = new Set(layout.boxes.flatMap(({ node }) => shown.frames[node.frame]?.kind ?? []));
   return (
     <section id="flame" aria-labelledby="flame-title">
@@ -90,7 +90,7 @@ export function FlameView() {
           {byUse
             ? "A box's colour says what its own cycles are for; what always calls something has none."
             : "Above a control block or a cell, that is overhead of that very box: ask first which of these are wide and bare."}
-          {byUse && hasSplits(shown) && ` What is striped is work or waiting: counters tell how much was which for each of the ${kindName(trackKind(shown))} as a whole (see the summary), not for a box.`}
+          {byUse && hasSplits(shown) && ` What is striped is work or waiting: counters tell how much was which, as wide as the stripes are, for each of the ${kindName(trackKind(shown))} as a whole (see the summary), not for a box.`}
         </p>
         <p>
           <b>Scaled</b>: three things at once get a third of a cycle each, so widths add up to the run. <b>Flat</b>:

@@ -86,7 +86,7 @@ export function SourceView() {
           them it was <b>not at work</b>: neither it nor what it called did any. Lines overlap (a block is active while what it
           contains is), so the column does not add up to the run.{" "}
           {shown.team && <>Each of the {number(shown.account.tracks.length)} {kindName(trackKind(shown))} counts for itself. </>}
-          {waits.length > 0 && <><b>Waiting</b> is what was waited for in a line; in several places at once each counts. It is not among those that are not at work: counters tell it apart. </>}
+          {waits.length > 0 && <><b>Waiting</b> is for what and how long the line waits; who waits in several places at once counts in each. Counters tell it apart from the line's work: it is not among what is not at work. </>}
           Press a line's number to highlight it in all views.
         </p>
       </Help>

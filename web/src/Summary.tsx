@@ -76,13 +76,13 @@ export function Summary() {
             const names = [one.instance, ...one.stack];
             const at = frame.positions[0];
             const use = shown.uses[one.use]!;
-            const or = use.work ? splitOf(shown, one.paths[0]!) : null;
+            const either = use.work ? splitOf(shown, one.paths[0]!) : null;
             const label = names.join(" › ");
             return (
               <tr class={focus.value?.label === label ? "pointed" : ""}>
                 <td class="n">{number(one.cycles)}</td>
                 <td class="n">{percent(one.cycles, hotAll)}</td>
-                <td class="whole"><i class="swatch" style={or ? fillEither(use, or) : fill(use)} />{or ? `${use.name} or waiting` : use.name}</td>
+                <td class="whole"><i class="swatch" style={either ? fillEither(either) : fill(use)} />{either ? `${use.name} or waiting` : use.name}</td>
                 <td class="place">{at && `${at.file}:${at.line}`}</td>
                 <td>
                   <button type="button" class="link" onClick={() => point(label, one.paths)}>
@@ -120,14 +120,16 @@ export function Summary() {
         </dl>
         {hasSplits(shown) && (
           <p>
-            Waiting is told apart from work by counters, for each of the {kindsOf(shown)} as a whole: a path cannot
-            say which of its cycles were which. Where they waited counts each place for itself; one of the {kindsOf(shown)} can
-            wait in several places at once, so these do not add up.
+            Counters tell waiting apart from work, for each of the {kindsOf(shown)} as a whole: which cycles of a path were
+            which, nobody knows.
           </p>
+        )}
+        {waits.length > 0 && (
+          <p>Each place of waiting counts for itself: who waits in several at once counts in each, so these do not add up.</p>
         )}
         <p>
           Ask first whether the useful share is small, then which loss is largest, then where: in the hottest
-          paths{waits.length > 0 ? " and the places where was waited" : ""}. Press a path to highlight it in all views.
+          paths{waits.length > 0 ? " and the places of waiting" : ""}. Press a path to highlight it in all views.
         </p>
       </Help>
     </section>

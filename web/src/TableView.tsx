@@ -120,11 +120,13 @@ export function TableView() {
       <Help>
         <p>
           One row for each, by instance: cycles in which it was active, how often it ran, and its shortest, longest and
-          average activation. A group or block whose shortest and longest activations are equal, and that is not static yet,
-          is marked: it could be made static, if nothing but chance keeps it equal. What never ran is listed with 0.
-          While cycles are selected on the timeline, cycles and share are of those. Where the design was synthesised, LUT,
-          FF, DSP and BRAM (in halves) are a cell's with all in it, a group's or block's with all cells that it uses, so
-          that shared ones count for each: look for what is large and has a small share.
+          average activation. What never ran is listed with 0. While cycles are selected on the timeline, cycles and share are of
+          those.{" "}
+          {rows.some((row) => row.useful) && "Useful is work, as a part of the cycles that it is accounted for. "}
+          {rows.some((row) => row.couldBeStatic) &&
+            "What could be static took equally long each time, if not by chance. "}
+          {rows.some((row) => row.area) &&
+            "LUT, FF, DSP and BRAM (in halves) are a cell's with all in it, a group's or block's with all cells that it uses, so that shared ones count for each: look for what is large and has a small share."}
         </p>
       </Help>
     </section>
