@@ -238,9 +238,9 @@ function waited(
   const intervals = series.intervals();
   const { start, end, value } = intervals;
   if (!value.length || end[value.length - 1] <= from || start[0] >= to) return { whole: 0, part: 0 };
-  // The first interval that ends after `from`, and the first that begins at `to` or later.
+  // The first interval that ends after `from`, and the first that begins after `to`.
   const first = firstAbove(end, from);
-  const last = firstAbove(start, to, true);
+  const last = firstAbove(start, to);
   let inside = first;
   let until = last;
   let part = 0;
@@ -258,13 +258,13 @@ function waited(
   return { whole: until > inside ? sums[until] - sums[inside] : 0, part };
 }
 
-/** The first place whose value is greater (or as great) as a limit. */
-function firstAbove(values: Float64Array, limit: number, equal = false): number {
+/** The first place whose value is greater than a limit. */
+function firstAbove(values: Float64Array, limit: number): number {
   let low = 0;
   let high = values.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (values[middle] > limit || (equal && values[middle] === limit)) high = middle;
+    if (values[middle] > limit) high = middle;
     else low = middle + 1;
   }
   return low;
