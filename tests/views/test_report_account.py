@@ -282,9 +282,13 @@ def test_different_units_side_by_side(show: Callable[..., Seen]) -> None:
     rows, switch = load(DATA / "rows.cyc"), switch_profile()
     seen = show(("rows", rows), ("switch", switch))
     table = seen.page.locator('[data-part="compare"]')
-    heads = [re.sub(r"\s+", " ", text).strip() for text in table.locator("th").all_inner_texts()]
+    heads = [
+        re.sub(r"\s+", " ", text).strip() for text in table.locator("thead th").all_inner_texts()
+    ]
     texts = table.locator("tbody tr").first.locator("td").all_inner_texts()
     assert len(heads) == 1 + len(texts)
+    uses = sorted({*account(rows).parts, *account(switch).parts}, key=lambda use: use.rank)
+    assert heads[4:] == [use_style(use).name for use in uses]
     expected: dict[str, Any] = {
         use_style(use).name: f"{n:,}" for use, n in account(rows).parts.items()
     }

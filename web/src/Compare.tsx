@@ -86,18 +86,11 @@ function Beside(props: { profile: Profile; index: number; share: number; byUse: 
   );
 }
 
-/** The uses of all profiles, each once, in the order of the lists that have it. */
+/** The uses of all profiles, each once, in the order of every list. */
 function usesOf(all: Profile[]): Use[] {
-  const found: Use[] = [];
-  for (const profile of all) {
-    let at = 0;
-    for (const use of profile.uses) {
-      const known = found.findIndex((one) => one.label === use.label);
-      if (known < 0) found.splice(at++, 0, use);
-      else at = known + 1;
-    }
-  }
-  return found;
+  const found = new Map(all.flatMap((profile) => profile.uses.map((use) => [use.label, use])));
+  const before = (a: Use, b: Use): number => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || (a.label < b.label ? -1 : 1);
+  return [...found.values()].sort(before);
 }
 
 function signed(value: number): string {

@@ -36,6 +36,8 @@ export interface Use {
   name: string;
   about: string;
   work: boolean;
+  /** Its place among others: by activity, then by cause. */
+  rank: [activity: number, cause: number];
   /** On a light page and on a dark one; text on it is white or black. */
   colour: string;
   onDark: string;

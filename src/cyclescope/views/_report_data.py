@@ -250,6 +250,7 @@ def _use(use: Use) -> dict[str, Any]:
         "name": _shown(style.name),
         "about": about_use(use),
         "work": use == WORK,
+        "rank": use.rank[:2],
         "colour": style.colour,
         "onDark": colour_on_dark(use),
         "whiteInk": style.dark,
