@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from cyclescope.analyse import WORK, account, uses_of_tracks
+from cyclescope.analyse import WORK, account, line_cycles, summarise, uses_of_tracks
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.model import (
     Access,
@@ -165,6 +165,7 @@ def test_the_page_has_the_summary_s_account(
     for view in ("#summary", "#timeline"):
         assert _legend(seen, view).items() >= {name: _colour(seen, name) for name in names}.items()
     _check_tracks(seen, profile)
+    _check_places(seen, profile)
     # A part of the run, and the rest of it, counted by the page itself.
     _check_parts(seen, profile)
     assert seen.quiet()
@@ -194,6 +195,25 @@ def _check_tracks(seen: Seen, profile: Profile) -> None:
     assert [row.locator("td").first.inner_text() for row in rows] == [
         f"{of[WORK]:,}" for of in useful
     ]
+
+
+def _check_places(seen: Seen, profile: Profile) -> None:
+    """The hottest paths, and the lines of the first file."""
+    rows = seen.page.locator('[data-part="hottest"] tbody tr').all()
+    hottest = summarise(profile, hottest=8).hottest
+    assert [row.locator("td").first.inner_text() for row in rows] == [
+        f"{path.cycles:,}" for path in hottest
+    ]
+    assert [row.locator("td").nth(4).inner_text() for row in rows] == [
+        " \u203a ".join((path.instance, *path.stack)) for path in hottest
+    ]
+    lines = line_cycles(profile)
+    for line in lines:
+        if line.file == lines[0].file and line.file:
+            cells = seen.page.locator(f"#source #line-{line.line} td").all_inner_texts()
+            assert cells[0] == f"{line.cycles:,}"
+            assert cells[1] == percent(line.share)
+            assert cells[2] == (f"{line.overhead:,}" if line.overhead else "")
 
 
 def _check_parts(seen: Seen, profile: Profile) -> None:

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { trackKind, unitsIn } from "./account.ts";
 import { type LineCycles, type Stall, lineCycles, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { counted, countedCycles, focus, point, profile, sourceFile, sourceLevel, weights } from "./state.ts";
+import { counted, focus, point, profile, sourceFile, sourceLevel, weights } from "./state.ts";
 import { type Head, Table } from "./Table.tsx";
 import { kindName, number, percent } from "./text.ts";
 
@@ -34,10 +34,8 @@ export function SourceView() {
   const waits = places.filter((one) => one.site?.file === file);
   const lines = merge(files.get(file) ?? [], text?.parts ?? [], waits);
   const all = unitsIn(shown, span);
-  // Of a team each counts; what waits is of the account in any case.
-  const total = shown.team ? all : countedCycles.value;
   const heads: Head[] = [
-    [shown.team ? shown.account.unit : "cycles", "n"], ["share", "n"], ["not at work", "n"],
+    [shown.account.unit, "n"], ["share", "n"], ["not at work", "n"],
     ...(waits.length ? [["waiting", "n"] satisfies Head] : []), ["line", "n"], ["text"],
   ];
   return (
@@ -62,10 +60,10 @@ export function SourceView() {
           return (
             <tr id={`line-${one.line}`} class={`${gap ? "gap " : ""}${here?.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}`}>
               <td class="n" data-line={one.line}>
-                {here && <span class="meter heat" style={{ width: `${(100 * here.active) / (total || 1)}%` }} />}
+                {here && <span class="meter heat" style={{ width: `${(100 * here.active) / (all || 1)}%` }} />}
                 {here && number(here.active)}
               </td>
-              <td class="n">{here && percent(here.active, total)}</td>
+              <td class="n">{here && percent(here.active, all)}</td>
               <td class="n">{here && here.active > here.useful ? number(here.active - here.useful) : ""}</td>
               {waits.length > 0 && <Waiting waits={one.waits} total={all} />}
               <td class="n">
@@ -85,7 +83,7 @@ export function SourceView() {
           Beside each line: the cycles in which something from this line was active, their share, and in how many of
           them it was <b>not at work</b>: neither it nor what it called did any. Lines overlap (a block is active while what it
           contains is), so the column does not add up to the run.{" "}
-          {shown.team && <>Each of the {number(shown.account.tracks.length)} {kindName(trackKind(shown))} counts for itself. </>}
+          {shown.account.tracks.length > 0 && <>Each of the {number(shown.account.tracks.length)} {kindName(trackKind(shown))} counts for itself. </>}
           {waits.length > 0 && <><b>Waiting</b> is for what and how long the line waits; who waits in several places at once counts in each. Counters tell it apart from the line's work: it is not among what is not at work. </>}
           Press a line's number to highlight it in all views.
         </p>

@@ -36,6 +36,8 @@ export interface Use {
   name: string;
   about: string;
   work: boolean;
+  /** What has it can be hot. */
+  hot: boolean;
   /** Its place among others: by activity, then by cause. */
   rank: [activity: number, cause: number];
   /** On a light page and on a dark one; text on it is white or black. */
@@ -204,7 +206,7 @@ export interface Profile {
   /** The use of each path as a leaf, and the track it is in (-1: none). */
   useOfPath: Numbers;
   trackOf: Int32Array;
-  /** Its tracks run one program: what lines and places count, they count for each. */
+  /** Its tracks run one program: hot places are those of all together. */
   team: boolean;
   rows: Row[];
   tables: Record<string, TableRow[]>;

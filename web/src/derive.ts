@@ -1,6 +1,6 @@
 /** What follows from trees and runs, for the whole run or for a part of it. */
 
-import type { ProgramSite, Profile, Series, Stretches } from "./data.ts";
+import type { Numbers, ProgramSite, Profile, Series, Stretches } from "./data.ts";
 import { kindName } from "./text.ts";
 
 /** Cycles from `from` up to, not including, `to`. */
@@ -243,7 +243,8 @@ export function hottest(profile: Profile, weights: Float64Array, span: Span, cou
       else for (let use = 0; use < width; use++) uses[of[path] * width + use] += inTrees[tree * width + use];
     }
   });
-  const ranked = [...own.keys()].filter((place) => own[place] > 0);
+  const hot = (place: number): boolean => profile.uses[profile.useOfPath[example[place]]].hot;
+  const ranked = [...own.keys()].filter((place) => own[place] > 0 && hot(place));
   ranked.sort((a, b) => own[b] - own[a] || a - b);
   return ranked.slice(0, count).map((place) => {
     const last = example[place];
@@ -309,7 +310,7 @@ export function stalls(profile: Profile, span: Span): Stall[] {
 /** What a span says of one line of a source text. */
 export interface LineCycles {
   line: number;
-  /** Cycles in which something from this line was active; of a team those of each track. */
+  /** Cycles in which something from this line was active; of tracks those of each. */
   active: number;
   /** Of these, those in which it, or something that it called, did work. */
   useful: number;
@@ -339,7 +340,7 @@ export function lineCycles(
   });
   const of = Int32Array.from(profile.frame, (frame) => ofFrame[frame]);
   of.forEach((line, path) => line >= 0 && lines[line].paths.push(path));
-  if (profile.team) teamLines(profile, weights, of, lines);
+  if (profile.account.ofTrees) trackLines(profile, profile.account.ofTrees, weights, of, lines);
   else plainLines(profile, weights, of, lines);
   const files = new Map<string, LineCycles[]>();
   for (const line of lines) files.set(line.file, [...(files.get(line.file) ?? []), line]);
@@ -348,11 +349,10 @@ export function lineCycles(
 }
 
 /** Each track counts for itself, and what it is at as a leaf is useful or not. */
-function teamLines(
-  profile: Profile, weights: Float64Array, of: Int32Array, lines: LineCycles[],
+function trackLines(
+  profile: Profile, ofTrees: Numbers, weights: Float64Array, of: Int32Array, lines: LineCycles[],
 ): void {
-  const tracks = Math.max(profile.account.tracks.length, 1);
-  const { ofTrees } = profile.account;
+  const tracks = profile.account.tracks.length;
   // For each line and track the tree in which it was seen last: a line counts once for each.
   const seen = new Int32Array(lines.length * tracks).fill(-1);
   weights.forEach((cycles, tree) => {
@@ -361,7 +361,7 @@ function teamLines(
       if (seen[line * tracks + track] === tree) return;
       seen[line * tracks + track] = tree;
       lines[line].active += cycles;
-      if (profile.uses[ofTrees![tree * tracks + track]].work) lines[line].useful += cycles;
+      if (profile.uses[ofTrees[tree * tracks + track]].work) lines[line].useful += cycles;
     };
     for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
       const path = profile.treePath[at];

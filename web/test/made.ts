@@ -15,7 +15,7 @@ const KINDS = ["control", "group", "primitive"];
 const WORKING = ["group", "primitive"];
 
 export function use(label: string): Use {
-  return { label, name: label, about: "", work: label === "work", rank: [0, 0], colour: "#123456", onDark: "#123456", whiteInk: false };
+  return { label, name: label, about: "", work: label === "work", hot: true, rank: [0, 0], colour: "#123456", onDark: "#123456", whiteInk: false };
 }
 
 export function frame(name: string, kind = "group", generated = false): Frame {

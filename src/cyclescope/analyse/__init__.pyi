@@ -25,7 +25,7 @@ from ._places import places
 from ._query import QUERY_TABLES, Answer, query, query_parquet
 from ._source_levels import at_level, levels, located
 from ._steps import Moves, moves
-from ._summary import HotPath, Summary, summarise
+from ._summary import HotPath, Summary, is_hot, summarise
 from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
 from ._track_stacks import TrackUnits, track_units
@@ -77,6 +77,7 @@ __all__ = [
     "climb",
     "climb_calyx",
     "diff",
+    "is_hot",
     "levels",
     "line_cycles",
     "located",

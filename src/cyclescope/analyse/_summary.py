@@ -21,10 +21,12 @@ from cyclescope.model import (
     tree_cycles,
 )
 
-__all__ = ["HotPath", "Summary", "summarise"]
+__all__ = ["HotPath", "Summary", "is_hot", "summarise"]
 
 
-_OPERAND = Use(Activity.WAITING, Cause.OPERAND.value)
+def is_hot(use: Use) -> bool:
+    """Whether a path of that use can be a hot one: who computes an operand, not who waits for it."""
+    return use != Use(Activity.WAITING, Cause.OPERAND.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ def summarise(profile: Profile, *, hottest: int = 10) -> Summary:
     place_of = places(profile, as_team=threads is not None)
     own = _own_cycles(profile, place_of, each=threads is not None)
     for path, use in enumerate(uses_of_paths(profile)):
-        if use == _OPERAND:
-            own[place_of[path]] = 0  # who computes the operand is hot, not who waits for it
+        if not is_hot(use):
+            own[place_of[path]] = 0
     whole = profile.cycles * (1 if threads is None else len(threads.members))
     example: dict[int, int] = {}
     heads: dict[int, set[str]] = {}

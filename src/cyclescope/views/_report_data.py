@@ -22,6 +22,7 @@ from cyclescope.analyse import (
     account,
     advise,
     area_table,
+    is_hot,
     levels,
     table,
     team,
@@ -233,7 +234,7 @@ def _account(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str,
             "units": arrays.add(columns.reshape(-1)),
         },
         "useOfPath": arrays.add(_numbers(number[use] for use in uses_of_paths(profile))),
-        # Lines and places count each thread of a team for itself.
+        # Hot places are those of all threads of a team together.
         "team": bool(whole.tracks) and team(profile) is not None,
     }
     if whole.tracks:
@@ -250,6 +251,7 @@ def _use(use: Use) -> dict[str, Any]:
         "name": _shown(style.name),
         "about": about_use(use),
         "work": use == WORK,
+        "hot": is_hot(use),
         "rank": use.rank[:2],
         "colour": style.colour,
         "onDark": colour_on_dark(use),
