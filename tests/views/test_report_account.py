@@ -205,15 +205,18 @@ def _check_places(seen: Seen, profile: Profile) -> None:
         f"{path.cycles:,}" for path in hottest
     ]
     assert [row.locator("td").nth(4).inner_text() for row in rows] == [
-        " \u203a ".join((path.instance, *path.stack)) for path in hottest
+        " \u203a ".join(filter(None, (path.instance, *path.stack))) for path in hottest
     ]
     lines = line_cycles(profile)
     for line in lines:
         if line.file == lines[0].file and line.file:
             cells = seen.page.locator(f"#source #line-{line.line} td").all_inner_texts()
-            assert cells[0] == f"{line.cycles:,}"
-            assert cells[1] == percent(line.share)
+            # A line in which there is waiting only has no cycles of its own.
+            assert cells[0] == (f"{line.cycles:,}" if line.cycles or not line.waiting else "")
+            assert cells[1] == (percent(line.share) if cells[0] else "")
             assert cells[2] == (f"{line.overhead:,}" if line.overhead else "")
+            waits = [text.split()[0] for text in cells[3].split("\n")] if line.waiting else []
+            assert sum(map(whole, waits)) == line.waiting
 
 
 def _check_parts(seen: Seen, profile: Profile) -> None:

@@ -73,7 +73,7 @@ export function Summary() {
           heads={[["cycles", "n"], ["share", "n"], ["what for"], ["line"], ["path"]]}>
           {hot.map((one) => {
             const frame = shown.frames[one.frame]!;
-            const names = [one.instance, ...one.stack];
+            const names = [one.instance, ...one.stack].filter((name) => name);
             const at = frame.positions[0];
             const use = shown.uses[one.use]!;
             const either = use.work ? splitOf(shown, one.paths[0]!) : null;
@@ -173,7 +173,7 @@ function MostLost(props: { hot: Hot[]; shown: Profile; all: number }) {
   const name = most.stack[most.stack.length - 1] ?? most.instance;
   return (
     <p class="first">
-      Most in one place: <b>{name}</b>{most.stack.length > 0 && ` in ${most.instance}`}
+      Most in one place: <b>{name}</b>{most.stack.length > 0 && most.instance && ` in ${most.instance}`}
       {at && <Place site={{ label: "", ...at }} before=", " />}, {number(most.lost)} {shown.team ? shown.account.unit : "cycles"}{" "}
       ({percent(most.lost, all)}).
     </p>

@@ -205,8 +205,9 @@ export function places(profile: Profile): { of: Int32Array; example: number[] } 
     const above = profile.parent[path];
     const { kind, track } = profile.frames[profile.frame[path]];
     const starts = above < 0 || kind === "cell";
-    const frame = profile.team && track ? "team" : profile.frame[path];
-    const key = `${starts ? `i${profile.instance[path]}` : of[above]} ${frame}`;
+    const key = profile.team && track
+      ? `team ${above}`
+      : `${starts ? `i${profile.instance[path]}` : of[above]} ${profile.frame[path]}`;
     let place = known.get(key);
     if (place === undefined) {
       known.set(key, (place = example.length));
@@ -215,6 +216,12 @@ export function places(profile: Profile): { of: Int32Array; example: number[] } 
     of[path] = place;
   }
   return { of, example };
+}
+
+function rootOf(profile: Profile, path: number): number {
+  let root = path;
+  while (profile.parent[root] >= 0) root = profile.parent[root];
+  return root;
 }
 
 /**
@@ -248,15 +255,19 @@ export function hottest(profile: Profile, weights: Float64Array, span: Span, cou
   ranked.sort((a, b) => own[b] - own[a] || a - b);
   return ranked.slice(0, count).map((place) => {
     const last = example[place];
-    const stack: string[] = [];
-    let at = last;
-    for (; at >= 0; at = profile.parent[at]) {
-      const frame = profile.frames[profile.frame[at]];
-      if (frame.kind === "cell") break;
-      stack.unshift(profile.team && frame.track ? kindName(frame.kind) : frame.name);
-    }
     const paths = [...of.keys()].filter((path) => of[path] === place);
-    const instance = profile.instances[profile.instance[at >= 0 ? at : last]];
+    const stack: string[] = [];
+    let root = last;
+    for (let at = last; at >= 0; at = profile.parent[at]) {
+      const frame = profile.frames[profile.frame[at]];
+      root = at;
+      if (frame.kind === "cell" && !profile.team) break;
+      if (frame.kind !== "cell" && !(profile.team && frame.track)) stack.unshift(frame.name);
+    }
+    const heads = new Set(profile.team ? paths.map((path) => rootOf(profile, path)) : []);
+    const instance = heads.size > 1
+      ? kindName(profile.frames[profile.frame[root]].kind)
+      : profile.instances[profile.instance[profile.team ? root : last]];
     const mine = uses.subarray(place * width, (place + 1) * width);
     const lost = mine.reduce((sum, cycles, use) => (profile.uses[use].work ? sum : sum + cycles), 0);
     const use = mainUse(profile, profile.useOfPath[last], mine);

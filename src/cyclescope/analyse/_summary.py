@@ -25,7 +25,7 @@ __all__ = ["HotPath", "Summary", "is_hot", "summarise"]
 
 
 def is_hot(use: Use) -> bool:
-    """Whether a path of that use can be a hot one: who computes an operand, not who waits for it."""
+    """Whether a path of that use can be hot: who computes an operand is, not who waits for it."""
     return use != Use(Activity.WAITING, Cause.OPERAND.value)
 
 
