@@ -90,7 +90,8 @@ def _divided(
         return []
     left = np.stack([_cycles_between(profile, leaf == path, bounds) for path in worked.tolist()])
     result = []
-    for series in waiting:
+    # Short intervals know more: they choose first.
+    for series in sorted(waiting, key=lambda s: (s.end - s.start).mean() if len(s) else 0):
         first = np.searchsorted(bounds, series.start)
         last = np.searchsorted(bounds, series.end)
         # The interval of the counter in which each piece between two bounds lies; -1 for none.
@@ -98,6 +99,10 @@ def _divided(
         for number, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
             owner[begin:end] = number
         taken = _shared(left, owner, series.value)
+        # Where intervals overlap others in part, what is left of theirs may be too little.
+        over = int(series.value.sum()) - int(taken.sum())
+        if over:
+            taken += _shared(left - taken, np.zeros_like(owner), np.array([over]))
         left -= taken
         use = Use(Activity.WAITING, str(series.cause))
         result.append((use, taken.sum(axis=1)))
@@ -127,6 +132,8 @@ def _shared(left: Ints, owner: Ints, value: Ints) -> Ints:
         Whole numbers of the shape of `left`, none larger than it. In an interval they sum to its
         value, by the method of the largest remainder.
     """
+    if not len(value):
+        return np.zeros_like(left)
     cells = np.broadcast_to(owner, left.shape).reshape(-1)
     rest = np.where(cells >= 0, left.reshape(-1), 0)
     cells = np.maximum(cells, 0)
