@@ -130,7 +130,7 @@ def test_a_recurrence_is_interleaved(tmp_path: Path) -> None:
     slow, fast = (bounded(tmp_path, "k", loops) for loops in (BY_ROWS, BY_COLUMNS))
     advice = first(slow)
     assert advice.rule.name == "late-operand"
-    assert "its own result" in advice.sites[0].evidence
+    assert "its own result" in advice.places[0].evidence
     saved = slow.cycles - fast.cycles
     assert saved > slow.cycles / 2
     assert advice.at_least <= saved <= advice.at_most
@@ -180,7 +180,7 @@ def test_bounds_are_in_order_and_within_the_run(profile: Profile) -> None:
     found = advise(profile)
     for advice in found:
         assert 0 <= advice.at_least <= advice.saving <= advice.at_most <= profile.cycles
-        for site in advice.sites:
+        for site in advice.places:
             assert 0 <= site.at_least <= site.saving <= site.at_most
             assert "\n" not in site.evidence or any("\n" in f.name for f in profile.catalog)
             if site.cycles is not None:
@@ -245,8 +245,8 @@ def test_a_profiling_units_trace_is_advised_as_a_profile_with_loops(version: str
     found, expected = said(unit), said(full)
     assert list(found) == list(expected)
     for name, advice in found.items():
-        places = [(site.name, site.position) for site in advice.sites]
-        assert places == [(site.name, site.position) for site in expected[name].sites]
+        places = [(site.name, site.position) for site in advice.places]
+        assert places == [(site.name, site.position) for site in expected[name].places]
         assert advice.saving == pytest.approx(expected[name].saving, rel=0.02)
 
 
@@ -258,7 +258,7 @@ def test_phases_of_a_units_trace_take_turns_where_the_text_says_so() -> None:
     saved = slow.cycles - fast.cycles
     assert advice.at_least <= saved <= advice.at_most
     assert saved / 2 <= advice.saving <= saved * 2
-    assert "line 22 reads A_local, B_local, which line 18 fills" in advice.sites[0].evidence
+    assert "line 22 reads A_local, B_local, which line 18 fills" in advice.places[0].evidence
     assert not advise(fast)
     for other in ("unit-1-naive", "unit-3-vectors"):
         assert "double-buffering" not in said(recorded(other))
@@ -309,7 +309,7 @@ def test_shares_of_unequal_size() -> None:
     assert saved > slow.cycles / 3
     assert advice.at_least <= saved <= advice.at_most
     assert advice.saving == pytest.approx(saved, rel=0.2)
-    assert "thread 7 has work" in advice.sites[0].evidence
+    assert "thread 7 has work" in advice.places[0].evidence
     assert "imbalance" not in said(fast)
 
 
@@ -341,7 +341,7 @@ def test_a_section_at_the_end_is_no_matter() -> None:
 def test_a_section_of_which_nobody_counted_the_place() -> None:
     advice = said(replace(sections(20), series=()))["critical-section"]
     assert advice.saving == 40 * 4
-    assert advice.sites[0].name == "critical sections"
+    assert advice.places[0].name == "critical sections"
     assert advice.at_most == sections(20).cycles
 
 
@@ -371,7 +371,7 @@ def copies(together: bool) -> Profile:
 def test_blocks_that_are_brought_in_while_nothing_computes() -> None:
     advice = said(copies(together=False))["double-buffering"]
     assert advice.saving == 80
-    assert "0 of these at once" in advice.sites[0].evidence
+    assert "0 of these at once" in advice.places[0].evidence
     assert "double-buffering" not in said(copies(together=True))
 
 

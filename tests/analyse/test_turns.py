@@ -51,7 +51,7 @@ def found(text: str, waits: list[str], **counts: int) -> list[tuple[int, int, in
         (site.position.line if site.position else 0, site.saving, site.at_most)
         for advice in advise(trace(text, waits, **counts))
         if advice.rule.name == "double-buffering"
-        for site in advice.sites
+        for site in advice.places
     ]
 
 

@@ -94,8 +94,8 @@ def test_the_block_holds_the_advice() -> None:
     assert packed["more"] == [0, 0]
     (site,) = packed["sites"]
     assert (site["name"], site["place"]) == ("par L31", ["switch.futil", 31])
-    assert site["evidence"] == finding.sites[0].evidence
-    assert tuple(site["cycles"]) == finding.sites[0].cycles
+    assert site["evidence"] == finding.places[0].evidence
+    assert tuple(site["cycles"]) == finding.places[0].cycles
     assert Block(pack(profile.with_meta(source="traces"))).head["advice"] == []
 
 

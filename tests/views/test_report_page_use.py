@@ -139,7 +139,7 @@ def test_advice_leads_to_what_it_speaks_of(show: Callable[..., Seen]) -> None:
     shown = advice.inner_text()
     for words in ("about 3 cycles (33.3 %), between 2 and 4", finding.rule.change, "par-switch"):
         assert words in shown
-    (site,) = finding.sites
+    (site,) = finding.places
     assert site.evidence in shown
     advice.get_by_role("button", name="par L31").click()
     assert seen.text("chosen").startswith("highlighted: par L31")

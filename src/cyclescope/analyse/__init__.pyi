@@ -29,7 +29,7 @@ from ._summary import HotPath, Summary, is_hot, summarise
 from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
 from ._track_stacks import TrackUnits, track_units
-from .rules import RULES, Advice, Rule, Site, advise
+from .rules import RULES, Advice, Place, Rule, advise
 
 __all__ = [
     "BLOCK_COST",
@@ -51,12 +51,12 @@ __all__ = [
     "Line",
     "Member",
     "Moves",
+    "Place",
     "Roof",
     "Row",
     "Rule",
     "Rung",
     "SameResults",
-    "Site",
     "Spot",
     "Summary",
     "Team",

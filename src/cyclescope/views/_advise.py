@@ -13,7 +13,7 @@ from cyclescope.views._text import clip, markdown_cell, number, percent, place, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.analyse import Advice, Site
+    from cyclescope.analyse import Advice, Place
     from cyclescope.model import Profile
 
 __all__ = ["advice_json", "advice_markdown", "advice_text"]
@@ -46,16 +46,16 @@ def advice_text(
         lines += _folded("change", rule.change)
         lines += _folded("check", rule.verify)
         lines += _folded("see", rule.reference)
-        for site in finding.sites[:sites]:
+        for site in finding.places[:sites]:
             lines += ["", f"   {_where(site)}"]
-            if len(finding.sites) > 1:
+            if len(finding.places) > 1:
                 lines.append(f"      {_bounded(site)}")
             lines += textwrap.wrap(
                 visible(site.evidence), _WIDTH, initial_indent="      ", subsequent_indent="      "
             )
             if site.cycles is not None:
                 lines.append(f"      look: {_look(site.cycles, file)}")
-        rest = finding.sites[sites:]
+        rest = finding.places[sites:]
         if rest:
             more = sum(site.saving for site in rest)
             lines += ["", f"   and {number(len(rest))} more places: about {number(more)} cycles"]
@@ -89,7 +89,7 @@ def advice_markdown(
             f"   | {number(site.saving)} | {number(site.at_least)} to {number(site.at_most)} "
             f"| {markdown_cell(_where(site))} | {markdown_cell(site.evidence)} "
             f"| {markdown_cell(_look(site.cycles, file)) if site.cycles else ''} |"
-            for site in finding.sites[:sites]
+            for site in finding.places[:sites]
         ]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
@@ -134,7 +134,7 @@ def _record(finding: Advice) -> dict[str, Any]:
                 "at_most": site.at_most,
                 "cycles": list(site.cycles) if site.cycles else None,
             }
-            for site in finding.sites
+            for site in finding.places
         ],
     }
 
@@ -144,13 +144,13 @@ def _saving(finding: Advice, cycles: int) -> str:
     return _bounded(finding, share)
 
 
-def _bounded(what: Advice | Site, share: str = "") -> str:
+def _bounded(what: Advice | Place, share: str = "") -> str:
     between = f"between {number(what.at_least)} and {number(what.at_most)}"
     cycles = "cycle" if what.saving == 1 else "cycles"
     return f"saves about {number(what.saving)} {cycles}{share}, {between}"
 
 
-def _where(site: Site) -> str:
+def _where(site: Place) -> str:
     name = clip(visible(site.name), _NAME)
     inside = f" in {clip(visible(site.component), _NAME)}" if site.component else ""
     return f"{place(site.position, _PLACE)}  {name}{inside}".strip()

@@ -40,7 +40,7 @@ from cyclescope.views._uses import about_use, colour_on_dark, use_style
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cyclescope.analyse import Advice, Row, Site, Use, UsesOfTracks
+    from cyclescope.analyse import Advice, Place, Row, Use, UsesOfTracks
     from cyclescope.model import Bank, Frame
     from cyclescope.model import Site as ProgramSite
 
@@ -192,8 +192,8 @@ def _kinds(profile: Profile) -> list[Kind | str]:
 
 
 def _finding(finding: Advice) -> dict[str, Any]:
-    rule, shown = finding.rule, finding.sites[:_SITES]
-    rest = finding.sites[_SITES:]
+    rule, shown = finding.rule, finding.places[:_SITES]
+    rest = finding.places[_SITES:]
     return {
         "title": rule.title,
         "rule": rule.name,
@@ -212,7 +212,7 @@ def _finding(finding: Advice) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bounds(what: Advice | Site) -> tuple[int, int, int]:
+def _bounds(what: Advice | Place) -> tuple[int, int, int]:
     return what.saving, what.at_least, what.at_most
 
 
@@ -382,7 +382,7 @@ def _sources(profile: Profile, embed: str, advice: Sequence[Advice]) -> list[dic
         for position in frame.positions:
             named.setdefault(position.file, set()).add(position.line)
     for finding in advice:
-        for at in (site.position for site in finding.sites if site.position is not None):
+        for at in (site.position for site in finding.places if site.position is not None):
             named.setdefault(at.file, set()).add(at.line)
     for one in profile.series:
         if one.site >= 0 and (where := profile.sites[one.site].position) is not None:

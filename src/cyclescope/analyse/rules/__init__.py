@@ -22,14 +22,14 @@ from cyclescope.analyse.rules import (
     _while_with,
 )
 from cyclescope.analyse.rules._facts import Facts
-from cyclescope.analyse.rules._rule import Advice, Rule, Site
+from cyclescope.analyse.rules._rule import Advice, Place, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cyclescope.model import Profile
 
-__all__ = ["RULES", "Advice", "Facts", "Rule", "Site", "advise"]
+__all__ = ["RULES", "Advice", "Facts", "Place", "Rule", "advise"]
 
 RULES: tuple[Rule, ...] = (
     _par_switch.RULE,
@@ -58,8 +58,8 @@ def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...
     for rule in rules:
         if profile.meta.source not in rule.sources:
             continue
-        sites = [site for site in rule.find(facts) if site.saving > 0]
-        if sites:
-            sites.sort(key=lambda site: -site.saving)
-            found.append(Advice(rule, tuple(sites), profile.cycles))
+        places = [place for place in rule.find(facts) if place.saving > 0]
+        if places:
+            places.sort(key=lambda place: -place.saving)
+            found.append(Advice(rule, tuple(places), profile.cycles))
     return tuple(sorted(found, key=lambda advice: -advice.saving))

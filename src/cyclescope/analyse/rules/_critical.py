@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._rule import Rule, Site, counted
+from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.analyse.rules._threads import Threads
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _LEAST = 0.02  # of the threads' time: below, there is nothing to gain
 _OFTEN = 3  # times: a section or two at the end are how private results come together
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     cycles = facts.profile.cycles
     spinning, critical = threads.state("spinning"), threads.state("critical")
@@ -39,12 +39,12 @@ def _find(facts: Facts) -> Iterable[Site]:
     saving = sum(lost) // threads.count
     if not locks:
         # Nobody ever waited for the lock, or where was not counted.
-        yield threads.site("critical sections", None, said, saving, min(most + 1, cycles))
+        yield threads.place("critical sections", None, said, saving, min(most + 1, cycles))
         return
     together = sum(wait.cycles for wait in locks)
     for wait in locks:
         share = wait.cycles / together
-        yield threads.site(
+        yield threads.place(
             f"critical section, line {wait.line}",
             wait.line,
             evidence=f"{said}; {wait.cycles:,} of the waiting is here",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse.rules._rule import Rule, Site
+from cyclescope.analyse.rules._rule import Place, Rule
 from cyclescope.analyse.rules._threads import Threads
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _WINDOWS = 64  # of the run, for rates
 _LEAST = 0.1  # of the run: below, other things matter more
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     cycles = facts.profile.cycles
     if threads.count < 2:
@@ -32,7 +32,7 @@ def _find(facts: Facts) -> Iterable[Site]:
     if saving < _LEAST * cycles:
         return
     most, least = worked.index(max(worked)), worked.index(min(worked))
-    yield threads.site(
+    yield threads.place(
         f"shares of {threads.count} threads",
         None,
         evidence=(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cyclescope.analyse.rules._rule import Rule, Site
+from cyclescope.analyse.rules._rule import Place, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ class _Process(NamedTuple):
     ready: Ints  # from when each firing's result can be read
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     meta = facts.profile.meta
     if meta.options.get("estimate") != "absolute" or meta.options.get("read latency", "1") != "1":
         return
@@ -42,9 +42,9 @@ def _find(facts: Facts) -> Iterable[Site]:
     ends = [np.unique(process.ready) for process in processes]
     spare = _spare(facts)
     for process in processes:
-        site = _site(facts, process, processes, ends, spare)
-        if site is not None:
-            yield site
+        place = _place(facts, process, processes, ends, spare)
+        if place is not None:
+            yield place
 
 
 def _processes(facts: Facts) -> Iterable[_Process]:
@@ -76,9 +76,9 @@ def _spare(facts: Facts) -> int:
         return facts.profile.cycles
 
 
-def _site(
+def _place(
     facts: Facts, process: _Process, processes: list[_Process], ends: list[Ints], spare: int
-) -> Site | None:
+) -> Place | None:
     gaps = np.diff(process.start)
     if not len(gaps):
         return None
@@ -104,7 +104,7 @@ def _site(
         "interchange loops so that another element's turn comes in between, or keep partial "
         "results" if itself else "start the writer earlier: reorder or fuse the loops"
     )  # fmt: skip
-    return Site.at(
+    return Place.at(
         frame,
         evidence=(
             f"{len(process.start):,} firings could start every "

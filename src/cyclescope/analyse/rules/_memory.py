@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._rule import Rule, Site
+from cyclescope.analyse.rules._rule import Place, Rule
 from cyclescope.analyse.rules._threads import Loop, Threads, Wait, accesses, terms
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _saved(threads: Threads, loop: Loop) -> int:
     return int(min(here, sum(threads.stalled())) / threads.count * (1 - 1 / _WIDTH))
 
 
-def _narrow(facts: Facts) -> Iterable[Site]:
+def _narrow(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     requests = threads.total("memory requests")
     moved = sum(threads.counter("bytes read")) + sum(threads.counter("bytes written"))
@@ -59,7 +59,7 @@ def _narrow(facts: Facts) -> Iterable[Site]:
         text = threads.text(wait.line)
         if loop is None or not _consecutive(text, wait.array, loop.variable):
             continue
-        yield threads.site(
+        yield threads.place(
             f"load of {wait.array}, line {wait.line}",
             wait.line,
             evidence=(
@@ -99,7 +99,7 @@ def _adds(sum_: str, variable: str) -> bool:
     return False
 
 
-def _again(facts: Facts) -> Iterable[Site]:
+def _again(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     moved = sum(threads.counter("bytes read"))
     work = sum(threads.counter("floating-point operations"))
@@ -117,7 +117,7 @@ def _again(facts: Facts) -> Iterable[Site]:
         if not unused:
             continue
         outer = unused[-1]
-        yield threads.site(
+        yield threads.place(
             f"load of {wait.array}, line {wait.line}",
             wait.line,
             evidence=(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse.rules._rule import Rule, Site, counted
+from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
 if TYPE_CHECKING:
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["RULE"]
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     for frame, paths in facts.blocks("par"):
         if frame.static:
             continue  # as long as its longest arm whatever happens, and nested ifs would be too
         arms = {facts.frame[child] for path in paths for child in facts.children[path]}
         frames = [facts.profile.catalog[arm] for arm in arms]
         if len(arms) > 1 and all(f.detail == "if" for f in frames):
-            site = _site(facts, frame, paths, len(arms))
-            if site is not None:
-                yield site
+            place = _place(facts, frame, paths, len(arms))
+            if place is not None:
+                yield place
 
 
-def _site(facts: Facts, frame: Frame, paths: list[int], arms: int) -> Site | None:
+def _place(facts: Facts, frame: Frame, paths: list[int], arms: int) -> Place | None:
     if not all(_exclusive(facts, path) for path in paths):
         return None
     times = facts.times(paths)
@@ -54,7 +54,7 @@ def _site(facts: Facts, frame: Frame, paths: list[int], arms: int) -> Site | Non
     at_least = max(saving - times, 0)
     if conditions or any(map(facts.hidden, paths)):
         at_least = 0
-    return Site.at(
+    return Place.at(
         frame,
         evidence=(
             f"{counted(times, 'activation')}, {arms} arms seen, never more than one with work; "

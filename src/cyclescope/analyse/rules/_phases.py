@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse.rules._rule import Rule, Site
+from cyclescope.analyse.rules._rule import Place, Rule
 from cyclescope.analyse.rules._threads import Threads, Wait
 from cyclescope.analyse.rules._turns import roles, turns
 
@@ -21,7 +21,7 @@ __all__ = ["RULE"]
 _LEAST = 0.1  # of the run: below, the phases overlap enough
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     siblings: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for loop in threads.loops.values():
@@ -37,11 +37,11 @@ def _find(facts: Facts) -> Iterable[Site]:
         if not loading or not computing:
             continue
         if threads.is_timed:
-            site = _site(facts, threads, around[-1], loading, computing)
+            place = _place(facts, threads, around[-1], loading, computing)
         else:
-            site = _of_text(facts, threads, around[-1], loading, computing, waits)
-        if site is not None:
-            yield site
+            place = _of_text(facts, threads, around[-1], loading, computing, waits)
+        if place is not None:
+            yield place
     if threads.is_timed:
         yield from _copies(facts, threads, siblings, loads)
 
@@ -53,7 +53,7 @@ def _of_text(
     loading: list[int],
     computing: list[int],
     waits: list[Wait],
-) -> Site | None:
+) -> Place | None:
     """Phases of which the text says that they take turns, and the counters what they cost.
 
     What a thread does while it doesn't wait is at most what could be hidden behind its waiting.
@@ -69,7 +69,7 @@ def _of_text(
         return None
     stalled, running = (sum(part) for part in zip(*pairs, strict=True))
     arrays = sorted({name for names in buffers.values() for name in names})
-    return threads.site(
+    return threads.place(
         f"loop, line {outer}",
         outer,
         evidence=(
@@ -88,7 +88,7 @@ def _copies(
     threads: Threads,
     siblings: dict[tuple[int, ...], list[int]],
     loads: dict[int, bool],
-) -> Iterable[Site]:
+) -> Iterable[Place]:
     """Blocks that the preloader brings in while nothing computes."""
     copied: dict[tuple[int, ...], list[Wait]] = defaultdict(list)
     for wait in threads.waits:
@@ -107,7 +107,7 @@ def _copies(
         saving = min(copying - together, sum(work)) // max(threads.count, 1)
         if saving < _LEAST * facts.profile.cycles:
             continue
-        yield threads.site(
+        yield threads.place(
             f"loop, line {around[-1]}",
             around[-1],
             evidence=(
@@ -130,9 +130,9 @@ def _cycles(threads: Threads, lines: list[int]) -> list[int]:
     ]
 
 
-def _site(
+def _place(
     facts: Facts, threads: Threads, outer: int, loading: list[int], computing: list[int]
-) -> Site | None:
+) -> Place | None:
     loads = [threads.inside(line) for line in loading]
     works = [threads.inside(line) for line in computing]
     alone = []
@@ -148,7 +148,7 @@ def _site(
     if saving < _LEAST * facts.profile.cycles:
         return None
     where = ", ".join(str(line) for line in computing)
-    return threads.site(
+    return threads.place(
         f"loop, line {outer}",
         outer,
         evidence=(

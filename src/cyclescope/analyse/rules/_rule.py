@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cyclescope.analyse.rules._facts import Facts
     from cyclescope.model import Frame, Position
 
-__all__ = ["Advice", "Rule", "Site", "counted"]
+__all__ = ["Advice", "Place", "Rule", "counted"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -20,7 +20,7 @@ def counted(number: int, noun: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Place:
     """A place of the program at which a rule has something to say.
 
     Attributes:
@@ -51,8 +51,8 @@ class Site:
         at_least: int,
         at_most: int,
         cycles: tuple[int, int] | None,
-    ) -> Site:
-        """A site that is a frame."""
+    ) -> Place:
+        """A place that is a frame."""
         position = frame.positions[0] if frame.positions else None
         return cls(
             frame.name, frame.component, position, evidence, saving, at_least, at_most, cycles
@@ -80,7 +80,7 @@ class Rule:
     change: str
     verify: str
     sources: frozenset[str]
-    find: Callable[[Facts], Iterable[Site]]
+    find: Callable[[Facts], Iterable[Place]]
     additive: bool = True
 
 
@@ -89,22 +89,22 @@ class Advice:
     """What a rule found in a profile: its places, most cycles first."""
 
     rule: Rule
-    sites: tuple[Site, ...]
+    places: tuple[Place, ...]
     total: int
 
     @property
     def saving(self) -> int:
         """Estimated cycles that the change saves at all places together."""
-        every = [site.saving for site in self.sites]
+        every = [place.saving for place in self.places]
         return min(sum(every) if self.rule.additive else max(every), self.total)
 
     @property
     def at_least(self) -> int:
         """The lower end of the bound."""
-        every = [site.at_least for site in self.sites]
+        every = [place.at_least for place in self.places]
         return min(sum(every) if self.rule.additive else max(every), self.total)
 
     @property
     def at_most(self) -> int:
         """The upper end of the bound; never more than the run has."""
-        return min(sum(site.at_most for site in self.sites), self.total)
+        return min(sum(place.at_most for place in self.places), self.total)

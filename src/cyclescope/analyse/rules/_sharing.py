@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules._dependences import chain, interchangeable, uses_of
-from cyclescope.analyse.rules._rule import Rule, Site, counted
+from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
 if TYPE_CHECKING:
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["RULE"]
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     options = facts.profile.meta.options
     if "cell-share" in options.get("disable", "").split(","):
         return
     for frame, paths in facts.blocks("seq"):
-        site = _site(facts, frame, paths)
-        if site is not None:
-            yield site
+        place = _place(facts, frame, paths)
+        if place is not None:
+            yield place
 
 
-def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
+def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
     saving = at_most = 0
     apart: list[str] = []
     for path in paths:
@@ -62,7 +62,7 @@ def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
         return None
     shown = list(dict.fromkeys(apart))
     more = f" and {len(shown) - 6} more" if len(shown) > 6 else ""
-    return Site.at(
+    return Place.at(
         frame,
         evidence=(
             f"{facts.lengths(paths)[1]:,} cycles each time "

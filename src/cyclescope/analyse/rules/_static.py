@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cyclescope.analyse._account import account
 from cyclescope.analyse.rules._dependences import chain, uses_of
-from cyclescope.analyse.rules._rule import Rule, Site, counted
+from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
 if TYPE_CHECKING:
@@ -27,24 +27,24 @@ class _Fixed(NamedTuple):
     cycles: int
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     found = []
     for frame, paths in facts.blocks("seq"):
         if not frame.static:
-            site = _site(facts, frame, paths)
-            if site is not None:
-                found.append((site, any(map(facts.hidden, paths))))
+            place = _place(facts, frame, paths)
+            if place is not None:
+                found.append((place, any(map(facts.hidden, paths))))
     # Arms of a `par` lose the same cycle side by side: together they save no more than the run
     # loses, whatever each of them would save alone.
-    beside = sum(site.saving for site, hidden in found if hidden)
+    beside = sum(place.saving for place, hidden in found if hidden)
     room = sum(account(facts.profile).lost.values())
-    room = max(room - sum(site.saving for site, hidden in found if not hidden), 0)
+    room = max(room - sum(place.saving for place, hidden in found if not hidden), 0)
     part = Fraction(min(room, beside), max(beside, 1))
-    for site, hidden in found:
-        yield replace(site, saving=int(site.saving * part)) if hidden else site
+    for place, hidden in found:
+        yield replace(place, saving=int(place.saving * part)) if hidden else place
 
 
-def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
+def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
     saving = at_least = at_most = groups = 0
     names: list[str] = []
     for path in paths:
@@ -66,7 +66,7 @@ def _site(facts: Facts, frame: Frame, paths: list[int]) -> Site | None:
         return None
     shown = list(dict.fromkeys(names))
     more = f" and {len(shown) - 4} more" if len(shown) > 4 else ""
-    return Site.at(
+    return Place.at(
         frame,
         evidence=(
             f"{', '.join(shown[:4])}{more}: equally long each time "

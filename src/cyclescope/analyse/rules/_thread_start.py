@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._rule import Rule, Site
+from cyclescope.analyse.rules._rule import Place, Rule
 from cyclescope.analyse.rules._threads import Threads
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = ["RULE"]
 _LEAST = 0.1  # of the run: below, threads overlap enough
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     cycles = facts.profile.cycles
     if threads.count < 2:
@@ -32,7 +32,7 @@ def _find(facts: Facts) -> Iterable[Site]:
     saving = late - threads.state("spinning")[starts.index(max(first))]
     if saving < _LEAST * cycles:
         return
-    yield threads.site(
+    yield threads.place(
         f"start of {threads.count} threads",
         None,
         evidence=(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.analyse._texts import c_loops, counter_of, source_line
-from cyclescope.analyse.rules._rule import Site
+from cyclescope.analyse.rules._rule import Place
 from cyclescope.model import Kind, Position
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Threads:
         self.file = next((f.positions[0].file for f in frames if f.positions), "")
         self.region = frames[0].name if frames else ""
 
-    def site(
+    def place(
         self,
         name: str,
         line: int | None,
@@ -67,13 +67,13 @@ class Threads:
         saving: int,
         at_most: int,
         cycles: tuple[int, int] | None = None,
-    ) -> Site:
+    ) -> Place:
         """A place of the region, or (without a line) the region; it may save nothing at all."""
         root = self._facts.of(0).positions
         position = root[0] if root else None
         if line is not None:
             position = Position("c", self.file, line)
-        return Site(name, self.region, position, evidence, saving, 0, at_most, cycles)
+        return Place(name, self.region, position, evidence, saving, 0, at_most, cycles)
 
     def state(self, name: str) -> list[int]:
         """For each thread the cycles in a state (`idle`, `running`, `critical`, `spinning`)."""

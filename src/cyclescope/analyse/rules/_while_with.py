@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._rule import Rule, Site, counted
+from cyclescope.analyse.rules._rule import Place, Rule, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["RULE"]
 
 
-def _find(facts: Facts) -> Iterable[Site]:
+def _find(facts: Facts) -> Iterable[Place]:
     for frame, paths in facts.blocks("while"):
         conditions = [p for path in paths for p in facts.children[path] if facts.is_condition(p)]
         if not conditions:
@@ -28,7 +28,7 @@ def _find(facts: Facts) -> Iterable[Site]:
         # A test before a loop of fixed length costs a step that a group of its own does not.
         saving = rounds * each + (entries if not steps else 0)
         most = asked + sum(facts.own[path] for path in paths) + entries
-        yield Site.at(
+        yield Place.at(
             frame,
             evidence=(
                 f"{facts.of(conditions[0]).name} is asked {counted(tests, 'time')} in "
