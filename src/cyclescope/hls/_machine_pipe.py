@@ -35,6 +35,8 @@ class Pipeline:
         gates: the head, then the waiting stages.
         over: a thread ends here in this cycle, and its number.
         active: the threads that are in this graph.
+        entered: the threads that enter it in this cycle.
+        tested, stops: of a loop: an iteration's condition is known in this cycle, and is false.
         stages: for each static stage its activation and thread.
     """
 
@@ -44,6 +46,8 @@ class Pipeline:
         self.note = core.text(graph.where)
         self.root = graph.stay is None
         self.stages: dict[int, tuple[Expr, Expr]] = {}
+        self.tested: Expr
+        self.stops: Expr
         self.plan = Plan(graph, schedule, self.note)
         self.works: list[Work] = []
         self._invariants: dict[Node, Memory] = {}
@@ -62,7 +66,8 @@ class Pipeline:
         inside = f"{self.note}: threads inside"
         self.active = Flags(m, f"{self.name}_active", n, note=inside, keep=True)
         self.last_seen = Flags(m, f"{self.name}_last", n)
-        self.entered = m.wire(f"{self.name}_entered", one_hot(entry.valid, entry.tid, n))
+        self.entered = m.wire(f"{self.name}_entered", one_hot(entry.valid, entry.tid, n), keep=True)
+        self.tested = self.stops = const(0, 1)
         for number, param in enumerate(self.graph.invariants):
             memory = m.memory(
                 f"{self.name}_{param.name or f'given{number}'}", param.widths[0], n,
@@ -285,7 +290,8 @@ class Pipeline:
         valid, tid = self.stages[stage]
         if not self.root and stage == self.plan.stay_stage:
             going = self._go_at(stage)
-            stops = m.wire(f"{self.name}_stops", valid & ~going)
+            stops = self.stops = m.wire(f"{self.name}_stops", valid & ~going, keep=True)
+            self.tested = valid
             self.last_seen.set(one_hot(stops, tid, self.core.threads))
             self.last_seen.clear(self.entered)
         for carried, at in self.plan.writes.items():

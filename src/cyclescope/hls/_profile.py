@@ -13,7 +13,7 @@ import numpy as np
 
 from cyclescope.hls._machine_memory import BANKS
 from cyclescope.hls._peaks import peaks_of
-from cyclescope.hls._sites import Sites, position_of
+from cyclescope.hls._sites import Sites, holding, position_of
 from cyclescope.hls._thread_states import STATES, state_frame, thread_frame
 from cyclescope.hls._waits import CAUSES, cause_of, loses, meaning_of, place_of, stalls
 from cyclescope.model import Activity, Frame, Kind, Meta, Profile, ProfileBuilder, Series
@@ -21,6 +21,7 @@ from cyclescope.model import Activity, Frame, Kind, Meta, Profile, ProfileBuilde
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cyclescope.hls._ir import Graph
     from cyclescope.hls._machine import Machine
     from cyclescope.model import Ints
     from cyclescope.sim import Capture
@@ -93,7 +94,7 @@ def profile_of(
             totals = capture.values("thread_watch", signal).astype(np.int64)[which]
             builder.counter(_series(track, label, metric, unit, path, starts, totals, period))
     which = capture.states[:, whole][capture.run_state]
-    sites = Sites(name, machine.pipelines)
+    sites = Sites(machine.region, machine.pipelines, _counted(machine, capture, whole))
     places: dict[str, Ints] = {}
     causes: dict[str, str] = {}
     for number, wait in enumerate(machine.waits):
@@ -125,7 +126,24 @@ def profile_of(
         options=dict(options),
         peaks=peaks_of(machine.pipelines),
     )
-    return builder.build(meta, capture.run_cycles, trees, sites=sites.every)
+    held = builder.frame(state_frame("critical", name)) if region.locks else -1
+    return builder.build(meta, capture.run_cycles, trees, sites=holding(sites.every, held))
+
+
+def _counted(machine: Machine, capture: Capture, whole: int) -> dict[Graph, tuple[int, int]]:
+    """Of each loop how often it was entered, and iterations, as shown at the end."""
+    if not len(capture.run_state):
+        return {}
+    last = capture.states[capture.run_state[-1], whole]
+
+    def total(name: str) -> int:
+        return int(capture.values("machine_watch", name)[last])
+
+    return {
+        pipe.graph: (total(f"entries{i}"), total(f"iterations{i}"))
+        for i, pipe in enumerate(machine.pipelines)
+        if not pipe.root
+    }
 
 
 def _trees(

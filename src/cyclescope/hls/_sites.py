@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._ir import Op
+from cyclescope.hls._strides import Nest
 from cyclescope.hls._waits import loses, place_of
 from cyclescope.model import Access, Barrier, Lock, Loop, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cyclescope.c import Range
-    from cyclescope.hls._ir import Node
+    from cyclescope.hls._ir import Graph, Node, Region, Value
     from cyclescope.hls._machine_pipe import Pipeline
     from cyclescope.model import Site
 
-__all__ = ["Sites", "position_of"]
+__all__ = ["Sites", "holding", "position_of"]
 
 
 def position_of(where: Range) -> Position:
     """A place in the file's own name: equal programs give equal profiles wherever they lie."""
     return Position("c", Path(where.file).name, where.line, where.column)
+
+
+def holding(sites: Sequence[Site], frame: int) -> tuple[Site, ...]:
+    """The sites of a profile in which a frame is the state of a thread that has a lock."""
+    return tuple(replace(s, held=frame) if isinstance(s, Lock) else s for s in sites)
 
 
 class Sites:
@@ -33,43 +40,141 @@ class Sites:
         waits: for each name of a place where threads wait (`place_of`) its site's number.
     """
 
-    def __init__(self, region: str, pipelines: Sequence[Pipeline]) -> None:
+    def __init__(
+        self,
+        region: Region,
+        pipelines: Sequence[Pipeline],
+        counted: Mapping[Graph, tuple[int, int]] | None = None,
+    ) -> None:
+        """Find them.
+
+        Args:
+            region: whose.
+            pipelines: its graphs as hardware, outer ones first.
+            counted: of loops, where a run counted them: how often they were entered, and
+                iterations of all these together.
+        """
         self._region = region
+        self._nest = Nest(region.root)
         self.every: list[Site] = []
         self.waits: dict[str, int] = {}
-        loops = {}
+        self._loops: dict[Graph, int] = {}
+        self._of_node: dict[Node, int] = {}
+        self._first: dict[int, tuple[Graph, Node]] = {}
         for pipe in pipelines:
-            if pipe.root:
-                continue
-            loops[pipe] = len(self.every)
-            where = position_of(pipe.graph.where)
-            self.every.append(Loop(region, where, interval=pipe.schedule.interval))
+            if not pipe.root:
+                self._loop(pipe, (counted or {}).get(pipe.graph))
         for pipe in pipelines:
             for gate in pipe.gates:
                 for operation in gate.operations:
                     if loses(operation.node):
-                        self._wait(operation.node, loops.get(pipe, -1))
+                        self._wait(operation.node, pipe.graph, gate.stage)
+        for graph, number in self._loops.items():
+            site = self.every[number]
+            assert isinstance(site, Loop)
+            self.every[number] = replace(site, needs=self._needs(graph))
 
-    def _wait(self, node: Node, loop: int) -> None:
-        name = place_of(node)
+    def _loop(self, pipe: Pipeline, counted: tuple[int, int] | None) -> None:
+        graph = pipe.graph
+        outer = self._nest.outer(graph)
+        number = self._loops[graph] = len(self.every)
+        self._of_node[self._nest.node(graph)] = number
+        executions, trips = None, self._nest.trips(graph)
+        if counted is not None:
+            executions, iterations = counted
+            trips = iterations // executions if executions else 0
+        self.every.append(
+            Loop(
+                self._region.name,
+                position_of(graph.where),
+                trips=trips,
+                interval=pipe.schedule.interval,
+                parent=self._loops.get(outer, -1) if outer is not None else -1,
+                executions=executions,
+            )
+        )
+
+    def _needs(self, graph: Graph) -> tuple[int, ...]:
+        """The loops and copies beside a loop that must be over first."""
+        found: set[int] = set()
+        seen: set[Node] = set()
+        waiting = [self._nest.node(graph)]
+        while waiting:
+            node = waiting.pop()
+            before = [*node.after, *(value.node for value in node.operands)]
+            if node.when is not None:
+                before.append(node.when.node)
+            for other in before:
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+                    if other.op in (Op.LOOP, Op.COPY) and other in self._of_node:
+                        found.add(self._of_node[other])
+        return tuple(sorted(found))
+
+    def _wait(self, node: Node, graph: Graph, stage: int) -> None:
+        name, function = place_of(node), self._region.name
         if name in self.waits:
+            number = self._of_node[node] = self.waits[name]
+            self._one_more(number, node, graph)
             return
-        self.waits[name] = len(self.every)
-        where = position_of(node.where)
+        number = self.waits[name] = self._of_node[node] = len(self.every)
+        self._first[number] = graph, node
+        where, loop = position_of(node.where), self._loops.get(graph, -1)
         if node.op is Op.ACQUIRE:
-            self.every.append(Lock(self._region, position=where))
+            self.every.append(Lock(function, position=where, loop=loop))
         elif node.op is Op.BARRIER:
-            self.every.append(Barrier(self._region, where))
+            self.every.append(Barrier(function, where))
         else:
             assert node.array is not None
-            width = None
-            if node.op is not Op.COPY:
-                bits = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
-                width = bits // 8
+            offset = _address(node)
             self.every.append(
                 Access(
-                    *(self._region, node.array.name, where, node.op is not Op.LOAD, width),
+                    function,
+                    node.array.name,
+                    where,
+                    writes=node.op is not Op.LOAD,
+                    width=_width(node),
+                    stride=self._nest.stride(graph, offset),
+                    dependence=_dependence(graph, node),
                     loop=loop,
+                    stage=stage,
+                    repeats=tuple(
+                        self._loops[loop]
+                        for loop in self._nest.repeats(graph, offset)
+                        if loop in self._loops
+                    ),
                     copies=node.op is Op.COPY,
                 )
             )
+
+    def _one_more(self, number: int, node: Node, graph: Graph) -> None:
+        """An operation at a place that is known: of an unrolled loop, or of the same line."""
+        site = self.every[number]
+        home, first = self._first[number]
+        if not isinstance(site, Access) or site.width is None or home is not graph:
+            return
+        apart = self._nest.apart(_address(first), _address(node))
+        # Neighbours, each of which continues where the one before ends, are one wide access.
+        if _width(node) == site.width and apart == site.operations * site.width:
+            self.every[number] = replace(site, operations=site.operations + 1)
+
+
+def _address(node: Node) -> Value:
+    """The offset that an access moves through memory: a copy's in the external array."""
+    return node.operands[1] if node.op is Op.COPY else node.operands[0]
+
+
+def _width(node: Node) -> int | None:
+    if node.op is Op.COPY:
+        return None
+    return (node.widths[0] if node.op is Op.LOAD else node.operands[1].width) // 8
+
+
+def _dependence(graph: Graph, node: Node) -> int | None:
+    """In how many iterations at least another access of the array waits for this one."""
+    return min(
+        (order.distance for order in graph.orders
+         if order.before is node and order.after.array is node.array),
+        default=None,
+    )  # fmt: skip

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cyclescope._files import read_bytes
 from cyclescope.errors import DataError
+from cyclescope.hls._sites import holding
 from cyclescope.hls._thread_states import STATES, state_frame, thread_frame
 from cyclescope.hls._trace_format import (
     CLOCK_BITS,
@@ -294,7 +295,9 @@ class _Reader:
             series=lambda paths: [_series(region, place, paths, part) for place, part in series],
             where=self._where,
         )
-        return replace(profile, sites=layout.sites)
+        critical = state_frame("critical", region)
+        held = profile.catalog.index(critical) if critical in profile.catalog else -1
+        return replace(profile, sites=holding(layout.sites, held))
 
     def _combinations(self, time: Ints, states: _States, cycles: int) -> tuple[Ints, Ints, Ints]:
         """When states change; the distinct combinations; which of them begins."""

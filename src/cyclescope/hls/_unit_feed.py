@@ -165,7 +165,7 @@ def _by_place(core: Core) -> list[Fed]:
                     name = place_of(operation.node)
                     places.setdefault(name, []).append(operation.busy.bits)
                     causes[name] = cause_of(operation.node)
-    number = Sites(core.region.name, core.pipelines).waits
+    number = Sites(core.region, core.pipelines).waits
     found = []
     for i, (name, bits) in enumerate(places.items()):
         counter = Counter(

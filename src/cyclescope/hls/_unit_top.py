@@ -102,7 +102,7 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         peaks=peaks_of(core.pipelines),
         region=core.region.name,
         where=(Path(place.file).name, place.line, place.column),
-        sites=Sites(core.region.name, core.pipelines).every,
+        sites=Sites(core.region, core.pipelines).every,
     )
     found = _in_order(core, found, design, options, layout.round)
     for j, fed in enumerate(found):

@@ -91,7 +91,13 @@ def watch(machine: Machine) -> str:
 
 def _of_all(machine: Machine) -> list[str]:
     """The counters that are no thread's."""
-    return [*(f"wait{i}" for i in range(len(machine.waits))), *_MISSES, "requests"]
+    loops = [f"{what}{i}" for i in _loops(machine) for what in ("entries", "iterations")]
+    return [*(f"wait{i}" for i in range(len(machine.waits))), *_MISSES, "requests", *loops]
+
+
+def _loops(machine: Machine) -> list[int]:
+    """The numbers of the pipelines that are loops."""
+    return [i for i, pipe in enumerate(machine.pipelines) if not pipe.root]
 
 
 def _bit(machine: Machine, bits: Expr, thread: int) -> str:
@@ -152,5 +158,11 @@ def _counting(machine: Machine) -> list[str]:
                 f"    if (waits[{wait.low + t}]) outstanding[{t}] = outstanding[{t}] + 1;"
                 for t in range(n)
             ]
+    for i in _loops(machine):
+        pipe, core = machine.pipelines[i], machine.core
+        # A thread enters at a time, and one iteration at a time is in a stage.
+        lines.append(f"    if (|{core}.{pipe.entered.text}) entries{i} = entries{i} + 1;")
+        going = f"{core}.{pipe.tested.text} && !{core}.{pipe.stops.text}"
+        lines.append(f"    if ({going}) iterations{i} = iterations{i} + 1;")
     lines += [f"    if (bank{b}_row_miss) {name} = {name} + 1;" for b, name in enumerate(_MISSES)]
     return lines

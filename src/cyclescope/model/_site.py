@@ -1,12 +1,17 @@
 """Sites: the places of a program that matter to what its cycles are spent on, as types.
 
 Who knows the program writes them down (a source that has parsed it); counters point at them by
-number, advice reads them. An attribute that is not known is None.
+number, advice reads them. An attribute that is not known is None; a site that another one names by
+number is a place in `Profile.sites`, -1 for none.
+
+- Of C: `Loop`, `Access`, `Lock`, `Barrier`, `CallSite`.
+- Of a process network: `Process`, `Edge`.
+- Of Calyx: `Cell`, `Group`, `Condition`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeAlias
 
 from cyclescope.model._frame import Position
@@ -17,8 +22,13 @@ __all__ = [
     "Access",
     "Barrier",
     "CallSite",
+    "Cell",
+    "Condition",
+    "Edge",
+    "Group",
     "Lock",
     "Loop",
+    "Process",
     "Site",
     "site_from_json",
     "site_to_json",
@@ -35,6 +45,10 @@ class Loop:
         trips: iterations of one execution, or the mean's floor where executions differ.
         interval: cycles from one iteration's start to the next one's, as scheduled.
         path: the call path of its own frame, -1 if it has none.
+        parent: the loop around it.
+        executions: how often the run entered it, all threads together.
+        needs: loops and copies beside it, in one iteration of the loop around them, that must be
+            over before it begins.
     """
 
     function: str
@@ -42,6 +56,9 @@ class Loop:
     trips: int | None = None
     interval: int | None = None
     path: int = -1
+    parent: int = -1
+    executions: int | None = None
+    needs: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -61,7 +78,11 @@ class Access:
         width: bytes that one access moves; None of a copy.
         stride: bytes from one access to the next in the innermost loop around it.
         dependence: iterations of that loop until an access that depends on this one.
-        loop: the number of that loop among the sites, -1 for none.
+        loop: the innermost loop around it.
+        operations: how many of them the hardware has side by side: an unrolled loop's.
+        stage: of that loop's iteration; threads wait for all accesses of one stage at once.
+        repeats: loops around it, innermost first, each iteration of which accesses the same
+            addresses again.
         copies: it is a copy of a range to this array, from the memory.
     """
 
@@ -73,6 +94,9 @@ class Access:
     stride: int | None = None
     dependence: int | None = None
     loop: int = -1
+    operations: int = 1
+    stage: int = -1
+    repeats: tuple[int, ...] = ()
     copies: bool = False
 
     @property
@@ -84,11 +108,22 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A critical section, or a lock's acquisition."""
+    """A critical section, or a lock's acquisition.
+
+    Attributes:
+        function: in which it is.
+        name: the lock's; empty if it has none.
+        position: of what waits for it.
+        loop: the innermost loop around it.
+        held: the frame, in `Profile.catalog`, of the state of a thread that has this or another
+            lock; -1 if no frame tells that.
+    """
 
     function: str
     name: str = ""
     position: Position | None = None
+    loop: int = -1
+    held: int = -1
 
     @property
     def label(self) -> str:
@@ -123,7 +158,137 @@ class CallSite:
         return f"call of {self.called}"
 
 
-Site: TypeAlias = "Loop | Access | Lock | Barrier | CallSite"
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process of a process network: a statement on one call path, or an array's port.
+
+    Attributes:
+        function: in which it is.
+        name: for people.
+        position: of the statement.
+        path: the call path of its frame.
+        firings: of the run.
+        interval: cycles for which a firing takes up its resource.
+        latency: cycles from a firing's start until its results can be read.
+        port: it brings an input or takes an output, in the array's order.
+    """
+
+    function: str
+    name: str
+    position: Position | None = None
+    path: int = -1
+    firings: int = 0
+    interval: int = 1
+    latency: int = 1
+    port: bool = False
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Values that flow from one process to an operand of another.
+
+    Attributes:
+        function: of the one that reads.
+        producer: who writes them, -1 if the run did not keep that.
+        consumer: who reads them.
+        operand: its text.
+        late: cycles for which the consumer, its resource free, waited for such a value.
+        delayed: firings of the consumer that did.
+        position: of the consumer.
+    """
+
+    function: str
+    producer: int
+    consumer: int
+    operand: str = ""
+    late: int = 0
+    delayed: int = 0
+    position: Position | None = None
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return f"operand {self.operand}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a Calyx component.
+
+    Attributes:
+        function: the component.
+        name: its name.
+        prototype: the component or primitive of which it is an instance, with parameters.
+        position: of its declaration.
+    """
+
+    function: str
+    name: str
+    prototype: str
+    position: Position | None = None
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of a Calyx component, or what an `invoke` does in its place.
+
+    Attributes:
+        function: the component.
+        name: its name, as a frame's or its definition's.
+        position: of its declaration.
+        reads: the cells whose values it uses, directly or through continuous assignments.
+        writes: the cells that it drives.
+        comb: it is combinational.
+    """
+
+    function: str
+    name: str
+    position: Position | None = None
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    comb: bool = False
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """On what an `if` or `while` of a Calyx component decides.
+
+    Attributes:
+        function: the component.
+        position: of the statement, as its frame has it.
+        reads: the cells whose values it uses, directly or through continuous assignments.
+        group: the combinational group that works it out (`with`), empty for none.
+    """
+
+    function: str
+    position: Position | None = None
+    reads: tuple[str, ...] = ()
+    group: str = ""
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return "condition"
+
+
+Site: TypeAlias = (
+    "Loop | Access | Lock | Barrier | CallSite | Process | Edge | Cell | Group | Condition"
+)
 
 SITES: dict[str, type[Site]] = {
     "loop": Loop,
@@ -131,14 +296,21 @@ SITES: dict[str, type[Site]] = {
     "lock": Lock,
     "barrier": Barrier,
     "call": CallSite,
+    "process": Process,
+    "edge": Edge,
+    "cell": Cell,
+    "group": Group,
+    "condition": Condition,
 }
 """Kinds of site by their names in a file."""
 
 
 def site_to_json(site: Site) -> dict[str, Any]:
-    """A site as JSON values, its kind under `site`."""
+    """A site as JSON values, its kind under `site`; what is not known is left out."""
     name = next(name for name, kind in SITES.items() if kind is type(site))
-    return {"site": name, **asdict(site)}
+    given = asdict(site)
+    unset = {f.name: f.default for f in fields(site)}
+    return {"site": name, **{n: v for n, v in given.items() if v != unset[n]}}
 
 
 def site_from_json(entry: dict[str, Any]) -> Site:
@@ -152,6 +324,7 @@ def site_from_json(entry: dict[str, Any]) -> Site:
     values = {name: value for name, value in entry.items() if name != "site"}
     if values.get("position") is not None:
         values["position"] = Position(**values["position"])
-    site = SITES[entry["site"]](**values)
+    kind = SITES[entry["site"]]
+    site = kind(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
     check_types(site)
     return site
