@@ -14,11 +14,20 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import RULES, Advice, advise
-from cyclescope.analyse._texts import c_loops
-from cyclescope.analyse.rules._memory import _consecutive
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.calyx import CalyxOptions, profile_program
-from cyclescope.model import Kind, Meta, Position, Profile, ProfileBuilder, Series, load
+from cyclescope.model import (
+    Access,
+    Kind,
+    Lock,
+    Loop,
+    Meta,
+    Position,
+    Profile,
+    ProfileBuilder,
+    Series,
+    load,
+)
 from meaning import Frame
 
 from ..strategies import calyx_profiles
@@ -188,13 +197,14 @@ def test_bounds_are_in_order_and_within_the_run(profile: Profile) -> None:
     assert [a.saving for a in found] == sorted((a.saving for a in found), reverse=True)
 
 
-def test_without_the_text_the_bound_is_wider_and_still_holds() -> None:
+def test_without_sites_the_bound_is_wider_and_still_holds() -> None:
     slow, fast = run("multiply", "static-promotion"), run("multiply")
-    advice = first(replace(slow, sources={}))
+    advice = first(replace(slow, sites=()))
     assert advice.rule.name == "static"
-    assert advice.saving == 5  # the state updates; what may run at once stands in the text
+    assert advice.saving == 5  # the state updates; what may run at once stands in the sites
     assert advice.at_least <= slow.cycles - fast.cycles <= advice.at_most
-    assert "sharing" not in said(replace(run("shared_pipes"), sources={}))
+    assert "sharing" not in said(replace(run("shared_pipes"), sites=()))
+    assert said(replace(slow, sources={})) == said(slow)
 
 
 def test_a_profile_of_another_source_is_left_alone() -> None:
@@ -239,7 +249,7 @@ def test_the_last_version_has_nothing_left_to_say() -> None:
 
 @pytest.mark.parametrize("version", ["1-naive", "3-vectors"])
 def test_a_profiling_units_trace_is_advised_as_a_profile_with_loops(version: str) -> None:
-    """Its loops are those of the text; savings are alike, since its cycles are."""
+    """Its sites are the same; savings are alike, since its cycles are."""
     unit, full = recorded(f"unit-{version}"), recorded(f"gemm-{version}")
     assert Kind.LOOP not in {frame.kind for frame in unit.catalog}
     found, expected = said(unit), said(full)
@@ -250,7 +260,7 @@ def test_a_profiling_units_trace_is_advised_as_a_profile_with_loops(version: str
         assert advice.saving == pytest.approx(expected[name].saving, rel=0.02)
 
 
-def test_phases_of_a_units_trace_take_turns_where_the_text_says_so() -> None:
+def test_phases_of_a_units_trace_take_turns_where_a_loop_needs_another() -> None:
     """Which buffer a loop fills and the next one reads: in double buffering, two."""
     slow, fast = recorded("unit-4-blocked"), recorded("unit-5-double-buffering")
     advice = first(slow)
@@ -258,37 +268,10 @@ def test_phases_of_a_units_trace_take_turns_where_the_text_says_so() -> None:
     saved = slow.cycles - fast.cycles
     assert advice.at_least <= saved <= advice.at_most
     assert saved / 2 <= advice.saving <= saved * 2
-    assert "line 22 reads A_local, B_local, which line 18 fills" in advice.places[0].evidence
+    assert "line 22 computes with it" in advice.places[0].evidence
     assert not advise(fast)
     for other in ("unit-1-naive", "unit-3-vectors"):
         assert "double-buffering" not in said(recorded(other))
-
-
-LOOPS = """\
-int main(void) {
-    for (int i = 0; i < 2; i++) // for (;;)
-        if (i) { do x(); while (i < 3); } else if (j) while (k
-            ) k--; else
-            k++;
-#pragma unroll
-    for (;;)
-        ;
-#pragma unroll LANES
-    for (int v = 0; v < LANES; v++) y(v);
-#pragma unroll 2
-    for (int v = 0; v < 4; v++) { y((v)); /* while (1) { */
-        for (;;) { "}"; }
-    }
-    #define EVER for (;;)
-}
-for (
-"""
-
-
-def test_the_loops_of_a_text() -> None:
-    found = [(loop.line, loop.end) for loop in c_loops(LOOPS)]
-    assert found == [(2, 5), (3, 3), (3, 4), (12, 14), (13, 13), (17, 18)]
-    assert c_loops("for (;;) if (a) " + "b; else if (a) " * 5000 + "b;")[0].end == 1
 
 
 def test_threads_that_are_started_slowly() -> None:
@@ -313,7 +296,7 @@ def test_shares_of_unequal_size() -> None:
     assert "imbalance" not in said(fast)
 
 
-def sections(times: int, line: str = "waiting: lock, line 4") -> Profile:
+def sections(times: int) -> Profile:
     """Two threads: one is in a critical section for which the other spins, so many times each."""
     builder = ProfileBuilder()
     root = builder.path(-1, Frame(Kind.CELL, "k", "k"))
@@ -328,8 +311,11 @@ def sections(times: int, line: str = "waiting: lock, line 4") -> Profile:
              ("running", "running")] * times  # fmt: skip
     trees = [builder.tree([ways[0][a], ways[1][b]]) for a, b in turns]
     end = np.array([4 * len(trees)])
-    builder.counter(Series("k", line, "stall", "thread cycles", root, end * 0, end, end // 2))
-    return builder.build(Meta("hls", "k.c"), [4] * len(trees), trees)
+    values = (root, end * 0, end, end // 2)
+    builder.counter(Series("k", "w", "stall", "thread cycles", *values, cause="lock", site=0))
+    held = builder.frame(Frame(Kind.STATE, "critical", "k", "critical"))
+    sites = [Lock("k", position=Position("c", "k.c", 4), held=held)]
+    return builder.build(Meta("hls", "k.c"), [4] * len(trees), trees, sites=sites)
 
 
 def test_a_section_at_the_end_is_no_matter() -> None:
@@ -342,6 +328,7 @@ def test_a_section_of_which_nobody_counted_the_place() -> None:
     advice = said(replace(sections(20), series=()))["critical-section"]
     assert advice.saving == 40 * 4
     assert advice.places[0].name == "critical sections"
+    assert advice.places[0].position == Position("c", "k.c", 4)
     assert advice.at_most == sections(20).cycles
 
 
@@ -360,46 +347,27 @@ def copies(together: bool) -> Profile:
     cycles = [30, 20] * 4
     count = np.array([2 * 20 * 4])
     end = np.array([sum(cycles)])
-    builder.counter(
-        Series(
-            "k", "waiting: copy to b, line 4", "stall", "thread cycles", root, end * 0, end, count
-        )
-    )
-    return builder.build(Meta("hls", "k.c"), cycles, trees * 4)
+    values = (root, end * 0, end, count)
+    builder.counter(Series("k", "w", "stall", "thread cycles", *values, cause="memory", site=2))
+    sites = [
+        Loop("k", *place[3]),
+        Loop("k", *place[6], parent=0, needs=(2,)),
+        Access("k", "b", Position("c", "k.c", 4), writes=True, loop=0, copies=True),
+    ]
+    return builder.build(Meta("hls", "k.c"), cycles, trees * 4, sites=sites)
 
 
 def test_blocks_that_are_brought_in_while_nothing_computes() -> None:
     advice = said(copies(together=False))["double-buffering"]
     assert advice.saving == 80
-    assert "0 of these at once" in advice.places[0].evidence
     assert "double-buffering" not in said(copies(together=True))
 
 
-def test_without_the_text_rules_of_memory_are_silent() -> None:
-    """Which way an array is walked stands in the text alone."""
-    assert not said(replace(recorded("gemm-2-no-critical"), sources={}))
-
-
-SUBSCRIPTS = {
-    "A[i * dim + k]": True,
-    "A[k]": True,
-    "A[k + i]": True,
-    "A[(i + k)]": True,
-    "A[j * dim + (i + k)]": True,
-    "A[(k + 1) * (i + 2)]": False,
-    "A[k * dim + j]": False,
-    "A[(k + v) * dim + j]": False,
-    "A[i][k]": True,
-    "A[i] [k + 1]": True,
-    "A[k][i]": False,
-    "A[k][k]": False,
-    "B[k]": False,
-    "*((VECTOR *)&A[i * dim + k])": False,
-    "A[": False,
-}
-
-
-@pytest.mark.parametrize("text", SUBSCRIPTS)
-def test_which_way_an_array_is_walked(text: str) -> None:
-    assert _consecutive(f"sum += {text} * 2;", "A", "k") is SUBSCRIPTS[text]
-    assert not _consecutive(text, "A", "")
+def test_without_sites_rules_of_memory_are_silent() -> None:
+    """Which way an array is walked only the compiler knows; the text is not looked at."""
+    slow = recorded("gemm-2-no-critical")
+    bare = [Series(**s.head, start=s.start, end=s.end, value=s.value) for s in slow.series]
+    for series in bare:
+        series.site = -1
+    assert not said(replace(slow, sites=(), series=tuple(bare)))
+    assert list(said(replace(slow, sources={}))) == list(said(slow))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse._account import account
-from cyclescope.model import Gap, Kind, Rung
+from cyclescope.model import Activity, Cause, Gap, Kind, Rung
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,19 +65,15 @@ def thread_time(profile: Profile, thread: int | None = None) -> dict[str, int]:
     from cyclescope.analyse.rules._facts import Facts
     from cyclescope.analyse.rules._threads import Threads
 
-    facts = Facts(profile)
-    threads = Threads(facts)
-    ends = []
-    for path in threads.paths:
-        busy = [c for c in facts.children[path] if facts.of(c).name != "idle"]
-        ends.append(max((int(facts.spans(c)[1][-1]) for c in busy), default=0))
+    threads = Threads(Facts(profile))
+    ends = threads.last()
     last = max(range(threads.count), key=ends.__getitem__) if thread is None else thread
     start = min(threads.first()[last], profile.cycles)
     time = {
         "start": start,
-        "memory": threads.counter("stalls: memory")[last],
-        "lock": threads.state("spinning")[last],
-        "barrier": threads.counter("stalls: barrier")[last],
+        "memory": threads.stalled()[last],
+        "lock": threads.units(Activity.WAITING, {Cause.LOCK.value})[last],
+        "barrier": threads.units(Activity.WAITING, {Cause.BARRIER.value})[last],
         "end": profile.cycles - max(ends[last], start),
     }
     return time | {"work": profile.cycles - sum(time.values())}

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from cyclescope.bounds._limits import Cause, Limit, Link, limits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds._native import EdgeRecord
     from cyclescope.bounds._network import Process
 
-__all__ = ["Detail", "Edge", "EdgeClass", "PathStep", "Wait", "detail_of", "waits_of"]
+__all__ = ["Detail", "Edge", "EdgeClass", "PathStep", "Wait", "delays_of", "detail_of", "waits_of"]
 
 IN_ORDER = "in-order"
 IN_ORDER_REPEATED = "in-order with multiplicity"
@@ -151,6 +153,31 @@ def waits_of(bounds: Bounds, estimate: Estimate) -> tuple[Wait, ...]:
     """What each process that fired waited for."""
     index = bounds.estimates.index(estimate)
     return tuple(_wait(bounds, row.process, index) for row in estimate.firings)
+
+
+def delays_of(
+    bounds: Bounds, estimate: Estimate
+) -> Iterator[tuple[Process | None, Process, int, int, int]]:
+    """The waits for operands, one at a time.
+
+    Yields:
+        Who wrote it (None without a record of each firing), who waited, for which operand, for
+        how many cycles while its resource was free, and how many firings did.
+    """
+    index = bounds.estimates.index(estimate)
+    records, processes = bounds.records, bounds.network.processes
+    for firings in estimate.firings:
+        process = firings.process
+        if records.detail is None:
+            for operand, row in enumerate(records.waits[process.index].tolist()):
+                late, delayed = row[2 * index : 2 * index + 2]
+                if late:
+                    yield None, process, operand, late, delayed
+            continue
+        for edge in records.detail.edges.get(process.index, []):
+            if edge.late[index]:
+                producer = processes[edge.producer]
+                yield producer, process, edge.operand, edge.late[index], edge.delayed[index]
 
 
 def _wait(bounds: Bounds, process: Process, estimate: int) -> Wait:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.bounds._detail import delays_of
 from cyclescope.bounds._report import limits_text
 from cyclescope.model import (
     Activity,
     Anomaly,
     Cause,
+    Edge,
     Frame,
     Kind,
     Meta,
@@ -24,6 +26,7 @@ from cyclescope.model import (
     Series,
     Severity,
 )
+from cyclescope.model import Process as ProcessSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds._estimate import Bounds, Estimate, Firings
     from cyclescope.bounds._network import Process
     from cyclescope.c import Range
-    from cyclescope.model import Ints
+    from cyclescope.model import Ints, Site
 
 __all__ = ["profile_of"]
 
@@ -67,7 +70,8 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     builder.counter(
         _series(estimate, estimate.parallelism_in, tracks[0], "G$", "parallelism", paths[0])
     )
-    profile = builder.build(_meta(bounds, estimate), lengths, trees)
+    sites = _sites(bounds, estimate, own)
+    profile = builder.build(_meta(bounds, estimate), lengths, trees, sites=sites)
     shown = {position.file for frame in profile.catalog for position in frame.positions}
     texts = {Path(file).name: text for file, text in bounds.unit.sources.items()}
     return replace(profile, sources={file: texts[file] for file in texts if file in shown})
@@ -124,6 +128,39 @@ def _waiting(process: Process, bounds: Bounds, cause: Cause) -> Frame:
         activity=Activity.WAITING,
         cause=cause.value,
     )
+
+
+def _sites(bounds: Bounds, estimate: Estimate, paths: list[int]) -> list[Site]:
+    """The processes that fired, then the edges through which they waited for values."""
+    number = {row.process.index: place for place, row in enumerate(estimate.firings)}
+    functions = [bounds.network.paths[row.process.path].function for row in estimate.firings]
+    sites: list[Site] = [
+        ProcessSite(
+            function,
+            row.process.name,
+            _position(row.process.where),
+            path=path,
+            firings=row.count,
+            interval=row.process.interval,
+            latency=bounds.calibration.read + row.process.latency + bounds.calibration.write,
+            port=row.process.kind in ("source", "sink"),
+        )
+        for row, function, path in zip(estimate.firings, functions, paths, strict=True)
+    ]
+    for producer, consumer, operand, late, delayed in delays_of(bounds, estimate):
+        place = number[consumer.index]
+        sites.append(
+            Edge(
+                functions[place],
+                number.get(producer.index, -1) if producer is not None else -1,
+                place,
+                consumer.operands[operand],
+                late,
+                delayed,
+                _position(consumer.where),
+            )
+        )
+    return sites
 
 
 def _trees(

@@ -151,6 +151,9 @@ def profile_program(
             from cyclescope.calyx._area import join_areas
 
             profile = replace(profile, areas=join_areas(program.record, usage, used))
+    from cyclescope.calyx._sites import sites_of
+
+    profile = replace(profile, sites=sites_of(program.texts.values()))
     if options.embed:
         profile = replace(profile, sources=source_texts(path, program.texts.values()))
     return CalyxRun(profile, result.memories, result.message, program.design.memories)

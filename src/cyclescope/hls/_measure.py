@@ -26,10 +26,12 @@ from cyclescope.hls._run import (
     unit_lines,
     write_inputs,
 )
+from cyclescope.hls._sites import Sites
+from cyclescope.hls._strides import Given
 from cyclescope.hls._testbench import Host as Saying
 from cyclescope.hls._testbench import bench, dram, wrapper
 from cyclescope.hls._trace_read import read_dump
-from cyclescope.model import Anomaly, Severity
+from cyclescope.model import Anomaly, Loop, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -203,6 +205,8 @@ def measure(
     title = Path(program.unit.file).name
     if machine.trace is not None:
         profile = _profile_of_trace(machine.trace, run, title, inputs, options)
+        given = Given(native.scalars, machine.threads)
+        profile = _with_trips(profile, Sites(machine.region, machine.pipelines, given=given))
     else:
         assert run.capture is not None
         profile = profile_of(
@@ -266,6 +270,16 @@ def _profile_of_trace(
     profile = read_dump(run.trace, trace, where=title, inputs=inputs)
     meta = {"title": title, "options": options | profile.meta.options}
     return profile.with_meta(**meta) if run.complete else _cut(profile.with_meta(**meta), run)
+
+
+def _with_trips(profile: Profile, known: Sites) -> Profile:
+    """The trace's sites with what the arguments of the run say of loops."""
+    found = [
+        replace(site, trips=more.trips)
+        if isinstance(site, Loop) and isinstance(more, Loop) else site
+        for site, more in zip(profile.sites, known.every, strict=True)
+    ]  # fmt: skip
+    return replace(profile, sites=tuple(found))
 
 
 def _cut(profile: Profile, run: HardwareRun) -> Profile:

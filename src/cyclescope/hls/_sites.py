@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._ir import Op
-from cyclescope.hls._strides import Nest
+from cyclescope.hls._strides import Given, Nest
 from cyclescope.hls._waits import loses, place_of
 from cyclescope.model import Access, Barrier, Lock, Loop, Position
 
@@ -45,6 +45,7 @@ class Sites:
         region: Region,
         pipelines: Sequence[Pipeline],
         counted: Mapping[Graph, tuple[int, int]] | None = None,
+        given: Given | None = None,
     ) -> None:
         """Find them.
 
@@ -53,9 +54,10 @@ class Sites:
             pipelines: its graphs as hardware, outer ones first.
             counted: of loops, where a run counted them: how often they were entered, and
                 iterations of all these together.
+            given: what is known of a run that did not count them.
         """
         self._region = region
-        self._nest = Nest(region.root)
+        self._nest, self._given = Nest(region.root), given
         self.every: list[Site] = []
         self.waits: dict[str, int] = {}
         self._loops: dict[Graph, int] = {}
@@ -79,7 +81,7 @@ class Sites:
         outer = self._nest.outer(graph)
         number = self._loops[graph] = len(self.every)
         self._of_node[self._nest.node(graph)] = number
-        executions, trips = None, self._nest.trips(graph)
+        executions, trips = None, self._nest.trips(graph, self._given)
         if counted is not None:
             executions, iterations = counted
             trips = iterations // executions if executions else 0

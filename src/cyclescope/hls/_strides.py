@@ -5,17 +5,18 @@ What is said here is for advice, not for hardware: arithmetic is taken not to ov
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cyclescope.hls._affine import affine, inductions
+from cyclescope.hls._affine import Sum, affine, inductions
 from cyclescope.hls._ir import Graph, Node, Op, Value
+from cyclescope.hls._semantics import evaluate, mask, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from cyclescope.hls._ir import Array
 
-__all__ = ["Nest"]
+__all__ = ["Given", "Nest"]
 
 
 class _Everything(frozenset[Node]):
@@ -26,7 +27,16 @@ class _Everything(frozenset[Node]):
 
 
 _EXACT = _Everything()
+_BELOW = frozenset({Op.SLT, Op.ULT, Op.SLE, Op.ULE, Op.NE})
+_REACHED = frozenset({Op.SLE, Op.ULE})
 _FIXED = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
+
+
+class Given(NamedTuple):
+    """What is known of a run: bits of the host's scalars, in the region's order, and threads."""
+
+    scalars: Sequence[int]
+    team: int
 
 
 class Nest:
@@ -62,10 +72,67 @@ class Nest:
         """A loop's node in the graph around it."""
         return self._loop[graph][1]
 
-    def trips(self, graph: Graph) -> int | None:
-        """Iterations of one execution of a loop, where the text alone fixes them."""
-        known = inductions(self.node(graph), _EXACT).values()
-        return next((i.count for i in known if i.count is not None), None)
+    def trips(self, graph: Graph, given: Given | None = None) -> int | None:
+        """Iterations of one execution of a loop, where they follow from what is given.
+
+        Without anything given, where the text alone fixes them; else the mean's floor over the
+        threads.
+        """
+        if given is None:
+            known = inductions(self.node(graph), _EXACT).values()
+            return next((i.count for i in known if i.count is not None), None)
+        counts = [self._count(graph, given, thread) for thread in range(given.team)]
+        every = [count for count in counts if count is not None]
+        return sum(every) // len(every) if every and len(every) == len(counts) else None
+
+    def _count(self, graph: Graph, given: Given, thread: int) -> int | None:
+        """Iterations of one execution by a thread, of a loop that counts up to a bound."""
+        stay = graph.stay
+        if stay is None or stay.node.op not in _BELOW:
+            return None
+        tested, bound = stay.node.operands
+        places = [i for i, c in enumerate(graph.carried) if c.param is tested.node]
+        if not places:
+            return None
+        outer, loop = self._loop[graph]
+        after = affine(graph.carried[places[0]].next, _EXACT).plus(Sum(0, {tested: 1}), -1)
+        first = self._number(loop.operands[places[0]], outer, given, thread)
+        end = self._number(bound, graph, given, thread)
+        step = after.constant
+        for value, coefficient in after.terms.items():
+            number = self._number(value, graph, given, thread)
+            if number is None:
+                return None
+            step += coefficient * signed(number, value.width)
+        if first is None or end is None or step <= 0:
+            return None
+        low, high = signed(first, tested.width), signed(end, bound.width)
+        return max(0, -(-(high + (stay.node.op in _REACHED) - low) // step))
+
+    def _number(self, value: Value, graph: Graph, given: Given, thread: int) -> int | None:
+        """A value's bits, where they are the same in every execution of its graph."""
+        node = value.node
+        match node.op:
+            case Op.CONST:
+                return node.constant & mask(value.width)
+            case Op.SCALAR:
+                return given.scalars[node.constant]
+            case Op.THREAD:
+                return thread
+            case Op.THREADS:
+                return given.team
+            case Op.PARAM if node in graph.invariants:
+                outer, loop = self._loop[graph]
+                place = len(graph.carried) + graph.invariants.index(node)
+                return self._number(loop.operands[place], outer, given, thread)
+            case Op.PARAM | Op.LOAD | Op.LOOP:
+                return None
+        parts = [self._number(v, graph, given, thread) for v in node.operands]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        widths = [v.width for v in node.operands]
+        return evaluate(node.op, known, widths, value.width, node.constant)
 
     def stride(self, graph: Graph, offset: Value) -> int | None:
         """Bytes by which an offset grows from one iteration of its loop to the next."""

@@ -41,6 +41,7 @@ from cyclescope.model._site import (
     Group,
     Lock,
     Loop,
+    Process,
     Site,
     site_from_json,
     site_to_json,

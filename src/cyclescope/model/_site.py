@@ -12,10 +12,13 @@ number is a place in `Profile.sites`, -1 for none.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclescope.model._frame import Position
 from cyclescope.model._types import check_types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "SITES",
@@ -324,7 +327,7 @@ def site_from_json(entry: dict[str, Any]) -> Site:
     values = {name: value for name, value in entry.items() if name != "site"}
     if values.get("position") is not None:
         values["position"] = Position(**values["position"])
-    kind = SITES[entry["site"]]
+    kind: Callable[..., Site] = SITES[entry["site"]]
     site = kind(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
     check_types(site)
     return site

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.analyse.rules._threads import Threads
+from cyclescope.model import Activity, Cause, Lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,32 +22,35 @@ _OFTEN = 3  # times: a section or two at the end are how private results come to
 def _find(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     cycles = facts.profile.cycles
-    spinning, critical = threads.state("spinning"), threads.state("critical")
-    lost = [a + b for a, b in zip(spinning, critical, strict=True)]
+    spinning, held = threads.units(Activity.WAITING, {Cause.LOCK.value}), threads.held()
+    lost = [a + b for a, b in zip(spinning, held, strict=True)]
     if threads.count < 2 or sum(lost) < _LEAST * cycles * threads.count:
         return
-    if max(threads.entered("critical")) < _OFTEN:
+    if any(held) and max(threads.entered()) < _OFTEN:
         return
     # What a thread computes between may have waited for memory that the section's traffic kept.
-    stalls = threads.counter("stalls: memory")
+    stalls = threads.stalled()
     most = max(a + b for a, b in zip(lost, stalls, strict=True)) if any(stalls) else cycles
-    locks = [wait for wait in threads.waits if wait.verb == "lock" and wait.cycles]
     said = (
         f"{counted(threads.count, 'thread')} spent {sum(spinning):,} thread-cycles waiting "
-        f"for the lock and {sum(critical):,} in critical sections, of "
-        f"{cycles * threads.count:,}"
+        f"for a lock and {sum(held):,} with one, of {cycles * threads.count:,}"
     )
     saving = sum(lost) // threads.count
-    if not locks:
+    waits = [wait for wait in threads.waits if isinstance(threads.sites[wait.site], Lock)]
+    if not waits:
         # Nobody ever waited for the lock, or where was not counted.
-        yield threads.place("critical sections", None, said, saving, min(most + 1, cycles))
+        (only, *others) = threads.of(Lock) or (-1,)
+        position = threads.sites[only].position if only >= 0 and not others else None
+        yield threads.place("critical sections", position, said, saving, min(most + 1, cycles))
         return
-    together = sum(wait.cycles for wait in locks)
-    for wait in locks:
+    together = sum(wait.cycles for wait in waits)
+    for wait in waits:
         share = wait.cycles / together
+        position = threads.sites[wait.site].position
+        line = f", line {position.line}" if position is not None else ""
         yield threads.place(
-            f"critical section, line {wait.line}",
-            wait.line,
+            f"critical section{line}",
+            position,
             evidence=f"{said}; {wait.cycles:,} of the waiting is here",
             saving=int(sum(lost) / threads.count * share),
             at_most=min(int(most * share) + 1, cycles),
@@ -65,6 +69,6 @@ RULE = Rule(
         "cyclescope table P.cyc states must show no spinning; the values must be those of the "
         "native run, which cyclescope hls compares."
     ),
-    sources=frozenset({"hls"}),
+    sources=frozenset({"hls", "traces"}),
     find=_find,
 )

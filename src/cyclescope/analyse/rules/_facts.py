@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse._account import Account, account
 from cyclescope.analyse._constant import constant_frames
-from cyclescope.analyse._team import Team, team
-from cyclescope.analyse._texts import is_comb_group
-from cyclescope.model import Frame, Ints, Kind, Profile, flat_weights, spans, tree_cycles
+from cyclescope.analyse.rules._dependences import Dependences
+from cyclescope.model import Frame, Group, Ints, Kind, Profile, flat_weights, spans, tree_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,9 +33,9 @@ class Facts:
         return self.profile.catalog[self.frame[path]]
 
     @cached_property
-    def team(self) -> Team | None:
-        """Its threads, if it has any."""
-        return team(self.profile)
+    def account(self) -> Account:
+        """What its cycles were for."""
+        return account(self.profile)
 
     @cached_property
     def paths(self) -> dict[int, list[int]]:
@@ -118,20 +118,29 @@ class Facts:
     def is_condition(self, path: int) -> bool:
         """Whether a group only works out a condition (`with`) for the block that calls it.
 
-        It is a `comb group` in the text, or the compiler has it write a register of its own.
+        It is a combinational group, or the compiler has it write a register of its own.
         """
-        if self.of(path).kind is not Kind.GROUP or self.parent[path] < 0:
+        frame = self.of(path)
+        if frame.kind is not Kind.GROUP or self.parent[path] < 0:
             return False
         if self.of(self.parent[path]).detail not in ("if", "while"):
             return False
         used = [self.of(child) for child in self.children[path]]
-        if any(f.kind is Kind.PRIMITIVE and f.generated for f in used):
-            return True
-        frame = self.of(path)
-        return any(
-            is_comb_group(self.profile.sources.get(p.file, ""), frame.component, frame.name)
-            for p in frame.positions
-        )
+        made = any(f.kind is Kind.PRIMITIVE and f.generated for f in used)
+        return made or frame.detail == "comb group" or self._comb(frame)
+
+    def _comb(self, frame: Frame) -> bool:
+        return (frame.component, frame.definition or frame.name) in self._comb_groups
+
+    @cached_property
+    def _comb_groups(self) -> frozenset[tuple[str, str]]:
+        sites = self.profile.sites
+        return frozenset((s.function, s.name) for s in sites if isinstance(s, Group) and s.comb)
+
+    @cached_property
+    def dependences(self) -> Dependences:
+        """What its groups use."""
+        return Dependences(self.profile)
 
     def hidden(self, path: int) -> bool:
         """Whether something else worked in another arm of a `par` around it, at any time.

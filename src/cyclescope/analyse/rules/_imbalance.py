@@ -25,7 +25,7 @@ def _find(facts: Facts) -> Iterable[Place]:
     cycles = facts.profile.cycles
     if threads.count < 2:
         return
-    worked = threads.worked()
+    worked = threads.working()
     saving = max(worked) - -(-sum(worked) // threads.count)
     # Pipelines are shared: even shares end no sooner than these get all work through.
     saving = min(saving, cycles - _least_time(facts, threads))
@@ -70,6 +70,6 @@ RULE = Rule(
         "schedule(static, 1) where their length changes steadily, smaller chunks, or collapse."
     ),
     verify="The balance in cyclescope summary goes towards 100 %; compare with cyclescope diff.",
-    sources=frozenset({"hls"}),
+    sources=frozenset({"hls", "traces"}),
     find=_find,
 )

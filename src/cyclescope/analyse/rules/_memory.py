@@ -2,133 +2,157 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
 
 from cyclescope.analyse.rules._rule import Place, Rule
-from cyclescope.analyse.rules._threads import Loop, Threads, Wait, accesses, terms
+from cyclescope.analyse.rules._threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cyclescope.analyse.rules._facts import Facts
+    from cyclescope.model import Access
 
 __all__ = ["BLOCKING", "VECTOR"]
 
 _BOUND = 0.25  # of its time a thread waits for memory: below, other things matter more
 _NARROW = 8  # bytes of a request: an element or two
-_WIDTH = 4  # elements of a vector, and rows of a block, in the paper's programs
-_REUSE = 0.5  # floating-point operations for each byte: below, little is done with what is read
+_WIDTH = 4  # elements of a vector, and rounds that share a block, where nobody counted iterations
+
+
+class _Stage(NamedTuple):
+    """A stage of a loop's iteration in which threads wait for accesses, for all of them at once.
+
+    Attributes:
+        accesses: (number of the site, the access, thread-cycles lost there), longest first.
+        cycles: thread-cycles lost in the stage.
+    """
+
+    accesses: tuple[tuple[int, Access, int], ...]
+    cycles: Fraction
+
+
+def _stages(threads: Threads) -> dict[int, list[_Stage]]:
+    """By loop where its threads wait for memory; together no longer than they wait at all."""
+    found: dict[tuple[int, int], list[tuple[int, Access, int]]] = {}
+    for wait in threads.waits:
+        access = threads.access(wait.site)
+        if access is not None:
+            entry = wait.site, access, wait.cycles
+            found.setdefault((access.loop, access.stage), []).append(entry)
+    longest = {key: max(cycles for *_, cycles in entries) for key, entries in found.items()}
+    together = sum(longest.values())
+    part = min(Fraction(sum(threads.stalled()), together), Fraction(1)) if together else Fraction(0)
+    result: dict[int, list[_Stage]] = {}
+    for (loop, stage), entries in found.items():
+        if loop >= 0:
+            cycles = longest[loop, stage] * part
+            result.setdefault(loop, []).append(_Stage(tuple(entries), cycles))
+    return result
 
 
 def _bound(threads: Threads) -> bool:
-    running = sum(threads.state("running"))
-    return running > 0 and sum(threads.stalled()) >= _BOUND * running
+    working = sum(threads.working())
+    return working > 0 and sum(threads.stalled()) >= _BOUND * working
 
 
-def _loads(threads: Threads) -> list[Wait]:
-    """Waits for loads in the innermost loops, longest first; one for each array and line."""
-    deepest = {line for loop in threads.loops.values() for line in loop.around}
-    seen: dict[tuple[str, int], Wait] = {}
-    for wait in threads.waits:
-        loop = threads.loop_of(wait.line)
-        if wait.verb == "load of" and loop is not None and loop.line not in deepest:
-            seen.setdefault((wait.array, wait.line), wait)
-    return list(seen.values())
-
-
-def _saved(threads: Threads, loop: Loop) -> int:
-    """Of what threads wait in a loop, a thread's part that so many elements at once don't need."""
-    here = sum(
-        wait.cycles
-        for wait in threads.waits
-        if wait.verb in ("load of", "store to") and threads.loop_of(wait.line) == loop
+def _said(threads: Threads, stages: list[_Stage]) -> str:
+    here = int(sum(stage.cycles for stage in stages))
+    return (
+        f"threads wait {sum(threads.stalled()):,} of {sum(threads.working()):,} thread-cycles for "
+        f"memory, {here:,} of them in this loop"
     )
-    return int(min(here, sum(threads.stalled())) / threads.count * (1 - 1 / _WIDTH))
+
+
+def _place(
+    threads: Threads, loop: int, accesses: list[Access], evidence: str, saving: Fraction
+) -> Place:
+    """A finding on some reads of a loop: they are waited for side by side."""
+    names = list(dict.fromkeys(access.array for access in accesses))
+    head = threads.loop(loop).position
+    position = accesses[0].position or head
+    line = f", line {position.line}" if position is not None else ""
+    return threads.place(
+        f"load of {', '.join(names)}{line}",
+        position,
+        evidence=evidence,
+        saving=int(saving / threads.count),
+        at_most=max(threads.working()),
+    )
 
 
 def _narrow(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
-    requests = threads.total("memory requests")
-    moved = sum(threads.counter("bytes read")) + sum(threads.counter("bytes written"))
-    if not requests or moved > _NARROW * requests or not _bound(threads):
+    if not threads.count or not _bound(threads):
         return
-    stalled, running = threads.stalled(), threads.state("running")
-    for wait in _loads(threads):
-        loop = threads.loop_of(wait.line)
-        text = threads.text(wait.line)
-        if loop is None or not _consecutive(text, wait.array, loop.variable):
+    for loop, stages in _stages(threads).items():
+        trips = threads.loop(loop).trips
+        every = [entry for stage in stages for entry in stage.accesses]
+        narrow = [access for _, access, _ in every if _is_narrow(access)]
+        # Fewer iterations than a vector has elements fill a shorter one.
+        width = _WIDTH if trips is None else min(_WIDTH, 1 << trips.bit_length() - 1)
+        if not narrow or trips == 0 or width < 2:
             continue
-        yield threads.place(
-            f"load of {wait.array}, line {wait.line}",
-            wait.line,
-            evidence=(
-                f"{requests:,} requests move {moved / requests:.1f} bytes each; threads wait "
-                f"{sum(stalled):,} of {sum(running):,} thread-cycles for memory, "
-                f"{wait.cycles:,} of them here; {loop.variable} walks along {wait.array}"
-            ),
-            saving=_saved(threads, loop),
-            at_most=max(running),
+        often = "" if trips is None else f" of {trips:,} iterations"
+        evidence = (
+            f"{_said(threads, stages)}; neighbouring iterations{often} read neighbouring elements "
+            f"of {', '.join(dict.fromkeys(a.array for a in narrow))}, {narrow[0].width} bytes each"
         )
+        saving = sum((stage.cycles for stage in stages), Fraction(0)) * Fraction(width - 1, width)
+        yield _place(threads, loop, narrow, evidence, saving)
 
 
-def _consecutive(text: str, array: str, variable: str) -> bool:
+def _is_narrow(access: Access) -> bool:
     """Whether neighbouring iterations read neighbouring elements, one at a time."""
-    # Behind a cast to a vector it is read several at a time already.
-    vector = re.search(rf"\*\s*\)\s*&\s*{re.escape(array)}\s*\[", text)
-    if not variable or vector is not None:
+    if access.writes or access.width is None or access.stride is None:
         return False
-    # Elements of the last dimension lie side by side.
-    return any(
-        _adds(inside[-1], variable)
-        and not any(re.search(rf"\b{variable}\b", outer) for outer in inside[:-1])
-        for inside in accesses(text, array)
-    )
-
-
-def _adds(sum_: str, variable: str) -> bool:
-    """Whether a variable is a term of a sum by itself, not multiplied."""
-    for term in terms(sum_):
-        inner = term.lstrip("-").strip()
-        if inner == variable:
-            return True
-        # Brackets around the whole term: nothing is multiplied outside.
-        bracketed = inner.startswith("(") and inner.endswith(")") and "(" not in inner[1:]
-        if bracketed and _adds(inner[1:-1], variable):
-            return True
-    return False
+    moved = access.width * access.operations
+    return access.width <= _NARROW and abs(access.stride) == moved
 
 
 def _again(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
-    moved = sum(threads.counter("bytes read"))
-    work = sum(threads.counter("floating-point operations"))
-    if not moved or work >= _REUSE * moved or not _bound(threads):
+    if not threads.count or not _bound(threads):
         return
-    stalled, running = threads.stalled(), threads.state("running")
-    for wait in _loads(threads):
-        loop = threads.loop_of(wait.line)
-        every = accesses(threads.text(wait.line), wait.array)
-        inside = " ".join(" ".join(dimensions) for dimensions in every)
-        if loop is None or not inside:
+    for loop, stages in _stages(threads).items():
+        saving, again, rounds = Fraction(0), [], []
+        for stage in stages:
+            left = Fraction(0)
+            for _, access, cycles in stage.accesses:
+                outer, times = _reuse(threads, access)
+                left = max(left, Fraction(cycles, times))
+                if times > 1:
+                    again.append(access)
+                    rounds.append((access.array, times, outer))
+            longest = max(cycles for *_, cycles in stage.accesses)
+            # What is waited for only once hides nothing of what is waited for again.
+            saving += stage.cycles * (1 - left / longest)
+        if saving <= 0:
             continue
-        around = [threads.loops[line] for line in loop.around if line in threads.loops]
-        unused = [o for o in around if o.variable and not re.search(rf"\b{o.variable}\b", inside)]
-        if not unused:
-            continue
-        outer = unused[-1]
-        yield threads.place(
-            f"load of {wait.array}, line {wait.line}",
-            wait.line,
-            evidence=(
-                f"{work:,} floating-point operations on {moved:,} bytes read "
-                f"({work / moved:.2f} each); threads wait {sum(stalled):,} of {sum(running):,} "
-                f"thread-cycles for memory; {wait.array} is read again in each round of the loop "
-                f"over {outer.variable} (line {outer.line})"
-            ),
-            saving=_saved(threads, loop),
-            at_most=max(running),
-        )
+        said = [
+            f"{array} is read {times:,} times over{_line(threads, outer)}"
+            for array, times, outer in dict.fromkeys(rounds)
+        ]
+        yield _place(threads, loop, again, f"{_said(threads, stages)}; {', '.join(said)}", saving)
+
+
+def _line(threads: Threads, loop: int) -> str:
+    position = threads.loop(loop).position
+    return f" in the loop of line {position.line}" if position is not None else ""
+
+
+def _reuse(threads: Threads, access: Access) -> tuple[int, int]:
+    """In rounds of which loop an access reads the same again, and how many there are."""
+    if access.writes or access.copies:
+        return -1, 1
+    found = (-1, 1)
+    for loop in access.repeats:
+        trips = threads.loop(loop).trips
+        times = _WIDTH if trips is None else trips
+        if times > found[1]:
+            found = loop, times
+    return found
 
 
 VECTOR = Rule(
@@ -144,7 +168,6 @@ VECTOR = Rule(
     ),
     sources=frozenset({"hls"}),
     find=_narrow,
-    additive=False,
 )
 
 BLOCKING = Rule(
@@ -158,5 +181,4 @@ BLOCKING = Rule(
     verify="Fewer bytes read (cyclescope summary), and cyclescope diff.",
     sources=frozenset({"hls"}),
     find=_again,
-    additive=False,
 )

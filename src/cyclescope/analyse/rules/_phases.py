@@ -1,15 +1,18 @@
-"""A thread that loads, then computes, then loads: the phases could overlap (Nymble, V-C)."""
+"""A thread that loads, then computes, then loads: the phases could overlap (Nymble, V-C).
+
+Which loop must be over before another one beside it begins, the compiler knows: one fills a buffer
+that the other one reads. With two buffers neither waits for the other.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cyclescope.analyse.rules._rule import Place, Rule
-from cyclescope.analyse.rules._threads import Threads, Wait
-from cyclescope.analyse.rules._turns import roles, turns
+from cyclescope.analyse.rules._threads import Threads
+from cyclescope.model import Access, Activity, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,143 +24,145 @@ __all__ = ["RULE"]
 _LEAST = 0.1  # of the run: below, the phases overlap enough
 
 
+class _Phases(NamedTuple):
+    """What takes turns in a loop: sites that load, and loops that compute."""
+
+    outer: int
+    loading: tuple[int, ...]
+    computing: tuple[int, ...]
+
+
 def _find(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
-    siblings: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for loop in threads.loops.values():
-        if loop.around:
-            siblings[loop.around].append(loop.line)
-    # The text has a loop where the hardware has a copy.
-    verbs = ("load of",) if threads.is_timed else ("load of", "copy to")
-    waits = [wait for wait in threads.waits if wait.verb in verbs]
-    loads = roles(threads, (wait.line for wait in waits))
-    for around, lines in siblings.items():
-        loading = [line for line in lines if loads.get(line) is True]
-        computing = [line for line in lines if loads.get(line) is False]
-        if not loading or not computing:
-            continue
-        if threads.is_timed:
-            place = _place(facts, threads, around[-1], loading, computing)
-        else:
-            place = _of_text(facts, threads, around[-1], loading, computing, waits)
+    if not threads.count:
+        return
+    for phases in _phases(threads):
+        place = _in_time(facts, threads, phases) if threads.is_timed else None
+        if not threads.is_timed:
+            place = _by_waits(facts, threads, phases)
         if place is not None:
             yield place
-    if threads.is_timed:
-        yield from _copies(facts, threads, siblings, loads)
 
 
-def _of_text(
-    facts: Facts,
-    threads: Threads,
-    outer: int,
-    loading: list[int],
-    computing: list[int],
-    waits: list[Wait],
-) -> Place | None:
-    """Phases of which the text says that they take turns, and the counters what they cost.
+def _phases(threads: Threads) -> Iterable[_Phases]:
+    """The loops in whose rounds loads and computing wait for each other."""
+    inside: dict[int, list[int]] = {}  # a loop's accesses, those of inner loops too
+    for number in threads.of(Access):
+        for loop in threads.around(number):
+            inside.setdefault(loop, []).append(number)
+    beside: dict[int, list[int]] = {}
+    for number in threads.of(Loop):
+        beside.setdefault(threads.loop(number).parent, []).append(number)
+    for outer, loops in beside.items():
+        if outer < 0 or threads.loop(outer).trips == 1:
+            continue
+        copies = [n for n in inside.get(outer, ()) if _is_copy_in(threads, n, outer)]
+        loads = [n for n in loops if _only_loads(threads, inside.get(n, ()))]
+        works = [n for n in loops if not inside.get(n)]
+        pairs = [
+            (load, work) for work in works for load in (*copies, *loads)
+            if load in threads.loop(work).needs
+            or (load in loops and work in threads.loop(load).needs)
+        ]  # fmt: skip
+        if pairs:
+            loading, computing = (tuple(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
+            yield _Phases(outer, loading, computing)
+
+
+def _is_copy_in(threads: Threads, number: int, loop: int) -> bool:
+    access = threads.access(number)
+    return access is not None and access.copies and access.loop == loop
+
+
+def _only_loads(threads: Threads, accesses: Iterable[int]) -> bool:
+    """Whether a loop brings in data, and writes nothing to memory."""
+    found = [access for n in accesses if (access := threads.access(n)) is not None]
+    return bool(found) and all(a.copies or not a.writes for a in found)
+
+
+def _waited(threads: Threads, phases: _Phases) -> int:
+    """Thread-cycles lost at what the loading sites access."""
+    return sum(
+        wait.cycles for wait in threads.waits
+        if wait.site in phases.loading
+        or (threads.access(wait.site) is not None
+            and not {*threads.around(wait.site)}.isdisjoint(phases.loading))
+    )  # fmt: skip
+
+
+def _in_time(facts: Facts, threads: Threads, phases: _Phases) -> Place | None:
+    """Phases of which the profile says when a thread is in which loop."""
+    loops = [n for n in phases.loading if isinstance(threads.sites[n], Loop)]
+    copies = [n for n in phases.loading if n not in loops]
+    works = _masks(threads, phases.computing)
+    loads = _masks(threads, loops)
+    if copies:
+        # A copy is no loop: while a thread waits for it, it is in the loop around and no other.
+        around = threads.inside(phases.outer)
+        waited = sum(wait.cycles for wait in threads.waits if wait.site in copies)
+        spare = [a & ~w & ~b for a, w, b in zip(around, works, loads, strict=True)]
+        free = sum(int(mask.sum()) for mask in spare)
+        part = min(waited / free, 1.0) if free else 0.0
+    else:
+        spare, part = [np.zeros_like(mask) for mask in works], 0.0
+    alone, loading, computing = [], 0, 0
+    for load, work, other in zip(loads, works, spare, strict=True):
+        brings = int((load & ~work).sum()) + int(other.sum() * part)
+        works_on = int((work & ~load).sum())
+        alone.append(min(brings, works_on))
+        loading, computing = loading + brings, computing + works_on
+    saving = sum(alone) // max(threads.count, 1)
+    if saving < _LEAST * facts.profile.cycles:
+        return None
+    evidence = (
+        f"a thread loads ({_lines(threads, phases.loading)}) for {loading:,} thread-cycles without "
+        f"computing, and computes ({_lines(threads, phases.computing)}) for {computing:,} without "
+        "loading: each waits for the other"
+    )
+    # Who loads sooner waits less, too: some of the loading itself goes.
+    return _place(threads, phases, evidence, saving, min(facts.profile.cycles, 2 * max(alone)))
+
+
+def _masks(
+    threads: Threads, loops: Iterable[int]
+) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """For each thread, of each cycle, whether it was in any of these loops."""
+    nothing = [np.zeros(threads.profile.cycles, dtype=np.bool_) for _ in threads.paths]
+    for loop in loops:
+        nothing = [a | b for a, b in zip(nothing, threads.inside(loop), strict=True)]
+    return nothing
+
+
+def _by_waits(facts: Facts, threads: Threads, phases: _Phases) -> Place | None:
+    """Phases of which only counters say what they cost, as in a profiling unit's trace.
 
     What a thread does while it doesn't wait is at most what could be hidden behind its waiting.
     How much of that is computing, and not the loops' own control, is not counted: half is taken.
     """
-    buffers = turns(threads, loading, computing)
-    ends = {line: threads.loops[line].end or line for line in loading}
-    here = [w for w in waits if any(line <= w.line <= end for line, end in ends.items())]
-    pairs = list(zip(threads.stalled(), threads.state("running"), strict=True))
-    most = [min(stalled, running - stalled) for stalled, running in pairs]
-    hidden = min(sum(most), sum(wait.cycles for wait in here)) // max(threads.count, 1)
-    if not buffers or hidden // 2 < _LEAST * facts.profile.cycles:
+    pairs = list(zip(threads.stalled(), threads.units(Activity.WORK), strict=True))
+    most = [min(pair) for pair in pairs]
+    hidden = min(sum(most), _waited(threads, phases)) // max(threads.count, 1)
+    if hidden // 2 < _LEAST * facts.profile.cycles:
         return None
-    stalled, running = (sum(part) for part in zip(*pairs, strict=True))
-    arrays = sorted({name for names in buffers.values() for name in names})
-    return threads.place(
-        f"loop, line {outer}",
-        outer,
-        evidence=(
-            f"threads wait {stalled:,} of {running:,} thread-cycles for memory, most of it in line "
-            f"{here[0].line}, and do other work in {running - stalled:,}; line "
-            f"{', '.join(map(str, buffers))} reads {', '.join(arrays)}, which line "
-            f"{', '.join(map(str, loading))} fills before, in the same round: by turns"
-        ),
-        saving=hidden // 2,
-        at_most=max(most),
+    stalled, working = (sum(part) for part in zip(*pairs, strict=True))
+    evidence = (
+        f"threads wait {stalled:,} thread-cycles for memory, most of it for what "
+        f"{_lines(threads, phases.loading)} loads, and work in {working:,}; "
+        f"{_lines(threads, phases.computing)} computes with it in the same round: each waits for "
+        "the other"
     )
+    return _place(threads, phases, evidence, hidden // 2, max(most))
 
 
-def _copies(
-    facts: Facts,
-    threads: Threads,
-    siblings: dict[tuple[int, ...], list[int]],
-    loads: dict[int, bool],
-) -> Iterable[Place]:
-    """Blocks that the preloader brings in while nothing computes."""
-    copied: dict[tuple[int, ...], list[Wait]] = defaultdict(list)
-    for wait in threads.waits:
-        home = threads.loop_of(wait.line) if wait.verb == "copy to" else None
-        if home is not None:
-            inside = (*home.around, home.line)
-            copied[inside if inside in siblings else home.around].append(wait)
-    for around, waits in copied.items():
-        computing = [line for line in siblings.get(around, ()) if loads.get(line) is False]
-        if not computing:
-            continue
-        copying = sum(wait.cycles for wait in waits)
-        work = _cycles(threads, computing)
-        # What is longer than the loop around both happened at once.
-        together = max(copying + sum(work) - sum(_cycles(threads, [around[-1]])), 0)
-        saving = min(copying - together, sum(work)) // max(threads.count, 1)
-        if saving < _LEAST * facts.profile.cycles:
-            continue
-        yield threads.place(
-            f"loop, line {around[-1]}",
-            around[-1],
-            evidence=(
-                f"threads wait {copying:,} thread-cycles for "
-                f"{', '.join(f'{w.array} (line {w.line})' for w in waits)}, and compute "
-                f"(line {', '.join(map(str, computing))}) for {sum(work):,}; "
-                f"{together:,} of these at once"
-            ),
-            saving=saving,
-            at_most=max(min(facts.profile.cycles, 2 * max(work)), saving),
-        )
+def _place(threads: Threads, phases: _Phases, evidence: str, saving: int, at_most: int) -> Place:
+    position = threads.loop(phases.outer).position
+    line = f", line {position.line}" if position is not None else ""
+    return threads.place(f"loop{line}", position, evidence, saving, max(at_most, saving))
 
 
-def _cycles(threads: Threads, lines: list[int]) -> list[int]:
-    """For each thread the cycles in these loops."""
-    masks = [threads.inside(line) for line in lines]
-    return [
-        int(np.logical_or.reduce([mask[thread] for mask in masks]).sum())
-        for thread in range(threads.count)
-    ]
-
-
-def _place(
-    facts: Facts, threads: Threads, outer: int, loading: list[int], computing: list[int]
-) -> Place | None:
-    loads = [threads.inside(line) for line in loading]
-    works = [threads.inside(line) for line in computing]
-    alone = []
-    phases = [0, 0]
-    for thread in range(threads.count):
-        load = np.logical_or.reduce([masks[thread] for masks in loads])
-        work = np.logical_or.reduce([masks[thread] for masks in works])
-        only = int((load & ~work).sum()), int((work & ~load).sum())
-        alone.append(min(only))
-        phases[0] += only[0]
-        phases[1] += only[1]
-    saving = sum(alone) // max(threads.count, 1)
-    if saving < _LEAST * facts.profile.cycles:
-        return None
-    where = ", ".join(str(line) for line in computing)
-    return threads.place(
-        f"loop, line {outer}",
-        outer,
-        evidence=(
-            f"a thread loads (line {', '.join(map(str, loading))}) for {phases[0]:,} thread-cycles "
-            f"without computing, and computes (line {where}) for {phases[1]:,} without loading"
-        ),
-        saving=saving,
-        at_most=max(min(facts.profile.cycles, 2 * max(alone)), saving),
-    )
+def _lines(threads: Threads, numbers: Iterable[int]) -> str:
+    lines = [p.line for n in numbers if (p := threads.sites[n].position) is not None]
+    return f"line {', '.join(map(str, dict.fromkeys(lines)))}"
 
 
 RULE = Rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._dependences import chain, interchangeable, uses_of
+from cyclescope.analyse.rules._dependences import chain
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
@@ -33,7 +33,7 @@ def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
     for path in paths:
         parts = [p for p in facts.children[path] if facts.of(p).kind in (Kind.GROUP, Kind.CONTROL)]
         parts.sort(key=lambda p: facts.spans(p)[0][:1].tolist())
-        uses = [uses_of(facts, p) for p in parts]
+        uses = [facts.dependences.of(facts, p) for p in parts]
         lengths = [facts.lengths([p]) for p in parts]
         known = [use for use in uses if use is not None]
         times = facts.times([path])
@@ -48,7 +48,7 @@ def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
         if shortest != longest or possible >= longest:
             continue
         if not any(
-            not one.conflicts(other) and interchangeable(facts, frame, one, other)
+            not one.conflicts(other) and facts.dependences.interchangeable(frame, one, other)
             for one, other in combinations(known, 2)
         ):
             continue
@@ -67,7 +67,7 @@ def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
         evidence=(
             f"{facts.lengths(paths)[1]:,} cycles each time "
             f"({counted(facts.times(paths), 'activation')}), "
-            f"though the text has parts that use no cell in common: {', '.join(shown[:6])}{more}"
+            f"though there are parts that use no cell in common: {', '.join(shown[:6])}{more}"
         ),
         saving=saving,
         at_least=0,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from cyclescope.analyse._account import account
-from cyclescope.analyse.rules._dependences import chain, uses_of
+from cyclescope.analyse.rules._dependences import chain
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
@@ -115,7 +115,7 @@ def _fixed(facts: Facts, path: int) -> _Fixed | None:
 
 def _shortest(facts: Facts, row: list[_Fixed]) -> int | None:
     """The shortest fixed schedule, as far as the program's text tells what depends on what."""
-    every = [uses_of(facts, entry.path) for entry in row]
+    every = [facts.dependences.of(facts, entry.path) for entry in row]
     known = [uses for uses in every if uses is not None]
     if len(known) < len(every):
         return None

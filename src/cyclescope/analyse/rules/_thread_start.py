@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules._rule import Place, Rule
-from cyclescope.analyse.rules._threads import Threads
+from cyclescope.analyse.rules._threads import FOR_OTHERS, Threads
+from cyclescope.model import Activity, Cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,9 +28,10 @@ def _find(facts: Facts) -> Iterable[Place]:
     if len(first) < 2:
         return
     late = max(first) - min(first)
-    running, idle = threads.state("running"), threads.state("idle")
-    # A thread that waits for a lock afterwards would only have waited longer.
-    saving = late - threads.state("spinning")[starts.index(max(first))]
+    working, idle = threads.working(), threads.units(Activity.IDLE)
+    # A thread that waits for others afterwards would only have waited longer.
+    others = threads.units(Activity.WAITING, FOR_OTHERS - {Cause.THREAD_START.value})
+    saving = late - others[starts.index(max(first))]
     if saving < _LEAST * cycles:
         return
     yield threads.place(
@@ -37,7 +39,7 @@ def _find(facts: Facts) -> Iterable[Place]:
         None,
         evidence=(
             f"the last thread starts {late:,} cycles after the first, in a run of {cycles:,}; "
-            f"each works for {sum(running) // threads.count:,}; threads are idle for "
+            f"each works for {sum(working) // threads.count:,}; threads are idle for "
             f"{sum(idle):,} of {cycles * threads.count:,} thread-cycles"
         ),
         saving=saving,
@@ -58,6 +60,6 @@ RULE = Rule(
         "Profile with more iterations: cycles must grow by less than the work does; "
         "idle in cyclescope table P.cyc states shrinks."
     ),
-    sources=frozenset({"hls"}),
+    sources=frozenset({"hls", "traces"}),
     find=_find,
 )

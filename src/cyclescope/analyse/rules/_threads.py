@@ -1,252 +1,194 @@
-"""What rules ask of a run of hardware threads: states, waits, loops, and the text of a line."""
+"""What rules ask of threads side by side: what their time was for, where they waited, loops."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cyclescope.analyse._texts import c_loops, counter_of, source_line
 from cyclescope.analyse.rules._rule import Place
-from cyclescope.model import Kind, Position
+from cyclescope.model import Access, Activity, Cause, Kind, Lock, Loop
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from cyclescope.analyse._account import Use
     from cyclescope.analyse.rules._facts import Facts
+    from cyclescope.model import Ints, Position, Site
 
-__all__ = ["Loop", "Threads", "Wait", "accesses", "subscripts", "terms"]
+__all__ = ["FOR_MEMORY", "FOR_OTHERS", "Threads", "Wait"]
 
-_WAIT = re.compile(r"(load of|store to|copy to|lock|barrier)(?: (.*))?")
+FOR_MEMORY = frozenset({Cause.MEMORY.value, Cause.ARBITRATION.value})
+"""Causes of waiting that the memory, and who else asks it, has."""
+
+FOR_OTHERS = frozenset(
+    {Cause.LOCK.value, Cause.BARRIER.value, Cause.MESSAGE.value, Cause.THREAD_START.value}
+)
+"""Causes of waiting that another thread has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """A place where threads wait: what for, of which array, on which line, thread-cycles."""
+class Wait(NamedTuple):
+    """A place where threads wait, by its number among the sites, and thread-cycles."""
 
-    verb: str
-    array: str
-    line: int
+    site: int
     cycles: int
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop: its line, the loops around it from outside in, the variable that it counts.
-
-    Its last line is known from the text alone.
-    """
-
-    line: int
-    around: tuple[int, ...]
-    variable: str
-    end: int | None = None
-
-
 class Threads:
-    """A profile of threads."""
+    """The threads of a profile; none if its tracks are something else."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self.profile = facts.profile
-        kinds = [facts.of(path).kind for path in range(len(facts.parent))]
-        self.paths = [path for path, kind in enumerate(kinds) if kind is Kind.THREAD]
+        self.sites = facts.profile.sites
+        whole = facts.account
+        kinds = {facts.of(path).kind for path in whole.tracks}
+        self.paths = whole.tracks if kinds == {Kind.THREAD} else ()
         self.count = len(self.paths)
-        team = facts.team
-        self._members = team.members if team is not None else ()
-        frames = [facts.of(path) for path in range(len(kinds))]
-        self.file = next((f.positions[0].file for f in frames if f.positions), "")
-        self.region = frames[0].name if frames else ""
+        self._uses, self._units = whole.uses, whole.of_track
 
     def place(
         self,
         name: str,
-        line: int | None,
+        position: Position | None,
         evidence: str,
         saving: int,
         at_most: int,
         cycles: tuple[int, int] | None = None,
     ) -> Place:
-        """A place of the region, or (without a line) the region; it may save nothing at all."""
-        root = self._facts.of(0).positions
-        position = root[0] if root else None
-        if line is not None:
-            position = Position("c", self.file, line)
-        return Place(name, self.region, position, evidence, saving, 0, at_most, cycles)
+        """A place of the program; without a position, all of what the threads run."""
+        root = self._facts.of(0)
+        if position is None and root.positions:
+            position = root.positions[0]
+        return Place(name, root.name, position, evidence, saving, 0, at_most, cycles)
 
-    def state(self, name: str) -> list[int]:
-        """For each thread the cycles in a state (`idle`, `running`, `critical`, `spinning`)."""
-        return [member.states.get(name, 0) for member in self._members]
+    # What time was for
+
+    def units(self, activity: Activity, causes: Collection[str] | None = None) -> list[int]:
+        """For each thread the cycles of an activity; with causes, those that have one of them."""
+
+        def counts(use: Use) -> bool:
+            return use.activity is activity and (causes is None or use.cause in causes)
+
+        columns = [number for number, use in enumerate(self._uses) if counts(use)]
+        return [int(row[columns].sum()) for row in self._units] if self.count else []
 
     def stalled(self) -> list[int]:
-        """For each thread the cycles in which it waits for memory, critical sections left out."""
-        running = self.state("running")
-        stalls = self.counter("stalls: memory")
-        return [min(pair) for pair in zip(running, stalls, strict=True)]
+        """For each thread the cycles in which it waits for memory."""
+        return self.units(Activity.WAITING, FOR_MEMORY)
+
+    def working(self) -> list[int]:
+        """For each thread the cycles of work, and those in which it waits for no other thread."""
+        work, waiting = self.units(Activity.WORK), self.units(Activity.WAITING)
+        others = self.units(Activity.WAITING, FOR_OTHERS)
+        return [w + a - o for w, a, o in zip(work, waiting, others, strict=True)]
 
     def first(self) -> list[int]:
         """For each thread the cycle in which it started to work; the run's length if never."""
-        result = []
-        for path in self.paths:
-            idle = [c for c in self._facts.children[path] if self._facts.of(c).name == "idle"]
-            starts = [
-                int(start[0])
-                for child in self._facts.children[path]
-                if child not in idle and len(start := self._facts.spans(child)[0])
-            ]
-            result.append(min(starts, default=self.profile.cycles))
-        return result
-
-    def entered(self, name: str) -> list[int]:
-        """For each thread how often it entered a state."""
         return [
-            sum(
-                len(self._facts.spans(child)[0])
-                for child in self._facts.children[path]
-                if self._facts.of(child).name == name
-            )
+            min((int(start[0]) for start, _ in self._begun(path)), default=self.profile.cycles)
             for path in self.paths
         ]
 
-    def worked(self) -> list[int]:
-        """For each thread the cycles from its start to its end, less what it waited for others."""
-        barriers = self.counter("stalls: barrier")
-        result = []
-        for number, path in enumerate(self.paths):
-            spans = [
-                self._facts.spans(child)
-                for child in self._facts.children[path]
-                if self._facts.of(child).name != "idle"
-            ]
-            begun = [(int(start[0]), int(end[-1])) for start, end in spans if len(start)]
-            if begun:
-                taken = max(end for _, end in begun) - min(start for start, _ in begun)
-                waited = self.state("spinning")[number] + barriers[number]
-                result.append(max(taken - waited, 0))
-            else:
-                result.append(0)
-        return result
-
-    def counter(self, name: str) -> list[int]:
-        """For each thread the total of a counter."""
+    def last(self) -> list[int]:
+        """For each thread the cycle after the last in which it did anything; 0 if never."""
         return [
-            sum(count for (_, counter), count in member.counts.items() if counter == name)
-            for member in self._members
+            max((int(end[-1]) for _, end in self._begun(path)), default=0) for path in self.paths
         ]
 
-    def total(self, name: str) -> int:
-        """The total of a counter of the whole region."""
-        every = (s for s in self.profile.series if s.name == name and s.path not in self.paths)
-        return sum(int(series.value.sum()) for series in every)
+    def _begun(self, thread: int) -> Iterable[tuple[Ints, Ints]]:
+        """Starts and ends of a thread's states in which it does something."""
+        for path in self._facts.children[thread]:
+            frame = self._facts.of(path)
+            asleep = frame.activity in (Activity.IDLE, Activity.UNKNOWN)
+            if not asleep and frame.cause != Cause.THREAD_START:
+                start, end = self._facts.spans(path)
+                if len(start):
+                    yield start, end
+
+    # Places
 
     @cached_property
     def waits(self) -> tuple[Wait, ...]:
         """Where threads waited, longest first."""
-        team = self._facts.team
-        found = []
-        for wait in team.waits if team is not None else ():
-            match = _WAIT.fullmatch(wait.what)
-            if match is not None and wait.line:
-                found.append(Wait(match[1], match[2] or "", wait.line, wait.cycles))
-        return tuple(found)
+        found: dict[int, int] = {}
+        for series in self.profile.series:
+            if series.site >= 0 and series.summed and series.cause:
+                found[series.site] = found.get(series.site, 0) + int(series.value.sum())
+        ordered = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        return tuple(Wait(site, cycles) for site, cycles in ordered if cycles)
+
+    def of(self, kind: type[Site]) -> list[int]:
+        """The numbers of the sites of a kind."""
+        return [number for number, site in enumerate(self.sites) if type(site) is kind]
+
+    def loop(self, number: int) -> Loop:
+        """A site that is a loop."""
+        site = self.sites[number]
+        assert isinstance(site, Loop)
+        return site
+
+    def access(self, number: int) -> Access | None:
+        """A site, if it is an access."""
+        site = self.sites[number]
+        return site if isinstance(site, Access) else None
+
+    def around(self, site: int) -> list[int]:
+        """The loops around a site, innermost first; a loop itself is not among them."""
+        found: list[int] = []
+        here = self.sites[site]
+        number = here.parent if isinstance(here, Loop) else getattr(here, "loop", -1)
+        while 0 <= number < len(self.sites) and number not in found:
+            found.append(number)
+            number = self.loop(number).parent
+        return found
+
+    # Locks
 
     @cached_property
-    def loops(self) -> dict[int, Loop]:
-        """Loops by the line of their head."""
-        result: dict[int, Loop] = {}
-        for path in range(len(self._facts.parent)):
-            frame = self._facts.of(path)
-            if frame.kind is not Kind.LOOP or not frame.positions:
-                continue
-            line = frame.positions[0].line
-            around = tuple(
-                self._facts.of(p).positions[0].line
-                for p in self.profile.lineage(path)[:-1]
-                if self._facts.of(p).kind is Kind.LOOP and self._facts.of(p).positions
-            )
-            result.setdefault(line, Loop(line, around, counter_of(self.text(line))))
-        return result or self._loops_of_text()
+    def _holding(self) -> frozenset[int]:
+        """The frames of the state in which a thread has a lock."""
+        return frozenset(s.held for s in self.sites if isinstance(s, Lock) and s.held >= 0)
 
-    def _loops_of_text(self) -> dict[int, Loop]:
-        """As the program has them: a profiling unit knows states, not in which loop they are."""
-        root = self._facts.of(0).positions if self.paths else ()
-        region = root[0].line if root else 0
-        # Those of the host around the region are no loops of it.
-        inside = [
-            loop
-            for loop in c_loops(self.profile.sources.get(self.file, ""))
-            if not loop.line < region <= loop.end
-        ]
-        return {
-            loop.line: Loop(
-                loop.line,
-                tuple(o.line for o in inside if o.line < loop.line and loop.end <= o.end),
-                counter_of(self.text(loop.line)),
-                loop.end,
-            )
-            for loop in inside
-        }
+    def held(self) -> list[int]:
+        """For each thread the cycles in which it has a lock."""
+        return [self._facts.cycles(self._of_lock(path)) for path in self.paths]
+
+    def entered(self) -> list[int]:
+        """For each thread how often it got a lock, or at least waited for one."""
+        return [self._facts.times(self._of_lock(path)) for path in self.paths]
+
+    def _of_lock(self, thread: int) -> list[int]:
+        below = self._facts.children[thread]
+        return [path for path in below if self._facts.frame[path] in self._holding]
+
+    # Loops over time
+
+    @cached_property
+    def _frames(self) -> dict[tuple[int, Position], list[int]]:
+        """For each thread and place of a loop the call paths that end in it."""
+        found: dict[tuple[int, Position], list[int]] = {}
+        for thread in self.paths:
+            for path in self._facts.below(thread):
+                frame = self._facts.of(path)
+                if frame.kind is Kind.LOOP and frame.positions:
+                    found.setdefault((thread, frame.positions[0]), []).append(path)
+        return found
 
     @cached_property
     def is_timed(self) -> bool:
         """Whether the profile says when threads are in which loop."""
-        return any(loop.end is None for loop in self.loops.values())
+        return bool(self._frames)
 
-    def loop_of(self, line: int) -> Loop | None:
-        """The innermost loop whose head is at or before a line: the last one that began there."""
-        heads = [
-            head
-            for head, loop in self.loops.items()
-            if head <= line and (loop.end is None or line <= loop.end)
-        ]
-        return self.loops[max(heads)] if heads else None
-
-    def text(self, line: int) -> str:
-        """A line of the program without comments; empty if the profile does not carry it."""
-        return source_line(self.profile, self.file, line)
-
-    def inside(self, line: int) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    def inside(self, number: int) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
         """For each thread, of each cycle, whether it was in a loop."""
+        position = self.loop(number).position
         result = []
         for thread in self.paths:
             mask = np.zeros(self.profile.cycles, dtype=np.bool_)
-            for path in self._facts.below(thread):
-                frame = self._facts.of(path)
-                if frame.kind is Kind.LOOP and frame.positions and frame.positions[0].line == line:
-                    for start, end in zip(*self._facts.spans(path), strict=True):
-                        mask[start:end] = True
+            for path in self._frames.get((thread, position), ()) if position else ():
+                for start, end in zip(*self._facts.spans(path), strict=True):
+                    mask[start:end] = True
             result.append(mask)
         return result
-
-
-def subscripts(text: str, at: int) -> tuple[tuple[str, ...], int]:
-    """What stands between the brackets behind a name that ends here, and where they end."""
-    found: list[str] = []
-    end = at
-    while text[at : at + 1] == "[":
-        depth, end = 1, at + 1
-        while end < len(text) and depth:
-            depth += {"[": 1, "]": -1}.get(text[end], 0)
-            end += 1
-        found.append(text[at + 1 : end - 1])
-        at = end + len(text[end:]) - len(text[end:].lstrip())
-    return tuple(found), end
-
-
-def accesses(text: str, array: str) -> list[tuple[str, ...]]:
-    """What stands between the brackets behind an array's name, for each time it does."""
-    names = re.finditer(rf"\b{re.escape(array)}\s*(?=\[)", text)
-    return [subscripts(text, match.end())[0] for match in names]
-
-
-def terms(sum_: str) -> list[str]:
-    """The terms of a sum, brackets kept together; those taken off begin with their sign."""
-    found, depth = [""], 0
-    for char in sum_:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
-        if char in "+-" and not depth:
-            found.append(char.strip("+"))
-        else:
-            found[-1] += char
-    return found
