@@ -22,24 +22,28 @@ class Case(NamedTuple):
     Attributes:
         rule: its name.
         program: the file's, without its suffix.
-        define: the macro with which the finding is followed, `NAME` or `NAME=value`.
+        change: the macro with which the finding is followed, `NAME` or `NAME=value`.
+        define: further macros, of the program in any case.
         start_cost: cycles that the host needs for each thread.
     """
 
     rule: str
     program: str
-    define: str
+    change: str
+    define: tuple[str, ...] = ()
     start_cost: int = 1
+
+
+def _kinds(rule: str, program: str, change: str, kinds: int, start_cost: int = 1) -> list[Case]:
+    return [Case(rule, program, change, (f"KIND={k}",), start_cost) for k in range(1, kinds + 1)]
 
 
 HLS = (
     *(Case("narrow-loads", p, "VECTOR") for p in ("nearest", "matvec", "taps", "pairs")),
-    *(Case("blocking", p, "LOCAL") for p in ("nearest", "matvec", "taps", "pairs")),
-    *(Case("critical-section", p, "PRIVATE") for p in ("nearest", "energy", "bins", "largest")),
-    *(Case("double-buffering", f"blocks_{p}", "BUFFERS")
-      for p in ("sum", "scaled", "largest", "copied")),
-    *(Case("imbalance", f"shares_{p}", "CYCLIC")
-      for p in ("triangle", "falling", "last", "squares")),
-    *(Case("thread-start", f"starts_{p}", "THREADS=2", 2500)
-      for p in ("squares", "bits", "remainders", "zero")),
-)  # fmt: skip
+    *(Case("blocking", p, "LOCAL") for p in ("nearest", "matvec", "pairs", "distances")),
+    *(Case("critical-section", p, "PRIVATE") for p in ("energy", "bins", "largest", "counts")),
+    *_kinds("double-buffering", "blocks", "BUFFERS", 3),
+    Case("double-buffering", "blocks_copied", "BUFFERS"),
+    *_kinds("imbalance", "shares", "CYCLIC", 4),
+    *_kinds("thread-start", "starts", "THREADS=2", 4, 2500),
+)

@@ -321,7 +321,7 @@ def sections(times: int) -> Profile:
 def test_a_section_at_the_end_is_no_matter() -> None:
     assert "critical-section" not in said(sections(2))
     advice = said(sections(20))["critical-section"]
-    assert advice.saving == 40 * 4
+    assert advice.saving == 40 * 4 // 2  # the waiting; what is done with the lock remains
 
 
 def test_a_section_of_which_nobody_counted_the_place() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,9 +73,19 @@ class Sites:
                     if loses(operation.node):
                         self._wait(operation.node, pipe.graph, gate.stage)
         for graph, number in self._loops.items():
-            site = self.every[number]
+            site, lock = self.every[number], self._lock(self._nest.node(graph))
             assert isinstance(site, Loop)
-            self.every[number] = replace(site, needs=self._needs(graph))
+            if lock < 0 and site.parent >= 0:
+                around = self.every[site.parent]
+                assert isinstance(around, Loop)
+                lock = around.lock
+            self.every[number] = replace(site, needs=self._needs(graph), lock=lock)
+        for number, (_, node) in self._first.items():
+            access, lock = self.every[number], self._lock(node)
+            if isinstance(access, Access):
+                loop = self.every[access.loop] if access.loop >= 0 else None
+                inherited = loop.lock if isinstance(loop, Loop) else -1
+                self.every[number] = replace(access, lock=lock if lock >= 0 else inherited)
 
     def _loop(self, pipe: Pipeline, counted: tuple[int, int] | None) -> None:
         graph = pipe.graph
@@ -113,6 +124,25 @@ class Sites:
                     if other.op in (Op.LOOP, Op.COPY) and other in self._of_node:
                         found.add(self._of_node[other])
         return tuple(sorted(found))
+
+    def _lock(self, node: Node) -> int:
+        """The lock that a thread got in this graph and has when it comes to an effect."""
+        held: dict[int, list[Node]] = {}
+        given_back: Counter[int] = Counter()
+        seen, waiting = {node}, [node]
+        while waiting:
+            for other in waiting.pop().after:
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+                    if other.op is Op.ACQUIRE:
+                        held.setdefault(other.constant, []).append(other)
+                    elif other.op is Op.RELEASE:
+                        given_back[other.constant] += 1
+        for lock, acquired in held.items():
+            if len(acquired) > given_back[lock]:
+                return self._of_node.get(acquired[0], -1)
+        return -1
 
     def _wait(self, node: Node, graph: Graph, stage: int) -> None:
         name, function = place_of(node), self._region.name

@@ -52,6 +52,7 @@ class Loop:
         executions: how often the run entered it, all threads together.
         needs: loops and copies beside it, in one iteration of the loop around them, that must be
             over before it begins.
+        lock: the lock that a thread has throughout it.
     """
 
     function: str
@@ -62,6 +63,7 @@ class Loop:
     parent: int = -1
     executions: int | None = None
     needs: tuple[int, ...] = ()
+    lock: int = -1
 
     @property
     def label(self) -> str:
@@ -87,6 +89,7 @@ class Access:
         repeats: loops around it, innermost first, each iteration of which accesses the same
             addresses again.
         copies: it is a copy of a range to this array, from the memory.
+        lock: the lock that a thread has meanwhile.
     """
 
     function: str
@@ -101,6 +104,7 @@ class Access:
     stage: int = -1
     repeats: tuple[int, ...] = ()
     copies: bool = False
+    lock: int = -1
 
     @property
     def label(self) -> str:

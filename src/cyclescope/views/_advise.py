@@ -39,9 +39,9 @@ def advice_text(
         lines.append("INCOMPLETE: stopped before its end; savings are of the cycles so far")
     if not advice:
         lines += ["", "No rule has anything to say about it."]
-    for rank, finding in enumerate(advice, 1):
+    for finding in advice:
         rule = finding.rule
-        lines += ["", f"{rank}. {rule.title[0].upper()}{rule.title[1:]}  [{rule.name}]"]
+        lines += ["", f"{finding.rank}. {rule.title[0].upper()}{rule.title[1:]}  [{rule.name}]"]
         lines.append(f"   {_saving(finding, profile.cycles)}")
         lines += _folded("change", rule.change)
         lines += _folded("check", rule.verify)
@@ -72,10 +72,10 @@ def advice_markdown(
     lines = [f"### {title}: {number(profile.cycles)} cycles", ""]
     if not advice:
         lines.append("No rule has anything to say about it.")
-    for rank, finding in enumerate(advice, 1):
+    for finding in advice:
         rule = finding.rule
         lines += [
-            f"{rank}. **{markdown_cell(rule.title)}** (`{rule.name}`): "
+            f"{finding.rank}. **{markdown_cell(rule.title)}** (`{rule.name}`): "
             f"{markdown_cell(_saving(finding, profile.cycles))}",
             "",
             f"   {markdown_cell(rule.change)}",
@@ -98,9 +98,10 @@ def advice_markdown(
 def advice_json(profile: Profile, advice: Sequence[Advice]) -> str:
     """One JSON object, ASCII only: `title`, `cycles`, `complete`, `advice`.
 
-    Each finding has `rule`, `title`, `reference`, `change`, `verify`, `saving`, `at_least`,
-    `at_most` (cycles) and `sites`, each with `name`, `component`, `file`, `line`, `evidence`,
-    `saving`, `at_least`, `at_most` and `cycles` (first, and the one after the last).
+    Each finding has `rule`, `rank` (shared by findings that save equally much), `title`,
+    `reference`, `change`, `verify`, `saving`, `at_least`, `at_most` (cycles) and `sites`, each with
+    `name`, `component`, `file`, `line`, `evidence`, `saving`, `at_least`, `at_most` and `cycles`
+    (first, and the one after the last).
     """
     head = {
         "title": profile.meta.title,
@@ -115,6 +116,7 @@ def _record(finding: Advice) -> dict[str, Any]:
     rule = finding.rule
     return {
         "rule": rule.name,
+        "rank": finding.rank,
         "title": rule.title,
         "reference": rule.reference,
         "change": rule.change,
@@ -141,7 +143,8 @@ def _record(finding: Advice) -> dict[str, Any]:
 
 def _saving(finding: Advice, cycles: int) -> str:
     share = f" ({percent(Fraction(finding.saving, cycles))})" if cycles else ""
-    return _bounded(finding, share)
+    tie = f", as much as {' and '.join(finding.ties)}: a tie" if finding.ties else ""
+    return _bounded(finding, share) + tie
 
 
 def _bounded(what: Advice | Place, share: str = "") -> str:

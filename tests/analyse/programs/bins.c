@@ -20,9 +20,8 @@ static void bins(int *in, int *count) {
 #elif defined REWRITTEN
         int at = omp_get_thread_num() * (N / 4), rest = N / 4;
         while (rest > 0) {
-            int value = in[at];
             #pragma omp critical
-            { int *bin = &count[value]; int before = *bin; *bin = before + 1; }
+            { int value = in[at]; int before = count[value]; count[value] = before + 1; }
             at++;
             rest--;
         }

@@ -7,6 +7,7 @@ changes can remove the same cycle.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules import (
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES", "Advice", "Facts", "Place", "Rule", "advise"]
 
+_LEAST = 0.01  # of the run: below, a finding does not rank
+
 RULES: tuple[Rule, ...] = (
     _par_switch.RULE,
     _static.RULE,
@@ -47,11 +50,11 @@ RULES: tuple[Rule, ...] = (
 
 
 def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...]:
-    """What to change, most cycles first.
+    """What to change, most cycles first; nothing that saves less than a hundredth of the run.
 
     Args:
         profile: what to look at.
-        rules: whom to ask; equally ranked ones stay in this order.
+        rules: whom to ask; those of findings that save equally much stay in this order.
     """
     facts = Facts(profile)
     found = []
@@ -62,4 +65,17 @@ def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...
         if places:
             places.sort(key=lambda place: -place.saving)
             found.append(Advice(rule, tuple(places), profile.cycles))
-    return tuple(sorted(found, key=lambda advice: -advice.saving))
+    found = [advice for advice in found if advice.saving >= _LEAST * profile.cycles]
+    found.sort(key=lambda advice: -advice.saving)
+    return tuple(
+        replace(
+            advice,
+            rank=1 + sum(other.saving > advice.saving for other in found),
+            ties=tuple(
+                other.rule.name
+                for other in found
+                if other is not advice and other.saving == advice.saving
+            ),
+        )
+        for advice in found
+    )

@@ -65,19 +65,39 @@ def _said(threads: Threads, stages: list[_Stage]) -> str:
     )
 
 
-def _place(
-    threads: Threads, loop: int, accesses: list[Access], evidence: str, saving: Fraction
-) -> Place:
-    """A finding on some reads of a loop: they are waited for side by side."""
-    names = list(dict.fromkeys(access.array for access in accesses))
-    head = threads.loop(loop).position
-    position = accesses[0].position or head
+class _Finding(NamedTuple):
+    """Some reads of a loop, which are waited for side by side, and thread-cycles to be saved."""
+
+    loop: int
+    accesses: tuple[Access, ...]
+    evidence: str
+    saving: Fraction
+
+
+def _places(threads: Threads, found: list[_Finding]) -> Iterable[Place]:
+    """Findings as places, which together save no more than the lock lets them.
+
+    Only one thread at a time has a lock, so the run lasts as long as it is held altogether.
+    """
+    cycles = threads.profile.cycles
+    every = sum((one.saving for one in found), Fraction(0))
+    locked = sum((one.saving for one in found if one.accesses[0].lock >= 0), Fraction(0))
+    floor = max(sum(threads.held()) - locked, Fraction(0))
+    possible = cycles - max(cycles - every / threads.count, floor)
+    part = max(possible, Fraction(0)) * threads.count / every if every else Fraction(0)
+    for one in found:
+        yield _place(threads, one._replace(saving=one.saving * part))
+
+
+def _place(threads: Threads, one: _Finding) -> Place:
+    names = list(dict.fromkeys(access.array for access in one.accesses))
+    position = one.accesses[0].position or threads.loop(one.loop).position
     line = f", line {position.line}" if position is not None else ""
     return threads.place(
         f"load of {', '.join(names)}{line}",
         position,
-        evidence=evidence,
-        saving=int(saving / threads.count),
+        evidence=one.evidence,
+        saving=int(one.saving / threads.count),
         at_most=max(threads.working()),
     )
 
@@ -86,6 +106,7 @@ def _narrow(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     if not threads.count or not _bound(threads):
         return
+    found = []
     for loop, stages in _stages(threads).items():
         trips = threads.loop(loop).trips
         every = [entry for stage in stages for entry in stage.accesses]
@@ -100,7 +121,8 @@ def _narrow(facts: Facts) -> Iterable[Place]:
             f"of {', '.join(dict.fromkeys(a.array for a in narrow))}, {narrow[0].width} bytes each"
         )
         saving = sum((stage.cycles for stage in stages), Fraction(0)) * Fraction(width - 1, width)
-        yield _place(threads, loop, narrow, evidence, saving)
+        found.append(_Finding(loop, tuple(narrow), evidence, saving))
+    yield from _places(threads, found)
 
 
 def _is_narrow(access: Access) -> bool:
@@ -115,6 +137,7 @@ def _again(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     if not threads.count or not _bound(threads):
         return
+    found = []
     for loop, stages in _stages(threads).items():
         saving, again, rounds = Fraction(0), [], []
         for stage in stages:
@@ -134,7 +157,9 @@ def _again(facts: Facts) -> Iterable[Place]:
             f"{array} is read {times:,} times over{_line(threads, outer)}"
             for array, times, outer in dict.fromkeys(rounds)
         ]
-        yield _place(threads, loop, again, f"{_said(threads, stages)}; {', '.join(said)}", saving)
+        evidence = f"{_said(threads, stages)}; {', '.join(said)}"
+        found.append(_Finding(loop, tuple(again), evidence, saving))
+    yield from _places(threads, found)
 
 
 def _line(threads: Threads, loop: int) -> str:
@@ -148,11 +173,22 @@ def _reuse(threads: Threads, access: Access) -> tuple[int, int]:
         return -1, 1
     found = (-1, 1)
     for loop in access.repeats:
+        if _is_written(threads, access, loop):
+            continue
         trips = threads.loop(loop).trips
         times = _WIDTH if trips is None else trips
         if times > found[1]:
             found = loop, times
     return found
+
+
+def _is_written(threads: Threads, access: Access, loop: int) -> bool:
+    """Whether a loop writes what it reads there: it is not the same again."""
+    return any(
+        other.writes and other.array == access.array and loop in threads.around(number)
+        for number in threads.of(type(access))
+        if (other := threads.access(number)) is not None
+    )
 
 
 VECTOR = Rule(

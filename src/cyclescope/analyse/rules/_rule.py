@@ -71,7 +71,6 @@ class Rule:
         verify: how to make sure that it helped and broke nothing.
         sources: sources of profiles (`Meta.source`) in which it looks.
         find: the places; empty if it has nothing to say.
-        additive: whether places save cycles of their own; if not, they are steps of one chain.
     """
 
     name: str
@@ -81,28 +80,35 @@ class Rule:
     verify: str
     sources: frozenset[str]
     find: Callable[[Facts], Iterable[Place]]
-    additive: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a rule found in a profile: its places, most cycles first."""
+    """What a rule found in a profile.
+
+    Attributes:
+        rule: which.
+        places: most cycles first; what each saves comes to what the others save.
+        total: the run's cycles.
+        rank: 1 for what saves most; findings that save equally much have one rank.
+        ties: the names of the other rules whose findings have this one's rank.
+    """
 
     rule: Rule
     places: tuple[Place, ...]
     total: int
+    rank: int = 1
+    ties: tuple[str, ...] = ()
 
     @property
     def saving(self) -> int:
         """Estimated cycles that the change saves at all places together."""
-        every = [place.saving for place in self.places]
-        return min(sum(every) if self.rule.additive else max(every), self.total)
+        return min(sum(place.saving for place in self.places), self.total)
 
     @property
     def at_least(self) -> int:
         """The lower end of the bound."""
-        every = [place.at_least for place in self.places]
-        return min(sum(every) if self.rule.additive else max(every), self.total)
+        return min(sum(place.at_least for place in self.places), self.total)
 
     @property
     def at_most(self) -> int:

@@ -36,16 +36,16 @@ def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
         uses = [facts.dependences.of(facts, p) for p in parts]
         lengths = [facts.lengths([p]) for p in parts]
         known = [use for use in uses if use is not None]
-        times = facts.times([path])
         # Only a fixed schedule is rearranged; one of varying parts is as it was written.
         fixed = all(low == high for low, high in lengths) and facts.own[path] == 0
-        once = all(facts.times([p]) == times for p in parts)
-        if len(parts) < 2 or len(known) < len(uses) or not fixed or not once:
+        # Rounds of a fixed schedule follow each other without a gap: its parts count them.
+        counts = {facts.times([p]) for p in parts}
+        if len(parts) < 2 or len(known) < len(uses) or not fixed or len(counts) > 1:
             continue
+        times, whole = counts.pop(), facts.cycles([path])
         cycles = [high for _, high in lengths]
-        shortest, longest = facts.lengths([path])
-        possible = chain(known, cycles)
-        if shortest != longest or possible >= longest:
+        possible, longest = chain(known, cycles), whole // times
+        if whole % times or possible >= longest:
             continue
         if not any(
             not one.conflicts(other) and facts.dependences.interchangeable(frame, one, other)

@@ -1,7 +1,18 @@
 /* Rounds of unequal length that threads share: LENGTH(i) steps in round i of N, four threads.
    CYCLIC: each thread gets short ones and long ones. */
-#ifndef SHARES_H
-#define SHARES_H
+#if KIND == 1 /* longer and longer */
+#define N 64
+#define LENGTH(i) (i)
+#elif KIND == 2 /* the first are the longest */
+#define N 48
+#define LENGTH(i) (8 * (N - (i)))
+#elif KIND == 3 /* the last quarter has most of the work */
+#define N 64
+#define LENGTH(i) ((i) >= 48 ? 160 : 20)
+#else
+#define N 32
+#define LENGTH(i) ((i) * (i))
+#endif
 #include <stdio.h>
 #include <omp.h>
 static int a[N], r[N];
@@ -43,4 +54,3 @@ int main(void) {
     printf("%d %d\n", r[3], r[N - 2]);
     return 0;
 }
-#endif

@@ -1,8 +1,16 @@
 /* Blocks of a long array that come into local memory, each of which is worked on. BUFFERS: two,
-   so that the next block comes while the last one is worked on. WORK(sum, v) is what is done. */
-#ifndef BLOCKS_H
-#define BLOCKS_H
+   so that the next block comes while the last one is worked on. */
 #include "rows.h"
+#if KIND == 1 /* added up */
+#define REPEAT 2
+#define WORK(sum, v) ((sum) + (v))
+#elif KIND == 2 /* weighed with what was before */
+#define REPEAT 1
+#define WORK(sum, v) ((sum) * 0.5f + (v))
+#else /* of which the largest elements are found, several times over */
+#define REPEAT 4
+#define WORK(sum, v) ((v) > (sum) ? (v) : (sum))
+#endif
 #include <omp.h>
 #define B 16
 #define COUNT 12
@@ -66,4 +74,3 @@ int main(void) {
     show(out, 4);
     return 0;
 }
-#endif
