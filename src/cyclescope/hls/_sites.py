@@ -181,14 +181,23 @@ class Sites:
             )
 
     def _one_more(self, number: int, node: Node, graph: Graph) -> None:
-        """An operation at a place that is known: of an unrolled loop, or of the same line."""
+        """An operation at a place that is known: of an unrolled loop, or of the same line.
+
+        What differs from one to the other is not known of the place.
+        """
         site = self.every[number]
         home, first = self._first[number]
         if not isinstance(site, Access) or site.width is None or home is not graph:
             return
+        offset = _address(node)
+        again = {self._loops[loop] for loop in self._nest.repeats(graph, offset)}
+        if self._nest.stride(graph, offset) != site.stride or _width(node) != site.width:
+            site = replace(site, stride=None)
+        kept = tuple(loop for loop in site.repeats if loop in again)
+        site = self.every[number] = replace(site, repeats=kept)
         apart = self._nest.apart(_address(first), _address(node))
         # Neighbours, each of which continues where the one before ends, are one wide access.
-        if _width(node) == site.width and apart == site.operations * site.width:
+        if site.width and apart == site.operations * site.width:
             self.every[number] = replace(site, operations=site.operations + 1)
 
 

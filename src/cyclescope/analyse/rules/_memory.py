@@ -18,6 +18,7 @@ __all__ = ["BLOCKING", "VECTOR"]
 
 _BOUND = 0.25  # of its time a thread waits for memory: below, other things matter more
 _NARROW = 8  # bytes of a request: an element or two
+_GAIN = 0.1  # of a stage's waiting: less is what port comes first
 _WIDTH = 4  # elements of a vector, and rounds that share a block, where nobody counted iterations
 
 
@@ -129,8 +130,9 @@ def _is_narrow(access: Access) -> bool:
     """Whether neighbouring iterations read neighbouring elements, one at a time."""
     if access.writes or access.width is None or access.stride is None:
         return False
-    moved = access.width * access.operations
-    return access.width <= _NARROW and abs(access.stride) == moved
+    # Several in an iteration are an unrolled loop's, or overlap the next one's.
+    moved = (access.width, access.width * access.operations)
+    return access.width <= _NARROW and abs(access.stride) in moved
 
 
 def _again(facts: Facts) -> Iterable[Place]:
@@ -149,8 +151,9 @@ def _again(facts: Facts) -> Iterable[Place]:
                     again.append(access)
                     rounds.append((access.array, times, outer))
             longest = max(cycles for *_, cycles in stage.accesses)
-            # What is waited for only once hides nothing of what is waited for again.
-            saving += stage.cycles * (1 - left / longest)
+            # What is read only once is waited for as long, or nearly: then nothing is gained.
+            gain = 1 - left / longest
+            saving += stage.cycles * gain if gain >= _GAIN else 0
         if saving <= 0:
             continue
         said = [

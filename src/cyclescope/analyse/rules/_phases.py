@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RULE"]
 
-_LEAST = 0.1  # of the run: below, the phases overlap enough
+_LEAST = 0.05  # of the run: below, the phases overlap enough
 
 
 class _Phases(NamedTuple):
