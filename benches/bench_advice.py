@@ -73,7 +73,7 @@ def main() -> None:
             if given.record:
                 RECORDED.mkdir(exist_ok=True)
                 for variant, profile in (("plain", plain), ("rewritten", rewritten)):
-                    save(profile, RECORDED / f"{one.file(variant)}.cyc")
+                    save(profile, RECORDED / f"{one.file(variant)}.cyc", force=True)
     if given.record:
         (RECORDED / "cycles.json").write_text(json.dumps(cycles, indent=1) + "\n", "utf-8")
     sys.exit(not good)

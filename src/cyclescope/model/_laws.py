@@ -9,12 +9,13 @@ import numpy as np
 from cyclescope.errors import LawError
 from cyclescope.model._activity import Activity
 from cyclescope.model._frame import Kind
-from cyclescope.model._site import Access, Loop
+from cyclescope.model._site import Access, Edge, Lock, Loop, Process
 
 if TYPE_CHECKING:
     from cyclescope.model._frame import Frame
     from cyclescope.model._profile import Profile
     from cyclescope.model._series import Series
+    from cyclescope.model._site import Site
 
 __all__ = ["check_laws"]
 
@@ -125,14 +126,36 @@ def _meaning(profile: Profile) -> None:
         track = profile.frame_of(path).track
         _require(not (track and above), "a track is not in another one")
         inside.append(track or above)
-    for number, site in enumerate(profile.sites):
-        loop = site.loop if isinstance(site, Access) else -1
-        known = -1 <= loop < len(profile.sites) and loop != number
-        _require(known, "an access's loop is a known site")
-        path = site.path if isinstance(site, Loop) else -1
-        _require(-1 <= path < len(profile.call_paths), "a loop's path is known")
+    _sites(profile)
     for series in profile.series:
         _require(-1 <= series.site < len(profile.sites), "a counter's site is known")
+
+
+_NAMED: dict[type[Site], dict[str, tuple[type[Site], ...]]] = {
+    Loop: {"parent": (Loop,), "needs": (Loop, Access), "lock": (Lock,)},
+    Access: {"loop": (Loop,), "repeats": (Loop,), "lock": (Lock,)},
+    Lock: {"loop": (Loop,)},
+    Edge: {"producer": (Process,), "consumer": (Process,)},
+}
+"""The attributes by which sites name others, and what these are."""
+
+
+def _sites(profile: Profile) -> None:
+    sites = profile.sites
+    for number, site in enumerate(sites):
+        for name, kinds in _NAMED.get(type(site), {}).items():
+            given = getattr(site, name)
+            for other in given if isinstance(given, tuple) else () if given == -1 else (given,):
+                known = 0 <= other < len(sites) and isinstance(sites[other], kinds)
+                _require(known, f"the {name} of a site is a site of the right kind")
+        if isinstance(site, Loop):
+            _require(site.parent < number, "a loop's parent stands before it")
+        path = site.path if isinstance(site, Loop | Process) else -1
+        _require(-1 <= path < len(profile.call_paths), "a site's path is known")
+        held = site.held if isinstance(site, Lock) else -1
+        _require(-1 <= held < len(profile.catalog), "a lock's frame is known")
+        if isinstance(site, Edge):
+            _require(site.consumer >= 0, "an edge has a consumer")
 
 
 def _callers(profile: Profile) -> None:

@@ -64,7 +64,8 @@ def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...
         places = [place for place in rule.find(facts) if place.saving > 0]
         if places:
             places.sort(key=lambda place: -place.saving)
-            found.append(Advice(rule, tuple(places), profile.cycles))
+            most = profile.cycles if rule.most is None else rule.most(facts)
+            found.append(Advice(rule, tuple(places), min(most, profile.cycles)))
     found = [advice for advice in found if advice.saving >= _LEAST * profile.cycles]
     found.sort(key=lambda advice: -advice.saving)
     return tuple(

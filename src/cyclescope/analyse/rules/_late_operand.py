@@ -50,27 +50,28 @@ class _Late(NamedTuple):
 
 
 def _find(facts: Facts) -> Iterable[Place]:
-    cycles, options = facts.profile.cycles, facts.profile.meta.options
+    options = facts.profile.meta.options
     if options.get("estimate") != "absolute":
         return
-    floor = _floor(facts)
-    spare = cycles - max(floor, _unbounded(facts))
+    most = _most(facts)
+    spare = min(most, facts.profile.cycles - _unbounded(facts))
     groups = _together(_late(facts))
     found = [min(_lost(group), spare) for group in groups]
     # What several save one after the other is no more than there is.
     part = min(1.0, spare / sum(found)) if sum(found) else 0.0
     for group, saving in zip(groups, found, strict=True):
         if saving > 0:
-            yield _place(facts, group, int(saving * part), cycles - floor)
+            yield _place(facts, group, int(saving * part), most)
 
 
-def _floor(facts: Facts) -> int:
-    """The cycles below which no order of the same firings ends: each resource takes its own."""
-    return max(
+def _most(facts: Facts) -> int:
+    """Cycles above those below which no order of the same firings ends: a resource takes its own."""
+    floor = max(
         ((site.firings - 1) * site.interval + site.latency
          for site in facts.profile.sites if isinstance(site, Process) and site.firings),
         default=0,
     )  # fmt: skip
+    return max(facts.profile.cycles - floor, 0)
 
 
 def _unbounded(facts: Facts) -> int:
@@ -212,4 +213,5 @@ RULE = Rule(
     ),
     sources=frozenset({"bounds"}),
     find=_find,
+    most=_most,
 )

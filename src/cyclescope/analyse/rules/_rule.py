@@ -71,6 +71,7 @@ class Rule:
         verify: how to make sure that it helped and broke nothing.
         sources: sources of profiles (`Meta.source`) in which it looks.
         find: the places; empty if it has nothing to say.
+        most: cycles that all places together save at most, where that is less than the run has.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Rule:
     verify: str
     sources: frozenset[str]
     find: Callable[[Facts], Iterable[Place]]
+    most: Callable[[Facts], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Advice:
     Attributes:
         rule: which.
         places: most cycles first; what each saves comes to what the others save.
-        total: the run's cycles.
+        total: the most that they can save together: the run's cycles, or what a rule knows.
         rank: 1 for what saves most; findings that save equally much have one rank.
         ties: the names of the other rules whose findings have this one's rank.
     """

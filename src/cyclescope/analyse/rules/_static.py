@@ -49,7 +49,7 @@ class _Length(NamedTuple):
 
     def times(self, count: int) -> _Length:
         """So many, one after another."""
-        return _Length(*(count * cycles for cycles in self[:3]), self.groups)
+        return _Length(count * self.plain, count * self.packed, count * self.least, self.groups)
 
 
 @dataclass
@@ -149,7 +149,8 @@ def _length(facts: Facts, path: int) -> _Length | None:
         return None
     groups = sum(part.groups for part in known)
     if kind == "par":
-        return _Length(*(max(part[i] for part in known) for i in range(3)), groups)
+        plain, packed, least = (max(part[i] for part in known) for i in range(3))
+        return _Length(plain, packed, least, groups)
     plain, packed = (sum(part[i] for part in known) for i in range(2))
     if kind == "seq":
         every = [facts.dependences.of(facts, child) for child in _in_order(facts, path)]
