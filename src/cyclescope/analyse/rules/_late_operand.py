@@ -65,7 +65,7 @@ def _find(facts: Facts) -> Iterable[Place]:
 
 
 def _most(facts: Facts) -> int:
-    """Cycles above those below which no order of the same firings ends: a resource takes its own."""
+    """Cycles beyond those in which each resource takes its firings, in whatever order."""
     floor = max(
         ((site.firings - 1) * site.interval + site.latency
          for site in facts.profile.sites if isinstance(site, Process) and site.firings),
