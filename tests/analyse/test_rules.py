@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cyclescope.analyse import RULES, Advice, advise
+from cyclescope.analyse import RULES, Advice, Place, Rule, advise
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.model import (
     Access,
+    Activity,
     Kind,
     Lock,
     Loop,
@@ -28,6 +29,8 @@ from cyclescope.model import (
     Series,
     load,
 )
+from cyclescope.model import Frame as PlainFrame
+from cyclescope.views import advice_text
 from meaning import Frame
 
 from ..strategies import calyx_profiles
@@ -371,3 +374,64 @@ def test_without_sites_rules_of_memory_are_silent() -> None:
         series.site = -1
     assert not said(replace(slow, sites=(), series=tuple(bare)))
     assert list(said(replace(slow, sources={}))) == list(said(slow))
+
+
+@pytest.mark.parametrize("version", LADDER)
+def test_names_of_states_and_counters_are_no_matter(version: str) -> None:
+    """What they are for is declared; a text is looked at by no rule."""
+    plain = recorded(f"gemm-{version}")
+    catalog = tuple(
+        replace(frame, name=f"s{number}", detail="") if frame.kind is Kind.STATE else frame
+        for number, frame in enumerate(plain.catalog)
+    )
+    series = []
+    for number, one in enumerate(plain.series):
+        head = one.head | {"name": f"c{number}"}
+        meaning = {"activity": one.activity, "cause": one.cause, "site": one.site}
+        series.append(Series(**(head | meaning), start=one.start, end=one.end, value=one.value))
+    renamed = replace(plain, catalog=catalog, series=tuple(series), sources={})
+    assert said(renamed) == said(plain)
+
+
+def tracks(*works: int, cause: str, source: str = "traces") -> Profile:
+    """Threads of which each works so long, then waits for the others until cycle 1000."""
+    builder = ProfileBuilder()
+    ways = []
+    for number in range(len(works)):
+        thread = PlainFrame(Kind.THREAD, f"worker {number}", "", "", track=True)
+        path = builder.path(-1, replace(thread, activity=Activity.IDLE))
+        busy = PlainFrame(Kind.STATE, "hammering", "", activity=Activity.WORK)
+        there = PlainFrame(Kind.STATE, "napping", "", activity=Activity.WAITING, cause=cause)
+        ways.append((builder.path(path, busy), builder.path(path, there)))
+    edges = sorted({0, 1000, *works})
+    trees = [
+        builder.tree([way[begin >= work] for way, work in zip(ways, works, strict=True)])
+        for begin in edges[:-1]
+    ]
+    return builder.build(Meta(source, "t.prv"), np.diff(edges).tolist(), trees)
+
+
+def test_another_tools_threads_are_advised_by_what_their_states_are_for() -> None:
+    (advice,) = advise(tracks(1000, 200, 200, 200, cause="barrier"))
+    assert advice.rule.name == "imbalance"
+    assert advice.saving == 600
+    assert "worker 0 has work for 1,000 cycles" in advice.places[0].evidence
+    assert advice.places[0].component == ""
+    # Who waits for memory has as much to do as others.
+    assert not advise(tracks(1000, 200, 200, 200, cause="memory"))
+    (advice,) = advise(tracks(500, 480, 490, cause="lock"))
+    assert advice.rule.name == "critical-section"
+
+
+def test_what_saves_less_than_a_hundredth_does_not_rank() -> None:
+    def finds(saving: int) -> Rule:
+        place = Place("p", "k", None, "so", saving, 0, 1000, None)
+        return Rule(f"r{saving}", "t", "r", "c", "v", frozenset({"traces"}), lambda _: [place])
+
+    profile = tracks(1000, cause="lock")
+    found = advise(profile, [finds(9), finds(10), replace(finds(10), name="other"), finds(30)])
+    ranked = [(advice.rule.name, advice.rank, advice.ties) for advice in found]
+    assert ranked == [("r30", 1, ()), ("r10", 2, ("other",)), ("other", 2, ("r10",))]
+    assert "saves about 10 cycles (1.0 %), between 0 and 1,000, as much as other: a tie" in (
+        advice_text(profile, found)
+    )

@@ -36,7 +36,7 @@ def _find(facts: Facts) -> Iterable[Place]:
         f"shares of {threads.count} threads",
         None,
         evidence=(
-            f"thread {most} has work for {worked[most]:,} cycles, thread {least} for "
+            f"{threads.name(most)} has work for {worked[most]:,} cycles, {threads.name(least)} for "
             f"{worked[least]:,}, a thread on the average for {sum(worked) // threads.count:,}; "
             f"the run has {cycles:,}"
         ),

@@ -61,7 +61,13 @@ class Threads:
         root = self._facts.of(0)
         if position is None and root.positions:
             position = root.positions[0]
-        return Place(name, root.name, position, evidence, saving, 0, at_most, cycles)
+        # Other tools' threads run nothing that has a name.
+        component = "" if root.track else root.name
+        return Place(name, component, position, evidence, saving, 0, at_most, cycles)
+
+    def name(self, thread: int) -> str:
+        """A thread's name."""
+        return self._facts.of(self.paths[thread]).name
 
     # What time was for
 
