@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["RULE"]
 
 _WINDOWS = 64  # of the run, for rates
+_COARSE = 0.25  # of the run: longer samples hide when it was fast
 _LEAST = 0.1  # of the run: below, other things matter more
 
 
@@ -46,13 +47,18 @@ def _find(facts: Facts) -> Iterable[Place]:
 
 
 def _least_time(facts: Facts, threads: Threads) -> int:
-    """Cycles for all operations at the highest rate that the run reached over a while."""
+    """Cycles for all operations at the highest rate that the run reached over a while.
+
+    0 if counters were sampled too seldom to tell.
+    """
     cycles = facts.profile.cycles
     window = max(cycles // _WINDOWS, 1)
     done = np.zeros(_WINDOWS + 2)
     for series in facts.profile.series:
         if series.metric != "operations" or series.path not in threads.paths:
             continue
+        if len(series) and int((series.end - series.start).max()) > _COARSE * cycles:
+            return 0
         for start, end, value in zip(*(part.tolist() for part in series.intervals), strict=True):
             for at in range(start // window, (end - 1) // window + 1):
                 inside = min(end, (at + 1) * window) - max(start, at * window)
