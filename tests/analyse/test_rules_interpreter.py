@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cyclescope.analyse import advise
-from cyclescope.analyse.rules._dependences import uses_of
 from cyclescope.analyse.rules._facts import Facts
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.model import Kind
@@ -150,13 +149,13 @@ def test_static_control_has_no_switch_and_nothing_shared(tmp_path: Path) -> None
 def test_what_a_condition_shows_is_read(tmp_path: Path) -> None:
     facts = Facts(run(tmp_path, nested=True))
     blocks = {facts.of(p).detail: p for p in range(len(facts.parent)) if facts.of(p).detail == "if"}
-    uses = uses_of(facts, blocks["if"])
+    uses = facts.dependences.of(facts, blocks["if"])
     assert uses is not None
     assert {"e3", "op"} <= uses.read  # the innermost: of `e3`, and what drives it
     (group,) = (
         p for p in range(len(facts.parent))
         if facts.of(p).kind is Kind.GROUP and facts.of(p).name == "fetch"
     )  # fmt: skip
-    fetch = uses_of(facts, group)
+    fetch = facts.dependences.of(facts, group)
     assert fetch is not None
     assert fetch.conflicts(uses)
