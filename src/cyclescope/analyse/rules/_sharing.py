@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse.rules._dependences import chain
+from cyclescope.analyse.rules._dependences import Uses, chain
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
@@ -42,10 +42,13 @@ def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
         counts = {facts.times([p]) for p in parts}
         if len(parts) < 2 or len(known) < len(uses) or not fixed or len(counts) > 1:
             continue
+        # The compiler moves groups; a block stays between what is before it and behind.
+        blocks = [facts.of(p).kind is Kind.CONTROL for p in parts]
+        known = [_fence(use, block=block) for use, block in zip(known, blocks, strict=True)]
         times, whole = counts.pop(), facts.cycles([path])
         cycles = [high for _, high in lengths]
-        possible, longest = chain(known, cycles), whole // times
-        if whole % times or possible >= longest:
+        possible, longest = chain(known, cycles), whole // max(times, 1)
+        if not times or whole % times or possible >= longest:
             continue
         if not any(
             not one.conflicts(other) and facts.dependences.interchangeable(frame, one, other)
@@ -74,6 +77,15 @@ def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
         at_most=at_most,
         cycles=facts.example(paths),
     )
+
+
+_PLACE = "a place in the sequence"  # no cell's name
+
+
+def _fence(uses: Uses, *, block: bool) -> Uses:
+    """Uses of which those of a block conflict with all others."""
+    place = frozenset({_PLACE})
+    return Uses(uses.written | place, uses.read) if block else Uses(uses.written, uses.read | place)
 
 
 RULE = Rule(
