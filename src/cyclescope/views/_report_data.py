@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cyclescope.analyse import Advice, Place, Row, Use, UsesOfTracks
-    from cyclescope.model import Bank, Frame
-    from cyclescope.model import Site as ProgramSite
+    from cyclescope.model import Bank, Frame, Site
 
 __all__ = ["EMBED", "pack"]
 
@@ -351,7 +350,7 @@ def _waits(series: Series, uses: UsesOfTracks) -> bool:
     return series.summed and series.metric == "stall" and series.path not in uses.tracks
 
 
-def _site(site: ProgramSite) -> dict[str, Any]:
+def _site(site: Site) -> dict[str, Any]:
     """What is shown of a place of the program."""
     at = site.position
     where = {"level": _shown(at.level), "file": _place(at.file), "line": at.line} if at else {}
