@@ -24,7 +24,6 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse._texts import counter_of, source_line
 from cyclescope.model import Frame, Kind, Profile
 
 if TYPE_CHECKING:
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["match_paths", "plain_name"]
 
+_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;([^)]*)\)")
+_COMMENT = re.compile(r"//.*|/\*.*?\*/")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _LINE = re.compile(r"(?:^| )L\d+(?::\d+)?$")
 _HOLDERS = (Kind.CONTROL, Kind.LOOP)  # told apart by what they hold, not by their names
 _BOUNDARY = (Kind.CELL, Kind.THREAD)
@@ -50,7 +52,12 @@ def _counted(profile: Profile, loop: Frame) -> str:
     """What a loop that has no name counts, as far as the profile carries its text."""
     if not loop.positions:
         return ""
-    return counter_of(source_line(profile, loop.positions[0].file, loop.positions[0].line))
+    at = loop.positions[0]
+    lines = profile.sources.get(at.file, "").splitlines()
+    line = _COMMENT.sub(" ", lines[at.line - 1]) if 0 < at.line <= len(lines) else ""
+    head = _HEAD.search(line)
+    names = _WORD.findall(head[1]) if head is not None else []
+    return names[0] if names else ""
 
 
 def match_paths(before: Profile, after: Profile) -> tuple[int, ...]:
