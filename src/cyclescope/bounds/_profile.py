@@ -56,10 +56,7 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     paths, tracks = _call_paths(bounds, builder)
     rows = estimate.firings
     own = [builder.path(paths[row.process.path], _frame(row.process, bounds)) for row in rows]
-    waits = [
-        [builder.path(path, _waiting(row.process, bounds, cause)) for cause in _CAUSES]
-        for row, path in zip(rows, own, strict=True)
-    ]
+    waits = [[_waiting(row.process, bounds, cause) for cause in _CAUSES] for row in rows]
     begins, trees = _trees(builder, estimate, own, waits, paths[0])
     begins *= estimate.resolution
     lengths = np.diff(np.append(begins, estimate.cycles))
@@ -164,7 +161,11 @@ def _sites(bounds: Bounds, estimate: Estimate, paths: list[int]) -> list[Site]:
 
 
 def _trees(
-    builder: ProfileBuilder, estimate: Estimate, own: list[int], waits: list[list[int]], root: int
+    builder: ProfileBuilder,
+    estimate: Estimate,
+    own: list[int],
+    waits: list[list[Frame]],
+    root: int,
 ) -> tuple[Ints, Ints]:
     """Where what processes do changes, and the tree that holds from there."""
     places: list[Ints] = [np.zeros(0, dtype=np.int64)]
@@ -187,7 +188,7 @@ def _trees(
     for kind in order.tolist():
         row = every[first[kind]].tolist()
         active = (
-            path if state == _WORKS else below[state]
+            path if state == _WORKS else builder.path(path, below[state])
             for path, below, state in zip(own, waits, row, strict=True)
             if state != _IDLE
         )

@@ -33,17 +33,29 @@ __all__ = ["flamegraph"]
     show_default=True,
     help="Split each cycle among what ran in parallel, or count it for each.",
 )
+@click.option(
+    "--threads",
+    type=click.Choice(["merged", "apart"]),
+    default="merged",
+    show_default=True,
+    help="One box for all threads, or one for each.",
+)
 @output_option("SVG to write; PROFILE.svg (scaled) or PROFILE.flat.svg if not given")
 @force_option
 def flamegraph(
-    profile: Path, level: str | None, scaled: bool, output: Path | None, force: bool
+    profile: Path,
+    level: str | None,
+    scaled: bool,
+    threads: str,
+    output: Path | None,
+    force: bool,
 ) -> None:
     """Draw a flame graph; open it in a browser to zoom and search."""
     from cyclescope.views import flamegraph as draw
 
     check_picture(output)
     path = target(output, profile, ".svg" if scaled else ".flat.svg")
-    picture = draw(read_profile(profile, level), scaled=scaled)
+    picture = draw(read_profile(profile, level), scaled=scaled, apart=threads == "apart")
     with writing(path, force=force) as stream:
         stream.write(picture)
     report(path, "flame graph")

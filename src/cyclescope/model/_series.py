@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cyclescope.model._activity import Activity
 from cyclescope.model._changes import changes
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cyclescope.model._activity import Activity
     from cyclescope.model._profile import Ints
 
 __all__ = ["SUMMED", "Bank", "Series"]
@@ -35,7 +35,10 @@ SUMMED = frozenset(
         "stall",
     }
 )
-"""Metrics whose values are totals of their interval; any other value holds throughout it."""
+"""Metrics whose values are totals of their interval, as those of all counters of waiting are.
+
+Any other value holds throughout its interval.
+"""
 
 _Intervals = tuple["Ints", "Ints", "Ints"]
 
@@ -200,7 +203,7 @@ class Series:
     @property
     def summed(self) -> bool:
         """Whether a value is the total of its interval, not a level that holds throughout it."""
-        return self.metric in SUMMED
+        return self.metric in SUMMED or self.activity is Activity.WAITING
 
     @property
     def intervals(self) -> tuple[Ints, Ints, Ints]:

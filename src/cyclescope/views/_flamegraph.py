@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse import account
+from cyclescope.analyse import Use, account
 from cyclescope.model import Frame, Kind, Profile, active_cycles
 from cyclescope.views._stacks import Stacks, stacks
 from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, cycles_text, number, percent, visible
+from cyclescope.views._track_stacks import track_stacks
+from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from cyclescope.analyse import Account
 
 __all__ = ["flamegraph"]
 
@@ -65,23 +69,33 @@ def flamegraph(
     width: int = 1200,
     min_width: float = 0.1,
     icicle: bool = False,
+    apart: bool = False,
 ) -> bytes:
     """Draw a profile's call paths.
+
+    Of a profile with tracks (threads, processes), the widths sum to its account, in track-cycles;
+    at the end of each stack stands what its cycles were for.
 
     Args:
         profile: what to draw.
         scaled: split each cycle evenly among what ran in parallel, so that the widths sum to
-            the run; otherwise each parallel stack is as wide as the cycles it took.
+            the run; otherwise each parallel stack is as wide as the cycles it took. Of a profile
+            with tracks there is but one way.
         width: pixels of the still picture; in a browser the graph fills the window.
         min_width: boxes narrower than so many pixels are left out, and the picture says so.
         icicle: the root at the top instead of the bottom.
+        apart: threads each have boxes of their own; otherwise one box is that of all of them.
 
     Returns:
         An SVG document in UTF-8, the same bytes for the same profile.
     """
-    weighed = stacks(profile, scaled=scaled)
-    layout = _lay_out(profile, weighed, min_width / max(width - 2 * _MARGIN, 1))
-    return _Writer(profile, weighed, layout, scaled, width, min_width, icicle).svg()
+    whole = account(profile)
+    if whole.tracks:
+        tree, weighed = track_stacks(profile, apart=apart)
+    else:
+        tree, weighed = profile, stacks(profile, scaled=scaled)
+    layout = _lay_out(tree, weighed, min_width / max(width - 2 * _MARGIN, 1))
+    return _Writer(tree, whole, weighed, layout, scaled, width, min_width, icicle).svg()
 
 
 def _lay_out(profile: Profile, weighed: Stacks, least: float) -> _Layout:
@@ -118,6 +132,7 @@ class _Writer:
     def __init__(
         self,
         profile: Profile,
+        whole: Account,
         weighed: Stacks,
         layout: _Layout,
         scaled: bool,
@@ -126,13 +141,15 @@ class _Writer:
         icicle: bool,
     ) -> None:
         self._profile = profile
+        self._account = whole
         self._weighed = weighed
         self._layout = layout
         self._scaled = scaled
         self._width = width
         self._min_width = min_width
         self._icicle = icicle
-        self._active = active_cycles(profile).tolist()
+        self._run = whole.total
+        self._active = weighed.total if whole.tracks else active_cycles(profile).tolist()
         self._rows = max((box.depth for box in layout.boxes), default=0) + 1
         self._svg = Svg()
 
@@ -155,7 +172,8 @@ class _Writer:
         return f"{clip(visible(self._profile.meta.title), 60)}: {self._total()}"
 
     def _total(self) -> str:
-        return f"{number(self._profile.cycles)} cycle{'' if self._profile.cycles == 1 else 's'}"
+        unit = self._account.unit
+        return f"{number(self._run)} {unit.removesuffix('s') if self._run == 1 else unit}"
 
     def _head(self) -> None:
         self._svg.text(self._heading(), _MARGIN, 24, "title")
@@ -165,7 +183,8 @@ class _Writer:
             y += 16
         x = float(_MARGIN)
         for style, name in self._legend():
-            self._svg.leaf("rect", x=f"{x:g}", y="82", width="12", height="12", **{"class": style})
+            look = {"style" if style.startswith("fill:") else "class": style}
+            self._svg.leaf("rect", x=f"{x:g}", y="82", width="12", height="12", **look)
             self._svg.text(name, x + 17, 92, "note")
             x += 17 + _LETTER * len(name) + 16
         live = "click: zoom \u00b7 /: search \u00b7 Esc: reset"
@@ -185,7 +204,13 @@ class _Writer:
 
     def _notes(self) -> Iterator[tuple[str, str]]:
         meta = self._profile.meta
-        if self._scaled:
+        if self._account.tracks:
+            yield (
+                "note",
+                f"Width = {self._account.unit}; at the end of a stack, what they were for. What "
+                "counters tell apart is divided among the places of each of their samples.",
+            )
+        elif self._scaled:
             yield (
                 "note",
                 f"Width = cycles; a cycle is split evenly among what runs in parallel, "
@@ -205,23 +230,26 @@ class _Writer:
             yield "warn", f"INCOMPLETE: the run was stopped before its end{reason}."
 
     def _overhead(self) -> str:
-        bare = "Bare stretch above a box: it called nothing there"
-        if Kind.CONTROL not in self._kinds():
-            return f"{bare}."
-        whole = account(self._profile)
+        whole = self._account
         lost = whole.total - whole.useful
-        return f"{bare}. Lost: {number(lost)} {whole.unit} ({percent(whole.share(lost))})."
+        text = f"Lost: {number(lost)} {whole.unit} ({percent(whole.share(lost))})."
+        if whole.tracks:
+            return text
+        return f"Bare stretch above a box: it called nothing there. {text}"
 
     def _legend(self) -> Iterator[tuple[str, str]]:
         for kind in self._kinds():
             yield kind.value, _LEGEND[kind]
+        for use in self._account.uses if self._account.tracks else ():
+            yield f"fill:{use_style(use).colour}", use_style(use).name
         paths = [box.path for box in self._layout.boxes if box.path >= 0]
         if any(self._profile.frame_of(path).generated for path in paths):
             yield "compiler", "made by the compiler"
 
     def _kinds(self) -> list[Kind]:
         shown = {self._profile.frame_of(b.path).kind for b in self._layout.boxes if b.path >= 0}
-        return [kind for kind in _LEGEND if kind in shown]
+        hidden = Kind.STATE if self._account.tracks else None
+        return [kind for kind in _LEGEND if kind in shown and kind is not hidden]
 
     def _box(self, box: _Box) -> None:
         total = self._layout.total or 1
@@ -249,16 +277,33 @@ class _Writer:
         self._svg.open("g", **{"class": style}, **data, **extra)
         self._svg.tight("title", about)
         place = {"x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1)}
-        self._svg.tight("rect", **place)
+        self._svg.tight("rect", **place, **self._look(box))
         room = int((width - 6) / _LETTER)
         if room >= 3:
             place = {"x": f"{x + 3:.2f}", "y": str(y + 13)}
-            self._svg.tight("text", clip(name, room), **place)
+            light = {"style": "fill:#fff"} if self._dark(box) else {}
+            self._svg.tight("text", clip(name, room), **place, **light)
         self._svg.close("g")
+
+    def _use(self, box: _Box) -> Use | None:
+        """What a track's cycles were for, if a box says that."""
+        frame = self._profile.frame_of(box.path) if box.path >= 0 else None
+        if not self._account.tracks or frame is None or frame.kind is not Kind.STATE:
+            return None
+        assert frame.activity is not None
+        return Use(frame.activity, frame.cause)
+
+    def _look(self, box: _Box) -> dict[str, str]:
+        use = self._use(box)
+        return {} if use is None else {"style": f"fill:{use_style(use).colour}"}
+
+    def _dark(self, box: _Box) -> bool:
+        use = self._use(box)
+        return use is not None and use_style(use).dark
 
     def _about(self, box: _Box, frame: Frame) -> Iterator[str]:
         """The tooltip's lines below the name."""
-        run = self._profile.cycles
+        run = self._run
         made = ", made by the compiler" if frame.generated else ""
         instance = visible(self._profile.instances[box.path])
         detail = visible(frame.detail)
@@ -267,7 +312,10 @@ class _Writer:
         if frame.positions:
             yield ", ".join(visible(str(position)) for position in frame.positions)
         active = self._active[box.path]
-        yield f"active {number(active)} of {number(run)} cycles ({percent(Fraction(active, run))})"
+        unit = self._account.unit
+        yield f"active {number(active)} of {number(run)} {unit} ({percent(Fraction(active, run))})"
+        if self._account.tracks:
+            return
         if self._scaled:
             share = self._weighed.cycles(box.weight)
             yield f"its share of the run: {cycles_text(share)} ({percent(share / run)})"
