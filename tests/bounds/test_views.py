@@ -75,7 +75,9 @@ def test_waveform_has_every_stage(found: Bounds) -> None:
     fill = {0: 0, 4: 1, 5: 2, 6: 3, 7: 4, 14: 3, 15: 2, 16: 1, 17: 0}
     assert values["kernel.b_L4.E$"] == fill
     assert values["kernel.b_L4.W$"] == {0: 0, 14: 1, 18: 0}
-    assert values["kernel.b_L4.active"] == {0: 0, 3: 1, 18: 0}
+    # Until its last firing ends it is there; before its first it waits for a.
+    assert values["kernel.b_L4.active"] == {0: 1, 18: 0}
+    assert values["kernel.b_L4.waiting_operand.active"] == {0: 1, 3: 0}
     wanted = found.absolute.parallelism.tolist()
     held, trace = 0, []
     for cycle in range(found.absolute.cycles):

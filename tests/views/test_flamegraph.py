@@ -142,9 +142,11 @@ def test_several_roots_stand_on_the_run() -> None:
     roots = [builder.path(-1, Frame(Kind.THREAD, f"thread {i}", "")) for i in range(2)]
     states = [builder.path(r, Frame(Kind.STATE, "running", "")) for r in roots]
     profile = builder.build(Meta("hls", "threads"), [4], [builder.tree(states)])
-    drawn = boxes(flamegraph(profile))
+    merged = [g.findtext(f"{SVG}text") for g in boxes(flamegraph(profile))]
+    assert merged == ["running \u00b7 8 thread-cycles"]
+    drawn = boxes(flamegraph(profile, apart=True))
     assert [g.findtext(f"{SVG}text") for g in drawn] == [
-        "run \u00b7 4 cycles",
+        "run \u00b7 8 thread-cycles",
         "thread 0",
         "running",
         "thread 1",

@@ -78,7 +78,7 @@ class _Side:
         frames = [profile.catalog[f] for f in paths.frame.tolist()]
         self.kind = [frame.kind for frame in frames]
         self.key: list[_Key] = [
-            (f.kind.value, plain_name(f.name) or _counted(profile, f), f.detail) for f in frames
+            (str(f.kind), plain_name(f.name) or _counted(profile, f), f.detail) for f in frames
         ]
         place = [
             (f.positions[0].line, f.positions[0].column) if f.positions else () for f in frames

@@ -122,6 +122,7 @@ def _waiting(process: Process, bounds: Bounds, cause: Cause) -> Frame:
         kind=Kind.STATE,
         name=f"waiting: {cause.value}",
         component=bounds.network.paths[process.path].function,
+        positions=(_position(process.where),),
         activity=Activity.WAITING,
         cause=cause.value,
     )

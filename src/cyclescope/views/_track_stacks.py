@@ -1,22 +1,24 @@
 """Call paths of tracks as a tree to draw: where each unit of the account was spent, and for what.
 
-A thread's state says what its cycles are for, as do counters of waiting; so below each loop stands
-what the units there were for, in place of the states above it.
+A thread's state says what its cycles are for, as do counters of waiting; so at the end of each loop
+stands what the units there were for, in place of the states above it. Where a state is all that is
+known of a place, it stands there itself.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse import track_units
+from cyclescope.analyse import Use, track_units
 from cyclescope.model import Frame, Kind, ProfileBuilder
 from cyclescope.views._stacks import Stacks, first_cycles
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
-    from cyclescope.analyse import Use
+    from cyclescope.analyse import TrackUnits
     from cyclescope.model import Profile
 
 __all__ = ["track_stacks"]
@@ -41,12 +43,11 @@ def track_stacks(profile: Profile, *, apart: bool = False) -> tuple[Profile, Sta
     own: dict[int, int] = {}
     for one in units:
         above = -1
-        for frame in _frames(profile, one.track, one.path, apart=apart):
+        path = above
+        for frame in _frames(profile, one, apart=apart):
             path = builder.path(above, frame)
             parents += [above] * (path == len(parents))
             above = path
-        path = builder.path(above, _use_frame(one.use))
-        parents += [above] * (path == len(parents))
         own[path] = own.get(path, 0) + one.units
     nothing = np.empty(0, dtype=np.int64)
     tree = builder.build(profile.meta, nothing, nothing)
@@ -65,24 +66,26 @@ def track_stacks(profile: Profile, *, apart: bool = False) -> tuple[Profile, Sta
     return tree, Stacks(tuple(order), tuple(weights), tuple(total), 1)
 
 
-def _frames(profile: Profile, track: int, path: int, *, apart: bool) -> list[Frame]:
-    """The frames of a path, without those that only say what its cycles are for."""
+def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[Frame]:
+    """The frames of a path, its track's state replaced by what the units at its end were for."""
     result = []
-    inside = said = False
-    for above in profile.lineage(path if path >= 0 else track):
+    state: Frame | None = None
+    inside = False
+    lineage = profile.lineage(one.path if one.path >= 0 else one.track)
+    for above in lineage:
         frame = profile.frame_of(above)
-        if above == track:
+        if above == one.track:
             inside = True
             if apart or frame.kind is Kind.PROCESS:
                 result.append(frame)
-        elif inside and not said and frame.activity is not None:
-            said = True
+        elif inside and state is None and frame.activity is not None:
+            state = frame
         else:
             result.append(frame)
-    return result
-
-
-def _use_frame(use: Use) -> Frame:
-    return Frame(
-        Kind.STATE, use_style(use).name, "", activity=use.activity, cause=use.cause, generated=False
-    )
+    use = one.use
+    if state is not None and profile.frame_of(lineage[-1]) is state:
+        assert state.activity is not None
+        if Use(state.activity, str(state.cause)) == use:
+            return [*result, replace(state, kind=Kind.STATE)]
+    name = use_style(use).name
+    return [*result, Frame(Kind.STATE, name, "", activity=use.activity, cause=use.cause)]
