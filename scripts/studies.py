@@ -167,7 +167,7 @@ def _hottest(profile: Profile) -> str:
 
 def neural_network(pages: Path, work: Path, *, area: bool) -> Measured:  # noqa: ARG001
     """Section 8.1: a feed-forward network before and after making its groups static."""
-    from cyclescope.analyse import instance_overheads, table
+    from cyclescope.analyse import accounts_of_instances, table
     from cyclescope.calyx import profile_program
     from cyclescope.model import Kind
     from cyclescope.views import comparison, timeline_svg
@@ -182,7 +182,7 @@ def neural_network(pages: Path, work: Path, *, area: bool) -> Measured:  # noqa:
         picture = timeline_svg([run.profile], start=first, end=first + 40)
         (pages / f"neural-network-{variant}.svg").write_bytes(picture)
     before = profiles["dynamic"]
-    net = instance_overheads(before)["main.net"]
+    net = accounts_of_instances(before)["main.net"]
     lines = [
         "| group | times | min | max | average | total |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
@@ -196,7 +196,7 @@ def neural_network(pages: Path, work: Path, *, area: bool) -> Measured:  # noqa:
             )
     return {
         "table": comparison(list(profiles.values()), "markdown").decode(),
-        "useful": f"{100 * net.useful / net.cycles:.0f} %",
+        "useful": f"{100 * net.useful / net.total:.0f} %",
         "saved": f"{100 - 100 * profiles['static'].cycles / before.cycles:.0f} %",
         "groups": "\n".join(lines) + "\n",
     }

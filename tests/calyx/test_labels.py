@@ -143,8 +143,8 @@ def test_a_component_of_continuous_assignments_works(tmp_path: Path) -> None:
     run = profile(tmp_path, ALONE + CALLS, "static-inference")
     rows = {row.instance: row for row in table(run, Kind.CELL)}
     cell = rows["main.u"]
-    assert cell.overhead is not None
-    assert (cell.overhead.useful, cell.overhead.other) == (cell.cycles, 0)
+    assert cell.account is not None
+    assert (cell.account.useful, cell.account.total) == (cell.cycles, cell.cycles)
     assert cell.cycles > 8
     assert labels(run, Kind.CELL) == {"main": "", "u": ""}
     (below,) = (p for p in range(len(run.call_paths))

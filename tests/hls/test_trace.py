@@ -28,7 +28,17 @@ from cyclescope.hls._trace_format import (
     read_layout,
 )
 from cyclescope.hls._trace_read import read_dump
-from cyclescope.model import Access, Kind, Loop, Position, Profile, Severity, check_laws, spans
+from cyclescope.model import (
+    Access,
+    Activity,
+    Kind,
+    Loop,
+    Position,
+    Profile,
+    Severity,
+    check_laws,
+    spans,
+)
 
 from .trace_writer import Writer, write_run
 
@@ -344,9 +354,17 @@ def test_command_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     layout, dump = simple()
-    (tmp_path / "d.bin").write_bytes(dump)
     (tmp_path / "l.json").write_text(layout.to_json())
-    assert main(["import", "nymble", "d.bin", "--layout", "l.json"]) == 0
+    (tmp_path / "d.bin").write_bytes(dump)
+    # Counters at random: more waiting than there is work.
+    assert main(["import", "nymble", "d.bin", "--layout", "l.json"]) == 2
+    assert "more waiting than there is work" in capsys.readouterr().err
+    words, increments = random_run(random.Random(3), layout, 500)
+    for place, counted in zip(layout.places, increments, strict=True):
+        if place.source.counter.activity is Activity.WAITING:
+            counted[:] = [0] * len(counted)
+    (tmp_path / "d.bin").write_bytes(write_run(layout, 60, words, increments))
+    assert main(["import", "nymble", "d.bin", "--layout", "l.json", "--force"]) == 0
     profile = cyclescope.load("d.cyc")
     assert (profile.cycles, profile.meta.source, profile.meta.title) == (500, "hls", "gemm.c")
     assert list(profile.meta.inputs) == ["d.bin", "l.json"]
