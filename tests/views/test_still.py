@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cyclescope.analyse import account
 from cyclescope.errors import InputError
-from cyclescope.model import Area, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Activity, Area, Cause, Kind, Meta, Profile, ProfileBuilder, Series
 from cyclescope.views import comparison, timeline_svg, write_timeline
 from cyclescope.views._still import _coverage
+from cyclescope.views._uses import use_style
 from meaning import Frame, design_overhead
 from strategies import calyx_profiles, large_profile
 
@@ -63,6 +65,44 @@ def test_two_runs_stand_on_one_axis() -> None:
     scale = (1000 - 204 - 14) / 8
     assert slow == pytest.approx((204 + 5 * scale, 3 * scale), abs=0.02)
     assert fast == pytest.approx((204 + 3 * scale, 3 * scale), abs=0.02)
+
+
+def area(svg: bytes, colour: str) -> float:
+    """Pixels of a row's height that stand behind the boxes in a colour, without the legend."""
+    return sum(
+        float(e.get("width", "")) * float(e.get("height", "")) / 15
+        for e in ElementTree.fromstring(svg.decode())
+        if e.get("fill") == colour and (e.get("width"), e.get("height")) != ("10", "10")
+    )
+
+
+@pytest.mark.parametrize("title", ["waits", "waits long " * 6])
+def test_what_counters_tell_of_a_threads_work_is_drawn(title: str) -> None:
+    build = ProfileBuilder()
+    main = build.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    thread = build.path(main, Frame(Kind.THREAD, "thread 0", "main"))
+    running, spinning = (
+        build.path(thread, Frame(Kind.STATE, name, "main")) for name in ("running", "spinning")
+    )
+    one = np.array([0, 500]), np.array([500, 1000]), np.array([100, 300])
+    waiting = {"activity": Activity.WAITING, "cause": Cause.MEMORY.value}
+    build.counter(Series("thread 0", "stalls: memory", "stall", "cycles", thread, *one, **waiting))
+    profile = build.build(
+        Meta("hls", title),
+        [400, 200, 400],
+        list(map(build.tree, ([running], [spinning], [running]))),
+    )
+    whole = account(profile)
+    svg = timeline_svg([profile])
+    scale = (1000 - 204 - 14) / profile.cycles
+    for use, units in whole.parts.items():
+        # Heights are whole pixels of 15.
+        drawn = area(svg, use_style(use).colour)
+        assert drawn == pytest.approx(units * scale, abs=profile.cycles * scale / 15), use
+    assert [whole.parts[u] for u in whole.parts] == [400, 400, 200]
+    shown = texts(svg)
+    assert {"useful", "spinning", "waiting: memory"} <= set(shown)
+    assert not any("stalls: memory" in text for text in shown)
 
 
 def test_a_window_of_a_still() -> None:

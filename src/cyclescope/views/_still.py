@@ -9,11 +9,11 @@ at all is named below: rows beyond the most that are wanted, deep control blocks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from cyclescope.analyse import account, moves, team, uses_of_paths
+from cyclescope.analyse import WORK, account, moves, team, uses_of_paths, uses_of_tracks
 from cyclescope.model import Activity, Ints, Kind, Profile, Spans, check_window, spans
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._svg import Svg
@@ -22,7 +22,7 @@ from cyclescope.views._timeline import REGISTERS
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,8 +46,13 @@ _COUNTED = {"operations": "#d8893b", "bytes": "#5b8fc9"}
 _TALL = 2  # rows that a counter is high: its shape is what matters
 _ORDER = (Kind.CELL, Kind.THREAD, Kind.CONTROL, Kind.GROUP)
 _LEGEND = 40  # letters of a colour's states
+_TEXT = 14  # from a colour to its text
+_GAP = 22  # what an entry is wider than its text
 _LEVELS = 3  # levels of control blocks that get a row: what is deeper is in the groups
 _NOTES = 6  # lines that name what is not drawn; all of it is in their tooltip
+
+
+_Uses: TypeAlias = "tuple[tuple[str, NDArray[np.floating]], ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,9 @@ class _Band:
         what: the cell and the kind.
         arm, extra, level: of a `par`; among what overlaps there; of nesting. From 1.
         dark: for each colour whether text on it is white.
+        uses: colours that stand on each other behind the boxes, with their heights at each pixel:
+            what a track is at where its state alone does not say it.
+        open: for each name whether its boxes let those show through.
     """
 
     what: str
@@ -71,6 +79,8 @@ class _Band:
     names: tuple[str, ...]
     which: Ints
     dark: tuple[bool, ...] = ()
+    uses: _Uses = ()
+    open: tuple[bool, ...] = ()
 
     @property
     def title(self) -> str:
@@ -88,9 +98,16 @@ class _Band:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """What is drawn of a profile, and lines that name what is not."""
+    """What is drawn of a profile, and lines that name what is not.
+
+    Attributes:
+        beside, under: colours and what they are for, right of the title or in lines under it.
+    """
 
     profile: Profile
+    title: str
+    beside: tuple[tuple[str, str], ...]
+    under: tuple[tuple[tuple[str, str], ...], ...]
     bands: tuple[_Band | _Level, ...]
     notes: tuple[str, ...]
     left_out: str
@@ -98,7 +115,7 @@ class _Panel:
     @property
     def rows(self) -> int:
         """How many rows high it is."""
-        return _high(self.bands) + len(self.notes)
+        return _high(self.bands) + len(self.notes) + len(self.under)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +199,17 @@ class _Still:
         if len(lines) > _NOTES:
             lines = [*lines[: _NOTES - 1], "… and more: the tooltip has all"]
         shown: tuple[_Band | _Level, ...] = (*flat[:max_rows], *self._levels(profile))
-        return _Panel(profile, shown, tuple(lines), "; ".join(parts))
+        title, legend = _title(profile), _legend(profile)
+        fits = 8 + len(title) * _LETTER + _wide(legend) <= self._width - _RIGHT
+        return _Panel(
+            profile,
+            title,
+            legend if fits else (),
+            () if fits else _in_lines(legend, self._width - 8 - _RIGHT),
+            shown,
+            tuple(lines),
+            "; ".join(parts),
+        )
 
     def _shows(self, band: _Band) -> bool:
         """Whether anything of it is in the window."""
@@ -202,15 +229,14 @@ class _Still:
             self._svg.leaf("line", x1=x, x2=x, y1="25", y2=str(height - 8), stroke="#e4e4e4")
 
     def _panel(self, panel: _Panel, y: float) -> float:
-        profile, bands, top = panel.profile, panel.bands, y + 24
-        title = f"{clip(visible(profile.meta.title), 70)} · {number(profile.cycles)} cycles"
-        whole = account(profile)
-        title += f", {percent(whole.share(whole.useful))}"
-        title += f" of {whole.unit} useful" if whole.tracks else " useful"
-        self._svg.leaf("text", title, x="8", y=str(y + 16), font_weight="bold")
-        if whole.tracks:
-            self._legend(profile, y)
+        profile, bands = panel.profile, panel.bands
+        self._svg.leaf("text", panel.title, x="8", y=str(y + 16), font_weight="bold")
+        self._legend(panel.beside, self._width - _RIGHT - _wide(panel.beside) + _GAP - _TEXT, y)
+        for line in panel.under:
+            y += _ROW
+            self._legend(line, 8, y)
         y += 24
+        top = y
         for band in bands:
             label = clip(visible(band.title), int((_LEFT - 16) / _LETTER))
             self._svg.leaf("text", label, x="8", y=str(y + 12), fill="#333")
@@ -226,28 +252,18 @@ class _Still:
         if panel.notes:
             self._svg.open("g")
             self._svg.leaf("title", panel.left_out)
-            for line in panel.notes:
-                self._svg.leaf("text", line, x="8", y=str(y + 12), fill="#777")
+            for note in panel.notes:
+                self._svg.leaf("text", note, x="8", y=str(y + 12), fill="#777")
                 y += _ROW
             self._svg.close("g", tight=True)
         return y + 18
 
-    def _legend(self, profile: Profile, y: float) -> None:
-        """The states' colours, beside the title: those of what they are for."""
-        names: dict[str, list[str]] = {}
-        for path, use in enumerate(uses_of_paths(profile)):
-            frame = profile.frame_of(path)
-            if frame.kind is Kind.STATE:
-                states = names.setdefault(use_style(use).colour, [])
-                if frame.name not in states:
-                    states.append(frame.name)
-        x = float(self._width - _RIGHT)
-        for colour, states in reversed(names.items()):
-            text = clip(visible(", ".join(states)), _LEGEND)
-            x -= len(text) * _LETTER + 22
+    def _legend(self, items: Sequence[tuple[str, str]], x: float, y: float) -> None:
+        for colour, text in items:
             place = {"x": f"{x:g}", "y": str(y + 7), "width": "10", "height": "10"}
             self._svg.leaf("rect", **place, fill=colour)
-            self._svg.leaf("text", text, x=f"{x + 14:g}", y=str(y + 16), fill="#333")
+            self._svg.leaf("text", text, x=f"{x + _TEXT:g}", y=str(y + 16), fill="#333")
+            x += _wide([(colour, text)])
 
     def _band(self, band: _Band, y: float) -> None:
         inside = (band.end > self._start) & (band.start < self._end)
@@ -255,6 +271,7 @@ class _Still:
         end = np.minimum(band.end[inside], self._end)
         which = band.which[inside]
         wide = (end - start) * self._scale >= _LEAST
+        self._stacked(band.uses, y)
         for s, e, name in zip(
             start[wide].tolist(), end[wide].tolist(), which[wide].tolist(), strict=True
         ):
@@ -263,16 +280,26 @@ class _Still:
             self._svg.open("g")
             self._svg.leaf("title", f"{text}: cycles {number(s)} to {number(e - 1)}")
             place = {"x": str(x), "y": str(y), "width": str(w), "height": str(_ROW - 3)}
+            through = {"fill_opacity": "0"} if band.uses and band.open[name] else {}
             self._svg.leaf(
-                "rect", **place, fill=band.colours[name], stroke="#fff", stroke_width="0.5"
-            )
+                "rect", **place, fill=band.colours[name], stroke="#fff", stroke_width="0.5",
+                **through,
+            )  # fmt: skip
             if w > 3 * _LETTER:
                 shown = clip(text, int((w - 4) / _LETTER))
                 light = {"fill": "#fff"} if band.dark[name] else {}
                 if shown == text or band.kind is not Kind.STATE:  # the legend names the states
                     self._svg.leaf("text", shown, x=str(x + 3), y=str(y + 12), **light)
             self._svg.close("g", tight=True)
-        self._shade(start[~wide], end[~wide], which[~wide], band.colours, y)
+        if not band.uses:
+            self._shade(start[~wide], end[~wide], which[~wide], band.colours, y)
+
+    def _stacked(self, uses: _Uses, y: float) -> None:
+        """Colours on each other, the first one on the ground."""
+        below: NDArray[np.floating] = np.zeros(self._width - _LEFT - _RIGHT)
+        for colour, heights in uses:
+            self._bars(heights, y, colour, below)
+            below = below + heights
 
     def _shade(
         self, start: Ints, end: Ints, which: Ints, colours: tuple[str, ...], y: float
@@ -338,12 +365,42 @@ class _Still:
                 most = f"up to {rate.max():.3g} a cycle"
                 yield _Level(name, most, _COUNTED[metric], rate / rate.max())
 
+    def _uses(self, profile: Profile) -> dict[int, _Uses]:
+        """By its path what each track is at in each pixel's cycles, where counters tell that.
+
+        What is counted in an interval is spread evenly over the work in it.
+        """
+        told = uses_of_tracks(profile)
+        runs, work = profile.schedule, told.uses.index(WORK)
+        edges = np.linspace(self._start, self._end, self._width - _LEFT - _RIGHT + 1)
+        ends = np.concatenate(([0], np.cumsum(runs.cycles)))
+        result: dict[int, _Uses] = {}
+        for track in sorted({track for _, track, _ in told.splits}):
+            of_run = told.of_trees[runs.tree, track]
+            until = [
+                np.concatenate(([0], np.cumsum(np.where(of_run == use, runs.cycles, 0))))
+                for use in range(len(told.uses))
+            ]
+            units = [np.diff(np.interp(edges, ends, sums)) for sums in until]
+            mine = [(profile.series[s], use) for s, t, use in told.splits if t == track]
+            for series, use in ((s, use) for s, use in mine if len(s)):
+                times = np.stack((series.start, series.end), axis=1).reshape(-1)
+                counted = np.repeat(np.cumsum(series.value), 2)
+                counted[::2] -= series.value
+                to, known = (np.interp(at, ends, until[work]) for at in (edges, times))
+                waited = np.diff(np.interp(to, known, counted))
+                units[use], units[work] = units[use] + waited, units[work] - waited
+            colours = [use_style(use).colour for use in told.uses]
+            heights = [np.clip(each * self._scale, 0, 1) for each in units]
+            result[told.tracks[track]] = tuple(zip(colours, heights, strict=True))
+        return result
+
     def _bands(self, profile: Profile) -> Iterator[_Band]:
         by_instance: dict[str, list[Row]] = {}
         for row in rows(profile):
             by_instance.setdefault(row.instance, []).append(row)
         many = len(by_instance) > 1
-        uses = uses_of_paths(profile)
+        uses, told = uses_of_paths(profile), self._uses(profile)
         threaded = _threaded(profile)
         for instance, mine in by_instance.items():
             kinds = {row.kind for row in mine}
@@ -356,9 +413,50 @@ class _Still:
             prefix = f"{instance.rsplit('.', 1)[-1]} " if many else ""
             for kind in dict.fromkeys((*_ORDER, *(row.kind for row in shown))):
                 for row in sorted((r for r in shown if r.kind is kind), key=_lane):
-                    yield from _of_row(profile, uses, row, found, prefix)
+                    yield from _of_row(profile, uses, told, row, found, prefix)
                 if kind is Kind.CONTROL:
                     yield from _of_registers(profile, instance, prefix)
+
+
+def _title(profile: Profile) -> str:
+    whole = account(profile)
+    title = f"{clip(visible(profile.meta.title), 70)} · {number(profile.cycles)} cycles"
+    title += f", {percent(whole.share(whole.useful))}"
+    return title + (f" of {whole.unit} useful" if whole.tracks else " useful")
+
+
+def _legend(profile: Profile) -> tuple[tuple[str, str], ...]:
+    """The tracks' colours: states and uses by those of what they are for."""
+    names: dict[str, list[str]] = {}
+    told = uses_of_tracks(profile)
+    waits = [told.uses[use] for use in sorted({use for _, _, use in told.splits})]
+    for path, use in enumerate(uses_of_paths(profile)):
+        frame, style = profile.frame_of(path), use_style(use)
+        state = frame.kind is Kind.STATE
+        if state or (frame.track and use == WORK):
+            name = frame.name if state and not (waits and use == WORK) else style.name
+            shown = names.setdefault(style.colour, [])
+            if name not in shown:
+                shown.append(name)
+    for style in map(use_style, waits):
+        names.setdefault(style.colour, [style.name])
+    return tuple((c, clip(visible(", ".join(texts)), _LEGEND)) for c, texts in names.items())
+
+
+def _wide(items: Sequence[tuple[str, str]]) -> float:
+    """How wide entries of a legend are, with the gap behind each."""
+    return sum(len(text) * _LETTER + _GAP for _, text in items)
+
+
+def _in_lines(
+    items: Sequence[tuple[str, str]], width: float
+) -> tuple[tuple[tuple[str, str], ...], ...]:
+    lines: list[list[tuple[str, str]]] = [[]]
+    for item in items:
+        if lines[-1] and _wide([*lines[-1], item]) > width:
+            lines.append([])
+        lines[-1].append(item)
+    return tuple(map(tuple, lines))
 
 
 def _threaded(profile: Profile) -> bool:
@@ -370,10 +468,13 @@ def _never_drawn(profile: Profile) -> list[str]:
     kinds = {profile.catalog[frame].kind for frame in set(profile.call_paths.frame.tolist())}
     found = ["primitives"] if Kind.PRIMITIVE in kinds else []
     if _threaded(profile) and Kind.CELL in kinds:
-        found.append("the cell around the threads")
+        found.append("the outermost cell")
     drawn = REGISTERS | (set(_COUNTED) if team(profile) is not None else set())
+    told = {series for series, _, _ in uses_of_tracks(profile).splits}
     counters = dict.fromkeys(
-        visible(s.name) for s in profile.series if s.metric not in drawn and len(s)
+        visible(s.name)
+        for number, s in enumerate(profile.series)
+        if s.metric not in drawn and number not in told and len(s)
     )
     first, *others = counters or [""]
     return [*found, f"counters: {first}", *others] if counters else found
@@ -453,7 +554,12 @@ _TITLES: dict[Kind | str, str] = {
 
 
 def _of_row(
-    profile: Profile, uses: Sequence[Use], row: Row, found: Spans, prefix: str
+    profile: Profile,
+    uses: Sequence[Use],
+    told: Mapping[int, _Uses],
+    row: Row,
+    found: Spans,
+    prefix: str,
 ) -> Iterator[_Band]:
     """A row's boxes; nested control blocks one level below the other."""
     inside = set(row.paths)
@@ -484,6 +590,10 @@ def _of_row(
             end=np.concatenate(ends),
             names=tuple(profile.frame_of(p).label for p in paths),
             which=np.concatenate(which),
+            uses=next((told[p] for p in profile.lineage(paths[0]) if p in told), ())
+            if row.kind is Kind.STATE
+            else (),
+            open=tuple(uses[p] == WORK for p in paths),
         )
 
 
