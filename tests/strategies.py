@@ -67,7 +67,7 @@ class Machine:
         return f"{self.name(base)}{self.count}"
 
     def line(self) -> tuple[Position, ...]:
-        return (Position("calyx", f"{self.name('prog')}.futil", self.count + 1),)
+        return (Position("calyx", f"{self.name('prog')}.futil", self.count),)
 
     def component(self, name: str, depth: int, cells: Sequence[tuple[str, str, dict]]) -> dict:
         """A random component: its control tree as nested dictionaries."""

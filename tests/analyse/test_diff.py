@@ -88,8 +88,7 @@ def test_active_cycles_of_a_row_are_those_of_its_paths() -> None:
 
 
 def test_a_row_is_of_all_threads() -> None:
-    text = "for (int i = 0; i < n; i++) {"
-    before, after = team_profile([(3, text)], 2), team_profile([(7, text)], 3, states=["critical"])
+    before, after = team_profile([(3, "i")], 2), team_profile([(7, "i")], 3, states=["critical"])
     compared = diff(before, after)
     rows = {change.spot.stack: change for change in compared.changes}
     loop = rows["threads", "running", "L7"]

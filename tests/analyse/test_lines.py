@@ -16,8 +16,11 @@ from cyclescope.model import (
     Access,
     Activity,
     Kind,
+    Lock,
+    Loop,
     Meta,
     Position,
+    Process,
     Profile,
     ProfileBuilder,
     Series,
@@ -143,6 +146,28 @@ def test_what_comes_from_one_line_is_one_frame_there() -> None:
 def test_the_level_that_names_the_frames_is_the_profile_itself() -> None:
     profile = small()
     assert at_level(profile, "calyx") == profile
+
+
+def test_sites_follow_their_frames_and_paths_to_another_level() -> None:
+    profile = small()
+    frame = {f.name: number for number, f in enumerate(profile.catalog)}
+    path = {profile.frame_of(p).name: p for p in range(len(profile.call_paths))}
+    sites = (
+        Loop("main", frame=frame["while L2"]),
+        Lock("main", held=frame["c"]),
+        Process("main", "b", path=path["b"]),
+        Loop("main"),
+    )
+    seen = at_level(replace(profile, sites=sites), "dahlia")
+    check_laws(seen)
+    loop, lock, process, nowhere = seen.sites
+    assert isinstance(loop, Loop)
+    assert isinstance(lock, Lock)
+    assert isinstance(process, Process)
+    assert seen.catalog[loop.frame].name.startswith("while p.fuse:2")
+    assert seen.catalog[lock.held].name == "c"
+    assert seen.frame_of(process.path).name.startswith("p.fuse:2")
+    assert nowhere == sites[3]
 
 
 def test_lines_by_hand() -> None:

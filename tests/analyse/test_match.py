@@ -53,7 +53,7 @@ def pairs(before: Profile, after: Profile) -> dict[str, str]:
     """Names of matched frames, without the main cell."""
     partner = match_paths(before, after)
     return {
-        plain_name(before.frame_of(path).name): plain_name(after.frame_of(other).name)
+        plain_name(before.frame_of(path)): plain_name(after.frame_of(other))
         for path, other in enumerate(partner)
         if other >= 0 and path
     }
@@ -85,16 +85,15 @@ def test_matching_is_symmetric_and_one_to_one(both: tuple[Profile, Profile]) -> 
 def test_other_names_and_lines_change_nothing(found: Profile, seed: int) -> None:
     rng = random.Random(seed)
     new = {name: f"n{rng.getrandbits(40):x}" for name in sorted({f.name for f in found.catalog})}
-    catalog = tuple(
-        replace(
-            frame,
-            name=f"{frame.detail} L{rng.randrange(999)}" if frame.kind is Kind.CONTROL
-            else new[frame.name],
-            positions=tuple(replace(p, line=p.line + 1000) for p in frame.positions),
-        )
-        for frame in found.catalog
-    )  # fmt: skip
-    renamed = replace(found, catalog=catalog)
+
+    def elsewhere(frame: Frame) -> Frame:
+        places = tuple(replace(p, line=p.line + 1000) for p in frame.positions)
+        name = new[frame.name]
+        if frame.kind is Kind.CONTROL:
+            name = f"{frame.detail} L{places[0].line}" if places else frame.name
+        return replace(frame, name=name, positions=places)
+
+    renamed = replace(found, catalog=tuple(map(elsewhere, found.catalog)))
     partner = match_paths(found, renamed)
     assert -1 not in partner
     # Twins under one block may stand for each other; what they call stays with them.
@@ -182,20 +181,29 @@ def pairs_by_name(before: Profile, after: Profile) -> dict[str, str]:
 
 
 def test_loops_find_each_other_whatever_their_lines() -> None:
-    i, j, k = (f"for (int {c} = 0; {c} < n; {c}++) {{" for c in "ijk")
-    before = team_profile([(3, i, (4, j), (6, k))])
+    before = team_profile([(3, "i", (4, "j"), (6, "k"))])
     # A loop more before them, the inner ones in another order, on others' lines.
-    after = team_profile([(3, j), (5, i, (6, k), (8, j))])
+    after = team_profile([(3, "j"), (5, "i", (6, "k"), (8, "j"))])
     assert _loops(before, after) == {"L3": "L5", "L4": "L8", "L6": "L6"}
     assert _loops(after, before) == {"L3": "", "L5": "L3", "L6": "L6", "L8": "L4"}
-    # Without texts by shape and order; a counter that is called otherwise is no matter.
-    for other in (team_profile([(9, i, (11, j), (12, k))], texts=False),
-                  team_profile([(9, k, (11, "for (x = 0; x < 3; x++)"), (12, k))])):  # fmt: skip
+    # Where that is not known by shape and order; a counter of another name is no matter.
+    for other in (team_profile([(9, "i", (11, "j"), (12, "k"))], sites=False),
+                  team_profile([(9, "k", (11, "x"), (12, "k"))])):  # fmt: skip
         assert _loops(before, other) == {"L3": "L9", "L4": "L11", "L6": "L12"}
 
 
+def test_names_lose_the_place_that_they_stand_at_and_no_other() -> None:
+    at = (Position("c", "k.c", 12, 3),)
+    for name, plain in {
+        "if L12": "if", "if L12:3": "if", "L12": "", "if L13": "if L13", "ifL12": "ifL12",
+        "read L1": "read L1", "L12 if": "L12 if",
+    }.items():  # fmt: skip
+        assert plain_name(Frame(Kind.CONTROL, name, "k", positions=at)) == plain
+    assert plain_name(Frame(Kind.CONTROL, "if L12", "k")) == "if L12"
+
+
 def test_more_threads_are_new() -> None:
-    loop = (3, "while (x) {")
+    loop = (3, "")
     found = pairs_by_name(team_profile([loop], 3), team_profile([loop], 2))
     assert found["thread 1"] == "thread 1"
     assert found["thread 2"] == ""

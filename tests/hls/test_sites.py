@@ -90,6 +90,32 @@ def test_a_matrix_product_in_any_words(way: str) -> None:
     assert c.stride == 4
 
 
+COUNTERS = {
+    "for": ("for (int x = 0; x < n; x++) C[x] = 0;", "x"),
+    "down": ("for (int x = n; x > 0; x -= 2) C[x] = 0;", "x"),
+    "a head over two lines": ("for (int x = 0,\n y = n;\n x < y; x++, y--) C[x] = 0;", "x"),
+    "while": ("int x = 0; while (x < n) { C[x] = 0; x = x + 1; }", "x"),
+    "do": ("int x = 0; do C[x] = 0; while (++x < n);", "x"),
+    "with break": ("for (int x = 0; ; x++) { if (x >= n) break; C[x] = 0; }", "x"),
+    "with continue": ("for (int x = 0; x < n; x++) { if (A[x] > 0) continue; C[x] = 0; }", "x"),
+    "a pointer": ("for (float *x = C; x != C + n; x++) *x = 0;", "x"),
+    "by a step that is known later": ("for (int x = 0; x < n; x += me) C[x] = 0;", "x"),
+    "in some iterations": (
+        "int x = 0; while (x < n) { C[x] += 1; if (C[x] > 9) x++; }",
+        "x",
+    ),
+    "nothing": ("int x = n; while (x != 1) x = x % 2 ? 3 * x + 1 : x / 2; C[0] = x;", ""),
+    "another's text": ("for (int x = 0; /* for (;; y++) */ x < n; x++) C[x] = 0;", "x"),
+}
+
+
+@pytest.mark.parametrize("way", COUNTERS)
+def test_what_a_loop_counts(way: str) -> None:
+    text, counter = COUNTERS[way]
+    (loop,) = loops(sites(text))
+    assert loop.counter == counter
+
+
 STRIDES = {
     "A[j]": 4,
     "A[n - j]": -4,

@@ -198,7 +198,7 @@ def _change(
     return Change(
         was,
         now,
-        renamed=(plain_name(old.name), old.detail) != (plain_name(new.name), new.detail),
+        renamed=(plain_name(old), old.detail) != (plain_name(new), new.detail),
         moved=(partner[above] if above >= 0 else -1) != int(after.call_paths.parent[now.path]),
     )
 

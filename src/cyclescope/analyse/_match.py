@@ -18,23 +18,18 @@ turned round.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cyclescope.model import Frame, Kind, Profile
+from cyclescope.model import Frame, Kind, Loop, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["match_paths", "plain_name"]
 
-_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;([^)]*)\)")
-_COMMENT = re.compile(r"//.*|/\*.*?\*/")
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_LINE = re.compile(r"(?:^| )L\d+(?::\d+)?$")
 _HOLDERS = (Kind.CONTROL, Kind.LOOP)  # told apart by what they hold, not by their names
 _BOUNDARY = (Kind.CELL, Kind.THREAD)
 _HALF = 0.5
@@ -43,21 +38,24 @@ _ALIKE = 0.6
 _Key = tuple[str, str, str]
 
 
-def plain_name(name: str) -> str:
-    """A frame's name without the line that tells it from its namesakes."""
-    return _LINE.sub("", name)
+def plain_name(frame: Frame) -> str:
+    """A frame's name without the place that tells it from its namesakes: ` L12`, ` L12:3`."""
+    for at in frame.positions[:1]:
+        for place in (f"L{at.line}", f"L{at.line}:{at.column}"):
+            if frame.name == place:
+                return ""
+            if frame.name.endswith(f" {place}"):
+                return frame.name[: -len(place) - 1]
+    return frame.name
 
 
-def _counted(profile: Profile, loop: Frame) -> str:
-    """What a loop that has no name counts, as far as the profile carries its text."""
-    if not loop.positions:
-        return ""
-    at = loop.positions[0]
-    lines = profile.sources.get(at.file, "").splitlines()
-    line = _COMMENT.sub(" ", lines[at.line - 1]) if 0 < at.line <= len(lines) else ""
-    head = _HEAD.search(line)
-    names = _WORD.findall(head[1]) if head is not None else []
-    return names[0] if names else ""
+def _names(profile: Profile) -> list[str]:
+    """For each frame what its counterpart is called, too; of a loop what it counts."""
+    names = [plain_name(frame) for frame in profile.catalog]
+    for site in profile.sites:
+        if isinstance(site, Loop) and site.frame >= 0:
+            names[site.frame] = site.counter
+    return names
 
 
 def match_paths(before: Profile, after: Profile) -> tuple[int, ...]:
@@ -75,10 +73,12 @@ class _Side:
     def __init__(self, profile: Profile, shapes: dict[tuple[object, ...], int]) -> None:
         paths = profile.call_paths
         self.parent: list[int] = paths.parent.tolist()
-        frames = [profile.catalog[f] for f in paths.frame.tolist()]
+        numbers, names = paths.frame.tolist(), _names(profile)
+        frames = [profile.catalog[f] for f in numbers]
         self.kind = [frame.kind for frame in frames]
         self.key: list[_Key] = [
-            (str(f.kind), plain_name(f.name) or _counted(profile, f), f.detail) for f in frames
+            (str(f.kind), names[number], f.detail)
+            for number, f in zip(numbers, frames, strict=True)
         ]
         place = [
             (f.positions[0].line, f.positions[0].column) if f.positions else () for f in frames

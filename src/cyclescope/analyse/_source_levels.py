@@ -13,10 +13,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import InputError
-from cyclescope.model import Frame, Kind, Loop, Position, Profile, ProfileBuilder
+from cyclescope.model import Frame, Kind, Lock, Loop, Position, Process, Profile, ProfileBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from cyclescope.model import Site
 
 __all__ = ["at_level", "levels", "located", "position_at"]
 
@@ -77,11 +79,20 @@ def at_level(profile: Profile, level: str) -> Profile:
         replace(area, paths=tuple(sorted({new[path] for path in area.paths})))
         for area in profile.areas
     )
-    sites = tuple(
-        replace(site, path=new[site.path]) if isinstance(site, Loop) and site.path >= 0 else site
-        for site in profile.sites
-    )
+    sites = tuple(_site(site, numbers, new) for site in profile.sites)
     return replace(result, sources=profile.sources, areas=areas, sites=sites)
+
+
+def _site(site: Site, frames: Sequence[int], paths: Sequence[int]) -> Site:
+    """A site whose frame and path have other numbers now."""
+    match site:
+        case Loop(frame=frame) if frame >= 0:
+            return replace(site, frame=frames[frame])
+        case Lock(held=frame) if frame >= 0:
+            return replace(site, held=frames[frame])
+        case Process(path=path) if path >= 0:
+            return replace(site, path=paths[path])
+    return site
 
 
 def located(profile: Profile, level: str) -> Profile:

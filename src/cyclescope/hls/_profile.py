@@ -7,6 +7,7 @@ operations and bytes at its ports; for each place where threads wait the thread-
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from cyclescope.hls._peaks import peaks_of
 from cyclescope.hls._sites import Sites, holding, position_of
 from cyclescope.hls._thread_states import STATES, state_frame, thread_frame
 from cyclescope.hls._waits import CAUSES, cause_of, loses, meaning_of, place_of, stalls
-from cyclescope.model import Activity, Frame, Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Activity, Frame, Kind, Loop, Meta, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,7 +128,12 @@ def profile_of(
         peaks=peaks_of(machine.pipelines),
     )
     held = builder.frame(state_frame("critical", name)) if region.locks else -1
-    return builder.build(meta, capture.run_cycles, trees, sites=holding(sites.every, held))
+    every = list(holding(sites.every, held))
+    for graph, number in sites.loops.items():
+        loop = every[number]
+        assert isinstance(loop, Loop)
+        every[number] = replace(loop, frame=builder.frame(_loop_frame(graph, name)))
+    return builder.build(meta, capture.run_cycles, trees, sites=every)
 
 
 def _counted(machine: Machine, capture: Capture, whole: int) -> dict[Graph, tuple[int, int]]:
@@ -188,11 +194,13 @@ def _paths(
             number = machine.pipelines.index(pipe)
             outer = next(p for p in machine.pipelines if _holds(p, pipe))
             if loops >> number & 1 and outer.graph in found:
-                frame = Frame(
-                    Kind.LOOP, pipe.graph.label, name, positions=(position_of(pipe.graph.where),)
-                )
+                frame = _loop_frame(pipe.graph, name)
                 found[pipe.graph] = builder.path(found[outer.graph], frame)
     return list(found.values())
+
+
+def _loop_frame(graph: Graph, region: str) -> Frame:
+    return Frame(Kind.LOOP, graph.label, region, positions=(position_of(graph.where),))
 
 
 def _holds(outer: object, inner: object) -> bool:

@@ -38,6 +38,7 @@ class Sites:
 
     Attributes:
         every: all sites.
+        loops: the numbers of the loops.
         waits: for each name of a place where threads wait (`place_of`) its site's number.
     """
 
@@ -61,7 +62,7 @@ class Sites:
         self._nest, self._given = Nest(region.root), given
         self.every: list[Site] = []
         self.waits: dict[str, int] = {}
-        self._loops: dict[Graph, int] = {}
+        self.loops: dict[Graph, int] = {}
         self._of_node: dict[Node, int] = {}
         self._first: dict[int, tuple[Graph, Node]] = {}
         for pipe in pipelines:
@@ -72,7 +73,7 @@ class Sites:
                 for operation in gate.operations:
                     if loses(operation.node):
                         self._wait(operation.node, pipe.graph, gate.stage)
-        for graph, number in self._loops.items():
+        for graph, number in self.loops.items():
             site, lock = self.every[number], self._lock(self._nest.node(graph))
             assert isinstance(site, Loop)
             if lock < 0 and site.parent >= 0:
@@ -90,7 +91,7 @@ class Sites:
     def _loop(self, pipe: Pipeline, counted: tuple[int, int] | None) -> None:
         graph = pipe.graph
         outer = self._nest.outer(graph)
-        number = self._loops[graph] = len(self.every)
+        number = self.loops[graph] = len(self.every)
         self._of_node[self._nest.node(graph)] = number
         executions, trips = None, self._nest.trips(graph, self._given)
         if counted is not None:
@@ -102,7 +103,8 @@ class Sites:
                 position_of(graph.where),
                 trips=trips,
                 interval=pipe.schedule.interval,
-                parent=self._loops.get(outer, -1) if outer is not None else -1,
+                counter=self._nest.counter(graph),
+                parent=self.loops.get(outer, -1) if outer is not None else -1,
                 executions=executions,
             )
         )
@@ -152,7 +154,7 @@ class Sites:
             return
         number = self.waits[name] = self._of_node[node] = len(self.every)
         self._first[number] = graph, node
-        where, loop = position_of(node.where), self._loops.get(graph, -1)
+        where, loop = position_of(node.where), self.loops.get(graph, -1)
         if node.op is Op.ACQUIRE:
             self.every.append(Lock(function, position=where, loop=loop))
         elif node.op is Op.BARRIER:
@@ -172,9 +174,9 @@ class Sites:
                     loop=loop,
                     stage=stage,
                     repeats=tuple(
-                        self._loops[loop]
+                        self.loops[loop]
                         for loop in self._nest.repeats(graph, offset)
-                        if loop in self._loops
+                        if loop in self.loops
                     ),
                     copies=node.op is Op.COPY,
                 )
@@ -190,7 +192,7 @@ class Sites:
         if not isinstance(site, Access) or site.width is None or home is not graph:
             return
         offset = _address(node)
-        again = {self._loops[loop] for loop in self._nest.repeats(graph, offset)}
+        again = {self.loops[loop] for loop in self._nest.repeats(graph, offset)}
         if self._nest.stride(graph, offset) != site.stride or _width(node) != site.width:
             site = replace(site, stride=None)
         kept = tuple(loop for loop in site.repeats if loop in again)

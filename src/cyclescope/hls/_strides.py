@@ -85,6 +85,27 @@ class Nest:
         every = [count for count in counts if count is not None]
         return sum(every) // len(every) if every and len(every) == len(counts) else None
 
+    def counter(self, graph: Graph) -> str:
+        """The name of the variable that a loop counts; empty if it counts none.
+
+        An iteration adds a step to it, or leaves it; on it depends whether there is another one.
+        """
+        carried = {c.param.result: c.next for c in graph.carried}
+        fixed = {node.result for node in graph.invariants}
+        waiting = [graph.stay] if graph.stay is not None else []
+        seen = set(waiting)
+        while waiting:
+            value = waiting.pop(0)
+            after = carried.get(value)
+            if after is not None and after != value and _counts(after, value, fixed):
+                return value.node.name
+            # Of an iteration that decides over the next one at its end: what it decided by.
+            for other in (*value.node.operands, *([after] if after is not None else ())):
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return ""
+
     def _count(self, graph: Graph, given: Given, thread: int) -> int | None:
         """Iterations of one execution by a thread, of a loop that counts up to a bound."""
         stay = graph.stay
@@ -207,3 +228,19 @@ class Nest:
             or (node.body is not None and self._loads_what_changes(node.body))
             for node in graph.nodes
         )
+
+
+def _counts(after: Value, before: Value, fixed: Collection[Value]) -> bool:
+    """Whether a value is another one and a step that a loop does not change, or the other one."""
+    waiting, seen = [after], {after}
+    while waiting:
+        value = waiting.pop()
+        if value.node.op is Op.SELECT:
+            arms = [arm for arm in value.node.operands[1:] if arm not in seen]
+            seen.update(arms)
+            waiting += arms
+            continue
+        step = affine(value, _EXACT).plus(Sum(0, {before: 1}), -1)
+        if any(v not in fixed and v.node.op not in (Op.SCALAR, Op.THREAD) for v in step.terms):
+            return False
+    return True

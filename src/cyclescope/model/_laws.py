@@ -150,10 +150,11 @@ def _sites(profile: Profile) -> None:
                 _require(known, f"the {name} of a site is a site of the right kind")
         if isinstance(site, Loop):
             _require(site.parent < number, "a loop's parent stands before it")
-        path = site.path if isinstance(site, Loop | Process) else -1
+        path = site.path if isinstance(site, Process) else -1
         _require(-1 <= path < len(profile.call_paths), "a site's path is known")
-        held = site.held if isinstance(site, Lock) else -1
-        _require(-1 <= held < len(profile.catalog), "a lock's frame is known")
+        frame = site.frame if isinstance(site, Loop) else -1
+        frame = site.held if isinstance(site, Lock) else frame
+        _require(-1 <= frame < len(profile.catalog), "a site's frame is known")
         if isinstance(site, Edge):
             _require(site.consumer >= 0, "an edge has a consumer")
 

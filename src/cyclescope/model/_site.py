@@ -47,7 +47,8 @@ class Loop:
         position: of its first line.
         trips: iterations of one execution, or the mean's floor where executions differ.
         interval: cycles from one iteration's start to the next one's, as scheduled.
-        path: the call path of its own frame, -1 if it has none.
+        counter: the name of the variable that it counts; empty if it counts none.
+        frame: its own frame, in `Profile.catalog`; -1 if it has none.
         parent: the loop around it.
         executions: how often the run entered it, all threads together.
         needs: loops and copies beside it, in one iteration of the loop around them, that must be
@@ -59,7 +60,8 @@ class Loop:
     position: Position | None = None
     trips: int | None = None
     interval: int | None = None
-    path: int = -1
+    counter: str = ""
+    frame: int = -1
     parent: int = -1
     executions: int | None = None
     needs: tuple[int, ...] = ()
