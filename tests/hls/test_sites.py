@@ -150,6 +150,26 @@ def test_an_unrolled_loops_neighbours_are_one_access() -> None:
     assert (one.operations, one.width, one.stride) == (4, 4, 16)
 
 
+def test_a_section_s_stages_are_at_its_lines() -> None:
+    found = sites("""for (int i = me; i < n; i += 4) {
+      float x = A[i] * B[i];
+      #pragma omp critical
+      {
+        C[0] += x;
+        if (C[0] > 9)
+          C[1] = x;
+      }
+      B[i] = x / 3; }""")
+    (lock,) = [s for s in found if isinstance(s, Lock)]
+    assert lock.position is not None
+    first = lock.position.line
+    assert set(lock.lines) <= {first + 1, first + 2, first + 3}
+    assert first + 1 in lock.lines
+    # An addition takes longer than a comparison.
+    stages = dict(zip(lock.lines, lock.stages, strict=True))
+    assert stages[first + 1] > max((n for line, n in stages.items() if line > first + 1), default=0)
+
+
 BUFFERS = {
     "one": ("t[x]", "t[y]", True),
     "the other of two": ("u[b & 1][x]", "u[(b - 1) & 1][y]", False),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
 from cyclescope.analyse._account import WORK, account, uses_of_paths
 from cyclescope.analyse._source_levels import levels, position_at
 from cyclescope.analyse._team import team
+from cyclescope.analyse._track_stacks import track_units
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Profile, scaled_weights, tree_cycles
 
@@ -26,7 +28,8 @@ class Line:
             that counters tell apart as waiting is in it: they know no line.
         own: the line's part of the run, exactly: each cycle is split evenly among the ends of
             its call tree, and an end counts for the line nearest to it (a primitive for the line
-            that uses it). All lines' parts, the empty one's too, sum to the run's cycles.
+            that uses it); the end of a track for the lines of the places that its units are
+            divided among (`track_units`). All parts, the empty line's too, sum to the run's cycles.
         share: `cycles` of the profile's account.
         text: the line itself; empty if the profile does not carry it.
         waiting: thread-cycles for which threads waited in this line; in several places at once
@@ -83,11 +86,11 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
         if wait.line and wait.level == level:
             place = (wait.file, wait.line)
             waiting[place] = waiting.get(place, 0) + wait.cycles
-    own = _own(profile, of_path)
+    own = _own(profile, of_path, level)
     total = max(whole.total, 1)
     result = []
-    named = {p for p in (*places, *waiting) if p}
-    files = list(dict.fromkeys(p[0] for p in (*places, *waiting) if p))
+    named = {p for p in (*places, *waiting, *own) if p}
+    files = list(dict.fromkeys(p[0] for p in (*places, *waiting, *own) if p))
     texts = {file: profile.sources.get(file, "").splitlines() for file in files}
     for file, line in sorted(named, key=lambda p: (files.index(p[0]), p[1])):
         place = (file, line)
@@ -159,15 +162,23 @@ def _count_tracks(
     return active, useful
 
 
-def _own(profile: Profile, of_path: list[_Place]) -> dict[_Place, Fraction]:
-    """The scaled weights, gathered at the nearest place at or above each path."""
+def _own(profile: Profile, of_path: list[_Place], level: str | None) -> dict[_Place, Fraction]:
+    """The scaled weights, gathered at the nearest place at or above each path, or in it."""
     nearest: list[_Place] = []
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
         above = nearest[parent] if parent >= 0 else None
         used = profile.frame_of(path).kind is Kind.PRIMITIVE
         nearest.append((above or of_path[path]) if used else (of_path[path] or above))
+    inside: dict[int, Counter[_Place]] = {}
+    for one in track_units(profile) if profile.sites else ():
+        at = one.at
+        place = (at.file, at.line) if at is not None and at.level == level else nearest[one.path]
+        inside.setdefault(one.path, Counter())[place] += one.units
     result: dict[_Place, Fraction] = {}
     for path, weight in enumerate(scaled_weights(profile)):
         if weight:
-            result[nearest[path]] = result.get(nearest[path], Fraction(0)) + weight
+            parts = inside.get(path, Counter({nearest[path]: 1}))
+            for place, units in parts.items():
+                share = weight * units / parts.total()
+                result[place] = result.get(place, Fraction(0)) + share
     return result

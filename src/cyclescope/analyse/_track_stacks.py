@@ -4,21 +4,28 @@ A track's cycle is spent at the end of its call path. What of its work was waiti
 interval and not by path: within each interval it is divided among the paths at which the track
 worked, in proportion to its cycles there. In total, and by track and use, the sums are those of the
 account, exactly.
+
+Where in a path's loop was waited, counters of places say, for all tracks together: the units are
+divided among the places of their cause in the loop, of a thread that has a lock among those in
+which it has one, in proportion to what these counters count in the run. Work of a thread that has a
+lock, done in the loop of the lock itself, is the section's: at its lines, by their stages.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cyclescope.analyse._account import WORK, Use, account, decisive_leaves, uses_of_paths
-from cyclescope.model import Activity, Ints, Profile, tree_cycles
+from cyclescope.model import Activity, Ints, Lock, Loop, Profile, tree_cycles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cyclescope.model import Series
+    from cyclescope.model import Position, Series
 
 __all__ = ["TrackUnits", "track_units"]
 
@@ -31,19 +38,30 @@ class TrackUnits(NamedTuple):
         path: the end of the call path in it; -1 where it was not active at all.
         use: what they were for.
         units: how many.
+        site: the place in the path's loop, a number among the profile's sites; -1 where no more
+            than the path is known.
+        at: the place in the text.
     """
 
     track: int
     path: int
     use: Use
     units: int
+    site: int = -1
+    at: Position | None = None
 
 
 def track_units(profile: Profile) -> list[TrackUnits]:
-    """All units of a profile with tracks, by track, path and use; none of them 0.
+    """All units of a profile with tracks, by track, path, use and place; none of them 0.
 
     They sum to the account's total, and by track and use to the account.
     """
+    places = _Places(profile)
+    return [part for one in _of_paths(profile) for part in places.divide(one)]
+
+
+def _of_paths(profile: Profile) -> list[TrackUnits]:
+    """The units by track, path and use."""
     whole = account(profile)
     leaves = decisive_leaves(profile)
     uses = uses_of_paths(profile)
@@ -69,6 +87,95 @@ def track_units(profile: Profile) -> list[TrackUnits]:
             use = uses[path] if path >= 0 else Use(Activity.IDLE)
             result.append(TrackUnits(track, path, use, int(spent[place])))
     return result
+
+
+class _Places:
+    """The places of a profile among which the units of a path are divided."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile, self._sites = profile, profile.sites
+        loops = {s.frame: n for n, s in enumerate(self._sites) if isinstance(s, Loop)}
+        loops.pop(-1, None)
+        self._timed = bool(loops)
+        self._held = {s.held for s in self._sites if isinstance(s, Lock)} - {-1}
+        self._loop: list[int] = []  # of each path the innermost loop that it is in
+        self._has_lock: list[bool] = []
+        for path, parent in enumerate(profile.call_paths.parent.tolist()):
+            frame = int(profile.call_paths.frame[path])
+            above = self._loop[parent] if parent >= 0 else -1
+            self._loop.append(loops.get(frame, above))
+            self._has_lock.append(frame in self._held or (parent >= 0 and self._has_lock[parent]))
+        self._counted: dict[str, Counter[int]] = {}  # by cause and site
+        for series in profile.series:
+            if series.site >= 0 and series.summed and series.cause and series.activity is None:
+                found = self._counted.setdefault(str(series.cause), Counter())
+                found[series.site] += int(series.value.sum())
+
+    def divide(self, one: TrackUnits) -> list[TrackUnits]:
+        """Units of a path, by place as far as places are known."""
+        if one.path < 0:
+            return [one]
+        if one.use.activity is Activity.WAITING:
+            weights = self._waited(one)
+        elif one.use == WORK and self._has_lock[one.path]:
+            weights = self._sections(one)
+        else:
+            return [one]
+        shares = _apportioned(one.units, list(weights.values()))
+        return [
+            one._replace(units=units, site=site, at=at)
+            for (site, at), units in zip(weights, shares, strict=True)
+            if units
+        ] or [one]
+
+    def _waited(self, one: TrackUnits) -> dict[tuple[int, Position | None], int]:
+        """What counters of places count for the cause of a path's waiting, near the path."""
+        counted = self._counted.get(one.use.cause, Counter())
+        has_lock = self._has_lock[one.path]
+        near = {n: count for n, count in counted.items() if count > 0}
+        if self._timed:
+            loop = self._loop[one.path]
+            while loop >= 0 and not any(self._around(n) == loop for n in near):
+                site = self._sites[loop]
+                assert isinstance(site, Loop)
+                loop = site.parent
+            near = {n: count for n, count in near.items() if self._around(n) == loop}
+        same = {
+            n: c for n, c in near.items() if (getattr(self._sites[n], "lock", -1) >= 0) == has_lock
+        }
+        return {(n, self._sites[n].position): count for n, count in (same or near).items()}
+
+    def _sections(self, one: TrackUnits) -> dict[tuple[int, Position | None], int]:
+        """The lines of the sections in which a path's work may have been done, and their stages.
+
+        Each section that may be meant is passed as often.
+        """
+        result: dict[tuple[int, Position | None], int] = {}
+        for n, site in enumerate(self._sites):
+            if not isinstance(site, Lock) or site.held < 0 or site.position is None:
+                continue
+            if self._timed and site.loop != self._loop[one.path]:
+                continue
+            for line, stages in zip(site.lines, site.stages, strict=True):
+                result[n, replace(site.position, line=line, column=0)] = stages
+            if not site.lines:
+                result[n, site.position] = 1
+        return result
+
+    def _around(self, number: int) -> int:
+        return getattr(self._sites[number], "loop", -1)
+
+
+def _apportioned(units: int, weights: list[int]) -> list[int]:
+    """Whole parts of units in proportion to weights, by the method of the largest remainder."""
+    total = sum(weights)
+    if not total:
+        return []
+    parts = [units * weight // total for weight in weights]
+    order = sorted(range(len(weights)), key=lambda n: (-(units * weights[n] % total), n))
+    for n in order[: units - sum(parts)]:
+        parts[n] += 1
+    return parts
 
 
 def _tells(profile: Profile, series: Series, track: int) -> bool:

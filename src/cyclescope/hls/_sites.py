@@ -72,7 +72,7 @@ class Sites:
             for gate in pipe.gates:
                 for operation in gate.operations:
                     if loses(operation.node):
-                        self._wait(operation.node, pipe.graph, gate.stage)
+                        self._wait(operation.node, pipe, gate.stage)
         for graph, number in self.loops.items():
             site, lock = self.every[number], self._lock(self._nest.node(graph))
             assert isinstance(site, Loop)
@@ -146,8 +146,8 @@ class Sites:
                 return self._of_node.get(acquired[0], -1)
         return -1
 
-    def _wait(self, node: Node, graph: Graph, stage: int) -> None:
-        name, function = place_of(node), self._region.name
+    def _wait(self, node: Node, pipe: Pipeline, stage: int) -> None:
+        graph, name, function = pipe.graph, place_of(node), self._region.name
         if name in self.waits:
             number = self._of_node[node] = self.waits[name]
             self._one_more(number, node, graph)
@@ -156,9 +156,12 @@ class Sites:
         self._first[number] = graph, node
         where, loop = position_of(node.where), self.loops.get(graph, -1)
         if node.op is Op.ACQUIRE:
-            self.every.append(Lock(function, position=where, loop=loop))
+            counts = _section(node, pipe)
+            lines = tuple(sorted(counts))
+            stages = tuple(counts[line] for line in lines)
+            self.every.append(Lock(function, position=where, loop=loop, lines=lines, stages=stages))
         elif node.op is Op.BARRIER:
-            self.every.append(Barrier(function, where))
+            self.every.append(Barrier(function, where, loop))
         else:
             assert node.array is not None
             offset = _address(node)
@@ -201,6 +204,32 @@ class Sites:
         # Neighbours, each of which continues where the one before ends, are one wide access.
         if site.width and apart == site.operations * site.width:
             self.every[number] = replace(site, operations=site.operations + 1)
+
+
+def _section(acquire: Node, pipe: Pipeline) -> Counter[int]:
+    """In how many stages, from a lock's acquisition to its release, an iteration is at which line.
+
+    It is at the line of the operation that began last of those that the section's text has.
+    """
+    stage_of, text = pipe.schedule.stage, acquire.where
+    first = stage_of[acquire] + 1
+    ends = [
+        stage_of[node] for node in pipe.graph.nodes
+        if node.op is Op.RELEASE and node.constant == acquire.constant and stage_of[node] >= first
+    ]  # fmt: skip
+    begun = {
+        stage_of[node]: node.where.line
+        for node in pipe.graph.nodes
+        if node in stage_of
+        and node.op not in (Op.CONST, Op.PARAM, Op.ACQUIRE, Op.RELEASE)
+        and node.where.file == text.file
+        and text.line <= node.where.line <= text.end_line
+    }
+    line, found = begun.get(first, text.line), Counter[int]()
+    for stage in range(first, max(min(ends, default=first), first + 1)):
+        line = begun.get(stage, line)
+        found[line] += 1
+    return found
 
 
 def _address(node: Node) -> Value:

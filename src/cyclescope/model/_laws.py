@@ -9,7 +9,7 @@ import numpy as np
 from cyclescope.errors import LawError
 from cyclescope.model._activity import Activity
 from cyclescope.model._frame import Kind
-from cyclescope.model._site import Access, Edge, Lock, Loop, Process
+from cyclescope.model._site import Access, Barrier, Edge, Lock, Loop, Process
 
 if TYPE_CHECKING:
     from cyclescope.model._frame import Frame
@@ -135,6 +135,7 @@ _NAMED: dict[type[Site], dict[str, tuple[type[Site], ...]]] = {
     Loop: {"parent": (Loop,), "needs": (Loop, Access), "lock": (Lock,)},
     Access: {"loop": (Loop,), "repeats": (Loop,), "lock": (Lock,)},
     Lock: {"loop": (Loop,)},
+    Barrier: {"loop": (Loop,)},
     Edge: {"producer": (Process,), "consumer": (Process,)},
 }
 """The attributes by which sites name others, and what these are."""
@@ -155,6 +156,9 @@ def _sites(profile: Profile) -> None:
         frame = site.frame if isinstance(site, Loop) else -1
         frame = site.held if isinstance(site, Lock) else frame
         _require(-1 <= frame < len(profile.catalog), "a site's frame is known")
+        if isinstance(site, Lock):
+            counted = len(site.lines) == len(site.stages) and all(n > 0 for n in site.stages)
+            _require(counted, "each line of a section has stages")
         if isinstance(site, Edge):
             _require(site.consumer >= 0, "an edge has a consumer")
 

@@ -126,6 +126,9 @@ class Lock:
         loop: the innermost loop around it.
         held: the frame, in `Profile.catalog`, of the state of a thread that has this or another
             lock; -1 if no frame tells that.
+        lines: those of the section's own statements, in the file of `position`; what is in a loop
+            inside it is not theirs.
+        stages: for each of these lines how many of its stages a passage spends there.
     """
 
     function: str
@@ -133,6 +136,8 @@ class Lock:
     position: Position | None = None
     loop: int = -1
     held: int = -1
+    lines: tuple[int, ...] = ()
+    stages: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -142,10 +147,11 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A place at which threads wait for each other."""
+    """A place at which threads wait for each other, and the innermost loop around it."""
 
     function: str
     position: Position | None = None
+    loop: int = -1
 
     @property
     def label(self) -> str:

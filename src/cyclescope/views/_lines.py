@@ -189,8 +189,8 @@ def _rows(profile: Profile, level: str | None, width: int) -> Iterator[tuple[str
 
 def _figures(row: Line, *, threads: bool) -> list[str]:
     waiting = number(row.waiting) if row.waiting else ""
-    if waiting and not row.cycles:  # nothing but an access: no loop or block begins there
-        return ["", "", waiting, ""]
+    if not row.cycles and (waiting or row.own):  # no loop or block begins there
+        return ["", "", waiting, _cycles(row.own) if row.own else ""]
     middle = (
         [number(row.overhead), waiting] if threads else [number(row.useful), number(row.overhead)]
     )

@@ -1,8 +1,8 @@
 """Call paths of tracks as a tree to draw: where each unit of the account was spent, and for what.
 
 A thread's state says what its cycles are for, as do counters of waiting; so at the end of each loop
-stands what the units there were for, in place of the states above it. Where a state is all that is
-known of a place, it stands there itself.
+stands what the units there were for, in place of the states above it, on the place in the text
+where that is known. Where a state is all that is known of a place, it stands there itself.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse import Use, track_units
+from cyclescope.analyse import WORK, Use, track_units
 from cyclescope.model import Frame, Kind, ProfileBuilder
 from cyclescope.views._stacks import Stacks, first_cycles
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
     from cyclescope.analyse import TrackUnits
-    from cyclescope.model import Profile
+    from cyclescope.model import Profile, Site
 
 __all__ = ["track_stacks"]
 
 
 def track_stacks(profile: Profile, *, apart: bool = False) -> tuple[Profile, Stacks]:
-    """The tree of a profile with tracks, by function, loop and use.
+    """The tree of a profile with tracks, by function, loop, place and use.
 
     Args:
         profile: with tracks.
@@ -82,6 +82,8 @@ def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[Frame]:
             state = frame
         else:
             result.append(frame)
+    if one.site >= 0:
+        result.append(_place(profile.sites[one.site], one))
     use = one.use
     if state is not None and profile.frame_of(lineage[-1]) is state:
         assert state.activity is not None
@@ -89,3 +91,10 @@ def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[Frame]:
             return [*result, replace(state, kind=Kind.STATE)]
     name = use_style(use).name
     return [*result, Frame(Kind.STATE, name, "", activity=use.activity, cause=use.cause)]
+
+
+def _place(site: Site, one: TrackUnits) -> Frame:
+    """A place as a frame: what is done there, or the lines of a section."""
+    words = [site.label] if one.use != WORK else []
+    words += [f"line {one.at.line}"] if one.at is not None else []
+    return Frame("place", ", ".join(words) or site.label, "", positions=(one.at,) if one.at else ())
