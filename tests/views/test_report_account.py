@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from cyclescope.analyse import WORK, account, line_cycles, summarise, uses_of_tracks
+from cyclescope.analyse import WORK, Use, account, line_cycles, summarise, uses_of_tracks
 from cyclescope.bounds import estimate, profile_of
 from cyclescope.model import (
     Access,
@@ -26,7 +26,8 @@ from cyclescope.model import (
 )
 from cyclescope.traces import import_paraver, import_petal, import_signals
 from cyclescope.views import summary_json
-from cyclescope.views._text import percent
+from cyclescope.views._text import percent, visible
+from cyclescope.views._track_stacks import track_parts, track_stacks
 from cyclescope.views._uses import use_style
 
 from .browser import CHROMIUM
@@ -133,6 +134,42 @@ PROFILES: dict[str, Callable[[Path], Profile]] = {
 }
 
 
+@in_browser
+@pytest.mark.parametrize("kind", PROFILES)
+def test_the_page_s_flame_graph_of_tracks_is_the_still_one(
+    kind: str, show: Callable[..., Seen], tmp_path: Path
+) -> None:
+    profile = PROFILES[kind](tmp_path)
+    whole = account(profile)
+    if not whole.tracks:
+        return
+    seen = show(("p", profile))
+    merged, apart = (
+        track_stacks(profile, track_parts(profile), apart=way) for way in (False, True)
+    )
+    switch = seen.page.get_by_role("button", name="apart", exact=True)
+    assert switch.count() == (merged.tree != apart.tree)
+    for found in (merged, apart) if switch.count() else (merged,):
+        if found is apart:
+            switch.click()
+        wanted = []
+        for path, units in enumerate(found.weighed.total):
+            frame = found.tree.frame_of(path)
+            words = [visible(frame.label) or "(no name)", str(frame.kind)]
+            if found.weighed.own[path]:
+                assert frame.activity is not None
+                words.append(use_style(Use(frame.activity, frame.cause)).name)
+            unit = whole.unit.removesuffix("s") if units == 1 else whole.unit
+            if units >= 0.0007 * whole.total:
+                wanted.append(", ".join((*words, f"{units:,} {unit}", percent(whole.share(units)))))
+        boxes = seen.page.locator("#flame").get_by_role("treeitem").all()
+        drawn = [box.get_attribute("aria-label") or "" for box in boxes]
+        assert sorted(label for label in drawn if not label.startswith("run, run")) == sorted(
+            wanted
+        )
+    assert seen.quiet()
+
+
 def _uses(seen: Seen) -> dict[str, int]:
     cells = seen.page.locator('[data-part="uses"] [data-use]').all()
     return {
@@ -211,8 +248,9 @@ def _check_places(seen: Seen, profile: Profile) -> None:
     for line in lines:
         if line.file == lines[0].file and line.file:
             cells = seen.page.locator(f"#source #line-{line.line} td").all_inner_texts()
-            # A line in which there is waiting only has no cycles of its own.
-            assert cells[0] == (f"{line.cycles:,}" if line.cycles or not line.waiting else "")
+            # No call path begins in a line that is only a place of something.
+            only = not line.cycles and (line.waiting or line.own)
+            assert cells[0] == ("" if only else f"{line.cycles:,}")
             assert cells[1] == (percent(line.share) if cells[0] else "")
             assert cells[2] == (f"{line.overhead:,}" if line.overhead else "")
             waits = [text.split()[0] for text in cells[3].split("\n")] if line.waiting else []

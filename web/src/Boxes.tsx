@@ -1,11 +1,10 @@
 /** The flame graph's boxes, as elements. */
 
 import { useRef, useState } from "preact/hooks";
-import { type Either, splitOf } from "./account.ts";
 import type { Profile, Use } from "./data.ts";
 import type { Box, Flame, Node } from "./flame.ts";
-import { fill, fillEither, inkName } from "./paint.ts";
-import { cycles, kindColour, kindName, number, percent } from "./text.ts";
+import { fill, inkName } from "./paint.ts";
+import { inUnit, kindColour, percent } from "./text.ts";
 
 const ROW = 19;
 
@@ -16,16 +15,12 @@ export function keyOf(node: Node): string {
 
 /** A box's name. */
 export function nameOf(profile: Profile, node: Node): string {
-  if (node.frame < 0) return "run";
-  const { name, kind } = profile.frames[node.frame]!;
-  return node.team ? `${number(node.paths.length)} ${kindName(kind)}` : name;
+  return node.frame < 0 ? "run" : profile.frames[node.frame]!.name;
 }
 
-/** What a box's own cycles are for, and what counters may call them; none where it always calls something. */
-export function usesOfBox(profile: Profile, uses: Int32Array, node: Node): { use: Use; either: Either | null } | null {
-  if (node.end < 0) return null;
-  const use = profile.uses[uses[node.end]!]!;
-  return { use, either: use.work ? splitOf(profile, node.end) : null };
+/** What a box's own cycles are for; nothing where it always calls something. */
+export function useOfBox(profile: Profile, uses: Int32Array, node: Node): Use | null {
+  return node.end < 0 ? null : (profile.uses[uses[node.end]!] ?? null);
 }
 
 interface BoxesProps {
@@ -84,8 +79,7 @@ export function Boxes(props: BoxesProps) {
         const kind = node.frame < 0 ? "run" : profile.frames[node.frame]!.kind;
         const name = nameOf(profile, node);
         const row = props.rootOnTop ? node.depth : rows - 1 - node.depth;
-        const uses = props.uses && usesOfBox(profile, props.uses, node);
-        const use = uses && (uses.either ? `${uses.use.name} or waiting` : uses.use.name);
+        const use = props.uses && useOfBox(profile, props.uses, node);
         const classes = ["box", props.uses ? "k-run" : kindColour(kind)];
         if (above) classes.push("above");
         if (node.frame >= 0 && profile.frames[node.frame]!.generated) classes.push("made");
@@ -94,11 +88,11 @@ export function Boxes(props: BoxesProps) {
         const amount = node.active || node.total / graph.unit;
         return (
           <div key={keyOf(node)} class={classes.join(" ")} role="treeitem" data-box={index} aria-level={node.depth + 1}
-            aria-label={`${name}, ${kind}, ${use ? `${use}, ` : ""}${cycles(amount)}, ${percent(amount, props.total)}`}
+            aria-label={`${name}, ${kind}, ${use ? `${use.name}, ` : ""}${inUnit(amount, profile.account.unit)}, ${percent(amount, props.total)}`}
             aria-selected={node === zoomed} tabIndex={node === here ? 0 : -1}
             style={{
               left: `${100 * left}%`, width: `${100 * width}%`, top: `${row * ROW}px`,
-              ...(uses ? { ...(uses.either ? fillEither(uses.either) : fill(uses.use)), color: `var(--${inkName(uses.use)})` } : {}),
+              ...(use ? { ...fill(use), color: `var(--${inkName(use)})` } : {}),
             }}
             onClick={() => { setAt(node); props.press(node); }}
             onMouseEnter={() => props.tell(node)} onFocus={() => { setAt(node); props.tell(node); }}>

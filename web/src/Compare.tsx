@@ -2,15 +2,16 @@ import { useMemo, useState } from "preact/hooks";
 import { Boxes, nameOf } from "./Boxes.tsx";
 import { account, together, tracksIn } from "./account.ts";
 import type { Profile, Use } from "./data.ts";
-import { treeCycles, usesOfOwn } from "./derive.ts";
+import { treeCycles } from "./derive.ts";
 import { Ladders } from "./Ladder.tsx";
 import { KindLegend, Legend } from "./Legend.tsx";
 import { fill } from "./paint.ts";
-import { type Node, flame, layOut } from "./flame.ts";
+import { type Node, layOut } from "./flame.ts";
 import { choose, current, profiles } from "./state.ts";
 import { UseBar, tracksText } from "./Summary.tsx";
 import { type Head, Table } from "./Table.tsx";
-import { number, percent } from "./text.ts";
+import { inUnit, number, percent } from "./text.ts";
+import { drawnFlame } from "./tracks.ts";
 
 /** All profiles on one scale. */
 export function Compare() {
@@ -68,19 +69,19 @@ export function Compare() {
 /** A profile's whole flame graph, as wide as its cycles; a press shows the profile. */
 function Beside(props: { profile: Profile; index: number; share: number; byUse: boolean }) {
   const { profile, index, byUse } = props;
-  const { graph, layout, uses } = useMemo(() => {
+  const { drawn, layout } = useMemo(() => {
     const span = { from: 0, to: profile.cycles };
-    const weights = treeCycles(profile, span);
-    const made = flame(profile, weights, { scaled: true, hideGenerated: false, bottomUp: false, merged: true });
-    return { graph: made, uses: usesOfOwn(profile, weights, span), layout: layOut(made, made.root, 0.001 / (props.share || 1)) };
+    const made = drawnFlame(profile, span, treeCycles(profile, span), { scaled: true, hideGenerated: false, bottomUp: false, merged: true });
+    return { drawn: made, layout: layOut(made.graph, made.graph.root, 0.001 / (props.share || 1)) };
   }, [profile]);
+  const { graph, total } = drawn;
   const [told, setTold] = useState<Node | null>(null);
-  const name = told ? `${nameOf(profile, told)}: ${number(told.active)} cycles (${percent(told.active, profile.cycles)})` : "";
+  const name = told ? `${nameOf(drawn.profile, told)}: ${inUnit(told.active, profile.account.unit)} (${percent(told.active, total)})` : "";
   return (
     <div style={{ width: `${Math.max(100 * props.share, 1)}%` }}>
       <p class="note">{profile.name}, {number(profile.cycles)} cycles {name && `· ${name}`}</p>
-      <Boxes profile={profile} graph={graph} zoomed={graph.root} boxes={layout.boxes} rows={layout.depth} rootOnTop={false}
-        found={null} pointed={null} total={profile.cycles} uses={byUse ? uses : null} label={`Call paths of ${profile.name}`}
+      <Boxes profile={drawn.profile} graph={graph} zoomed={graph.root} boxes={layout.boxes} rows={layout.depth} rootOnTop={false}
+        found={null} pointed={null} total={total} uses={byUse ? drawn.uses : null} label={`Call paths of ${profile.name}`}
         tell={setTold} press={() => choose(index)} back={() => {}} />
     </div>
   );

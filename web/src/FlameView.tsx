@@ -1,29 +1,30 @@
 import { useMemo, useState } from "preact/hooks";
 import { hasSplits, trackKind } from "./account.ts";
-import { Boxes, keyOf, nameOf, usesOfBox } from "./Boxes.tsx";
+import { Boxes, keyOf, nameOf, useOfBox } from "./Boxes.tsx";
 import type { Profile } from "./data.ts";
-import { usesOfOwn } from "./derive.ts";
-import { type Flame, type Node, flame, layOut, search } from "./flame.ts";
+import { type Flame, type Node, layOut, search } from "./flame.ts";
 import { Help } from "./Help.tsx";
 import { KindLegend, Legend } from "./Legend.tsx";
 import { counted, countedCycles, focus, point, profile, weights } from "./state.ts";
-import { capital, cycles, decimal, kindName, number, percent } from "./text.ts";
+import { capital, cycles, decimal, inUnit, kindName, number, percent } from "./text.ts";
+import { drawnFlame } from "./tracks.ts";
 
 export function FlameView() {
-  const shown = profile.value;
+  const run = profile.value;
+  const tracked = run.stacks !== null;
   const [scaled, setScaled] = useState(true);
   const [hideGenerated, setHide] = useState(false);
   const [bottomUp, setBottomUp] = useState(false);
   const [rootOnTop, setRootOnTop] = useState(false);
   const [merged, setMerged] = useState(true);
-  const [byUse, setByUse] = useState(shown.account.tracks.length > 0);
+  const [byUse, setByUse] = useState(tracked);
   const [pattern, setPattern] = useState("");
   const [zoom, setZoom] = useState<string>("");
   const [told, setTold] = useState<Node | null>(null);
   const counts = weights.value;
-  const graph = useMemo(
-    () => flame(shown, counts, { scaled, hideGenerated, bottomUp, merged }),
-    [shown, counts, scaled, hideGenerated, bottomUp, merged],
+  const { profile: shown, graph, uses: ofPaths, total } = useMemo(
+    () => drawnFlame(run, counted.value, counts, { scaled, hideGenerated, bottomUp, merged }),
+    [run, counts, scaled, hideGenerated, bottomUp, merged],
   );
   const zoomed = useMemo(() => graph.nodes.find((node) => keyOf(node) === zoom) ?? graph.root, [graph, zoom]);
   const layout = useMemo(() => layOut(graph, zoomed, 0.0007), [graph, zoomed]);
@@ -33,23 +34,19 @@ export function FlameView() {
     [graph, pattern],
   );
   const anyGenerated = shown.frames.some((frame) => frame.generated);
-  const total = countedCycles.value;
   const drawn = graph.root.total / graph.unit;
-  const ofPaths = useMemo(() => usesOfOwn(shown, counts, counted.value), [shown, counts]);
-  const drawnUses = layout.boxes.flatMap(({ node }) => usesOfBox(shown, ofPaths, node) ?? []);
-  const uses = new Set(drawnUses.flatMap(({ use, either }) => (either ? [] : [use])));
-  const either = drawnUses.flatMap((one) => one.either ?? [])[0];
+  const uses = new Set(layout.boxes.flatMap(({ node }) => useOfBox(shown, ofPaths, node) ?? []));
   const kinds = new Set(layout.boxes.flatMap(({ node }) => shown.frames[node.frame]?.kind ?? []));
   return (
     <section id="flame" aria-labelledby="flame-title">
       <h2 id="flame-title">Flame graph</h2>
       <div class="tools">
-        <Choice label="Width" value={scaled} options={[[true, "scaled"], [false, "flat"]]} choose={setScaled} />
+        {!tracked && <Choice label="Width" value={scaled} options={[[true, "scaled"], [false, "flat"]]} choose={setScaled} />}
         <Choice label="Order" value={bottomUp} options={[[false, "callers first"], [true, "inverted"]]}
           choose={(value) => { setBottomUp(value); setZoom(""); }} />
         <Choice label="Root" value={rootOnTop} options={[[false, "below"], [true, "on top"]]} choose={setRootOnTop} />
-        {shown.team && (
-          <Choice label={capital(kindName(trackKind(shown)))} value={merged} options={[[true, "merged"], [false, "apart"]]} choose={setMerged} />
+        {run.stacks?.apart && (
+          <Choice label={capital(kindName(trackKind(run)))} value={merged} options={[[true, "merged"], [false, "apart"]]} choose={setMerged} />
         )}
         <Choice label="Colour" value={byUse} options={[[true, "what for"], [false, "kind"]]} choose={setByUse} />
         {anyGenerated && (
@@ -65,11 +62,13 @@ export function FlameView() {
         <button type="button" data-part="reset" disabled={zoomed === graph.root} onClick={() => setZoom("")}>Reset zoom</button>
       </div>
       <p class="note" data-part="flame-total">
-        {scaled
+        {tracked
+          ? `Width = ${run.account.unit}; at the end of a stack, what they were for. Together ${inUnit(drawn, run.account.unit)}.`
+          : scaled
           ? `Width = cycles; a cycle is split evenly among what runs in parallel, so widths add up to ${cycles(drawn)}.`
-          : `Width = cycles of every stack, in parallel or not: together ${number(drawn)} for ${cycles(total)}.`}
+          : `Width = cycles of every stack, in parallel or not: together ${number(drawn)} for ${cycles(countedCycles.value)}.`}
       </p>
-      {byUse ? <Legend uses={shown.uses.filter((use) => uses.has(use))} either={either} /> : <KindLegend profile={shown} kinds={kinds} />}
+      {byUse ? <Legend uses={shown.uses.filter((use) => uses.has(use))} /> : <KindLegend profile={shown} kinds={kinds} />}
       <Boxes
         profile={shown} graph={graph} zoomed={zoomed} boxes={layout.boxes} rows={layout.depth} rootOnTop={rootOnTop}
         found={found?.found ?? null} pointed={focus.value?.paths ?? null} uses={byUse ? ofPaths : null} label="Call paths by cycles" tell={setTold} total={total}
@@ -81,22 +80,24 @@ export function FlameView() {
         }}
         back={() => setZoom("")}
       />
-      <p class="details" data-part="details">{about(shown, graph, told ?? zoomed, total, scaled)}</p>
+      <p class="details" data-part="details">{about(shown, graph, told ?? zoomed, total, scaled && !tracked)}</p>
       {layout.leftOut > 0 && <p class="note">Not drawn: {number(layout.leftOut)} boxes too narrow to see; zoom in for them.</p>}
       <Help>
         <p>
           Each box stands on what called it; its width is cycles. A bare stretch above a box is time in which it
           called nothing.{" "}
-          {byUse
+          {tracked
+            ? `At the end of each stack of calls and loops stands what the ${run.account.unit} there were for, on the place in the text where that is known. Colours say the same.`
+            : byUse
             ? "A box's colour says what its own cycles are for; what always calls something has none."
             : "Above a control block or a cell, that is overhead of that very box: ask first which of these are wide and bare."}
-          {byUse && hasSplits(shown) && ` What is striped is work or waiting: counters tell how much was which, as wide as the stripes are, for each of the ${kindName(trackKind(shown))} as a whole (see the summary), not for a box.`}
+          {hasSplits(run) && ` Of work and waiting counters tell how much was which in each of their samples; in a sample it is divided among the places of its ${kindName(trackKind(run))} in proportion.`}
         </p>
         <p>
-          <b>Scaled</b>: three things at once get a third of a cycle each, so widths add up to the run. <b>Flat</b>:
-          each gets the whole cycle. <b>Inverted</b>: what was at the end of the stacks comes first, its callers on it;
+          {!tracked && <><b>Scaled</b>: three things at once get a third of a cycle each, so widths add up to the run. <b>Flat</b>: each gets the whole cycle. </>}
+          <b>Inverted</b>: what was at the end of the stacks comes first, its callers on it;
           that gathers what is called from many places.{" "}
-          {shown.team && <><b>Merged</b>: the {kindName(trackKind(shown))} run one program, and are one box; <b>apart</b>: each has its own. </>}
+          {run.stacks?.apart && <><b>Merged</b>: a box is that of all {kindName(trackKind(run))}; <b>apart</b>: each has its own. </>}
           Press a box to zoom and to highlight it on the timeline; arrow keys move, Enter zooms, Escape goes back.
         </p>
       </Help>
@@ -128,11 +129,11 @@ function about(profile: Profile, graph: Flame, node: Node, total: number, scaled
   const parts = [nameOf(profile, node)];
   const frame = profile.frames[node.frame];
   if (frame) {
-    const inside = !node.team && node.paths.length ? ` in ${profile.instances[profile.instance[node.paths[0]!]!]}` : "";
+    const inside = node.paths.length && !profile.stacks ? ` in ${profile.instances[profile.instance[node.paths[0]!]!]}` : "";
     parts.push(`${frame.kind}${frame.detail && frame.kind === "control" ? ` (${frame.detail})` : ""}${inside}${frame.generated ? ", made by the compiler" : ""}`);
     if (frame.positions.length) parts.push(frame.positions.map((at) => `${at.file}:${at.line}`).join(", "));
   }
-  if (node.active) parts.push(`active ${number(node.active)} of ${number(total)} cycles (${percent(node.active, total)})`);
+  if (node.active) parts.push(`active ${decimal(node.active)} of ${inUnit(total, profile.account.unit)} (${percent(node.active, total)})`);
   if (scaled || !node.active) parts.push(`its width: ${decimal(weight)} (${percent(node.total, graph.root.total)})`);
   if (node.own && node.own !== node.total) parts.push(`calling nothing: ${decimal(node.own / graph.unit)}`);
   return parts.join(" · ");

@@ -1,21 +1,14 @@
-import type { Either } from "./account.ts";
 import type { Profile, Use } from "./data.ts";
-import { fill, fillEither } from "./paint.ts";
+import { fill } from "./paint.ts";
 import { kindColour, kindName } from "./text.ts";
 
 /** What the colours of uses mean, those that are wanted, in the order of every list. */
-export function Legend(props: { uses: Use[]; either?: Either | undefined }) {
-  const { either } = props;
+export function Legend(props: { uses: Use[] }) {
   return (
     <ul class="legend" aria-label="Colours">
       {props.uses.map((use) => (
         <li title={use.about}><i class="swatch" style={fill(use)} />{use.name}</li>
       ))}
-      {either && (
-        <li title="Counters tell how much was which, not where: stripes are as wide as the parts.">
-          <i class="swatch wide" style={fillEither(either)} />{either.use.name} or waiting
-        </li>
-      )}
     </ul>
   );
 }

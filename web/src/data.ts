@@ -60,6 +60,34 @@ export interface Account {
   ofTrees: Numbers | null;
 }
 
+/** What tracks did as a tree to draw: by function, loop, place and use. */
+export interface TrackTree {
+  frames: Frame[];
+  /** For each frame the use that it says, -1 for none. */
+  uses: number[];
+  parent: Int32Array;
+  frame: Numbers;
+  order: Numbers;
+  /** For each path of the tree those of the profile that it stands for. */
+  paths: number[][];
+  /** For each part of the account the path at its end. */
+  end: Numbers;
+}
+
+/** What the units of tracks went to: parts, and the trees that stand on them. */
+export interface TrackStacks {
+  track: Numbers;
+  /** The end of a part's call path; -1 where its track was not active at all. */
+  path: Int32Array;
+  use: Numbers;
+  units: Numbers;
+  /** For each tree and track the path at whose end it is, plus 1. */
+  leafOfTrees: Numbers;
+  merged: TrackTree;
+  /** Tracks apart, where that is another tree. */
+  apart: TrackTree | null;
+}
+
 /** A place of the program. */
 export interface ProgramSite {
   label: string;
@@ -206,6 +234,8 @@ export interface Profile {
   /** The use of each path as a leaf, and the track it is in (-1: none). */
   useOfPath: Numbers;
   trackOf: Int32Array;
+  /** Of a profile with tracks. */
+  stacks: TrackStacks | null;
   /** Its tracks run one program: hot places are those of all together. */
   team: boolean;
   rows: Row[];
@@ -268,11 +298,35 @@ export function read(name: string, block: ArrayBuffer): Profile {
       ofTrees: head.ofTrees ? array(head.ofTrees) : null,
     },
     useOfPath: array(head.useOfPath),
+    stacks: head.stacks && stacksOf(head.stacks, array),
     trackOf: tracksOf(parent, head.account.tracks),
     tables: Object.fromEntries(
       Object.entries(head.tables).map(([kind, rows]) => [kind, (rows as unknown[][]).map(rowOf)]),
     ),
     series: seriesOf(head, array),
+  };
+}
+
+// biome-ignore lint: the head is JSON whose shape this function is about
+function stacksOf(stored: any, array: (stored: Stored) => Numbers): TrackStacks {
+  const above = (one: Stored): Int32Array => Int32Array.from(array(one), (path) => path - 1);
+  // biome-ignore lint: as above
+  const tree = (one: any): TrackTree => ({
+    ...one,
+    frames: one.frames.map(frameOf),
+    parent: above(one.parent),
+    frame: array(one.frame),
+    order: array(one.order),
+    end: array(one.end),
+  });
+  return {
+    track: array(stored.track),
+    path: above(stored.path),
+    use: array(stored.use),
+    units: array(stored.units),
+    leafOfTrees: array(stored.leafOfTrees),
+    merged: tree(stored.merged),
+    apart: stored.apart && tree(stored.apart),
   };
 }
 

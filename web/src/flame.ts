@@ -6,8 +6,6 @@ import { activeCycles, leafWeights } from "./derive.ts";
 /** A box; `-1` as frame is the whole run. */
 export interface Node {
   frame: number;
-  /** It stands for all tracks of a team; its frame is that of the first. */
-  team: boolean;
   /** Call paths that end here: several if a generated frame between them is hidden. */
   paths: number[];
   parent: Node | null;
@@ -29,9 +27,10 @@ export interface FlameOptions {
   hideGenerated: boolean;
   /** Ends of stacks first, their callers on them. */
   bottomUp: boolean;
-  /** The tracks of a team are one box: they run one program. */
-  merged: boolean;
 }
+
+/** Call paths and what they end in. */
+export type Paths = Pick<Profile, "parent" | "frame" | "frames" | "order">;
 
 export interface Flame {
   root: Node;
@@ -42,23 +41,46 @@ export interface Flame {
 
 /** Builds the graph of some trees' cycles. */
 export function flame(profile: Profile, weights: Float64Array, options: FlameOptions): Flame {
-  const skip = Uint8Array.from(profile.frame, (frame) =>
-    options.hideGenerated && profile.frames[frame].generated ? 1 : 0,
-  );
+  const skip = hidden(profile, options.hideGenerated);
   const { own, unit } = leafWeights(profile, weights, options.scaled, skip);
+  const made = graph(profile, own, options);
+  const { root, nodes, at } = made;
+  let cycles = 0;
+  for (let i = 0; i < weights.length; i++) cycles += weights[i];
+  if (root.frame < 0) root.active = cycles;
+  if (!options.bottomUp) {
+    const index = new Map(nodes.map((node, i) => [node, i]));
+    const of = Int32Array.from(at, (node, path) => (skip[path] || !node ? -1 : (index.get(node) ?? -1)));
+    activeCycles(profile, weights, of, nodes.length).forEach((count, i) => {
+      nodes[i].active = count;
+    });
+  }
+  return { root, unit, nodes };
+}
+
+function hidden(profile: Paths, hideGenerated: boolean): Uint8Array {
+  return Uint8Array.from(profile.frame, (frame) => (hideGenerated && profile.frames[frame].generated ? 1 : 0));
+}
+
+/** The graph of what paths weigh by themselves, and the box of each path. */
+export function graph(
+  paths: Paths, own: Float64Array, options: Pick<FlameOptions, "hideGenerated" | "bottomUp">,
+): { root: Node; nodes: Node[]; at: Node[] } {
+  const skip = hidden(paths, options.hideGenerated);
   const root: Node = {
-    frame: -1, team: false, paths: [], parent: null, depth: 0, children: [], end: -1, own: 0, total: 0, active: 0,
+    frame: -1, paths: [], parent: null, depth: 0, children: [], end: -1, own: 0, total: 0, active: 0,
   };
-  const merged = profile.frames.map((frame) => options.merged && profile.team && frame.track);
-  const nodes = options.bottomUp
-    ? fromEnds(profile, own, skip, merged, root)
-    : fromRoots(profile, weights, own, skip, merged, root);
-  for (let cycles = 0, i = 0; i < weights.length; i++) root.active = cycles += weights[i];
-  // Children stand behind their callers in `nodes`.
-  for (let i = nodes.length - 1; i >= 0; i--) nodes[i].parent!.total += nodes[i].total;
-  if (options.bottomUp) for (const node of nodes) node.children.sort((a, b) => b.total - a.total);
-  if (options.bottomUp) root.children.sort((a, b) => b.total - a.total);
-  return { root: single(root), unit, nodes };
+  const at = new Array<Node>(own.length);
+  const every = options.bottomUp ? fromEnds(paths, own, skip, root) : fromRoots(paths, own, skip, root, at);
+  // Children stand behind their callers.
+  for (let i = every.length - 1; i >= 0; i--) every[i].parent!.total += every[i].total;
+  // What was never active here is not drawn.
+  const nodes = every.filter((node) => node.total > 0);
+  for (const node of [root, ...nodes]) {
+    node.children = node.children.filter((child) => child.total > 0);
+    if (options.bottomUp) node.children.sort((a, b) => b.total - a.total);
+  }
+  return { root: single(root), nodes, at };
 }
 
 /** Where there is one root, it is the run. */
@@ -75,12 +97,12 @@ function single(root: Node): Node {
 }
 
 function child(
-  known: Map<string, Node>, ids: Map<Node, number>, parent: Node, frame: number, team: boolean, nodes: Node[],
+  known: Map<string, Node>, ids: Map<Node, number>, parent: Node, frame: number, nodes: Node[],
 ): Node {
-  const key = `${ids.get(parent)} ${team ? "team" : frame}`;
+  const key = `${ids.get(parent)} ${frame}`;
   let node = known.get(key);
   if (!node) {
-    node = { frame, team, paths: [], parent, depth: parent.depth + 1, children: [], end: -1, own: 0, total: 0, active: 0 };
+    node = { frame, paths: [], parent, depth: parent.depth + 1, children: [], end: -1, own: 0, total: 0, active: 0 };
     known.set(key, node);
     ids.set(node, ids.size);
     parent.children.push(node);
@@ -89,47 +111,32 @@ function child(
   return node;
 }
 
-function fromRoots(
-  profile: Profile, weights: Float64Array, own: Float64Array, skip: Uint8Array, merged: boolean[], root: Node,
-): Node[] {
+function fromRoots(paths: Paths, own: Float64Array, skip: Uint8Array, root: Node, at: Node[]): Node[] {
   const nodes: Node[] = [];
   const known = new Map<string, Node>();
   const ids = new Map<Node, number>([[root, 0]]);
-  const at = new Array<Node>(own.length);
-  for (const path of profile.order) {
-    const above = profile.parent[path];
+  for (const path of paths.order) {
+    const above = paths.parent[path];
     const below = above < 0 ? root : at[above];
-    const frame = profile.frame[path];
-    const node = (at[path] = skip[path] ? below : child(known, ids, below, frame, merged[frame], nodes));
+    const node = (at[path] = skip[path] ? below : child(known, ids, below, paths.frame[path], nodes));
     if (!skip[path]) node.paths.push(path);
     if (node.end < 0 && own[path] > 0) node.end = path;
     node.own += own[path];
     node.total += own[path];
   }
-  const index = new Map(nodes.map((node, i) => [node, i]));
-  const of = Int32Array.from(at, (node, path) => (skip[path] || !node ? -1 : (index.get(node) ?? -1)));
-  activeCycles(profile, weights, of, nodes.length).forEach((cycles, i) => {
-    nodes[i].active = cycles;
-  });
-  // What was never active here is not drawn.
-  const shown = nodes.filter((node) => node.active > 0);
-  for (const node of [root, ...shown]) node.children = node.children.filter((c) => c.active > 0);
-  return shown;
+  return nodes;
 }
 
-function fromEnds(
-  profile: Profile, own: Float64Array, skip: Uint8Array, merged: boolean[], root: Node,
-): Node[] {
+function fromEnds(paths: Paths, own: Float64Array, skip: Uint8Array, root: Node): Node[] {
   const nodes: Node[] = [];
   const known = new Map<string, Node>();
   const ids = new Map<Node, number>([[root, 0]]);
-  for (const end of profile.order) {
+  for (const end of paths.order) {
     if (!own[end]) continue;
     let node = root;
-    let path = end;
-    for (; path >= 0; path = profile.parent[path]) {
+    for (let path = end; path >= 0; path = paths.parent[path]) {
       if (skip[path]) continue;
-      node = child(known, ids, node, profile.frame[path], merged[profile.frame[path]], nodes);
+      node = child(known, ids, node, paths.frame[path], nodes);
       node.paths.push(end);
       if (node.end < 0) node.end = end;
     }

@@ -27,7 +27,12 @@ export function percent(part: number, whole: number): string {
 
 /** `1 cycle`, `2 cycles`. */
 export function cycles(value: number): string {
-  return `${decimal(value)} cycle${value === 1 ? "" : "s"}`;
+  return inUnit(value, "cycles");
+}
+
+/** As much of an account's unit: `1 thread-cycle`, `2.5 cycles`. */
+export function inUnit(value: number, unit: string): string {
+  return `${decimal(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
 }
 
 /** A time in picoseconds, as a person would say it. */

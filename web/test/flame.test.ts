@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { treeCycles } from "../src/derive.ts";
 import { type Node, flame, layOut, search } from "../src/flame.ts";
-import { frame, made, random, team } from "./made.ts";
+import { frame, made, random } from "./made.ts";
 
 const WAYS = [false, true].flatMap((scaled) =>
-  [false, true].flatMap((hideGenerated) => [false, true].map((bottomUp) => ({ scaled, hideGenerated, bottomUp, merged: true }))),
+  [false, true].flatMap((hideGenerated) => [false, true].map((bottomUp) => ({ scaled, hideGenerated, bottomUp }))),
 );
 
 describe.each(WAYS)("%o", (options) => {
@@ -52,7 +52,7 @@ describe.each(WAYS)("%o", (options) => {
 it("what a compiler made is skipped, and what it called stands on its caller", () => {
   const frames = [frame("main", "cell"), frame("made", "group", true), frame("mine")];
   const profile = made(frames, [-1, 0, 1], [0, 1, 2], [[0, 1, 2], [0, 1]], [[5, 0], [3, 1]]);
-  const graph = flame(profile, treeCycles(profile, { from: 0, to: 8 }), { scaled: true, hideGenerated: true, bottomUp: false, merged: true });
+  const graph = flame(profile, treeCycles(profile, { from: 0, to: 8 }), { scaled: true, hideGenerated: true, bottomUp: false });
   expect(graph.root.children.map((node) => [profile.frames[node.frame].name, node.total, node.active])).toEqual([["mine", 5, 5]]);
   expect(graph.root.own).toBe(3);
 });
@@ -60,7 +60,7 @@ it("what a compiler made is skipped, and what it called stands on its caller", (
 it("upside down, what is called from several places is one box with its callers on it", () => {
   const frames = [frame("main", "cell"), frame("a"), frame("b"), frame("shared")];
   const profile = made(frames, [-1, 0, 0, 1, 2], [0, 1, 2, 3, 3], [[0, 1, 3], [0, 2, 4]], [[5, 0], [3, 1]]);
-  const graph = flame(profile, treeCycles(profile, { from: 0, to: 8 }), { scaled: true, hideGenerated: false, bottomUp: true, merged: true });
+  const graph = flame(profile, treeCycles(profile, { from: 0, to: 8 }), { scaled: true, hideGenerated: false, bottomUp: true });
   expect(graph.root.frame).toBe(3);
   expect(graph.root.total).toBe(8);
   expect(graph.root.children.map((node) => [node.frame, node.total])).toEqual([[1, 5], [2, 3]]);
@@ -69,21 +69,8 @@ it("upside down, what is called from several places is one box with its callers 
 it("a search counts what is inside a hit once", () => {
   const frames = [frame("main", "cell"), frame("xa"), frame("xb")];
   const profile = made(frames, [-1, 0, 1], [0, 1, 2], [[0, 1, 2], [0]], [[5, 0], [3, 1]]);
-  const graph = flame(profile, treeCycles(profile, { from: 0, to: 8 }), { scaled: true, hideGenerated: false, bottomUp: false, merged: true });
+  const graph = flame(profile, treeCycles(profile, { from: 0, to: 8 }), { scaled: true, hideGenerated: false, bottomUp: false });
   const { found, weight } = search(graph, (node) => profile.frames[node.frame].name.startsWith("x"));
   expect(found.size).toBe(2);
   expect(weight).toBe(5);
-});
-
-it("tracks of a team are one box or apart, and add up to the run both ways", () => {
-  for (let seed = 0; seed < 20; seed++) {
-    const profile = team(seed);
-    const weights = treeCycles(profile, { from: 0, to: profile.cycles });
-    const graph = (merged: boolean) => flame(profile, weights, { scaled: true, hideGenerated: false, bottomUp: false, merged });
-    const tracks = (merged: boolean) => graph(merged).nodes.filter((node) => profile.frames[node.frame]!.track);
-    expect(tracks(true).length).toBe(1);
-    expect(tracks(true)[0]!.paths).toEqual(profile.account.tracks);
-    expect(tracks(false).length).toBe(profile.account.tracks.length);
-    for (const merged of [true, false]) expect(graph(merged).root.total).toBe(profile.cycles * graph(merged).unit);
-  }
 });

@@ -47,7 +47,7 @@ export function made(
     runs: { start, what: Uint16Array.from(runs, ([, tree]) => tree) },
     uses: [use("work"), use("control: other")],
     account: { unit: "cycles", tracks: [], units, over, ofTrees: null },
-    useOfPath, trackOf: tracksOf(Int32Array.from(parent), []), team: false,
+    useOfPath, trackOf: tracksOf(Int32Array.from(parent), []), stacks: null, team: false,
     rows: [], tables: {}, series: [], ladder: [], advice: [], sources: [],
   };
 }

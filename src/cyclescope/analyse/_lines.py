@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from cyclescope.analyse._account import WORK, account, uses_of_paths
 from cyclescope.analyse._source_levels import levels, position_at
@@ -12,6 +13,11 @@ from cyclescope.analyse._team import team
 from cyclescope.analyse._track_stacks import track_units
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Profile, scaled_weights, tree_cycles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cyclescope.analyse._track_stacks import TrackUnits
 
 __all__ = ["Line", "line_cycles"]
 
@@ -86,7 +92,8 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
         if wait.line and wait.level == level:
             place = (wait.file, wait.line)
             waiting[place] = waiting.get(place, 0) + wait.cycles
-    own = _own(profile, of_path, level)
+    units = track_units(profile) if whole.tracks and profile.sites else []
+    own = _own(profile, of_path, level, units)
     total = max(whole.total, 1)
     result = []
     named = {p for p in (*places, *waiting, *own) if p}
@@ -162,7 +169,9 @@ def _count_tracks(
     return active, useful
 
 
-def _own(profile: Profile, of_path: list[_Place], level: str | None) -> dict[_Place, Fraction]:
+def _own(
+    profile: Profile, of_path: list[_Place], level: str | None, units: Iterable[TrackUnits]
+) -> dict[_Place, Fraction]:
     """The scaled weights, gathered at the nearest place at or above each path, or in it."""
     nearest: list[_Place] = []
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
@@ -170,7 +179,7 @@ def _own(profile: Profile, of_path: list[_Place], level: str | None) -> dict[_Pl
         used = profile.frame_of(path).kind is Kind.PRIMITIVE
         nearest.append((above or of_path[path]) if used else (of_path[path] or above))
     inside: dict[int, Counter[_Place]] = {}
-    for one in track_units(profile) if profile.sites else ():
+    for one in units:
         at = one.at
         place = (at.file, at.line) if at is not None and at.level == level else nearest[one.path]
         inside.setdefault(one.path, Counter())[place] += one.units

@@ -16,7 +16,7 @@ from cyclescope.model import Frame, Kind, Profile, active_cycles
 from cyclescope.views._stacks import Stacks, stacks
 from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, cycles_text, number, percent, visible
-from cyclescope.views._track_stacks import track_stacks
+from cyclescope.views._track_stacks import track_parts, track_stacks
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def flamegraph(
     """
     whole = account(profile)
     if whole.tracks:
-        tree, weighed = track_stacks(profile, apart=apart)
+        found = track_stacks(profile, track_parts(profile), apart=apart)
+        tree, weighed = found.tree, found.weighed
     else:
         tree, weighed = profile, stacks(profile, scaled=scaled)
     layout = _lay_out(tree, weighed, min_width / max(width - 2 * _MARGIN, 1))

@@ -19,9 +19,11 @@ import numpy as np
 
 from cyclescope.analyse import (
     WORK,
+    Use,
     account,
     advise,
     area_table,
+    decisive_leaves,
     is_hot,
     levels,
     table,
@@ -35,13 +37,15 @@ from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
 from cyclescope.views._stacks import stacks
 from cyclescope.views._text import visible
+from cyclescope.views._track_stacks import track_parts, track_stacks
 from cyclescope.views._uses import about_use, colour_on_dark, use_style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cyclescope.analyse import Advice, Place, Row, Use, UsesOfTracks
+    from cyclescope.analyse import Advice, Place, Row, UsesOfTracks
     from cyclescope.model import Bank, Frame, Site
+    from cyclescope.views._track_stacks import TrackStacks
 
 __all__ = ["EMBED", "pack"]
 
@@ -136,6 +140,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         "trees": {"size": arrays.add(np.diff(forest.offset)), "path": arrays.add(forest.path)},
         "runs": {"cycles": arrays.add(schedule.cycles), "tree": arrays.add(schedule.tree)},
         **_account(profile, uses, arrays),
+        "stacks": _stacks(profile, uses, arrays) if uses.tracks else None,
         "rows": [
             {"instance": instances[row.instance], "kind": _shown(row.kind), "lane": row.lane,
              "extra": row.extra, "paths": list(row.paths)}
@@ -241,6 +246,46 @@ def _account(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str,
     over = uses_over_time(profile)
     index = np.array([number[use] for use in over.uses], dtype=np.int64)[over.index]
     return found | {"over": {"cycles": arrays.add(over.cycles), "index": arrays.add(index)}}
+
+
+def _stacks(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str, Any]:
+    """What the units of tracks went to, in parts, and the trees that stand on these.
+
+    `leafOfTrees` has the path at whose end each track is in each tree, plus 1: how many cycles of
+    it a part of the run has. Threads are apart only where that is another tree.
+    """
+    number = {use: index for index, use in enumerate(uses.uses)}
+    track = {path: index for index, path in enumerate(uses.tracks)}
+    parts = track_parts(profile)
+    merged, apart = (track_stacks(profile, parts, apart=way) for way in (False, True))
+    return {
+        "track": arrays.add(_numbers(track[one.track] for one in parts)),
+        "path": arrays.add(_numbers(one.path + 1 for one in parts)),
+        "use": arrays.add(_numbers(number[one.use] for one in parts)),
+        "units": arrays.add(_numbers(one.units for one in parts)),
+        "leafOfTrees": arrays.add(decisive_leaves(profile).reshape(-1) + 1),
+        "merged": _tree(merged, number, arrays),
+        "apart": _tree(apart, number, arrays) if apart.tree != merged.tree else None,
+    }
+
+
+def _tree(found: TrackStacks, number: Mapping[Use, int], arrays: _Arrays) -> dict[str, Any]:
+    """A tree to draw: its paths, and of each part the one at its end."""
+    tree = found.tree
+    says = [
+        number.get(Use(f.activity, str(f.cause)), -1)
+        if f.kind is Kind.STATE and f.activity is not None else -1
+        for f in tree.catalog
+    ]  # fmt: skip
+    return {
+        "frames": [_frame(frame) for frame in tree.catalog],
+        "uses": says,
+        "parent": arrays.add(tree.call_paths.parent + 1),
+        "frame": arrays.add(tree.call_paths.frame),
+        "order": arrays.add(_numbers(found.weighed.order)),
+        "paths": found.stands_for,
+        "end": arrays.add(_numbers(found.ends)),
+    }
 
 
 def _use(use: Use) -> dict[str, Any]:

@@ -7,7 +7,7 @@ where that is known. Where a state is all that is known of a place, it stands th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,36 +18,66 @@ from cyclescope.views._stacks import Stacks, first_cycles
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cyclescope.analyse import TrackUnits
     from cyclescope.model import Profile, Site
 
-__all__ = ["track_stacks"]
+__all__ = ["TrackStacks", "track_parts", "track_stacks"]
 
 
-def track_stacks(profile: Profile, *, apart: bool = False) -> tuple[Profile, Stacks]:
+@dataclass(frozen=True, slots=True)
+class TrackStacks:
+    """The tree of a profile with tracks.
+
+    Attributes:
+        tree: a profile of its paths, without cycles.
+        weighed: their order, and their weights in units of the account.
+        ends: of each part of the account the path at its end.
+        stands_for: of each path the paths of the profile that it stands for.
+    """
+
+    tree: Profile
+    weighed: Stacks
+    ends: tuple[int, ...]
+    stands_for: tuple[tuple[int, ...], ...]
+
+
+def track_parts(profile: Profile) -> list[TrackUnits]:
+    """The parts of the account of a profile with tracks, in the order in which they are drawn."""
+    first = [*first_cycles(profile).tolist(), profile.cycles]
+    parts = track_units(profile)
+    parts.sort(key=lambda one: (first[one.path], one.track, one.path, one.use.rank, one.site))
+    return parts
+
+
+def track_stacks(
+    profile: Profile, parts: Sequence[TrackUnits], *, apart: bool = False
+) -> TrackStacks:
     """The tree of a profile with tracks, by function, loop, place and use.
 
     Args:
         profile: with tracks.
+        parts: what `track_parts` gave of it.
         apart: tell threads apart; otherwise one box is that of all of them. Processes, which run
             different things, are apart in any case.
-
-    Returns:
-        A profile of the tree's paths, without cycles, and their weights in units of the account.
     """
-    first = [*first_cycles(profile).tolist(), profile.cycles]
-    units = track_units(profile)
-    units.sort(key=lambda one: (first[one.path], one.track, one.path, one.use.rank))
     builder = ProfileBuilder()
     parents: list[int] = []
+    stands_for: list[dict[int, None]] = []
+    ends: list[int] = []
     own: dict[int, int] = {}
-    for one in units:
+    for one in parts:
         above = -1
         path = above
-        for frame in _frames(profile, one, apart=apart):
+        for frame, of in _frames(profile, one, apart=apart):
             path = builder.path(above, frame)
-            parents += [above] * (path == len(parents))
+            if path == len(parents):
+                parents.append(above)
+                stands_for.append({})
+            stands_for[path][of] = None
             above = path
+        ends.append(path)
         own[path] = own.get(path, 0) + one.units
     nothing = np.empty(0, dtype=np.int64)
     tree = builder.build(profile.meta, nothing, nothing)
@@ -63,11 +93,15 @@ def track_stacks(profile: Profile, *, apart: bool = False) -> tuple[Profile, Sta
     while waiting:
         order.append(waiting.pop())
         waiting += reversed(children[order[-1]])
-    return tree, Stacks(tuple(order), tuple(weights), tuple(total), 1)
+    weighed = Stacks(tuple(order), tuple(weights), tuple(total), 1)
+    return TrackStacks(tree, weighed, tuple(ends), tuple(map(tuple, stands_for)))
 
 
-def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[Frame]:
-    """The frames of a path, its track's state replaced by what the units at its end were for."""
+def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[tuple[Frame, int]]:
+    """The frames of a part, its track's state replaced by what the units at its end were for.
+
+    With each the path of the profile for which it stands.
+    """
     result = []
     state: Frame | None = None
     inside = False
@@ -77,20 +111,22 @@ def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[Frame]:
         if above == one.track:
             inside = True
             if apart or frame.kind is Kind.PROCESS:
-                result.append(frame)
+                result.append((frame, above))
         elif inside and state is None and frame.activity is not None:
             state = frame
         else:
-            result.append(frame)
+            result.append((frame, above))
+    end = lineage[-1]
     if one.site >= 0:
-        result.append(_place(profile.sites[one.site], one))
+        result.append((_place(profile.sites[one.site], one), end))
     use = one.use
-    if state is not None and profile.frame_of(lineage[-1]) is state:
+    if state is not None and profile.frame_of(end) is state:
         assert state.activity is not None
         if Use(state.activity, str(state.cause)) == use:
-            return [*result, replace(state, kind=Kind.STATE)]
+            return [*result, (replace(state, kind=Kind.STATE), end)]
     name = use_style(use).name
-    return [*result, Frame(Kind.STATE, name, "", activity=use.activity, cause=use.cause)]
+    frame = Frame(Kind.STATE, name, "", activity=use.activity, cause=use.cause)
+    return [*result, (frame, end)]
 
 
 def _place(site: Site, one: TrackUnits) -> Frame:
