@@ -5,6 +5,7 @@ The page's, read from the DOM, is in `test_report_account`.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ def test_every_view_says_the_same(kind: str, tmp_path: Path) -> None:
     unit, total = head["account"]["unit"], head["account"]["total"]
     missed = sum(lost.values())
     assert useful + missed == total
+    assert (kind == "ladder") == bool(profile.meta.ladder)
 
     text = " ".join(views.summary_text(profile, width=200).split())
     assert f"useful {useful:,} {percent(account(profile).share(useful))}" in text
@@ -52,6 +54,14 @@ def test_every_view_says_the_same(kind: str, tmp_path: Path) -> None:
     assert json.loads(views.diff_json(diff(profile, profile)))["account"][0]["total"] == total
     (row,) = json.loads(views.comparison([profile], "json"))
     assert row["useful"] == useful
+
+    if profile.meta.ladder:
+        rungs = json.loads(views.ladder_json(profile))["rungs"]
+        assert rungs[-1]["cycles"] == head["cycles"] == profile.cycles
+        for below, rung in itertools.pairwise(rungs):
+            assert rung["cycles"] == below["cycles"] + sum(g["cycles"] for g in rung["gaps"])
+        last = f"{rungs[-1]['name']} {profile.cycles:,}"
+        assert " ".join(views.ladder_text(profile).split()).endswith(last)
 
     if account(profile).tracks:
         units = track_units(profile)

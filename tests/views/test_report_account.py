@@ -126,6 +126,7 @@ PROFILES: dict[str, Callable[[Path], Profile]] = {
     "bounds": _bounds,
     "hls": lambda _: load(DATA / "rows.cyc"),
     "hls with unit": lambda _: load(DATA / "rows-unit.cyc"),
+    "ladder": lambda _: load(DATA / "rows-ladder.cyc"),
     "petal": lambda _: import_petal(TRACES / "petal" / "joints"),
     "paraver": _paraver,
     "vcd": lambda _: import_signals(TRACES / "counter.vcd", ["state", "busy"], work=["1"]),
@@ -192,6 +193,11 @@ def test_the_page_has_the_summary_s_account(
     assert whole(seen.text("account")) == total == head["useful"] + lost
     assert _uses(seen) == {"work": head["useful"], **head["lost"]}
     assert whole(seen.text("lost")) == lost
+    if profile.meta.ladder:
+        rungs = seen.page.locator("#ladder tr.rung")
+        figures = [row.locator("td").first.inner_text() for row in rungs.all()]
+        assert [whole(figure) for figure in figures] == [r.cycles for r in profile.meta.ladder]
+        assert whole(figures[-1]) == head["cycles"]
     gist = seen.page.locator(".gist").first.inner_text()
     if lost:
         assert f"{lost:,} {unit} ({percent(account(profile).share(lost))}) did no work" in gist

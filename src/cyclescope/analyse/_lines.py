@@ -187,7 +187,7 @@ def _own(
     for path, weight in enumerate(scaled_weights(profile)):
         if weight:
             parts = inside.get(path, Counter({nearest[path]: 1}))
-            for place, units in parts.items():
-                share = weight * units / parts.total()
+            for place, count in parts.items():
+                share = weight * count / parts.total()
                 result[place] = result.get(place, Fraction(0)) + share
     return result
