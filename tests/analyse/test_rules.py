@@ -94,6 +94,48 @@ def test_the_packet_scheduler(tmp_path: Path) -> None:
     assert found[0].at_least <= saved <= found[0].at_most
     assert abs(found[0].saving - saved) < saved / 5
     assert "par-switch" not in said(totals["nested"])
+    _check_static_groups(found[1], totals["par"], tmp_path)
+
+
+GROUPS = {
+    "fifo": ("accept", "store", "grow", "tail_wrap", "tail_next", "load", "give", "shrink",
+             "head_wrap", "head_next"),
+    "classifier": ("first_bound", "first_flow", "next_bound", "next_flow"),
+    "strict_queue": ("first_flow", "nothing_yet"),
+    "dataplane": ("keep_packet", "ask_packets", "keep_cmd", "ask_commands", "write_pops",
+                  "write_dropped", "write_unanswered", "count_unanswered", "write_none"),
+}  # fmt: skip
+"""The scheduler's groups of fixed length, by component."""
+
+
+def _check_static_groups(finding: Advice, plain: Profile, folder: Path) -> None:
+    """One place for each definition, whatever its instances; followed, each saves what it says."""
+    places = [(place.component, place.position) for place in finding.places]
+    assert len(set(places)) == len(places)
+    assert {component for component, _ in places} == set(GROUPS)
+    # Five queues run the same text: its place counts what all of them lose.
+    frames = [plain.frame_of(path) for path in range(len(plain.call_paths))]
+    cells = [(n, f.detail) for n, f in zip(plain.instances, frames, strict=True)]
+    assert len({name for name, detail in cells if detail == "fifo"}) > 1
+    assert sum(place.saving for place in finding.places) == finding.saving
+    text = (folder / "scheduler_par.futil").read_text()
+    for chosen in (set(GROUPS), {"fifo"}, {"classifier"}):
+        lines, component = [], ""
+        for line in text.split("\n"):
+            words = line.split()
+            if words[:1] == ["component"]:
+                component = words[1].partition("(")[0]
+            if words[:1] == ["group"] and component in chosen and words[1] in GROUPS[component]:
+                line = f'    group {words[1]}<"promotable"=1> {{'
+            lines.append(line)
+        followed = folder / "followed.futil"
+        followed.write_text("\n".join(lines))
+        saved = plain.cycles - profile_program(followed, folder / "scheduler.json").profile.cycles
+        mine = [place for place in finding.places if place.component in chosen]
+        assert sum(p.at_least for p in mine) <= saved <= sum(p.at_most for p in mine)
+        if chosen == set(GROUPS):
+            assert finding.at_least <= saved <= finding.at_most
+            assert abs(finding.saving - saved) < saved / 10
 
 
 def generated(example: str, program: str, data: str, folder: Path, *arguments: str) -> Profile:

@@ -128,6 +128,9 @@ def _add_whole(facts: Facts, path: int, length: _Length, sums: _Found) -> None:
     sums.saving += cycles + last - times * length.packed
     sums.at_least += 0 if facts.hidden(path) else max(lost - times, 0)
     sums.at_most += cycles + times - times * length.least
+    if above >= 0 and facts.of(above).detail == "while":
+        # A loop with such a body may ask and step while the body runs.
+        sums.at_most += facts.cycles([above]) - cycles
     sums.groups = max(sums.groups, length.groups)
     sums.names += tuple(facts.of(p).name for p in groups)
 
