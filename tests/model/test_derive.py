@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from fractions import Fraction
 
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 
 from cyclescope.model import (
     Profile,
@@ -63,6 +65,21 @@ def test_scaled_weights_sum_to_the_total_and_never_exceed_flat_ones(profile: Pro
     flat, scaled = flat_weights(profile), scaled_weights(profile)
     assert sum(scaled) == profile.cycles <= sum(flat)
     assert all(s <= f for s, f in zip(scaled, flat, strict=True))
+
+
+@pytest.mark.parametrize("at_once", [1, 1 << 21])
+@given(profile=calyx_profiles())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_transitions_are_what_neighbours_differ_in(profile: Profile, at_once: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cyclescope.model._profile._AT_ONCE", at_once)
+        started, ended, which = profile.transitions
+    shown = [set(profile.forest[tree].tolist()) for tree in profile.schedule.tree.tolist()]
+    for change, (old, new) in zip(
+        which.tolist(), itertools.pairwise([set(), *shown, set()]), strict=True
+    ):
+        assert started[change].tolist() == sorted(new - old)
+        assert ended[change].tolist() == sorted(old - new)
 
 
 @given(calyx_profiles())

@@ -171,25 +171,19 @@ class Profile:
         return tuple(result)
 
     @cached_property
-    def transitions(self) -> tuple[list[Ints], list[Ints], Ints]:
+    def transitions(self) -> tuple[Trees, Trees, Ints]:
         """What the distinct changes of tree start and end, and which change happens when.
 
         Returns:
             For each distinct change the paths that become active, the same for those that cease,
             and for each run which change comes before it, then the one that ends the last run.
         """
-        nowhere = len(self.forest)
+        nowhere = len(self.forest)  # the number of a tree without paths
         pairs, which = changes(
             np.concatenate(([nowhere], self.schedule.tree, [nowhere])), nowhere + 1
         )
-        active = [*(self.forest[tree] for tree in range(nowhere)), np.empty(0, dtype=np.int64)]
-        both = [
-            (active[before], active[after])
-            for before, after in (divmod(p, nowhere + 1) for p in pairs.tolist())
-        ]
-        started = [np.setdiff1d(new, old, assume_unique=True) for old, new in both]
-        ended = [np.setdiff1d(old, new, assume_unique=True) for old, new in both]
-        return started, ended, which
+        before, after = np.divmod(pairs, nowhere + 1)
+        return _without(self.forest, after, before), _without(self.forest, before, after), which
 
     def with_meta(self, **changes: Any) -> Profile:
         """A copy whose head differs in the given fields of `Meta`."""
@@ -229,3 +223,35 @@ class Profile:
         from cyclescope.model._tables import counters
 
         return counters(self)
+
+
+_AT_ONCE = 1 << 21  # paths of trees that are compared at once: the intermediate arrays stay small
+
+
+def _without(forest: Trees, these: Ints, those: Ints) -> Trees:
+    """For each pair of trees the paths of the first that the second does not have.
+
+    The number behind the last tree's is that of one without paths.
+    """
+    nothing = np.empty(0, dtype=np.int64)
+    sizes, paths = [nothing], [nothing]
+    width = int(forest.path.max(initial=0)) + 1
+    chunk = max(_AT_ONCE // int(np.diff(forest.offset).max(initial=1)), 1)
+    for first in range(0, len(these), chunk):
+        owner, path = _paths_of(forest, these[first : first + chunk])
+        others = _paths_of(forest, those[first : first + chunk])
+        # A tree's paths ascend, so these do: a search is a lookup.
+        key, known = owner * width + path, others[0] * width + others[1]
+        found = np.append(known, -1)[np.searchsorted(known, key)] == key
+        sizes.append(np.bincount(owner[~found], minlength=len(these[first : first + chunk])))
+        paths.append(path[~found])
+    offset = np.concatenate(([0], np.cumsum(np.concatenate(sizes))))
+    return Trees(offset=offset, path=np.concatenate(paths))
+
+
+def _paths_of(forest: Trees, trees: Ints) -> tuple[Ints, Ints]:
+    """The paths of some trees, one after another, and for each its place among these trees."""
+    size = np.append(np.diff(forest.offset), 0)[trees]
+    owner = np.repeat(np.arange(len(trees)), size)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
+    return owner, forest.path[np.repeat(forest.offset[trees], size) + within]

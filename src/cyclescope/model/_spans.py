@@ -12,7 +12,7 @@ from cyclescope.model._frame import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cyclescope.model._profile import Ints, Profile
+    from cyclescope.model._profile import Ints, Profile, Trees
 
 __all__ = ["Spans", "spans"]
 
@@ -85,22 +85,19 @@ def _with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray
 def _transitions(profile: Profile, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """When wanted paths become active and when they cease: sorted path · (runs + 1) + run."""
     started, ended, which = profile.transitions
-    return (
-        _spread([paths[wanted[paths]] for paths in started], which),
-        _spread([paths[wanted[paths]] for paths in ended], which),
-    )
+    return _spread(started, wanted, which), _spread(ended, wanted, which)
 
 
-def _spread(lists: list[Ints], which: Ints, chunk: int = 1 << 16) -> Ints:
-    """Sorted entry · n + i for each of the n positions i and each entry of `lists[which[i]]`.
+def _spread(lists: Trees, wanted: NDArray[np.bool_], which: Ints, chunk: int = 1 << 16) -> Ints:
+    """Sorted path · n + i for each of the n positions i and each wanted path of `lists[which[i]]`.
 
     One integer holds both, since numpy sorts plain integers several times faster than it finds
     an order; in chunks, since the intermediate arrays would be larger than the result.
     """
-    sizes = np.array([len(entry) for entry in lists], dtype=np.int64)
-    flat = np.concatenate([*lists, np.empty(0, dtype=np.int64)]) * len(which)
-    offset = np.cumsum(sizes) - sizes
-    count = sizes[which]
+    kept = wanted[lists.path]
+    flat = lists.path[kept] * len(which)
+    offset = np.concatenate(([0], np.cumsum(kept)))[lists.offset]
+    count = np.diff(offset)[which]
     some = np.flatnonzero(count)
     result = np.empty(int(count[some].sum()), dtype=np.int64)
     done = 0
