@@ -260,3 +260,35 @@ def test_without_loops_a_section_s_cycles_are_on_its_lines_too() -> None:
         ("waiting: memory", 5): 15,
         ("waiting: memory", 10): 15,
     }
+
+
+def test_a_loop_that_runs_on_beside_a_section_is_not_in_it() -> None:
+    """The next iteration's inner loop is active while the thread has the lock of the one before."""
+    builder = ProfileBuilder()
+    thread = builder.path(-1, Frame(Kind.THREAD, "t", "", activity=Activity.IDLE, track=True))
+    state = Frame(Kind.STATE, "critical", "", activity=Activity.WORK)
+    outer, inner = (Frame(Kind.LOOP, f"L{n}", "") for n in (1, 2))
+    path = builder.path(builder.path(builder.path(thread, state), outer), inner)
+
+    def at(line: int) -> Position:
+        return Position("c", "k.c", line)
+
+    sites: list[Site] = [
+        Loop("", at(1), frame=builder.frame(outer)),
+        Loop("", at(2), frame=builder.frame(inner), parent=0),
+        Lock("", "", at(4), loop=0, held=builder.frame(state), lines=(5,), stages=(2,)),
+        Access("", "a", at(3), loop=1),
+        Access("", "c", at(5), loop=0, lock=2),
+    ]
+    span = np.array([0]), np.array([50])
+    for site, count in ((3, 90), (4, 20)):
+        builder.counter(
+            Series(*("k", f"{site}", "stall", "", -1, *span, np.array([count])),
+                   cause=MEMORY, site=site)
+        )  # fmt: skip
+    builder.counter(
+        Series(*("t", "stalls", "stall", "cycles", thread, *span, np.array([30])),
+               activity=Activity.WAITING, cause=MEMORY)
+    )  # fmt: skip
+    profile = builder.build(Meta("invented", ""), [50], [builder.tree([path])], sites=sites)
+    assert _by_line(profile) == {("waiting: memory", 5): 30, ("work", 5): 20}

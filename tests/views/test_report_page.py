@@ -121,8 +121,8 @@ def test_threads_are_counted_in_thread_cycles(show: Callable[..., Seen]) -> None
     rows = seen.page.locator('[data-part="hottest"] tbody tr')
     cells = [row.locator("td").all_inner_texts() for row in rows.all()]
     assert [(cell[0], cell[2], cell[4]) for cell in cells] == [
-        ("8", "useful or waiting", "region \u203a critical \u203a L5"),
-        ("5", "useful or waiting", "region \u203a running \u203a L5"),
+        ("8", "useful 75.0 %", "region \u203a critical \u203a L5"),
+        ("5", "waiting: memory 60.0 %", "region \u203a running \u203a L5"),
         ("5", "waiting: lock", "region \u203a spinning \u203a L5"),
         ("2", "idle", "region \u203a idle \u203a L5"),
     ]

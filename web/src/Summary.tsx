@@ -1,13 +1,14 @@
 import { useMemo } from "preact/hooks";
-import { type Units, account, hasSplits, splitOf, together, trackKind, tracksIn, unitsIn } from "./account.ts";
+import { type Units, account, hasSplits, together, trackKind, tracksIn, unitsIn } from "./account.ts";
 import { best } from "./Advice.tsx";
 import type { Profile, ProgramSite, Use } from "./data.ts";
 import { type Hot, type Stall, hottest, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { fill, fillEither } from "./paint.ts";
+import { fill } from "./paint.ts";
 import { counted, countedCycles, focus, point, profile, selection, showLine, weights } from "./state.ts";
 import { Table } from "./Table.tsx";
 import { cycles, duration, kindName, number, percent } from "./text.ts";
+import { unitsOfParts, usesOfEnds } from "./tracks.ts";
 
 const TRACKS = 16;
 const PLACES = 12;
@@ -23,6 +24,8 @@ export function Summary() {
   const waits = useMemo(() => stalls(shown, span), [shown, span]);
   const hot = hottest(shown, weights.value, span, 8);
   const hotAll = shown.team ? all : total;
+  const { stacks } = shown;
+  const parts = useMemo(() => stacks && unitsOfParts(shown, stacks, span), [shown, span]);
   return (
     <section id="summary" aria-labelledby="summary-title">
       <h1 id="summary-title">
@@ -75,14 +78,16 @@ export function Summary() {
             const frame = shown.frames[one.frame]!;
             const names = [one.instance, ...one.stack].filter((name) => name);
             const at = frame.positions[0];
-            const use = shown.uses[one.use]!;
-            const either = use.work ? splitOf(shown, one.paths[0]!) : null;
+            const spent = stacks && parts ? usesOfEnds(shown, stacks, parts, one.paths) : new Float64Array();
+            const sum = spent.reduce((a, b) => a + b, 0);
+            const most = sum ? spent.indexOf(Math.max(...spent)) : one.use;
+            const use = shown.uses[most]!;
             const label = names.join(" › ");
             return (
               <tr class={focus.value?.label === label ? "pointed" : ""}>
                 <td class="n">{number(one.cycles)}</td>
                 <td class="n">{percent(one.cycles, hotAll)}</td>
-                <td class="whole"><i class="swatch" style={either ? fillEither(either) : fill(use)} />{either ? `${use.name} or waiting` : use.name}</td>
+                <td class="whole"><i class="swatch" style={fill(use)} />{use.name}{sum > 0 && percent(spent[most]!, sum) !== percent(1, 1) && <span class="dim"> {percent(spent[most]!, sum)}</span>}</td>
                 <td class="place">{at && `${at.file}:${at.line}`}</td>
                 <td>
                   <button type="button" class="link" onClick={() => point(label, one.paths)}>
@@ -120,8 +125,8 @@ export function Summary() {
         </dl>
         {hasSplits(shown) && (
           <p>
-            Counters tell waiting apart from work, for each of the {kindsOf(shown)} as a whole: which cycles of a path were
-            which, nobody knows.
+            Counters tell waiting apart from work, for each sample: in it they are divided among the paths of
+            one of the {kindsOf(shown)} in proportion. A hot path has the use of most of its cycles, and their share.
           </p>
         )}
         {waits.length > 0 && (

@@ -122,26 +122,6 @@ export function hasSplits(profile: Profile): boolean {
   return splits(profile).length > 0;
 }
 
-/** What the work of a track may be instead, since counters tell that apart but not where. */
-export interface Either {
-  use: Use;
-  /** What most of the rest is, and the part that is work. */
-  or: Use;
-  part: number;
-}
-
-/** What counters tell apart from the work of a path's track; null if they do not. */
-export function splitOf(profile: Profile, path: number): Either | null {
-  const track = Math.max(profile.trackOf[path], 0);
-  const found = [...new Set(splits(profile).flatMap((split) => (split.track === track ? [split.use] : [])))];
-  if (!found.length) return null;
-  const at = (use: number): number => profile.account.units[track * profile.uses.length + use];
-  const most = found.reduce((best, use) => (at(use) > at(best) ? use : best));
-  const work = workOf(profile);
-  const all = found.reduce((sum, use) => sum + at(use), at(work));
-  return { use: profile.uses[work], or: profile.uses[most], part: all ? at(work) / all : 1 };
-}
-
 interface Split {
   series: Series;
   track: number;

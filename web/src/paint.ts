@@ -1,7 +1,6 @@
 /** The colours of uses as properties of the style sheet, from what the profiles say, for both themes. */
 
 import { effect } from "@preact/signals";
-import type { Either } from "./account.ts";
 import type { Use } from "./data.ts";
 import { profiles } from "./state.ts";
 import { isDark } from "./Theme.tsx";
@@ -18,13 +17,6 @@ export function colourName(use: Use): string {
 /** What fills something with a use's colour. */
 export function fill(use: Use): { background: string } {
   return { background: `var(--${colourName(use)})` };
-}
-
-/** What fills something that is of either of two uses: stripes, as wide as the parts of the whole. */
-export function fillEither({ use, or, part }: Either): { background: string } {
-  const [a, b] = [use, or].map((one) => `var(--${colourName(one)})`);
-  const width = 1 + Math.round(8 * part);
-  return { background: `repeating-linear-gradient(135deg, ${a} 0 ${width}px, ${b} ${width}px 10px)` };
 }
 
 /** The name of the property that holds the colour of text on a use's colour. */

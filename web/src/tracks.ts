@@ -45,6 +45,14 @@ export function unitsOfParts(profile: Profile, stacks: TrackStacks, span: Span):
   });
 }
 
+/** Units of each use at the ends of some paths. */
+export function usesOfEnds(profile: Profile, stacks: TrackStacks, units: Float64Array, paths: Iterable<number>): Float64Array {
+  const wanted = new Set(paths);
+  const result = new Float64Array(profile.uses.length);
+  units.forEach((count, part) => wanted.has(stacks.path[part]) && (result[stacks.use[part]] += count));
+  return result;
+}
+
 /** The graph of the parts' units. */
 export function trackFlame(
   tree: TrackTree, units: Float64Array, options: Pick<FlameOptions, "hideGenerated" | "bottomUp">,

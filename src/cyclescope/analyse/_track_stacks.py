@@ -8,7 +8,7 @@ account, exactly.
 Where in a path's loop was waited, counters of places say, for all tracks together: the units are
 divided among the places of their cause in the loop, of a thread that has a lock among those in
 which it has one, in proportion to what these counters count in the run. Work of a thread that has a
-lock, done in the loop of the lock itself, is the section's: at its lines, by their stages.
+lock, but not in a loop inside the section, is the section's: at its lines, by their stages.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from cyclescope.analyse._account import WORK, Use, account, decisive_leaves, use
 from cyclescope.model import Activity, Ints, Lock, Loop, Profile, tree_cycles
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from cyclescope.model import Position, Series
@@ -131,30 +133,33 @@ class _Places:
     def _waited(self, one: TrackUnits) -> dict[tuple[int, Position | None], int]:
         """What counters of places count for the cause of a path's waiting, near the path."""
         counted = self._counted.get(one.use.cause, Counter())
-        has_lock = self._has_lock[one.path]
         near = {n: count for n, count in counted.items() if count > 0}
+        has_lock = self._has_lock[one.path]
+        same = {n: c for n, c in near.items() if (self._names(n, "lock") >= 0) == has_lock}
+        near = same or near
         if self._timed:
-            loop = self._loop[one.path]
-            while loop >= 0 and not any(self._around(n) == loop for n in near):
-                site = self._sites[loop]
-                assert isinstance(site, Loop)
-                loop = site.parent
-            near = {n: count for n, count in near.items() if self._around(n) == loop}
-        same = {
-            n: c for n, c in near.items() if (getattr(self._sites[n], "lock", -1) >= 0) == has_lock
-        }
-        return {(n, self._sites[n].position): count for n, count in (same or near).items()}
+            loop = self._around(one.path, near)
+            near = {n: count for n, count in near.items() if self._names(n, "loop") == loop}
+        return {(n, self._sites[n].position): count for n, count in near.items()}
 
     def _sections(self, one: TrackUnits) -> dict[tuple[int, Position | None], int]:
         """The lines of the sections in which a path's work may have been done, and their stages.
 
-        Each section that may be meant is passed as often.
+        Each section that may be meant is passed as often. A loop inside a section has a line of
+        its own.
         """
+        innermost = self._loop[one.path]
+        if innermost >= 0 and self._names(innermost, "lock") >= 0:
+            return {}
+        locks = {
+            n: site
+            for n, site in enumerate(self._sites)
+            if isinstance(site, Lock) and site.held >= 0
+        }
+        loop = self._around(one.path, locks)
         result: dict[tuple[int, Position | None], int] = {}
-        for n, site in enumerate(self._sites):
-            if not isinstance(site, Lock) or site.held < 0 or site.position is None:
-                continue
-            if self._timed and site.loop != self._loop[one.path]:
+        for n, site in locks.items():
+            if site.position is None or (self._timed and site.loop != loop):
                 continue
             for line, stages in zip(site.lines, site.stages, strict=True):
                 result[n, replace(site.position, line=line, column=0)] = stages
@@ -162,8 +167,16 @@ class _Places:
                 result[n, site.position] = 1
         return result
 
-    def _around(self, number: int) -> int:
-        return getattr(self._sites[number], "loop", -1)
+    def _around(self, path: int, sites: Collection[int]) -> int:
+        """The innermost loop that a path is in and that has one of some places; -1 for none."""
+        loop = self._loop[path]
+        while loop >= 0 and not any(self._names(n, "loop") == loop for n in sites):
+            loop = self._names(loop, "parent")
+        return loop
+
+    def _names(self, number: int, attribute: str) -> int:
+        """The site that a site names by an attribute, -1 for none."""
+        return getattr(self._sites[number], attribute, -1)
 
 
 def _apportioned(units: int, weights: list[int]) -> list[int]:
