@@ -81,9 +81,10 @@ pub fn workspace(
     Ok(workspace)
 }
 
-// Statements of control: the compiler takes a second and 200 MB for 2,000 of a component, and four
-// times as much for twice as many.
-const MOST_OF_COMPONENT: usize = 8_192;
+// Of a component. The compiler takes a second and 200 MB for 2,000 statements of control, five
+// seconds for 10,000 assignments, and four times as much for twice as many.
+const MOST_CONTROL: usize = 8_192;
+const MOST_ASSIGNMENTS: usize = 20_000;
 
 /// Refuse what keeps the compiler busy until the memory is full.
 fn countable(component: &ComponentDef) -> CalyxResult<()> {
@@ -108,12 +109,17 @@ fn countable(component: &ComponentDef) -> CalyxResult<()> {
             | Control::Empty { .. } => {}
         }
     }
-    if count <= MOST_OF_COMPONENT {
-        return Ok(());
-    }
+    let assignments = component.continuous_assignments.len()
+        + component.groups.iter().map(|group| group.wires.len()).sum::<usize>()
+        + component.static_groups.iter().map(|group| group.wires.len()).sum::<usize>();
+    let (most, what) = match (count, assignments) {
+        (count, _) if count > MOST_CONTROL => (MOST_CONTROL, "control statements"),
+        (_, count) if count > MOST_ASSIGNMENTS => (MOST_ASSIGNMENTS, "assignments"),
+        _ => return Ok(()),
+    };
     Err(Error::misc(format!(
-        "component {} has more than {MOST_OF_COMPONENT} control statements, more than can be \
-         compiled; repeat them in loops, or make components of its parts",
+        "component {} has more than {most} {what}, more than can be compiled; make components of \
+         its parts",
         component.name
     )))
 }

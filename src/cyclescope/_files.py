@@ -51,10 +51,25 @@ def check_free(path: Path, *, force: bool) -> None:
         return
     if path.exists() and not force:
         raise OutputError(f"{path}: exists already; choose another name or pass --force")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent}; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise OutputError(f"{path}: the folder {path.parent} cannot be written to")
+    folder = _led_to(path).parent
+    if not folder.is_dir():
+        raise OutputError(f"{path}: there is no folder {folder}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise OutputError(f"{path}: the folder {folder} cannot be written to")
+
+
+def _led_to(path: Path) -> Path:
+    """What a link leads to, which is written while the link stays; else the path itself.
+
+    Raises:
+        OutputError: the link leads nowhere, in a circle.
+    """
+    if not path.is_symlink():
+        return path
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OutputError(f"{path}: is a link that leads to itself; remove it")
+    return target
 
 
 def _is_stream(path: Path) -> bool:
@@ -98,7 +113,7 @@ def write_together(paths: Sequence[Path], *, force: bool = False) -> Iterator[li
     """
     for path in paths:
         check_free(path, force=force)
-    drafts = [_Stream(path) if _is_stream(path) else _Draft(path) for path in paths]
+    drafts = [_Stream(path) if _is_stream(path) else _Draft(_led_to(path)) for path in paths]
     at = paths[0]
     try:
         for draft in drafts:

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from cyclescope._files import write_whole
+from cyclescope.errors import OutputError
+
 START = [sys.executable, "-m", "cyclescope"]
 
 
@@ -84,6 +87,38 @@ def test_the_limit_is_told_and_not_the_program(tmp_path: Path, verb: str) -> Non
     status, said = limited(500, [verb, "p.c"], tmp_path)
     assert status == 2
     assert "more address space than 500 MB (ulimit -v: allow more)" in said
+
+
+def test_an_output_that_is_a_link_is_written_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there/target", tmp_path / "o.csv"
+    link.symlink_to("there/target")
+    for content in (b"new", b"newer"):
+        with write_whole(link, force=target.exists()) as stream:
+            stream.write(content)
+        assert link.is_symlink()
+        assert target.read_bytes() == content
+    with pytest.raises(OutputError, match=r"o\.csv: exists already"), write_whole(link):
+        pass
+    with pytest.raises(ZeroDivisionError), write_whole(link, force=True) as stream:
+        stream.write(bytes(1 // 0))
+    assert target.read_bytes() == b"newer"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["o.csv", "target", "there"]
+
+
+@pytest.mark.parametrize(
+    ("leads", "says"),
+    [("o.csv", "is a link that leads to itself"), ("no/target", "there is no folder"),
+     ("there", "is a folder")],
+)  # fmt: skip
+def test_an_output_that_is_a_link_to_no_file(tmp_path: Path, leads: str, says: str) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "o.csv"
+    link.symlink_to(leads)
+    for force in (False, True):
+        with pytest.raises(OutputError, match=says), write_whole(link, force=force):
+            pass
+    assert link.is_symlink()
 
 
 def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path) -> None:

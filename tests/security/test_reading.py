@@ -164,6 +164,10 @@ def test_more_control_than_the_compiler_can_take(
         (tmp_path / "p.futil").write_text(text.format(control))
         said = complaint(["calyx", str(tmp_path / "p.futil")], capsys)
         assert "p.futil: component main has more than 8192 control statements" in said
+    assigned = "r.in = 1'd1; " * 20_000
+    (tmp_path / "p.futil").write_text(text.format("g;").replace("r.in = 1'd1; ", assigned))
+    said = complaint(["calyx", str(tmp_path / "p.futil")], capsys)
+    assert "p.futil: component main has more than 20000 assignments" in said
 
 
 LONG = {
