@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import time
-from typing import TYPE_CHECKING
+import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from cyclescope.cli import main
-from cyclescope.errors import SourceError
-from cyclescope.model import load
+from cyclescope.errors import ProfileFileError, SourceError
+from cyclescope.model import load, save
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+PROFILE = Path(__file__).parents[1] / "analyse/data/pi-start-1.cyc"
 DEEP = 100_000
 KERNEL = "void k(int a[4]) {{ for (int i = 0; i < 4; i++) a[i] = {}; }}\n"
 QUIET = "component main() -> () { cells { } wires { } control { } }\n"
@@ -380,6 +381,42 @@ def test_a_region_of_more_accesses_than_can_be_compared(monkeypatch: pytest.Monk
     assert compile_c("k.c", text=text.format(8, few)).schedules
     with pytest.raises(SourceError, match=r"k\.c:3: more than 50 memory accesses"):
         compile_c("k.c", text=text.format(32, many))
+
+
+def test_a_pipeline_of_more_registers_than_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cyclescope.hls import _machine_plan, compile_c, machine_of
+
+    text = (
+        "void k(int a[64]) {\n#pragma omp target parallel num_threads(2) map(tofrom: a[0:64])\n"
+        "  for (int i = 0; i < 64; i++) a[i] = a[i] * a[i] / (a[i] + 3) + i;\n}\n"
+    )
+    program = compile_c("k.c", text=text)
+    assert machine_of(program).sources
+    monkeypatch.setattr(_machine_plan, "_MOST_REGISTERS", 20)
+    with pytest.raises(SourceError, match=r"k\.c:3: a pipeline of \d+ stages and \d+ registers"):
+        machine_of(program)
+
+
+@pytest.mark.parametrize("key", ["track", "name", "metric", "unit"])
+def test_a_counter_whose_texts_are_numbers(key: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(PROFILE) as given, zipfile.ZipFile(tmp_path / "p.cyc", "w") as made:
+        for member in given.namelist():
+            content = given.read(member)
+            if member == "head.json":
+                head = json.loads(content)
+                head["series"][0][key] = -1
+                content = json.dumps(head).encode()
+            made.writestr(member, content)
+    with pytest.raises(ProfileFileError, match=r"p\.cyc"):
+        load(tmp_path / "p.cyc")
+
+
+def test_a_latency_below_zero(tmp_path: Path) -> None:
+    profile = load(PROFILE)
+    frame = replace(profile.catalog[0], latency=-2)
+    save(replace(profile, catalog=(frame, *profile.catalog[1:])), tmp_path / "p.cyc")
+    with pytest.raises(ProfileFileError, match=r"p\.cyc"):
+        load(tmp_path / "p.cyc")
 
 
 def test_a_fixed_length_beyond_all_counts_is_no_length(tmp_path: Path) -> None:

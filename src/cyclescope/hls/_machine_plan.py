@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.errors import LawError
+from cyclescope.errors import LawError, SourceError
 from cyclescope.hls._delays import varies
 from cyclescope.hls._ir import EFFECTS, Op
 from cyclescope.hls._machine_ops import unit_of
@@ -16,6 +16,8 @@ __all__ = ["FREE", "Plan"]
 
 FREE = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 """Leaves: values that are there in every stage."""
+
+_MOST_REGISTERS = 100_000
 
 
 class Plan:
@@ -34,6 +36,7 @@ class Plan:
 
     Raises:
         LawError: the schedule cannot be built, a fault of the scheduler.
+        SourceError: there would be more registers than can be built.
     """
 
     def __init__(self, graph: Graph, schedule: Schedule, note: str) -> None:
@@ -50,6 +53,17 @@ class Plan:
         self._place()
         self._ends()
         self._wait()
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """A value has a register in each stage that it passes: long pipelines are mostly these."""
+        count = sum(max(0, last - max(self.available(v), 0)) for v, last in self.need.items())
+        if count > _MOST_REGISTERS:
+            raise SourceError(
+                f"{self._graph.nodes[0].where}: a pipeline of {self._schedule.depth:,} stages and"
+                f" {count:,} registers between them, more than can be built; shorten its longest"
+                " chain: a table for conditions, loops for what is repeated"
+            )
 
     def available(self, value: Value) -> int:
         """The first stage in which a value is there; -1 if it is there in all."""

@@ -354,10 +354,13 @@ def _check_types(profile: Profile) -> None:
     period = profile.meta.period_ps
     if period is not None and period <= 0:
         raise LawError("a clock's period is positive")
+    if any(frame.latency is not None and frame.latency < 0 for frame in profile.catalog):
+        raise LawError("a latency is not negative")
     if not conforms(profile.sources, dict[str, str]):
         raise LawError("sources are texts")
     for series in profile.series:
-        if not conforms(series.head, dict[str, str | int]) or type(series.path) is not int:
+        texts = (series.track, series.name, series.metric, series.unit)
+        if not conforms(texts, tuple[str, ...]) or type(series.path) is not int:
             raise LawError("a counter's head is of texts")
         if not conforms(series.labels, dict[int, str]) or type(series.column) is not int:
             raise LawError("a counter's labels are texts")
