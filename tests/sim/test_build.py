@@ -255,11 +255,12 @@ def test_a_clock_that_was_set_back_keeps_nothing_for_ever(cache) -> None:
     def fill(folder: Path) -> None:
         (folder / "content").write_bytes(bytes(1000))
 
-    for name, age in (("ahead", -86400), ("now", 0), ("before", 86400)):
+    # Within the hour, too.
+    for name, age in (("ahead", -86400), ("ahead-now", -1800), ("now", 0), ("before", 86400)):
         folder = _cache.entry(name, fill)
         os.utime(folder / "ready", (time.time() - age,) * 2)
     let_go()
-    assert [one.folder.name for one in _cache.entries()] == ["ahead", "before", "now"]
+    assert [one.folder.name for one in _cache.entries()] == ["ahead", "ahead-now", "before", "now"]
     _cache.prune(limit=1500)
     assert {p.name for p in cache.iterdir()} == {"now"}
 
