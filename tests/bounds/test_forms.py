@@ -249,3 +249,38 @@ def test_globals_of_another_file(tmp_path: Path) -> None:
         one.write_text(FILES.format(*names))
         with pytest.raises(SourceError, match=r"which is another .* rename one of them"):
             estimate([one, other], kernel="kernel")
+
+
+# What gcc and clang make of an enumeration: unsigned without negative values, as small as it may be
+# where it is packed, as large as its values need.
+ENUMS = """
+#include <stdint.h>
+enum plain { A, B, C };
+enum negative { M = -1, N };
+enum large { X = 0x100000001LL, Y };
+enum __attribute__((packed)) small { P = 200, Q };
+struct row { enum small kind; int16_t width; enum large far; const int *values; };
+int64_t kernel(enum plain u, enum negative s, enum small q, const struct row rows[3],
+               int64_t out[12]) {
+    u = (enum plain)(u - 3);
+    out[0] = u > -1;  out[1] = u >> 1;  out[2] = s < 0;  out[3] = s >> 1;  out[4] = M < A;
+    out[5] = q + 100;  out[6] = (enum small)(q + 100);  out[7] = -u;  out[8] = (int64_t)(double)u;
+    for (int i = 0; i < 3; i++)
+        out[9 + i] = rows[i].kind == Q ? rows[i].far + rows[i].values[i] : rows[i].width;
+    return out[8] + sizeof(enum small) + (Y - X);
+}
+int main(void) {
+    int values[3] = {5, 6, 7};
+    struct row rows[3] = {{P, 3, X, values}, {Q, 4, Y, values}, {Q, 5, X, values}};
+    int64_t out[12];
+    return kernel(C, M, Q, rows, out) == 0;
+}
+"""
+
+
+def test_enumerations_have_the_types_of_the_compiler() -> None:
+    found = estimate("k.c", text=ENUMS, kernel="kernel", verify=True)
+    assert differences(found) == []
+    assert found.values["out"].tolist() == [
+        0, 2**31 - 1, 1, -1, 1, 301, 45, 1, 2**32 - 1, 3, 2**32 + 8, 2**32 + 8,
+    ]  # fmt: skip

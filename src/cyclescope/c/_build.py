@@ -89,8 +89,8 @@ class ExprBuilder:
                 return Scalar("float", 32)
             case "DOUBLE":
                 return Scalar("float", 64)
-            case "ENUM":
-                return Scalar("int", 32)
+            case "ENUM":  # the compiler's choice: unsigned if no value is negative, small if packed
+                return self.type(given.get_declaration().enum_type)
             case "VOID":
                 return Void()
             case "POINTER":
@@ -232,7 +232,7 @@ class ExprBuilder:
         target = cursor.referenced
         kinds = self._cursor_kind
         if target.kind == kinds.ENUM_CONSTANT_DECL:
-            return Literal(self.where(cursor), Scalar("int", 32), target.enum_value)
+            return Literal(self.where(cursor), self.type(cursor.type), target.enum_value)
         if target.kind == kinds.PARM_DECL:
             scope = "param"
         elif target.kind == kinds.VAR_DECL:
