@@ -284,3 +284,38 @@ def test_enumerations_have_the_types_of_the_compiler() -> None:
     assert found.values["out"].tolist() == [
         0, 2**31 - 1, 1, -1, 1, 301, 45, 1, 2**32 - 1, 3, 2**32 + 8, 2**32 + 8,
     ]  # fmt: skip
+
+
+# libclang does not say which parts of a head are missing, nor does a text with macros.
+HEADS = """
+#include <stdio.h>
+#define STEP i++, p += 2
+#define REST ; i < 4; i++
+#define LATER(a, b) for (; a; b)
+#define ENDLESS for (;;)
+#define FROM(x) for (x;;)
+#define COUNT(x) for (i = 0; x;)
+#define STEPS(x) for (;; x)
+#define BOTH(x, y) for (x;; y)
+int kernel(int a[32]) {
+    int i = 0, n = 0; int *p = a;
+    if (a[0] > 99) printf("for (; i < 3; i++) {");
+    for (; i < 3; STEP) *p = i;
+    for (int i = 0 REST) n += i;
+    LATER(i < 9, i += 2) a[i] = 7;
+    ENDLESS { if (n++ > 9) break; }
+    FROM(i = 2) { if (i++ > 4) break; a[8 + i] = n; }
+    COUNT(i < 3) { a[16 + i] = i; i++; }
+    STEPS(i--) { if (!i) break; a[20 + i] = i; }
+    BOTH(i = 0, i++) { if (i > 2) break; a[24 + i] = 'f'; }
+    LATER(i, i--) { LATER(n > i + 8, n--) a[28] += 1; }
+    return n + i;
+}
+int main(void) { int a[32] = {1, 2, 3}; return kernel(a); }
+"""
+
+
+def test_heads_of_loops_that_macros_write() -> None:
+    found = estimate("k.c", text=HEADS, kernel="kernel", verify=True)
+    assert differences(found) == []
+    assert found.values["a"].tolist()[:5] == [0, 2, 1, 7, 2]

@@ -141,7 +141,7 @@ def test_defines_and_includes(tmp_path: Path) -> None:
         ("struct z { double re, im; } v[2]",
          Array(Struct("z", (("re", DOUBLE), ("im", DOUBLE))), 2)),
         ("float v __attribute__((vector_size(16)))", Vector(Scalar("float", 32), 4)),
-        ("enum e { A, B } v", INT),
+        ("enum e { A, B } v", Scalar("uint", 32)),
     ],
 )  # fmt: skip
 def test_types(declaration: str, kind: object) -> None:

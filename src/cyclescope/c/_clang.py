@@ -95,6 +95,9 @@ def _library() -> tuple[Any, Any]:
         ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, [ctypes.c_void_p]),
         ("clang_EvalResult_getAsDouble", ctypes.c_double, [ctypes.c_void_p]),
         ("clang_EvalResult_dispose", None, [ctypes.c_void_p]),
+        ("clang_getCursorPrintingPolicy", ctypes.c_void_p, [cindex.Cursor]),
+        ("clang_getCursorPrettyPrinted", cindex._CXString, [cindex.Cursor, ctypes.c_void_p]),
+        ("clang_PrintingPolicy_dispose", None, [ctypes.c_void_p]),
         ("clang_getAllSkippedRanges", ctypes.POINTER(_Ranges), [cindex.TranslationUnit]),
         ("clang_disposeSourceRangeList", None, [ctypes.POINTER(_Ranges)]),
     ):
@@ -155,6 +158,16 @@ def evaluate(cursor: Cursor) -> int | float | None:
         return None
     finally:
         lib.clang_EvalResult_dispose(result)
+
+
+def printed(declaration: Cursor) -> str:
+    """The text of a declaration as the compiler understood it, without its macros."""
+    _, lib = _library()
+    policy = lib.clang_getCursorPrintingPolicy(declaration)
+    try:
+        return str(lib.clang_getCursorPrettyPrinted(declaration, policy))
+    finally:
+        lib.clang_PrintingPolicy_dispose(policy)
 
 
 def children(cursor: Cursor) -> list[Cursor]:

@@ -10,6 +10,7 @@ from cyclescope._stack import deep_recursion
 from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
 from cyclescope.c._depth import DEEPEST, MOST_STATEMENTS
+from cyclescope.c._for_heads import ForHeads
 from cyclescope.c._pragmas import Pragmas, compiled, find_pragmas
 from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
@@ -40,7 +41,7 @@ from cyclescope.sim import current_trust
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cyclescope.c._clang import Cursor
 
@@ -112,6 +113,8 @@ class _Reader:
         self._build = ExprBuilder(externals)
         self._nesting = self._statements = 0
 
+    _heads: ForHeads  # of the function under way
+
     def unit(self) -> Unit:
         functions: dict[str, Function] = {}
         variables: dict[str, Variable] = {}
@@ -141,6 +144,7 @@ class _Reader:
         )
 
     def _function(self, cursor: Cursor, pragmas: tuple[Pragma, ...]) -> Function:
+        self._heads = ForHeads(cursor)
         params = tuple(self._build.variable(p, "param") for p in cursor.get_arguments())
         body = next((c for c in _clang.children(cursor) if c.kind.name == "COMPOUND_STMT"), None)
         return Function(
@@ -269,7 +273,7 @@ class _Reader:
         self, cursor: Cursor, inner: list[Cursor], pragmas: tuple[Pragma, ...], label: str
     ) -> Stmt:
         where = self._build.where(cursor)
-        parts = _for_parts(cursor, inner)
+        parts = self._heads.parts(cursor, inner[:-1])
         if parts is None:
             return OpaqueStmt(where, Construct.OTHER, pragmas=pragmas, label=label)
         init, condition, step = parts
@@ -300,35 +304,3 @@ def _bare(cursor: Cursor) -> Cursor:
             break
         cursor = inner[0]
     return cursor
-
-
-def _for_parts(cursor: Cursor, inner: list[Cursor]) -> tuple[Cursor | None, ...] | None:
-    """The init, condition and step of a for statement.
-
-    libclang leaves empty ones out, so with fewer than four children the semicolons decide.
-    """
-    head = inner[:-1]
-    if len(head) == 3:
-        return tuple(head)
-    depth = 0
-    cuts: list[int] = []
-    for token in cursor.get_tokens():
-        match token.spelling:
-            case "(" | "[" | "{":
-                depth += 1
-            case ")" | "]" | "}":
-                depth -= 1
-                if depth == 0:
-                    break
-            case ";" if depth == 1:
-                cuts.append(token.extent.start.offset)
-    if len(cuts) != 2:
-        return None
-    parts: list[Cursor | None] = [None, None, None]
-    for part in head:
-        parts[_slot(part.extent.start.offset, cuts)] = part
-    return tuple(parts)
-
-
-def _slot(offset: int, cuts: Iterable[int]) -> int:
-    return sum(offset > cut for cut in cuts)
