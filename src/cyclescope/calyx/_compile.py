@@ -111,7 +111,7 @@ def compile_program(
         known = {str(file): text.as_written() for file, text in texts.items()}
     if refuse:
         refuse_reaching_out(path, _of_program(path, facts, compiler))
-    if _instances(facts) > _MOST_INSTANCES:
+    if instrument and _instances(facts) > _MOST_INSTANCES:  # else the record does not tell
         raise SourceError(
             f"{path}: {facts.main} has more than {_MOST_INSTANCES:,} instances of components in it,"
             " more than can be simulated; use fewer"
