@@ -45,12 +45,10 @@ from cyclescope.errors import CyclescopeError, LawError
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from security.formats import FORMATS, KEPT, MARK, NUMBERS, seeds  # noqa: E402
+from security.formats import FORMATS, KEPT, MARK, NUMBERS, Format, seeds  # noqa: E402
 
 if TYPE_CHECKING:
     from types import FrameType
-
-    from security.formats import Format
 
 SECONDS, PATIENCE, MEMORY = 10, 60, 2 << 30
 SLICE = 120.0  # seconds of the processor for one format at a time: starting takes five of them
@@ -151,21 +149,23 @@ def attempt(form: Format, data: bytes, folder: Path, *, free: bool = False) -> s
     # The processor's time: the machine may be busy with other things.
     signal.signal(signal.SIGVTALRM, hang)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0 if free else SECONDS)
+    wrong = ""
     try:
         form.read(folder)
     except LawError:
-        return traceback.format_exc()
+        wrong = traceback.format_exc()
     except CyclescopeError as error:
         said = str(error)
-        return "" if len(said) < 10_000 else f"a message of {len(said):,} characters: {said[:99]}"
+        if len(said) >= 10_000:
+            wrong = f"a message of {len(said):,} characters: {said[:99]}"
     except HangError:
-        return f"took more than {SECONDS} s\n" + traceback.format_exc()
+        wrong = f"took more than {SECONDS} s\n" + traceback.format_exc()
     except BaseException:  # noqa: BLE001 - a panic of Rust is no Exception
-        return traceback.format_exc()
+        wrong = traceback.format_exc()
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     took = largest() - before
-    return f"took {took >> 20:,} MB" if took > MEMORY else ""
+    return wrong or (f"took {took >> 20:,} MB" if took > MEMORY else "")
 
 
 def largest() -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from cyclescope.errors import CyclescopeError
 from security.formats import FORMATS, KEPT, NUMBERS, seeds
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def accept(name: str, data: bytes, folder: Path) -> bool:
@@ -38,6 +39,33 @@ def test_every_format_has_a_seed_that_is_read(name: str, tmp_path: Path) -> None
 def test_kept_inputs(name: str, tmp_path: Path) -> None:
     for path in sorted((KEPT / name).glob("*")):
         accept(name, path.read_bytes(), tmp_path)
+
+
+# In a process of its own: what others took is taken.
+GREEDY = """
+import importlib.util, sys
+from pathlib import Path
+from cyclescope.errors import DataError
+place = importlib.util.spec_from_file_location("fuzz", sys.argv[1])
+fuzz = importlib.util.module_from_spec(place)
+sys.modules["fuzz"] = fuzz
+place.loader.exec_module(fuzz)
+fuzz.MEMORY = 50 << 20
+
+def read(folder):
+    bytearray(200 << 20)
+    if refused:
+        raise DataError("refused, but late")
+
+for refused in (False, True):
+    print(fuzz.attempt(fuzz.Format(("f",), read), b"", Path(sys.argv[2]))[:5])
+"""
+
+
+def test_an_input_that_takes_too_much_before_it_is_refused_is_a_finding(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", GREEDY, str(ROOT / "scripts/fuzz.py"), str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["took", "took"]
 
 
 WITH_NUMBERS = (
