@@ -53,9 +53,9 @@ def written(seed: int, folder: Path, *, plain: bool) -> Path:
     if not (folder / "include").exists():
         shutil.copytree(HEADERS, folder / "include")
     options = [*COMMON, *(PLAIN if plain else [])]
-    made = subprocess.run(
-        ["csmith", "--seed", str(seed), *options], capture_output=True, text=True, check=True
-    )
+    command = ["csmith", "--seed", str(seed), *options]
+    # It leaves a file where it runs.
+    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     file = folder / f"{'plain' if plain else 'whole'}{seed}.c"
     file.write_text(made.stdout)
     return file
