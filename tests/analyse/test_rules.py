@@ -382,12 +382,15 @@ def copies(together: bool) -> Profile:
     builder = ProfileBuilder()
     root = builder.path(-1, Frame(Kind.CELL, "k", "k"))
     place = {line: (Position("c", "k.c", line),) for line in (3, 6)}
+    outer, inner = (
+        builder.frame(Frame(Kind.LOOP, f"L{line}", "k", positions=place[line])) for line in (3, 6)
+    )
     loads, works = [], []
     for number in (0, 1):
         thread = builder.path(root, Frame(Kind.THREAD, f"thread {number}", "k", str(number)))
         state = builder.path(thread, Frame(Kind.STATE, "running", "k", "running"))
-        loads.append(builder.path(state, Frame(Kind.LOOP, "L3", "k", positions=place[3])))
-        works.append(builder.path(loads[-1], Frame(Kind.LOOP, "L6", "k", positions=place[6])))
+        loads.append(builder.path(state, outer))
+        works.append(builder.path(loads[-1], inner))
     trees = [builder.tree(works), builder.tree(works if together else loads)]
     cycles = [30, 20] * 4
     count = np.array([2 * 20 * 4])
@@ -395,8 +398,8 @@ def copies(together: bool) -> Profile:
     values = (root, end * 0, end, count)
     builder.counter(Series("k", "w", "stall", "thread cycles", *values, cause="memory", site=2))
     sites = [
-        Loop("k", *place[3]),
-        Loop("k", *place[6], parent=0, needs=(2,)),
+        Loop("k", *place[3], frame=outer),
+        Loop("k", *place[6], parent=0, needs=(2,), frame=inner),
         Access("k", "b", Position("c", "k.c", 4), writes=True, loop=0, copies=True),
     ]
     return builder.build(Meta("hls", "k.c"), cycles, trees * 4, sites=sites)

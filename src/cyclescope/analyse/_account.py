@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cyclescope.model import Series
+    from cyclescope.model import Frame, Series
 
 __all__ = [
     "WORK",
@@ -55,6 +55,11 @@ class Use(NamedTuple):
 
     activity: Activity
     cause: str = ""
+
+    @classmethod
+    def of(cls, frame: Frame) -> Use | None:
+        """What a frame declares; None if it leaves it to what calls it."""
+        return None if frame.activity is None else cls(frame.activity, str(frame.cause))
 
     @property
     def label(self) -> str:
@@ -119,25 +124,24 @@ class Account:
 def account(profile: Profile) -> Account:
     """Say where every unit of a profile went."""
     work = _Uses(profile)
-    tracks, inside = _tracks(profile)
-    of_trees = work.of_trees(inside, max(len(tracks), 1))
+    tracks = profile.tracks
+    of_trees = work.of_trees(_inside(profile), max(len(tracks), 1))
     rows = np.zeros((of_trees.shape[1], len(work.uses)), dtype=np.int64)
     weights = tree_cycles(profile)
     for row, column in zip(rows, of_trees.T, strict=True):
         np.add.at(row, column, weights)
     if not tracks:
         work.split_control([of_trees[:, 0]], [lambda _: True], rows)
-    for series in work.waiting:
-        track = int(inside[series.path]) if series.path >= 0 else -1
-        if track >= 0:
-            units = int(series.value.sum())
-            rows[track, work.number[WORK]] -= units
-            rows[track, work.number[_use(series)]] += units
-            if rows[track, work.number[WORK]] < 0:
-                raise DataError(
-                    f"{profile.meta.title}: counter {series.name} of {series.track} counts more "
-                    "waiting than there is work; measure again"
-                )
+    for number, track, use in work.splits:
+        series = profile.series[number]
+        units = int(series.value.sum())
+        rows[track, work.number[WORK]] -= units
+        rows[track, use] += units
+        if rows[track, work.number[WORK]] < 0:
+            raise DataError(
+                f"{profile.meta.title}: counter {series.name} of {series.track} counts more "
+                "waiting than there is work; measure again"
+            )
     kinds = {str(profile.frame_of(path).kind) for path in tracks}
     unit = f"{kinds.pop()}-cycles" if len(kinds) == 1 else "track-cycles" if kinds else "cycles"
     return work.account(unit, tracks, rows)
@@ -234,11 +238,8 @@ def uses_of_paths(profile: Profile) -> list[Use]:
     """
     result: list[Use] = []
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        frame = profile.frame_of(path)
-        if frame.activity is None:
-            result.append(result[parent] if parent >= 0 else Use(Activity.UNKNOWN))
-        else:
-            result.append(Use(frame.activity, str(frame.cause)))
+        above = result[parent] if parent >= 0 else Use(Activity.UNKNOWN)
+        result.append(Use.of(profile.frame_of(path)) or above)
     return result
 
 
@@ -247,8 +248,7 @@ def decisive_leaves(profile: Profile) -> Ints:
 
     Of several ends it is the first of the use that counts; -1 where nothing of a track is active.
     """
-    tracks, inside = _tracks(profile)
-    return _Uses(profile).decisive(inside, len(tracks))
+    return _Uses(profile).decisive(profile.track_of, len(profile.tracks))
 
 
 def _use(series: Series) -> Use:
@@ -256,37 +256,37 @@ def _use(series: Series) -> Use:
     return Use(Activity.WAITING, str(series.cause) or Cause.OTHER.value)
 
 
-def _tracks(profile: Profile) -> tuple[tuple[int, ...], Ints]:
-    """The paths that are tracks, and for each path which of them it is in (-1: none).
-
-    Without any, everything is in one.
-    """
-    tracks: list[int] = []
-    inside: list[int] = []
-    for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        if profile.frame_of(path).track:
-            inside.append(len(tracks))
-            tracks.append(path)
-        else:
-            inside.append(inside[parent] if parent >= 0 else -1)
-    if not tracks:
-        return (), np.zeros(len(profile.call_paths), dtype=np.int64)
-    return tuple(tracks), np.array(inside, dtype=np.int64)
+def _inside(profile: Profile) -> Ints:
+    """For each path which account it counts in: that of its track; without tracks, the only one."""
+    return profile.track_of if profile.tracks else np.zeros(len(profile.call_paths), dtype=np.int64)
 
 
 class _Uses:
-    """All uses that a profile may show, numbered in the order in which they count side by side."""
+    """All uses that a profile may show, numbered in the order in which they count side by side.
+
+    Attributes:
+        splits: as in `UsesOfTracks`.
+    """
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.steps = steps(profile)
-        self.waiting = [s for s in profile.series if s.activity is Activity.WAITING and s.summed]
+        waiting = {
+            n: _use(s) for n, s in enumerate(profile.series) if s.activity is Activity.WAITING
+        }
         of_path = uses_of_paths(profile)
         causes = causes_of_bits(profile)
         named = {Use(Activity.CONTROL, cause) for cause in causes if cause} if self.steps else set()
-        every = {WORK, Use(Activity.IDLE), *of_path, *named, *map(_use, self.waiting)}
+        every = {WORK, Use(Activity.IDLE), *of_path, *named, *waiting.values()}
         self.uses = sorted(every, key=lambda use: use.rank)
         self.number = {use: number for number, use in enumerate(self.uses)}
+        inside = _inside(profile)
+        of_series = ((n, profile.series[n].path, use) for n, use in waiting.items())
+        self.splits = tuple(
+            (n, int(inside[path]), self.number[use])
+            for n, path, use in of_series
+            if path >= 0 and inside[path] >= 0
+        )
         self._of_path = np.array([self.number[use] for use in of_path], dtype=np.int64)
         self._control = np.array([use.activity is Activity.CONTROL for use in self.uses])
         self._of_bits = np.array(
@@ -384,12 +384,5 @@ class UsesOfTracks:
 def uses_of_tracks(profile: Profile) -> UsesOfTracks:
     """Say what each track is at in each call tree, and which counters tell its work apart."""
     work = _Uses(profile)
-    tracks, inside = _tracks(profile)
-    waiting = {id(series) for series in work.waiting}
-    splits = tuple(
-        (number, int(inside[series.path]), work.number[_use(series)])
-        for number, series in enumerate(profile.series)
-        if id(series) in waiting and series.path >= 0 and inside[series.path] >= 0
-    )
-    of_trees = work.of_trees(inside, max(len(tracks), 1))
-    return UsesOfTracks(tuple(work.uses), tracks, of_trees, splits)
+    of_trees = work.of_trees(_inside(profile), max(len(profile.tracks), 1))
+    return UsesOfTracks(tuple(work.uses), profile.tracks, of_trees, work.splits)

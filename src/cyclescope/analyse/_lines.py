@@ -147,10 +147,7 @@ def _count_tracks(
     profile: Profile, of_path: list[_Place]
 ) -> tuple[dict[_Place, int], dict[_Place, int]]:
     """As `_count`, in track-cycles: what a track, or what called it, was at, and not in vain."""
-    track: list[int] = []
-    for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        above = track[parent] if parent >= 0 else -1
-        track.append(path if profile.frame_of(path).track else above)
+    track = profile.track_of.tolist()
     uses = uses_of_paths(profile)
     active: dict[_Place, int] = {}
     useful: dict[_Place, int] = {}
@@ -159,10 +156,12 @@ def _count_tracks(
         for path in profile.forest[tree].tolist():
             if track[path] >= 0:
                 below.setdefault(track[path], []).append(path)
-        for root, paths in below.items():
+        for number, paths in below.items():
             inner = {int(profile.call_paths.parent[path]) for path in paths}
             lost = all(uses[path] != WORK for path in paths if path not in inner)
-            for place in {of_path[path] for path in (*profile.lineage(root), *paths)}:
+            for place in {
+                of_path[path] for path in (*profile.lineage(profile.tracks[number]), *paths)
+            }:
                 active[place] = active.get(place, 0) + cycles
                 if not lost:
                     useful[place] = useful.get(place, 0) + cycles

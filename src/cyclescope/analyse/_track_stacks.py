@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cyclescope.analyse._account import WORK, Use, account, decisive_leaves, uses_of_paths
+from cyclescope.analyse._account import WORK, Use, decisive_leaves, uses_of_paths, uses_of_tracks
 from cyclescope.model import Activity, Ints, Lock, Loop, Profile, tree_cycles
 
 if TYPE_CHECKING:
@@ -64,15 +64,15 @@ def track_units(profile: Profile) -> list[TrackUnits]:
 
 def _of_paths(profile: Profile) -> list[TrackUnits]:
     """The units by track, path and use."""
-    whole = account(profile)
+    told = uses_of_tracks(profile)
     leaves = decisive_leaves(profile)
     uses = uses_of_paths(profile)
     weights = tree_cycles(profile)
     result: list[TrackUnits] = []
-    for number, track in enumerate(whole.tracks):
+    for number, track in enumerate(told.tracks):
         leaf = leaves[:, number]
         spent = np.bincount(leaf + 1, weights=weights, minlength=len(uses) + 1).astype(np.int64)
-        waiting = [s for s in profile.series if _tells(profile, s, track)]
+        waiting = [(profile.series[s], told.uses[u]) for s, t, u in told.splits if t == number]
         worked = np.array(
             [p for p in np.unique(leaf).tolist() if p >= 0 and uses[p] == WORK], dtype=np.int64
         )
@@ -109,7 +109,7 @@ class _Places:
             self._has_lock.append(frame in self._held or (parent >= 0 and self._has_lock[parent]))
         self._counted: dict[str, Counter[int]] = {}  # by cause and site
         for series in profile.series:
-            if series.site >= 0 and series.summed and series.cause and series.activity is None:
+            if series.of_place and series.activity is None:
                 found = self._counted.setdefault(str(series.cause), Counter())
                 found[series.site] += int(series.value.sum())
 
@@ -191,27 +191,19 @@ def _apportioned(units: int, weights: list[int]) -> list[int]:
     return parts
 
 
-def _tells(profile: Profile, series: Series, track: int) -> bool:
-    """Whether a counter tells some of a track's work apart as waiting."""
-    return (
-        series.activity is Activity.WAITING
-        and series.summed
-        and series.path >= 0
-        and track in profile.lineage(series.path)
-    )
-
-
 def _divided(
-    profile: Profile, waiting: list[Series], leaf: Ints, worked: Ints
+    profile: Profile, waiting: list[tuple[Series, Use]], leaf: Ints, worked: Ints
 ) -> list[tuple[Use, Ints]]:
     """For each counter what it takes from each path of work."""
-    bounds = np.unique(np.concatenate([np.concatenate((s.start, s.end)) for s in waiting]))
+    bounds = np.unique(np.concatenate([np.concatenate((s.start, s.end)) for s, _ in waiting]))
     if len(bounds) < 2:
         return []
     left = np.stack([_cycles_between(profile, leaf == path, bounds) for path in worked.tolist()])
     result = []
     # Short intervals know more: they choose first.
-    for series in sorted(waiting, key=lambda s: (s.end - s.start).mean() if len(s) else 0):
+    for series, use in sorted(
+        waiting, key=lambda one: (one[0].end - one[0].start).mean() if len(one[0]) else 0
+    ):
         first = np.searchsorted(bounds, series.start)
         last = np.searchsorted(bounds, series.end)
         # The interval of the counter in which each piece between two bounds lies; -1 for none.
@@ -224,7 +216,6 @@ def _divided(
         if over:
             taken += _shared(left - taken, np.zeros_like(owner), np.array([over]))
         left -= taken
-        use = Use(Activity.WAITING, str(series.cause))
         result.append((use, taken.sum(axis=1)))
     return result
 

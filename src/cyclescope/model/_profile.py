@@ -171,6 +171,20 @@ class Profile:
         return tuple(result)
 
     @cached_property
+    def tracks(self) -> tuple[int, ...]:
+        """The paths that are tracks: threads, processes. None where all runs under one root."""
+        return tuple(p for p in range(len(self.call_paths)) if self.frame_of(p).track)
+
+    @cached_property
+    def track_of(self) -> Ints:
+        """For each path which of `tracks` it is in, -1 for none (shape: paths)."""
+        number = {path: track for track, path in enumerate(self.tracks)}
+        result: list[int] = []
+        for path, parent in enumerate(self.call_paths.parent.tolist()):
+            result.append(number.get(path, result[parent] if parent >= 0 else -1))
+        return np.array(result, dtype=np.int64)
+
+    @cached_property
     def transitions(self) -> tuple[Trees, Trees, Ints]:
         """What the distinct changes of tree start and end, and which change happens when.
 

@@ -206,6 +206,11 @@ class Series:
         return self.metric in SUMMED or self.activity is Activity.WAITING
 
     @property
+    def of_place(self) -> bool:
+        """Whether it is the total of what was waited for at a site, by whichever track."""
+        return self.site >= 0 and self.summed and bool(self.cause)
+
+    @property
     def intervals(self) -> tuple[Ints, Ints, Ints]:
         """(start, end, value)."""
         if self._own is not None:

@@ -291,8 +291,7 @@ class _Writer:
         frame = self._profile.frame_of(box.path) if box.path >= 0 else None
         if not self._account.tracks or frame is None or frame.kind is not Kind.STATE:
             return None
-        assert frame.activity is not None
-        return Use(frame.activity, frame.cause)
+        return Use.of(frame)
 
     def _look(self, box: _Box) -> dict[str, str]:
         use = self._use(box)

@@ -273,10 +273,9 @@ def _tree(found: TrackStacks, number: Mapping[Use, int], arrays: _Arrays) -> dic
     """A tree to draw: its paths, and of each part the one at its end."""
     tree = found.tree
     says = [
-        number.get(Use(f.activity, str(f.cause)), -1)
-        if f.kind is Kind.STATE and f.activity is not None else -1
+        number.get(use, -1) if f.kind is Kind.STATE and (use := Use.of(f)) else -1
         for f in tree.catalog
-    ]  # fmt: skip
+    ]
     return {
         "frames": [_frame(frame) for frame in tree.catalog],
         "uses": says,
@@ -391,7 +390,7 @@ def _counters(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str
 def _waits(series: Series, uses: UsesOfTracks) -> bool:
     """Whether a counter says where was waited: it has a place, or is of no track in particular."""
     if series.site >= 0:
-        return series.summed and bool(series.cause)
+        return series.of_place
     return series.summed and series.metric == "stall" and series.path not in uses.tracks
 
 

@@ -120,10 +120,8 @@ def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[tuple[Fra
     if one.site >= 0:
         result.append((_place(profile.sites[one.site], one), end))
     use = one.use
-    if state is not None and profile.frame_of(end) is state:
-        assert state.activity is not None
-        if Use(state.activity, str(state.cause)) == use:
-            return [*result, (replace(state, kind=Kind.STATE), end)]
+    if state is not None and profile.frame_of(end) is state and Use.of(state) == use:
+        return [*result, (replace(state, kind=Kind.STATE), end)]
     name = use_style(use).name
     frame = Frame(Kind.STATE, name, "", activity=use.activity, cause=use.cause)
     return [*result, (frame, end)]

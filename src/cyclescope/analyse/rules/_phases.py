@@ -36,10 +36,9 @@ def _find(facts: Facts) -> Iterable[Place]:
     threads = Threads(facts)
     if not threads.count:
         return
+    weigh = _in_time if threads.is_timed else _by_waits
     for phases in _phases(threads):
-        place = _in_time(facts, threads, phases) if threads.is_timed else None
-        if not threads.is_timed:
-            place = _by_waits(facts, threads, phases)
+        place = weigh(facts, threads, phases)
         if place is not None:
             yield place
 

@@ -120,7 +120,7 @@ class Threads:
         """Where threads waited, longest first."""
         found: dict[int, int] = {}
         for series in self.profile.series:
-            if series.site >= 0 and series.summed and series.cause:
+            if series.of_place:
                 found[series.site] = found.get(series.site, 0) + int(series.value.sum())
         ordered = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
         return tuple(Wait(site, cycles) for site, cycles in ordered if cycles)
@@ -172,14 +172,15 @@ class Threads:
     # Loops over time
 
     @cached_property
-    def _frames(self) -> dict[tuple[int, Position], list[int]]:
-        """For each thread and place of a loop the call paths that end in it."""
-        found: dict[tuple[int, Position], list[int]] = {}
+    def _frames(self) -> dict[tuple[int, int], list[int]]:
+        """For each thread and frame of a loop the call paths that end in it."""
+        loops = {s.frame for s in self.sites if isinstance(s, Loop)} - {-1}
+        found: dict[tuple[int, int], list[int]] = {}
         for thread in self.paths:
             for path in self._facts.below(thread):
-                frame = self._facts.of(path)
-                if frame.kind is Kind.LOOP and frame.positions:
-                    found.setdefault((thread, frame.positions[0]), []).append(path)
+                frame = self._facts.frame[path]
+                if frame in loops:
+                    found.setdefault((thread, frame), []).append(path)
         return found
 
     @cached_property
@@ -189,11 +190,11 @@ class Threads:
 
     def inside(self, number: int) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
         """For each thread, of each cycle, whether it was in a loop."""
-        position = self.loop(number).position
+        frame = self.loop(number).frame
         result = []
         for thread in self.paths:
             mask = np.zeros(self.profile.cycles, dtype=np.bool_)
-            for path in self._frames.get((thread, position), ()) if position else ():
+            for path in self._frames.get((thread, frame), ()):
                 for start, end in zip(*self._facts.spans(path), strict=True):
                     mask[start:end] = True
             result.append(mask)
