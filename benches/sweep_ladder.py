@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from cyclescope.analyse import climb
+from cyclescope.studies import climb
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = sorted((ROOT / "tests/hls/programs").glob("*.c"))

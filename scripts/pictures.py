@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studies import EXAMPLES, generate
-
 from views import PICTURES, ROOT, run
 
 if TYPE_CHECKING:

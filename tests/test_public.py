@@ -12,7 +12,7 @@ import pytest
 import cyclescope
 from cyclescope import errors
 
-ROOMS = ["model", "sim", "c", "calyx", "bounds", "hls", "traces", "analyse", "views", "sweep"]
+ROOMS = ["model", "sim", "c", "calyx", "bounds", "hls", "traces", "analyse", "views", "studies"]
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -12,7 +12,7 @@ import cyclescope
 from calyx.wrong_compiler import PROGRAM
 from cyclescope import _native
 from cyclescope.cli import main
-from cyclescope.sweep import Objective, Result, figures_of, front
+from cyclescope.studies import Objective, Result, figures_of, front
 
 COMPILER = Path(__file__).parents[1] / "calyx" / "wrong_compiler.py"
 BYTE = {"numeric_type": "bitnum", "is_signed": False, "width": 8}

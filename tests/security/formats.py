@@ -216,7 +216,7 @@ def read_costs(folder: Path) -> None:
 
 def read_study(folder: Path) -> None:
     from cyclescope.cli._sweep import _commands
-    from cyclescope.sweep import read_study as read
+    from cyclescope.studies import read_study as read
 
     read(folder / "input.toml", _commands())
 

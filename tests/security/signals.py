@@ -213,7 +213,7 @@ Started = subprocess.Popen[str] | Copy
 @cache
 def preload() -> None:
     """Load what verbs use; not Polars, whose threads do not survive a copy."""
-    for room in ("analyse", "bounds", "calyx", "hls", "model", "sim", "sweep", "traces", "views"):
+    for room in ("analyse", "bounds", "calyx", "hls", "model", "sim", "studies", "traces", "views"):
         importlib.import_module(f"cyclescope.{room}")
     for verb in COMMANDS:
         importlib.import_module(f"cyclescope.cli._{verb}")

@@ -16,7 +16,6 @@ from ._account import (
 from ._activations import Activations, Key, activations
 from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
-from ._climb import climb, climb_calyx
 from ._contents import SameResults, same_results
 from ._diff import Change, Diff, Spot, diff
 from ._ladder import Gap, Rung, bounds_ladder, calyx_ladder, thread_ladder, thread_time
@@ -75,8 +74,6 @@ __all__ = [
     "bounds_ladder",
     "calyx_ladder",
     "check",
-    "climb",
-    "climb_calyx",
     "decisive_leaves",
     "diff",
     "is_hot",

@@ -122,8 +122,8 @@ def _threads(
     arguments: str,
     memory: Path | None,
 ) -> Profile:
-    from cyclescope.analyse import climb
     from cyclescope.hls import read_memory_model
+    from cyclescope.studies import climb
 
     given = words(arguments)
     with progress("simulating") as show:
@@ -148,10 +148,10 @@ def _calyx(
     values: tuple[str, ...],
     calibration: Path | None,
 ) -> Profile:
-    from cyclescope.analyse import climb_calyx
     from cyclescope.calyx import profile_program
     from cyclescope.cli._bounds import numbers
     from cyclescope.model import load
+    from cyclescope.studies import climb_calyx
 
     given = numbers(values)
     if design.suffix == ".cyc":

@@ -15,7 +15,7 @@ from cyclescope.cli._trust import TRUST_OPTIONS, trust_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.sweep import Option, Result, Study
+    from cyclescope.studies import Option, Result, Study
 
 __all__ = ["sweep"]
 
@@ -49,7 +49,7 @@ def sweep(
     beats. Stopped, it goes on where it was.
     """
     from cyclescope.errors import RunError
-    from cyclescope.sweep import Store, read_study, results_parquet, run_study
+    from cyclescope.studies import Store, read_study, results_parquet, run_study
     from cyclescope.views import answer_view
 
     asked = read_study(study, _commands())
@@ -75,7 +75,7 @@ def sweep(
 def _commands() -> dict[str, dict[str, Option]]:
     """The sources' options, from their own declarations."""
     from cyclescope.cli import COMMANDS, program
-    from cyclescope.sweep import Option
+    from cyclescope.studies import Option
 
     result = {}
     for name in _SOURCES:
@@ -125,7 +125,7 @@ def _label(result: Result) -> str:
 def _table(study: Study, results: Sequence[Result], top: int) -> Any:
     """The best runs, by the first objective; `*` marks those that no other beats."""
     from cyclescope.analyse import Answer
-    from cyclescope.sweep import front
+    from cyclescope.studies import front
 
     wanted = [objective.name for objective in study.objectives]
     best = {result.digest for result in front(results, study.objectives)}
@@ -145,7 +145,7 @@ def _table(study: Study, results: Sequence[Result], top: int) -> Any:
 
 
 def _picture(study: Study, results: Sequence[Result], path: Path) -> None:
-    from cyclescope.sweep import front
+    from cyclescope.studies import front
     from cyclescope.views import ParetoPoint, pareto_svg
 
     x, y = study.objectives[:2]

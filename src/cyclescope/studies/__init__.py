@@ -8,11 +8,12 @@ A run is a command of this tool in a process of its own, with all that it reads,
 here or on any worker of a Dask cluster. What has been run is not run again.
 """
 
-from cyclescope.sweep._drive import run_study
-from cyclescope.sweep._results import Result, Store, figures_of, front, results_parquet
-from cyclescope.sweep._search import Search, search_of
-from cyclescope.sweep._study import Objective, Option, Study, read_study
-from cyclescope.sweep._trial import Outcome, Trial, make_trial, run_trial
+from cyclescope.studies._climb import climb, climb_calyx
+from cyclescope.studies._drive import run_study
+from cyclescope.studies._results import Result, Store, figures_of, front, results_parquet
+from cyclescope.studies._search import Search, search_of
+from cyclescope.studies._study import Objective, Option, Study, read_study
+from cyclescope.studies._trial import Outcome, Trial, make_trial, run_trial
 
 __all__ = [
     "Objective",
@@ -23,6 +24,8 @@ __all__ = [
     "Store",
     "Study",
     "Trial",
+    "climb",
+    "climb_calyx",
     "figures_of",
     "front",
     "make_trial",

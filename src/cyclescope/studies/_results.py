@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cyclescope.model import Profile
-    from cyclescope.sweep._study import Objective
-    from cyclescope.sweep._trial import Outcome, Trial
+    from cyclescope.studies._study import Objective
+    from cyclescope.studies._trial import Outcome, Trial
 
 __all__ = ["Result", "Store", "figures_of", "front", "results_parquet"]
 

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import InputError, ToolError
-from cyclescope.sweep._search import search_of
-from cyclescope.sweep._trial import Outcome, Trial, make_trial, run_trial
+from cyclescope.studies._search import search_of
+from cyclescope.studies._trial import Outcome, Trial, make_trial, run_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cyclescope.sim import Process
-    from cyclescope.sweep._results import Result, Store
-    from cyclescope.sweep._study import Study
+    from cyclescope.studies._results import Result, Store
+    from cyclescope.studies._study import Study
 
 __all__ = ["run_study"]
 

@@ -12,7 +12,7 @@ from cyclescope.errors import ToolError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.sweep._study import Study
+    from cyclescope.studies._study import Study
 
 __all__ = ["Search", "search_of"]
 

@@ -19,7 +19,7 @@ import cyclescope
 from cyclescope.cli import main
 from cyclescope.cli._sweep import _commands
 from cyclescope.errors import InputError, ToolError
-from cyclescope.sweep import Outcome, Store, make_trial, read_study, run_study, run_trial
+from cyclescope.studies import Outcome, Store, make_trial, read_study, run_study, run_trial
 
 from ..views.switch import switch_profile
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cyclescope.model import Profile
-    from cyclescope.sweep import Result, Study, Trial
+    from cyclescope.studies import Result, Study, Trial
 
 KERNEL = """
 double A[N], B[N];

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cyclescope.errors import InputError
-from cyclescope.sweep import (
+from cyclescope.studies import (
     Objective,
     Option,
     Result,

@@ -15,7 +15,7 @@ from cyclescope.sim import Policy, current_trust, finish
 
 if TYPE_CHECKING:
     from cyclescope.sim import Process
-    from cyclescope.sweep._study import Study
+    from cyclescope.studies._study import Study
 
 __all__ = ["Outcome", "Trial", "make_trial", "run_trial"]
 
