@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from cyclescope.studies import climb
+from cyclescope.studies import measure_ladder
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = sorted((ROOT / "tests/hls/programs").glob("*.c"))
@@ -25,7 +25,7 @@ def main(names: list[str]) -> int:
     failed = 0
     for number, source in enumerate(chosen):
         threads = THREADS[number % len(THREADS)]
-        rungs = climb(source, threads=threads).meta.ladder
+        rungs = measure_ladder(source, threads=threads).meta.ladder
         for below, rung in itertools.pairwise(rungs):
             assert below.cycles + sum(gap.cycles for gap in rung.gaps) == rung.cycles
             for gap in rung.gaps:

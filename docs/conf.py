@@ -49,7 +49,7 @@ ROOMS = {
     "cyclescope.traces.wave": "Waveforms",
     "cyclescope.analyse": "What a profile means",
     "cyclescope.views": "Views",
-    "cyclescope.studies": "Studies over many options",
+    "cyclescope.studies": "Studies: what runs many times",
     "cyclescope.pytest_plugin": "Cycle budgets in pytest",
     "cyclescope.sim": "Running RTL",
     "cyclescope.rtl": "Arithmetic units in RTL",

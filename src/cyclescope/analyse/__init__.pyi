@@ -18,7 +18,15 @@ from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
 from ._diff import Change, Diff, Spot, diff
-from ._ladder import Gap, Rung, bounds_ladder, calyx_ladder, thread_ladder, thread_time
+from ._ladder import (
+    Gap,
+    Rung,
+    ThreadBounds,
+    bounds_ladder,
+    calyx_ladder,
+    thread_ladder,
+    thread_time,
+)
 from ._lines import Line, line_cycles
 from ._match import match_paths, plain_name
 from ._places import places
@@ -60,6 +68,7 @@ __all__ = [
     "Spot",
     "Summary",
     "Team",
+    "ThreadBounds",
     "TrackUnits",
     "Use",
     "UsesOfTracks",

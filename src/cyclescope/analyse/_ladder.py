@@ -7,7 +7,7 @@ things are added is part of what a gap means, and it is always the one that stan
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from cyclescope.analyse._account import account
 from cyclescope.model import Activity, Cause, Gap, Kind, Rung
@@ -15,11 +15,17 @@ from cyclescope.model import Activity, Cause, Gap, Kind, Rung
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cyclescope.bounds import Bounds
-    from cyclescope.hls import Share
     from cyclescope.model import Profile
 
-__all__ = ["Gap", "Rung", "bounds_ladder", "calyx_ladder", "thread_ladder", "thread_time"]
+__all__ = [
+    "Gap",
+    "Rung",
+    "ThreadBounds",
+    "bounds_ladder",
+    "calyx_ladder",
+    "thread_ladder",
+    "thread_time",
+]
 
 _ABOUT = {
     "one iteration": "the longest chain of operations in one iteration, its inputs at hand",
@@ -52,6 +58,26 @@ _ABOUT = {
 }
 
 
+class ThreadBounds(Protocol):
+    """Bounds of a thread's part of a region, in cycles; each is at least the one before it.
+
+    Attributes:
+        chain: of one iteration, its inputs at hand.
+        unbounded: with as many units as there are executions.
+        absolute: with one unit for each operation.
+        apart: the same, where iterations begin as far apart as they do in the hardware at least.
+    """
+
+    @property
+    def chain(self) -> int: ...
+    @property
+    def unbounded(self) -> int: ...
+    @property
+    def absolute(self) -> int: ...
+    @property
+    def apart(self) -> int: ...
+
+
 def thread_time(profile: Profile, thread: int | None = None) -> dict[str, int]:
     """How a thread spent the run; the parts sum to its cycles.
 
@@ -80,7 +106,7 @@ def thread_time(profile: Profile, thread: int | None = None) -> dict[str, int]:
 
 
 def thread_ladder(
-    shares: Sequence[Share],
+    bounds: Sequence[ThreadBounds],
     thread: int,
     alone: Mapping[str, Profile],
     together: Profile | None,
@@ -89,14 +115,14 @@ def thread_ladder(
     """The rungs of a program of hardware threads.
 
     Args:
-        shares: bounds of each thread; none if they are not known.
+        bounds: of each thread; none if they are not known.
         thread: the one whose way is followed: the one with the largest absolute bound.
         alone: runs in which it is started alone, with a memory that answers `at once`, with the
             memory's `latency`, and with `all` of its timing.
         together: a run of all threads that are started at once; None if there is but one.
         measured: the run.
     """
-    rungs = _bounds(shares, thread) if shares else []
+    rungs = _bounds(bounds, thread) if bounds else []
     count = sum(measured.frame_of(p).kind is Kind.THREAD for p in range(len(measured.call_paths)))
     who = f"thread {thread} alone, " if together is not None else ""
     rungs.append(
@@ -125,19 +151,19 @@ def thread_ladder(
     return tuple(rungs)
 
 
-def _bounds(shares: Sequence[Share], thread: int) -> list[Rung]:
+def _bounds(bounds: Sequence[ThreadBounds], thread: int) -> list[Rung]:
     """The rungs below hardware: of a mean thread, of the longest one, of its schedule."""
-    kinds = zip(*((s.chain, s.unbounded, s.absolute) for s in shares), strict=True)
-    chain, free, bound = (-(-sum(kind) // len(shares)) for kind in kinds)
+    kinds = zip(*((s.chain, s.unbounded, s.absolute) for s in bounds), strict=True)
+    chain, free, bound = (-(-sum(kind) // len(bounds)) for kind in kinds)
     rungs = [
         _rung("one iteration", chain, {}),
         _rung("unbounded", free, {"recurrence": free - chain}),
         _rung("absolute", bound, {"resource": bound - free}),
     ]
-    longest = shares[thread].absolute
+    longest = bounds[thread].absolute
     if longest != bound:
         rungs.append(_rung("longest thread", longest, {"imbalance": longest - bound}))
-    apart = shares[thread].apart
+    apart = bounds[thread].apart
     if apart != longest:
         rungs.append(_rung("scheduled", apart, {"iterations apart": apart - longest}))
     return rungs
@@ -158,36 +184,34 @@ def _above(bound: int, run: Profile, thread: int) -> tuple[Gap, ...]:
     return _gaps({"control" if control >= 0 else "overlap": control, **waits})
 
 
-def bounds_ladder(bounds: Bounds) -> tuple[Rung, Rung]:
+def bounds_ladder(unbounded: int, absolute: int, resource: int) -> tuple[Rung, Rung]:
     """The rungs of a kernel by itself: both bounds, and what lies between.
 
     Args:
-        bounds: of the kernel; without detail all that lies between is called `resource`.
+        unbounded: cycles.
+        absolute: cycles.
+        resource: of the cycles between, those in which a resource was waited for.
     """
-    low, high = bounds.unbounded.cycles, bounds.absolute.cycles
-    taken = high - low
-    if bounds.detail is not None:
-        path = bounds.detail.critical_path["absolute"]
-        taken = min(sum(s.cycles for s in path if s.cause == "resource"), taken)
+    late = absolute - unbounded - resource
     return (
-        _rung("unbounded", low, {}),
-        _rung("absolute", high, {"resource": taken, "late operands": high - low - taken}),
+        _rung("unbounded", unbounded, {}),
+        _rung("absolute", absolute, {"resource": resource, "late operands": late}),
     )
 
 
-def calyx_ladder(bounds: Bounds, measured: Profile) -> tuple[Rung, ...]:
+def calyx_ladder(bounds: Sequence[Rung], measured: Profile) -> tuple[Rung, ...]:
     """The rungs of a kernel that a Calyx design computes.
 
     Args:
-        bounds: of the kernel, with the latencies of the design's units, and with detail.
+        bounds: rungs of the kernel, with the latencies of the design's units.
         measured: a run of the design.
     """
     whole = account(measured)
     conditions = _conditions(measured)
-    work = whole.useful - conditions - bounds.absolute.cycles
+    work = whole.useful - conditions - bounds[-1].cycles
     gaps = {"groups" if work >= 0 else "overlap": work, "conditions": conditions}
     gaps |= {use.cause: cycles for use, cycles in whole.lost.items()}
-    return (*bounds_ladder(bounds), Rung("the design", measured.cycles, _gaps(gaps)))
+    return (*bounds, Rung("the design", measured.cycles, _gaps(gaps)))
 
 
 def _conditions(profile: Profile) -> int:

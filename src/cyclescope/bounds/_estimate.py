@@ -284,6 +284,18 @@ class Bounds:
         return Fraction(self.absolute.cycles, unbounded) if unbounded else Fraction(1)
 
     @property
+    def resource_cycles(self) -> int:
+        """Of the cycles between the bounds, those in which a resource is waited for.
+
+        They are what the absolute estimate's critical path waits for; without detail, all.
+        """
+        between = self.absolute.cycles - self.unbounded.cycles
+        if self.detail is None:
+            return between
+        path = self.detail.critical_path[self.absolute.name]
+        return min(sum(step.cycles for step in path if step.cause == "resource"), between)
+
+    @property
     def firings(self) -> int:
         """Firings of the kernel's statements, sources and sinks left out."""
         kinds = ("statement", "constant")

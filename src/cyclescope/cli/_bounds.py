@@ -168,7 +168,10 @@ def bounds(
         _verify(result)
     if output is not None and beside is not None:
         absolute = profile_of(result, result.absolute)
-        absolute = absolute.with_meta(ladder=bounds_ladder(result))
+        rungs = bounds_ladder(
+            result.unbounded.cycles, result.absolute.cycles, result.resource_cycles
+        )
+        absolute = absolute.with_meta(ladder=rungs)
         unbounded = profile_of(result, result.unbounded)
         save_together([(absolute, output), (unbounded, beside)], force=force)
     if vcd is not None:

@@ -123,11 +123,11 @@ def _threads(
     memory: Path | None,
 ) -> Profile:
     from cyclescope.hls import read_memory_model
-    from cyclescope.studies import climb
+    from cyclescope.studies import measure_ladder
 
     given = words(arguments)
     with progress("simulating") as show:
-        return climb(
+        return measure_ladder(
             source,
             threads=threads,
             defines=macros,
@@ -151,7 +151,7 @@ def _calyx(
     from cyclescope.calyx import profile_program
     from cyclescope.cli._bounds import numbers
     from cyclescope.model import load
-    from cyclescope.studies import climb_calyx
+    from cyclescope.studies import measure_calyx_ladder
 
     given = numbers(values)
     if design.suffix == ".cyc":
@@ -160,7 +160,7 @@ def _calyx(
     else:
         with progress("simulating") as show:
             measured = profile_program(design, data, progress=show).profile
-    return climb_calyx(
+    return measure_calyx_ladder(
         source,
         measured,
         kernel=kernel,

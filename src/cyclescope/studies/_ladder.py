@@ -1,11 +1,11 @@
-"""Runs what a bounds ladder needs: bounds, and hardware with and without what slows it down."""
+"""Measures ladders: runs bounds, and hardware with and without what slows it down."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse._ladder import calyx_ladder, thread_ladder
+from cyclescope.analyse import bounds_ladder, calyx_ladder, thread_ladder
 from cyclescope.errors import InputError, RunError, VerifyError
 from cyclescope.model import Anomaly, Severity
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cyclescope.hls import Measurement, MemoryModel
     from cyclescope.model import Profile
 
-__all__ = ["climb", "climb_calyx"]
+__all__ = ["measure_calyx_ladder", "measure_ladder"]
 
 # What makes memory late or busy; without a seed nothing is random.
 _TIMING = (
@@ -25,7 +25,7 @@ _TIMING = (
 )  # fmt: skip
 
 
-def climb(
+def measure_ladder(
     source: Path,
     *,
     threads: int | None = None,
@@ -113,7 +113,7 @@ def climb(
     return measured.with_meta(ladder=rungs)
 
 
-def climb_calyx(
+def measure_calyx_ladder(
     source: Path,
     measured: Profile,
     *,
@@ -158,7 +158,9 @@ def climb_calyx(
         calibration=read_calibration(calibration) if calibration else _primitives(),
         detail=True,
     )
-    return measured.with_meta(ladder=calyx_ladder(bounds, measured))
+    unbounded, absolute = bounds.unbounded.cycles, bounds.absolute.cycles
+    rungs = bounds_ladder(unbounded, absolute, bounds.resource_cycles)
+    return measured.with_meta(ladder=calyx_ladder(rungs, measured))
 
 
 def _primitives() -> Calibration:
