@@ -51,6 +51,7 @@ ROOMS = {
     "cyclescope.views": "Views",
     "cyclescope.studies": "Studies: what runs many times",
     "cyclescope.pytest_plugin": "Cycle budgets in pytest",
+    "cyclescope.calltree": "Call trees of Calyx designs",
     "cyclescope.sim": "Running RTL",
     "cyclescope.rtl": "Arithmetic units in RTL",
     "cyclescope.c": "Reading C",

@@ -12,7 +12,19 @@ import pytest
 import cyclescope
 from cyclescope import errors
 
-ROOMS = ["model", "sim", "c", "calyx", "bounds", "hls", "traces", "analyse", "views", "studies"]
+ROOMS = [
+    "model",
+    "sim",
+    "c",
+    "calltree",
+    "calyx",
+    "bounds",
+    "hls",
+    "traces",
+    "analyse",
+    "views",
+    "studies",
+]
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.calltree import Nesting
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["ControlTree"]
 
 
-class ControlTree:
+# Statements that run a group or a cell.
+_CALLS = frozenset({"enable", "invoke", "static invoke", "with"})
+
+
+class ControlTree(Nesting):
     """The original control program of one component.
 
     Nodes are the numbers of `Record.nodes`.
@@ -32,8 +38,10 @@ class ControlTree:
             for number, node in enumerate(record.nodes)
             if node.component == name and node.kind != "shared"
         ]
-        self.members = members
-        self.parent = {number: record.nodes[number].parent for number in members}
+        super().__init__(
+            {number: record.nodes[number].parent for number in members},
+            [number for number in members if record.nodes[number].kind not in _CALLS],
+        )
         self.children: dict[int, list[int]] = {number: [] for number in members}
         for number, parent in self.parent.items():
             if parent is not None:
@@ -59,29 +67,6 @@ class ControlTree:
         """Whether these group probes are all that is live at and below a node."""
         nodes = {n for leaf in leaves for n in self._probed.get(leaf, ())}
         return len(nodes & self._live) == self._live_below[node]
-
-    def chain(self, node: int) -> list[int]:
-        """A node and its ancestors, upwards."""
-        result = [node]
-        while (parent := self.parent[result[-1]]) is not None:
-            result.append(parent)
-        return result
-
-    def common_ancestor(self, nodes: Iterable[int]) -> int | None:
-        """The lowest node that is or contains each of the nodes; None for no nodes."""
-        common: list[int] | None = None
-        for node in nodes:
-            chain = self.chain(node)
-            if common is None:
-                common = chain
-            else:
-                above = set(chain)
-                common = [n for n in common if n in above]
-        return common[0] if common else None
-
-    def is_block(self, node: int) -> bool:
-        """Whether a node is a control block rather than the call of a group or cell."""
-        return self._nodes[node].kind not in ("enable", "invoke", "static invoke", "with")
 
     def compiled_block(self, compiled: Compiled) -> int | None:
         """The node that a compilation group implements, None if all of it is compiler-made."""
@@ -119,7 +104,7 @@ class ControlTree:
             if self._live_below[above] > max(self._live_below[lowest], 1):
                 break
             candidates.append(above)
-        blocks = [node for node in candidates if self.is_block(node)]
+        blocks = [node for node in candidates if node in self.blocks]
         same = [node for node in blocks if self._operator(node) == operator]
         split = operator == "seq" and lowest not in blocks and len(nodes) == 1
         if same:
@@ -127,7 +112,7 @@ class ControlTree:
         if blocks and not split:
             return blocks[-1]
         # The halves of one group, run in sequence: no block of the program but the one around.
-        return next((node for node in self.chain(lowest) if self.is_block(node)), None)
+        return next((node for node in self.chain(lowest) if node in self.blocks), None)
 
     def sites(self, nodes: Iterable[int]) -> list[int]:
         """The places in this component for which a group's nodes stand."""

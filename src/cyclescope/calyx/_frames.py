@@ -32,7 +32,7 @@ class ComponentFrames:
         self._groups = {n: (file, offset) for n, file, offset in component.group_positions}
         self._latency = self._latencies()
         # Inlining repeats statements; what counts is in how many places of the text a name stands.
-        places = {(self._plain_name(node), *self._place(node)) for node in self.tree.members}
+        places = {(self._plain_name(node), *self._place(node)) for node in self.tree.parent}
         self._uses = Counter(name for name, _, _ in places)
         self._lines = Counter((name, self._line_at(file, offset)) for name, file, offset in places)
         self.node = cache(self._node)
@@ -86,16 +86,12 @@ class ComponentFrames:
     @property
     def only_continuous(self) -> bool:
         """Whether all its work is in continuous assignments: it has no control program."""
-        return self.component.assigns and not self.tree.members
-
-    def continuous(self) -> Frame:
-        """What works by continuous assignments, and calls the cells that they start."""
-        return Frame(Kind.GROUP, "continuous assignments", self.name, generated=True, **WORK)
+        return self.component.assigns and not self.tree.parent
 
     def _node(self, node: int) -> Frame:
         """The frame of a statement: a control block, or the group that an enable runs."""
         entry = self._nodes[node]
-        block = self.tree.is_block(node)
+        block = node in self.tree.blocks
         name = self._plain_name(node)
         line = self._line(node)
         # An enable needs its line only where the group is enabled more than once.

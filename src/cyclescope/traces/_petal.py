@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope._files import read_source, source_below
+from cyclescope.calltree import CallTrees
 from cyclescope.errors import DataError
-from cyclescope.model import Anomaly, Bank, Meta, Profile, Series, Severity, control_register
+from cyclescope.model import Anomaly, Meta, Profile, Severity
+from cyclescope.traces._components import components_of, main_frame, recording_of
 from cyclescope.traces._probes import Design, find_design
 from cyclescope.traces._side import read_side_files
 from cyclescope.traces._text import check_file
-from cyclescope.traces._trees import TreeMaker
 from cyclescope.traces.wave import (
     LIMITS,
     MAX_BITS,
@@ -72,12 +73,12 @@ def import_petal(
         wave = open_waveform(path, limits)
         design = find_design(path, wave.signals, side)
         run = _record(wave, design)
-        maker = TreeMaker(design, side, program, run.columns, run.states.values)
-        trees = maker.trees()
-        maker.name_the_rest(design)
-        window = run.states.state[run.start : run.end]
-        for series in _registers(design, maker, run):
-            maker.profile.counter(series)
+        recording = recording_of(design, run.columns, *run.window())
+        main = main_frame(side)
+        made = CallTrees(main, main.name, components_of(design, side, program), recording)
+        trees = made.trees()
+        for series in made.registers():
+            made.profile.counter(series)
         meta = Meta(
             source="traces",
             title=program,
@@ -89,8 +90,7 @@ def import_petal(
             options={"from": "petal", "waveform": wave.form},
             anomalies=tuple(_anomalies(design, run)),
         )
-    first, lengths = _runs(window)
-    profile = maker.profile.build(meta, lengths, trees[window[first]])
+    profile = made.profile.build(meta, recording.run_cycles, trees[recording.run_state])
     return replace(profile, sources=_texts(profile, folder, given)) if embed else profile
 
 
@@ -133,6 +133,16 @@ class _Recording:
     end: int
     complete: bool
     anomalies: tuple[Anomaly, ...]
+
+    def window(self) -> tuple[Ints, tuple[Ints, Ints, int | None]]:
+        """The values in the states of the run and the cycle after it; its runs of them."""
+        shown, state = np.unique(self.states.state[self.start : self.end + 1], return_inverse=True)
+        cycles = self.end - self.start
+        after = int(state[cycles]) if len(state) > cycles else None
+        state = state[:cycles]
+        first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
+        lengths = np.diff(np.append(first, cycles))
+        return self.states.values[shown], (state[first], lengths, after)
 
 
 def _record(wave: Waveform, design: Design) -> _Recording:
@@ -178,35 +188,6 @@ def _irregular(changes: Changes, edges: Ints) -> Iterator[Anomaly]:
     if odd:
         detail = "periods of the clock that differ from the others; edges may be missing"
         yield Anomaly("clock irregular", Severity.DATA_LOSS, odd, detail)
-
-
-def _runs(state: Ints) -> tuple[Ints, Ints]:
-    """Where each run of equal states begins, and how long it is."""
-    first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
-    return first, np.diff(np.append(first, len(state)))
-
-
-def _registers(design: Design, maker: TreeMaker, run: _Recording) -> Iterator[Series]:
-    """The control registers of every instance, in one bank.
-
-    What the last cycle leads to shows in the cycle after it, if the waveform goes on.
-    """
-    rows: list[tuple[str, str, str, int]] = []
-    for instance in design.instances:
-        tracks = maker.shown.get(instance.scope, [".".join(instance.scope)])
-        for (register, metric, group), signal in instance.registers.items():
-            node = next((g.node for g, _ in instance.controls if g.name == group), None)
-            name = f"{register} ({maker.node_name(instance, node)})" if node else register
-            rows += [(track, name, metric, run.columns[signal.key]) for track in tracks]
-    if not rows:
-        return
-    used = sorted({column for *_, column in rows})
-    values, number = np.unique(run.states.values[:, used], axis=0, return_inverse=True)
-    shown = number.reshape(-1)[run.states.state[run.start : run.end + 1]]
-    first, lengths = _runs(shown)
-    bank = Bank(lengths, shown[first], values)
-    for track, name, metric, column in rows:
-        yield control_register(track, name, metric, bank, used.index(column))
 
 
 def _anomalies(design: Design, run: _Recording) -> Iterator[Anomaly]:

@@ -1,0 +1,38 @@
+"""What the probes of a design showed, cycle by cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclescope.model import Ints
+
+__all__ = ["Recording", "Vectors"]
+
+Vectors = Mapping[str, Sequence[int]]
+"""Signal → its value in each distinct combination of a component's signals; below 0: unknown."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The states of a design, and the runs of equal ones.
+
+    Attributes:
+        instances: (hierarchical name, component) of each instance with probes.
+        vectors: of each component with probes.
+        states: for each instance the number of its vector, shape (states, instances).
+        run_state: state of each run, an index into `states`.
+        run_cycles: cycles of each run.
+        complete: the last cycle is the last of the program.
+        after: the state in the cycle after the last, if that was recorded.
+    """
+
+    instances: tuple[tuple[str, str], ...]
+    vectors: Mapping[str, Vectors]
+    states: Ints
+    run_state: Ints
+    run_cycles: Ints
+    complete: bool = False
+    after: int | None = None
