@@ -5,9 +5,9 @@
 - `import_signals`: any VCD, FST or GHW, its signals read as states; `list_signals` names them.
 """
 
-from cyclescope.traces._paraver import import_paraver
-from cyclescope.traces._petal import import_petal
 from cyclescope.traces._signals import import_signals, list_signals
+from cyclescope.traces.paraver import import_paraver
+from cyclescope.traces.petal import import_petal
 from cyclescope.traces.wave import LIMITS, Limits
 
 __all__ = ["LIMITS", "Limits", "import_paraver", "import_petal", "import_signals", "list_signals"]

@@ -19,7 +19,7 @@ from cyclescope.model import (
     ProfileBuilder,
     Severity,
 )
-from cyclescope.traces._petal import digest, tool_versions
+from cyclescope.traces._inputs import digest, tool_versions
 from cyclescope.traces._state_meaning import StateMeaning, folded, state_meaning
 from cyclescope.traces.wave import (
     LIMITS,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from cyclescope.traces._side import Component, ControlGroup, SideFiles
+    from cyclescope.traces.petal._side import Component, ControlGroup, SideFiles
     from cyclescope.traces.wave import Signal
 
 __all__ = ["Design", "Instance", "Probe", "find_design"]

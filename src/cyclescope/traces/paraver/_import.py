@@ -23,18 +23,18 @@ from cyclescope.model import (
     profile_of_threads,
 )
 from cyclescope.model import Kind as FrameKind
-from cyclescope.traces._paraver_body import Body
-from cyclescope.traces._paraver_header import Kind, read_header, read_names, read_rows
-from cyclescope.traces._petal import digest, tool_versions
+from cyclescope.traces._inputs import digest, tool_versions
 from cyclescope.traces._state_meaning import folded, state_meaning
 from cyclescope.traces._text import Text, open_compressed
+from cyclescope.traces.paraver._body import Body
+from cyclescope.traces.paraver._header import Kind, read_header, read_names, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from cyclescope.traces._paraver_body import Records
-    from cyclescope.traces._paraver_header import Header, Names
+    from cyclescope.traces.paraver._body import Records
+    from cyclescope.traces.paraver._header import Header, Names
 
 __all__ = ["import_paraver"]
 

@@ -10,15 +10,15 @@ import numpy as np
 
 from cyclescope.calltree import Call, Compiled, Component, Group, Nesting, Recording, Register
 from cyclescope.model import CONTROL, WORK, Frame, Kind, Position
-from cyclescope.traces._promoted import Steps
+from cyclescope.traces.petal._promoted import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cyclescope.model import Ints
-    from cyclescope.traces import _side
-    from cyclescope.traces._probes import Design, Instance, Probe
-    from cyclescope.traces._side import SideFiles
+    from cyclescope.traces.petal import _side
+    from cyclescope.traces.petal._probes import Design, Instance, Probe
+    from cyclescope.traces.petal._side import SideFiles
 
 __all__ = ["components_of", "main_frame", "recording_of"]
 

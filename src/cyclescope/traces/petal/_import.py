@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,10 +13,10 @@ from cyclescope._files import read_source, source_below
 from cyclescope.calltree import CallTrees
 from cyclescope.errors import DataError
 from cyclescope.model import Anomaly, Meta, Profile, Severity
-from cyclescope.traces._components import components_of, main_frame, recording_of
-from cyclescope.traces._probes import Design, find_design
-from cyclescope.traces._side import read_side_files
-from cyclescope.traces._text import check_file
+from cyclescope.traces._inputs import digest, tool_versions
+from cyclescope.traces.petal._components import components_of, main_frame, recording_of
+from cyclescope.traces.petal._probes import Design, find_design
+from cyclescope.traces.petal._side import read_side_files
 from cyclescope.traces.wave import (
     LIMITS,
     MAX_BITS,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from cyclescope.model import Ints
     from cyclescope.traces.wave import Changes, Waveform
 
-__all__ = ["digest", "import_petal", "tool_versions"]
+__all__ = ["import_petal"]
 
 _WAVEFORMS = (".vcd", ".vcd.gz", ".vcd.xz", ".fst")
 
@@ -212,28 +211,3 @@ def _anomalies(design: Design, run: _Recording) -> Iterator[Anomaly]:
     if design.strange:
         detail = "not shown: " + ", ".join(design.strange[:5])
         yield Anomaly("probe of another component", Severity.INFO, len(design.strange), detail)
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    check_file(path)
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def tool_versions(form: str) -> dict[str, str]:
-    """The tools that took part."""
-    from cyclescope import __version__
-    from cyclescope._native import WELLEN_VERSION
-
-    tools = {"cyclescope": __version__}
-    if form != "VCD":
-        tools["wellen"] = WELLEN_VERSION
-    return tools

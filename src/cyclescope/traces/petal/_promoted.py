@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cyclescope.calltree import Compiled, Nesting, Seen
-    from cyclescope.traces._side import Component
+    from cyclescope.traces.petal._side import Component
 
 __all__ = ["Steps"]
 

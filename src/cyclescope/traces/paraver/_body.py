@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from cyclescope.model import Ints
-    from cyclescope.traces._paraver_header import Header
+    from cyclescope.traces.paraver._header import Header
 
 __all__ = ["Body", "Records"]
 
