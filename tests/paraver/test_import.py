@@ -434,13 +434,13 @@ def test_garbage_never_does_more_than_an_error(tmp_path: Path) -> None:
 
 
 def test_pieces_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cyclescope.traces import _paraver
+    from cyclescope.traces.paraver import _import
 
     body = "".join(f"1:1:1:1:1:{n}:{n + 1}:{n % 7}\n2:1:1:1:2:{n}:5:{n}\n" for n in range(200))
     path = trace(tmp_path, body)
     whole = import_paraver(path)
     for piece in (3, 50, 1000):
-        monkeypatch.setattr(_paraver, "_PIECE", piece)
+        monkeypatch.setattr(_import, "_PIECE", piece)
         assert import_paraver(path) == whole
 
 

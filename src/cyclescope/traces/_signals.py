@@ -20,7 +20,8 @@ from cyclescope.model import (
     Severity,
 )
 from cyclescope.traces._inputs import digest, tool_versions
-from cyclescope.traces._state_meaning import StateMeaning, folded, state_meaning
+from cyclescope.traces._state_meaning import UNKNOWN as NOT_KNOWN
+from cyclescope.traces._state_meaning import WORK, StateMeaning, folded
 from cyclescope.traces.wave import (
     LIMITS,
     UNKNOWN,
@@ -202,7 +203,7 @@ class _Work:
         keys = {*folded([value, *(f"{name}={value}" for name in self._names[signal])])}
         found = keys & self._told.keys()
         self._wanted -= found
-        return state_meaning(value, None, folded([value]) if found else ())
+        return WORK if found else NOT_KNOWN
 
     def check(self, path: Path) -> None:
         """Raise `DataError` if a value is called work that no signal has."""

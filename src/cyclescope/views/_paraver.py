@@ -1,10 +1,8 @@
 """A profile as a Paraver trace (.prv): states and events of each row, in order of time.
 
-Format: Paraver's own reader takes 8 integers a line, separated by colons, for a state as for an
-event: `1:cpu:appl:task:thread:begin:end:state`, `2:cpu:appl:task:thread:time:type:value`. It
-believes without checking that lines are sorted by time and that a thread's states neither
-overlap nor leave gaps. Cycles are not among its units: a cycle is a nanosecond, or as long as
-it really is.
+Paraver's own reader takes 8 integers a line, for a state as for an event (`_prv`). It believes
+without checking that lines are sorted by time and that a thread's states neither overlap nor leave
+gaps. Cycles are not among its units: a cycle is a nanosecond, or as long as it really is.
 """
 
 from __future__ import annotations
@@ -14,20 +12,21 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
+from cyclescope import _prv
 from cyclescope.errors import InputError
-from cyclescope.views._paraver_plan import ACTIVITY, Plan, plan
+from cyclescope.views._paraver_plan import ACTIVITY, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cyclescope.model import Ints, Profile, Series
+    from cyclescope.views._paraver_plan import Plan
 
 __all__ = ["write_paraver"]
 
 _CHUNK = 1 << 18  # records written at a time
-_STATE, _EVENT = 0, 1
-# Nothing varies between two traces of one profile: the header's date is no date.
-_DATE = "01/01/2000 at 00:00"
+_KINDS = (_prv.STATE, _prv.EVENT)  # a row has two prefixes: of its states, of its events
+_STATE, _EVENT = range(2)
 
 
 def write_paraver(
@@ -65,23 +64,13 @@ def write_paraver(
         raise InputError(f"times up to {end:,} ns with picoseconds exceed 63 bits; pass no period")
     target = gzip.GzipFile("", "wb", 1, stream, mtime=0) if compress else stream
     shown = plan(profile)
-    target.write(_header(shown, end, period_ps).encode())
+    threads = [count for count in (len(shown.rows), len(shown.tracks)) if count]
+    target.write((_prv.header(end, threads) + _prv.own_comment(period_ps)).encode())
     records = _Records(profile, shown, period_ps)
     records.write(target)  # type: ignore[arg-type] # a gzip file is a stream
     if compress:
         target.close()
     return records.count
-
-
-def _header(shown: Plan, end: int, period_ps: int | None) -> str:
-    rows, tracks = len(shown.rows), len(shown.tracks)
-    tasks = [f"{count}:1" for count in (rows, tracks) if count]
-    unit = "1000 ps" if period_ps is None else f"{period_ps} ps"
-    real = "" if period_ps is None else " (real)"
-    return (
-        f"#Paraver ({_DATE}):{end}_ns:1({rows + tracks}):1:{len(tasks)}({','.join(tasks)})\n"
-        f"# cyclescope: 1 cycle = {unit}{real}\n"
-    )
 
 
 class _Records:
@@ -117,9 +106,9 @@ class _Records:
         places = [(1, row + 1) for row in range(rows)]
         places += [(2 if rows else 1, track + 1) for track in range(tracks)]
         return [
-            f"{kind}:{cpu + 1}:1:{task}:{thread}"
-            for cpu, (task, thread) in enumerate(places)
-            for kind in (1, 2)
+            _prv.prefix(kind, cpu, task, thread)
+            for cpu, (task, thread) in enumerate(places, 1)
+            for kind in _KINDS
         ]
 
     def _times(self, cycles: Ints) -> Ints:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope._prv import OWN_STATES
 from cyclescope.analyse import WORK, uses_of_paths
 from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._text import clip, visible
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTIVITY", "STATES", "EventType", "Plan", "plan"]
 
-# The first four are what the hardware's two bits say (paper, section IV-B).
-STATES = ("Idle", "Running", "Critical", "Spinning", "Control")
+STATES = (*OWN_STATES, "Control")
 """States with a number of their own; `Control` is a cell that is active but does no work."""
 
 _RUNNING = STATES.index("Running")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from cyclescope import _prv
 from cyclescope.views._paraver_plan import ACTIVITY, EventType, Plan, plan
 
 if TYPE_CHECKING:
@@ -97,23 +97,11 @@ def _pcf(shown: Plan) -> str:
         "",
         "THREAD_FUNC         State As Is",
         "",
-        "STATES",
-        *(f"{number} {label}" for number, label in enumerate(shown.states)),
-        "",
-        "STATES_COLOR",
-        *(
-            f"{number} {{{','.join(map(str, _colour(number)))}}}"
-            for number in range(len(shown.states))
-        ),
+        *_prv.states(shown.states, map(_colour, range(len(shown.states)))),
     ]
     for kind in shown.types:
-        # Paraver skips comments; cyclescope knows its own counters again by them.
-        head = {"name": kind.name, "metric": kind.metric, "unit": kind.unit}
-        lines += ["", f"# counter {kind.number} {json.dumps(head)}", "EVENT_TYPE"]
-        lines += [f"0 {kind.number} {kind.label}"]
-        if kind.values:
-            lines.append("VALUES")
-            lines += [f"{value} {label}" for value, label in sorted(kind.values.items())]
+        own = _prv.Kind(kind.name, kind.metric, kind.unit)
+        lines += ["", *_prv.event_type(kind.number, kind.label, own, kind.values)]
     return "\n".join(lines) + "\n"
 
 
@@ -132,11 +120,7 @@ def _row(shown: Plan) -> str:
     tasks = ["design"] * bool(shown.rows) + ["counters"] * bool(shown.tracks)
     levels = (("CPU", labels), ("NODE", ["accelerator"]), ("THREAD", labels), ("TASK", tasks),
               ("APPL", ["accelerator"]))  # fmt: skip
-    blocks = [
-        f"LEVEL {name} SIZE {len(of)}\n" + "".join(f"{text}\n" for text in of)
-        for name, of in levels
-    ]
-    return "\n".join(blocks)
+    return "\n".join(_prv.rows(name, labels) for name, labels in levels)
 
 
 def _cfg(windows: Sequence[str], histogram: str = "") -> str:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclescope._prv import EVENT, MESSAGE, STATE
+
 if TYPE_CHECKING:
     from cyclescope.model import Ints
     from cyclescope.traces.paraver._header import Header
@@ -25,7 +27,6 @@ _KEPT = np.array([0x0F0F0F0F0F0F0F0F >> 8 * n << 8 * n for n in range(8, -1, -1)
 _NEWLINE, _COLON, _MINUS, _ZERO = b"\n:-0"
 _MOST_DIGITS = 19
 _LARGEST = np.uint64((1 << 63) - 1)
-_STATE, _EVENT, _MESSAGE = 1, 2, 3
 
 _Words = NDArray[np.uint64]
 
@@ -105,9 +106,9 @@ class Body:
         self, value: Ints, first: Ints, count: Ints, bad: Any, blank: Any, large: NDArray[np.bool_]
     ) -> None:
         kind = value[first]
-        state = (kind == _STATE) & (count == 8)
-        event = (kind == _EVENT) & (count >= 8) & (count % 2 == 0)
-        message = (kind == _MESSAGE) & (count == 15)
+        state = (kind == STATE) & (count == 8)
+        event = (kind == EVENT) & (count >= 8) & (count % 2 == 0)
+        message = (kind == MESSAGE) & (count == 15)
         known = (state | event | message) & ~bad
         self._note("unreadable line", ~known & ~blank)
         state, event, message = state & known, event & known, message & known
@@ -224,7 +225,7 @@ def _harmful(
         return wrong
     line = np.searchsorted(first, places, side="right") - 1
     field_ = places - first[line]
-    alone = (value[first[line]] == _EVENT) & (field_ >= 7) & (field_ % 2 == 1)
+    alone = (value[first[line]] == EVENT) & (field_ >= 7) & (field_ % 2 == 1)
     harmful = wrong.copy()
     harmful[places[~alone]] = True
     return harmful

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope._prv import OWN_STATES, Kind, Names, read_names, read_rows
 from cyclescope.errors import DataError
 from cyclescope.model import (
     SUMMED,
@@ -24,23 +25,24 @@ from cyclescope.model import (
 )
 from cyclescope.model import Kind as FrameKind
 from cyclescope.traces._inputs import digest, tool_versions
-from cyclescope.traces._state_meaning import folded, state_meaning
+from cyclescope.traces._state_meaning import folded
 from cyclescope.traces._text import Text, open_compressed
 from cyclescope.traces.paraver._body import Body
-from cyclescope.traces.paraver._header import Kind, read_header, read_names, read_rows
+from cyclescope.traces.paraver._header import lines_of, read_header
+from cyclescope.traces.paraver._states import state_meaning
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
     from cyclescope.traces.paraver._body import Records
-    from cyclescope.traces.paraver._header import Header, Names
+    from cyclescope.traces.paraver._header import Header
 
 __all__ = ["import_paraver"]
 
 _PIECE = 1 << 18  # what fits in a processor's cache with all that is made of it
 _LONGEST = 64 << 20  # bytes of a header or of one record
-_CANONICAL = ("idle", "running", "critical", "spinning")
+_CANONICAL = frozenset(name.lower() for name in OWN_STATES)
 _LOSSES = {
     "event before time 0": "not taken in; the first near line {}",
     "event value beyond 63 bits": "not taken in, the others of its line are; first in line {}",
@@ -75,8 +77,9 @@ def import_paraver(
         hashed = pool.submit(digest, path)
         header, records, cut = _read(path)
         stem = path.name.removesuffix(".gz").removesuffix(".xz").removesuffix(".prv")
-        names = read_names(path.with_name(f"{stem}.pcf"))
-        labels = read_rows(path.with_name(f"{stem}.row"), len(header.threads))
+        names = read_names(lines_of(path.with_name(f"{stem}.pcf")))
+        beside = lines_of(path.with_name(f"{stem}.row"))
+        labels = read_rows(beside, "THREAD", len(header.threads))
         losses = [
             Anomaly(name, Severity.DATA_LOSS, count, _LOSSES[name].format(f"{line:,}"))
             for name, (count, line) in sorted(records.lost.items())
