@@ -93,6 +93,25 @@ impl Wanted {
         (place, end)
     }
 
+    /// Take in a value of the signal whose identifier begins at `key`; gives where that ends.
+    fn change(
+        &self,
+        piece: &mut Piece,
+        text: &[u8],
+        key: usize,
+        value: impl FnOnce(&mut Piece, usize) -> Result<i64, &'static str>,
+    ) -> Result<usize, &'static str> {
+        let (place, end) = self.key(text, key);
+        piece.early |= piece.changes.times.is_empty();
+        if end == key {
+            piece.strange += 1;
+        } else if place >= 0 {
+            let value = value(piece, self.widths[place as usize])?;
+            piece.changes.add(place, value);
+        }
+        Ok(end)
+    }
+
     /// Read a piece; `comment` says whether the one before it ended inside a comment.
     pub fn read(&self, text: &[u8], comment: bool) -> Result<Piece, Damage> {
         let mut piece = Piece { comment, ..Piece::default() };
@@ -121,16 +140,9 @@ impl Wanted {
                     while key < text.len() && text[key] <= b' ' {
                         key += 1;
                     }
-                    let (place, next) = self.key(text, key);
-                    piece.early |= piece.changes.times.is_empty();
-                    if next == key {
-                        piece.strange += 1;
-                    } else if place >= 0 {
-                        let width = self.widths[place as usize];
-                        let value = piece.value(first, &text[start + 1..end], width);
-                        piece.changes.add(place, value.map_err(|why| Damage(why, start))?);
-                    }
-                    next
+                    let value =
+                        |piece: &mut Piece, width| piece.value(first, &text[start + 1..end], width);
+                    self.change(&mut piece, text, key, value).map_err(|why| Damage(why, start))?
                 }
                 b'$' => {
                     let end = word(text, at);
@@ -144,14 +156,9 @@ impl Wanted {
                         while key < text.len() && matches!(text[key], b' ' | b'\t') {
                             key += 1;
                         }
-                        let (place, next) = self.key(text, key);
-                        piece.early |= piece.changes.times.is_empty();
-                        if next == key {
-                            piece.strange += 1;
-                        } else if place >= 0 {
-                            piece.changes.add(place, value.map_or(UNKNOWN, i64::from));
-                        }
-                        next
+                        let value = |_: &mut Piece, _| Ok(value.map_or(UNKNOWN, i64::from));
+                        self.change(&mut piece, text, key, value)
+                            .map_err(|why| Damage(why, start))?
                     }
                     None => {
                         piece.strange += 1;
