@@ -1,4 +1,4 @@
-"""What instrumenting costs: native passes in the built-in compiler, text for any other.
+"""What instrumenting costs: in the built-in compiler, and between the passes of another one.
 
     python benches/bench_instrumenters.py CALYX LIBRARY PROGRAM.futil …
 
@@ -30,7 +30,7 @@ def least(program: Path, compiler: OwnCompiler | None, *, instrument: bool) -> f
 def main() -> None:
     calyx, library, *programs = sys.argv[1:]
     other = find_own_compiler(calyx, Path(library))
-    print("program", "bytes", "built-in", "native passes", "other", "text", sep="\t")
+    print("program", "bytes", "built-in", "measured", "other", "measured", sep="\t")
     for name in programs:
         path = Path(name)
         row = [least(path, c, instrument=i) for c in (None, other) for i in (False, True)]

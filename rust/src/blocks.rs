@@ -9,6 +9,7 @@ use crate::instrument::{new_probe, probe};
 use crate::record::{self, CompiledRecord, Record, Register, StaticRecord, PROBE};
 use calyx_ir::{self as ir, RRC};
 use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
+use calyx_utils::{CalyxResult, Error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -279,21 +280,24 @@ impl Visitor for ProbeBlocks {
         _comps: &[ir::Component],
     ) -> VisResult {
         record::with(|record| {
-            probe_compiled(record, comp, sigs);
+            probe_compiled(record, comp, sigs)?;
             probe_continuous(record, comp, sigs);
-        });
-        Ok(Action::Stop)
+            Ok(Action::Stop)
+        })
     }
 }
 
-fn probe_compiled(record: &mut Record, comp: &mut ir::Component, sigs: &ir::LibrarySignatures) {
+fn probe_compiled(
+    record: &mut Record,
+    comp: &mut ir::Component,
+    sigs: &ir::LibrarySignatures,
+) -> CalyxResult<()> {
     let component = comp.name.to_string();
     let Some((expected, existing)) = record.expected.remove(&component) else {
-        return;
+        return Ok(());
     };
-    let is_new = |g: &&RRC<ir::Group>| !existing.contains(g.borrow().name().id.as_str());
-    let made: Vec<RRC<ir::Group>> = comp.get_groups().iter().filter(is_new).cloned().collect();
-    assert_eq!(made.len(), expected.len(), "tdcc made other groups than foreseen in {component}");
+    let made = record.made(comp, &existing);
+    same_number(&component, "tdcc", made.len(), expected.len())?;
     let mut leaves = LeafSets::of(comp);
     // A compiled group answers for its own children: look no further down than them.
     made.iter().for_each(|g| leaves.forget(g.borrow().name()));
@@ -319,6 +323,18 @@ fn probe_compiled(record: &mut Record, comp: &mut ir::Component, sigs: &ir::Libr
         };
         record.component(builder.component.name).compiled.push(entry);
     }
+    Ok(())
+}
+
+/// What follows from the order in which a released pass makes groups needs all of them.
+pub fn same_number(component: &str, pass: &str, made: usize, foreseen: usize) -> CalyxResult<()> {
+    if made == foreseen {
+        return Ok(());
+    }
+    Err(Error::misc(format!(
+        "component {component}: this compiler's pass {pass} made {made} groups where release 0.7.1 \
+         and main of June 2026 make {foreseen}; its control cannot be followed: use one of those"
+    )))
 }
 
 fn probe_group(builder: &mut ir::Builder, group: &RRC<ir::Group>) -> String {

@@ -6,7 +6,9 @@
 //! would change the cycles.
 
 use crate::conditions::{meet_in_par, rename_conditions, Conditions, Site};
-use crate::record::{self, id_attribute, place, CellRecord, Node, Record};
+use crate::record::{
+    self, else_attribute, id_attribute, place_attribute, CellRecord, Node, Place, Record,
+};
 use calyx_ir::{self as ir, RRC};
 use calyx_opt::traversal::{Action, ConstructVisitor, Named, VisResult, Visitor};
 use calyx_utils::CalyxResult;
@@ -84,21 +86,24 @@ fn describe(record: &mut Record, comp: &ir::Component) {
         })
     });
     let cells = cells.collect();
+    let position = |name: ir::Id, attributes: &ir::Attributes| {
+        let (file, offset) = record.place_of_group(comp.name, name, attributes);
+        (name.to_string(), file, offset)
+    };
     let dynamic = comp.get_groups().iter().map(|g| {
         let g = g.borrow();
-        (g.name().to_string(), place(&g.attributes))
+        position(g.name(), &g.attributes)
     });
     let fixed = comp.get_static_groups().iter().map(|g| {
         let g = g.borrow();
-        (g.name().to_string(), place(&g.attributes))
+        position(g.name(), &g.attributes)
     });
     let comb = comp.comb_groups.iter().map(|g| {
         let g = g.borrow();
-        (g.name().to_string(), place(&g.attributes))
+        position(g.name(), &g.attributes)
     });
-    let positions = dynamic.chain(fixed).chain(comb);
-    let positions = positions.map(|(name, (file, offset))| (name, file, offset)).collect();
-    let (file, offset) = place(&comp.attributes);
+    let positions = dynamic.chain(fixed).chain(comb).collect();
+    let (file, offset) = record.place_of_component(comp);
     let entry = record.component(comp.name);
     entry.cells = cells;
     entry.group_positions = positions;
@@ -211,18 +216,15 @@ impl Encoder<'_, '_> {
         parent: Option<usize>,
         attributes: &mut ir::Attributes,
     ) -> usize {
-        let node = self.node(kind, parent, attributes);
+        let place = self.record.place(attributes);
+        attributes.remove(place_attribute());
+        let node = self.node(kind, parent, place);
         attributes.insert(id_attribute(), node as u64);
         node
     }
 
-    fn node(
-        &mut self,
-        kind: &'static str,
-        parent: Option<usize>,
-        attributes: &ir::Attributes,
-    ) -> usize {
-        let (file, offset) = place(attributes);
+    fn node(&mut self, kind: &'static str, parent: Option<usize>, place: Place) -> usize {
+        let (file, offset) = place;
         self.record.nodes.push(Node {
             component: self.component.to_string(),
             parent,
@@ -274,6 +276,8 @@ impl Encoder<'_, '_> {
                     self.uses.by_invoke.insert(group.borrow().name());
                 }
             }
+            // There is nothing but a barrier in it.
+            ir::Control::Seq(seq) if seq.attributes.get(else_attribute()).is_some() => {}
             ir::Control::Seq(seq) => {
                 let node = self.block("seq", parent, &mut seq.attributes);
                 for stmt in &mut seq.stmts {
@@ -290,13 +294,13 @@ impl Encoder<'_, '_> {
             }
             ir::Control::If(branch) => {
                 let node = self.block("if", parent, &mut branch.attributes);
-                self.condition(&branch.cond, node, &branch.attributes, arms);
+                self.condition(&branch.cond, node, arms);
                 self.control(&mut branch.tbranch, Some(node), arms);
                 self.control(&mut branch.fbranch, Some(node), arms);
             }
             ir::Control::While(repeat) => {
                 let node = self.block("while", parent, &mut repeat.attributes);
-                self.condition(&repeat.cond, node, &repeat.attributes, arms);
+                self.condition(&repeat.cond, node, arms);
                 self.control(&mut repeat.body, Some(node), arms);
             }
             ir::Control::Repeat(repeat) => {
@@ -365,12 +369,12 @@ impl Encoder<'_, '_> {
         &mut self,
         group: &Option<RRC<ir::CombGroup>>,
         block: usize,
-        attributes: &ir::Attributes,
         arms: &[(usize, usize)],
     ) {
         let Some(group) = group else { return };
         let name = group.borrow().name();
-        let node = self.node("with", Some(block), attributes);
+        let Node { file, offset, .. } = &self.record.nodes[block];
+        let node = self.node("with", Some(block), (file.clone(), *offset));
         self.record.nodes[node].group = Some(name.to_string());
         let arms = arms.to_vec();
         self.uses.conditions.entry(name).or_default().push(Site { node, arms });

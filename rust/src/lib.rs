@@ -24,6 +24,7 @@ mod share;
 mod source;
 mod store;
 mod tables;
+mod text;
 mod undriven;
 mod wave;
 
@@ -35,14 +36,16 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
+use std::collections::HashMap;
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 include!(concat!(env!("OUT_DIR"), "/stdlib.rs"));
 
 create_exception!(_native, CompileError, PyException, "message, file, start offset");
+create_exception!(_native, UnreadableError, CompileError, "as CompileError: not in this notation");
 
 /// What a compilation is asked to do.
 struct Request {
@@ -74,7 +77,7 @@ fn in_fixed_order(ctx: &ir::Context) {
 
 /// (Verilog, record as JSON).
 fn run(request: &Request) -> CalyxResult<(String, String)> {
-    record::begin();
+    record::begin(record::Record::default());
     let mut workspace =
         source::workspace(&request.file, &request.library, &request.replacements, request.bound)?;
     if request.instrument {
@@ -94,7 +97,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     let manager = plan::pass_manager()?;
     let (chosen, mut passes) = plan::passes(&manager, &request.passes, &request.disable)?;
     if request.instrument {
-        passes = plan::instrumented(&passes);
+        passes = with_ours(&passes);
     }
     manager.execute_plan(&mut ctx, &passes, &[], false)?;
 
@@ -106,7 +109,23 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     VerilogBackend::emit(&ctx, &mut OutputFile::File(components.clone()))?;
     let verilog = fs::read_to_string(externs)? + &fs::read_to_string(components)?;
 
-    let mut record = record::finish();
+    let passes = if request.instrument { with_ours(&chosen) } else { chosen };
+    let facts = facts(&ctx, record::finish(), &main, &passes, Some(&request.library))?;
+    Ok((verilog, facts))
+}
+
+fn with_ours(passes: &[String]) -> Vec<String> {
+    plan::instrumented(passes).into_iter().map(|(name, _)| name).collect()
+}
+
+/// What is known of a program in its final form, as JSON.
+fn facts(
+    ctx: &ir::Context,
+    mut record: record::Record,
+    main: &str,
+    passes: &[String],
+    library: Option<&Path>,
+) -> CalyxResult<String> {
     for comp in &ctx.components {
         let entry = record.component(comp.name);
         entry.live = driven_probes(comp);
@@ -116,19 +135,20 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
         "main": main,
         "top": ctx.entrypoint.to_string(),
         "record": record,
-        "memories": memories(&ctx),
-        "passes": if request.instrument { plan::instrumented(&chosen) } else { chosen },
-        "foreign": foreign(&ctx, &request.library)?,
+        "memories": memories(ctx),
+        "passes": passes,
+        "foreign": foreign(ctx, library)?,
     });
-    Ok((verilog, json.to_string()))
+    Ok(json.to_string())
 }
 
 /// The Verilog that neither we nor Calyx wrote: (file or primitive, text).
-fn foreign(ctx: &ir::Context, library: &Path) -> CalyxResult<Vec<(String, String)>> {
-    let library = library.canonicalize()?;
+fn foreign(ctx: &ir::Context, library: Option<&Path>) -> CalyxResult<Vec<(String, String)>> {
+    let library = library.map(Path::canonicalize).transpose()?;
     let mut texts = Vec::new();
     for path in ctx.lib.extern_paths() {
-        if !path.canonicalize()?.starts_with(&library) {
+        let path_of = path.canonicalize()?;
+        if !library.as_ref().is_some_and(|library| path_of.starts_with(library)) {
             let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
             texts.push((path.display().to_string(), text));
         }
@@ -223,14 +243,28 @@ fn guarded<T, E>(
 
 /// Run the compiler.
 fn compiler<T: Send>(py: Python<'_>, work: impl FnOnce() -> CalyxResult<T> + Send) -> PyResult<T> {
-    let stopped = |text| format!("the Calyx compiler stopped: {text}");
-    py.detach(|| {
-        guarded(
-            work,
-            |error| CompileError::new_err(describe(&error)),
-            |text| CompileError::new_err((stopped(text), String::new(), 0)),
-        )
-    })
+    py.detach(|| in_compiler(work))
+}
+
+fn in_compiler<T>(work: impl FnOnce() -> CalyxResult<T>) -> PyResult<T> {
+    guarded(
+        work,
+        |error| CompileError::new_err(describe(&error)),
+        |text| CompileError::new_err((stopped(&text), String::new(), 0)),
+    )
+}
+
+/// The program in a file that another compiler printed, if release 0.7.1 reads it.
+fn read_printed(file: &Path) -> PyResult<(ir::Context, source::Printed)> {
+    guarded(
+        || text::read(file),
+        |error| UnreadableError::new_err(describe(&error)),
+        |text| UnreadableError::new_err((stopped(&text), String::new(), 0)),
+    )
+}
+
+fn stopped(text: &str) -> String {
+    format!("the Calyx compiler stopped: {text}")
 }
 
 /// Read or write a table.
@@ -288,6 +322,54 @@ fn print_program(
     options: Vec<String>,
 ) -> PyResult<String> {
     compiler(py, || printed(&file, &library, &passes, &disable, &options))
+}
+
+/// A flat list of passes with ours among them: (name, whether it is one of ours).
+#[pyfunction]
+fn instrumented_passes(passes: Vec<String>) -> Vec<(String, bool)> {
+    plan::instrumented(&passes)
+}
+
+/// Our passes for a program on its way through another compiler.
+#[pyclass(frozen)]
+struct Instrumenter(Mutex<record::Record>);
+
+#[pymethods]
+impl Instrumenter {
+    #[new]
+    fn new(
+        statements: Vec<record::Place>,
+        components: HashMap<String, record::Place>,
+        groups: HashMap<String, HashMap<String, record::Place>>,
+    ) -> Self {
+        let places = Some(record::Places { statements, components, groups });
+        Instrumenter(Mutex::new(record::Record { places, ..Default::default() }))
+    }
+
+    /// The program in a file after some of our passes, as text.
+    fn run(&self, py: Python<'_>, file: PathBuf, passes: Vec<String>) -> PyResult<String> {
+        py.detach(|| {
+            let program = read_printed(&file)?;
+            in_compiler(|| text::after(&mut self.record(), program, &passes))
+        })
+    }
+
+    /// The record of the lowered program in a file, as JSON; `passes` are those that it went
+    /// through.
+    fn finish(&self, py: Python<'_>, file: PathBuf, passes: Vec<String>) -> PyResult<String> {
+        py.detach(|| {
+            let (ctx, _) = read_printed(&file)?;
+            let record = std::mem::take(&mut *self.record());
+            let main = record.main.clone().unwrap_or_else(|| ctx.entrypoint.to_string());
+            in_compiler(|| facts(&ctx, record, &main, &passes, None))
+        })
+    }
+}
+
+impl Instrumenter {
+    fn record(&self) -> MutexGuard<'_, record::Record> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A column of integers of a Parquet file, as 64-bit words; a missing value is -1.
@@ -438,6 +520,7 @@ fn words<'py, T: Copy, const N: usize>(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CALYX_VERSION", "0.7.1")?;
     module.add("CompileError", module.py().get_type::<CompileError>())?;
+    module.add("UnreadableError", module.py().get_type::<UnreadableError>())?;
     module.add_function(wrap_pyfunction!(guard::confinement, module)?)?;
     module.add_function(wrap_pyfunction!(cursors::child_cursors, module)?)?;
     module.add_function(wrap_pyfunction!(guard::end_after, module)?)?;
@@ -451,6 +534,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_library, module)?)?;
     module.add_function(wrap_pyfunction!(pass_help, module)?)?;
     module.add_function(wrap_pyfunction!(print_program, module)?)?;
+    module.add_function(wrap_pyfunction!(instrumented_passes, module)?)?;
+    module.add_class::<Instrumenter>()?;
     module.add_function(wrap_pyfunction!(table_integers, module)?)?;
     module.add_function(wrap_pyfunction!(table_rows, module)?)?;
     module.add_function(wrap_pyfunction!(write_table, module)?)?;

@@ -80,8 +80,9 @@ fn refuse_ours(passes: &[String]) -> CalyxResult<()> {
     }
 }
 
-/// Insert our passes into a flat list from which the excluded ones are gone.
-pub fn instrumented(passes: &[String]) -> Vec<String> {
+/// Insert our passes into a flat list from which the excluded ones are gone; a pass, and whether it
+/// is one of ours.
+pub fn instrumented(passes: &[String]) -> Vec<(String, bool)> {
     let first = |names: &[&str]| passes.iter().position(|p| names.contains(&released(p)));
     let start = passes.iter().position(|p| !keeps_sources(p)).unwrap_or(passes.len());
     // Where a list leaves out a pass before which we would act, the next one takes its place.
@@ -93,29 +94,29 @@ pub fn instrumented(passes: &[String]) -> Vec<String> {
     let mut result = Vec::new();
     for (index, name) in passes.iter().enumerate() {
         let pass = released(name);
-        let mut before = |wanted: bool, name: &str| {
+        let mut ours = |wanted: bool, name: &str| {
             if wanted {
-                result.push(name.to_string());
+                result.push((name.to_string(), true));
             }
         };
-        before(index == start, EncodeControl::name());
-        before(pass == "inline", NoteInvokes::name());
-        before(share == Some(index), NoteCells::name());
-        before(probes == Some(index), Instrument::name());
-        before(statics == Some(index), ProbeStatic::name());
-        before(pass == "compile-repeat", NoteRepeats::name());
-        before(pass == "tdcc", NoteBlocks::name());
-        result.push(name.clone());
-        let mut after = |wanted: bool, name: &str| {
+        ours(index == start, EncodeControl::name());
+        ours(pass == "inline", NoteInvokes::name());
+        ours(share == Some(index), NoteCells::name());
+        ours(probes == Some(index), Instrument::name());
+        ours(statics == Some(index), ProbeStatic::name());
+        ours(pass == "compile-repeat", NoteRepeats::name());
+        ours(pass == "tdcc", NoteBlocks::name());
+        result.push((name.clone(), false));
+        let mut ours = |wanted: bool, name: &str| {
             if wanted {
-                result.push(name.to_string());
+                result.push((name.to_string(), true));
             }
         };
-        after(pass == "group2seq", TagSplitGroups::name());
-        after(pass == "group2invoke", DropUnused::name());
-        after(pass == "inline", TagInlined::name());
-        after(pass == "compile-repeat", ProbeRepeats::name());
-        after(pass == "tdcc", ProbeBlocks::name());
+        ours(pass == "group2seq", TagSplitGroups::name());
+        ours(pass == "group2invoke", DropUnused::name());
+        ours(pass == "inline", TagInlined::name());
+        ours(pass == "compile-repeat", ProbeRepeats::name());
+        ours(pass == "tdcc", ProbeBlocks::name());
     }
     result
 }

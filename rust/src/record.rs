@@ -3,7 +3,8 @@
 //! Passes are constructed by the pass manager and cannot hold references, so the record of the
 //! compilation under way lives in a thread-local, opened by `begin` and taken by `finish`.
 
-use calyx_ir as ir;
+use crate::source::Printed;
+use calyx_ir::{self as ir, RRC};
 use calyx_utils::{GPosIdx, WithPos};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -120,6 +121,18 @@ pub struct CompiledRecord {
     pub calls_shared: Vec<(String, String)>,
 }
 
+/// File and byte offset.
+pub type Place = (String, usize);
+
+/// Where a program's parts stand that was printed by another compiler: told of its text before.
+pub struct Places {
+    /// Of statements, by the number that they carry.
+    pub statements: Vec<Place>,
+    pub components: HashMap<String, Place>,
+    /// Of groups, by component.
+    pub groups: HashMap<String, HashMap<String, Place>>,
+}
+
 #[derive(Clone, Default, Serialize)]
 pub struct ComponentRecord {
     pub is_comb: bool,
@@ -152,6 +165,16 @@ pub struct Record {
     pub components: BTreeMap<String, ComponentRecord>,
     /// What the compiler finds odd about the program and compiles all the same.
     pub warnings: Vec<String>,
+    /// The entry point as written, once it is known.
+    #[serde(skip)]
+    pub main: Option<String>,
+    /// None: what is compiled is the text itself.
+    #[serde(skip)]
+    pub places: Option<Places>,
+    /// Groups of each component in the order in which the compiler printed them, if it did: what
+    /// is read may have another one.
+    #[serde(skip)]
+    pub printed: Printed,
     /// Leaf groups that could not be made unique: (component, group) to nodes.
     #[serde(skip)]
     pub aliases: HashMap<(String, String), Vec<usize>>,
@@ -180,9 +203,9 @@ thread_local! {
     static CURRENT: RefCell<Record> = RefCell::new(Record::default());
 }
 
-/// Open a new record for this thread.
-pub fn begin() {
-    CURRENT.with(|current| *current.borrow_mut() = Record::default());
+/// Open a record for this thread.
+pub fn begin(record: Record) {
+    CURRENT.with(|current| *current.borrow_mut() = record);
 }
 
 /// Take the record.
@@ -198,6 +221,47 @@ pub fn with<T>(work: impl FnOnce(&mut Record) -> T) -> T {
 impl Record {
     pub fn component(&mut self, name: ir::Id) -> &mut ComponentRecord {
         self.components.entry(name.to_string()).or_default()
+    }
+
+    /// The groups that a pass made, in the order in which it made them.
+    pub fn made(&self, comp: &ir::Component, before: &HashSet<String>) -> Vec<RRC<ir::Group>> {
+        let is_new = |g: &&RRC<ir::Group>| !before.contains(g.borrow().name().id.as_str());
+        let mut made: Vec<RRC<ir::Group>> =
+            comp.get_groups().iter().filter(is_new).cloned().collect();
+        if let Some(names) = self.printed.get(comp.name.id.as_str()) {
+            let place: HashMap<&str, usize> =
+                names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+            made.sort_by_key(|g| place.get(g.borrow().name().id.as_str()).copied());
+        }
+        made
+    }
+
+    /// Where a statement stands.
+    pub fn place(&self, attributes: &ir::Attributes) -> Place {
+        let Some(places) = &self.places else {
+            return place(attributes);
+        };
+        let number = attributes.get(place_attribute()).and_then(|n| usize::try_from(n).ok());
+        number.and_then(|n| places.statements.get(n)).cloned().unwrap_or_default()
+    }
+
+    /// Where a component stands.
+    pub fn place_of_component(&self, comp: &ir::Component) -> Place {
+        match &self.places {
+            None => place(&comp.attributes),
+            Some(places) => {
+                places.components.get(comp.name.id.as_str()).cloned().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Where a group of a component stands.
+    pub fn place_of_group(&self, comp: ir::Id, name: ir::Id, group: &ir::Attributes) -> Place {
+        let Some(places) = &self.places else {
+            return place(group);
+        };
+        let of = places.groups.get(comp.id.as_str()).and_then(|g| g.get(name.id.as_str()));
+        of.cloned().unwrap_or_default()
     }
 
     /// The node whose id a unique group's name carries, `None` for any other name.
@@ -225,8 +289,7 @@ impl Record {
     }
 }
 
-/// File and byte offset of an IR node.
-pub fn place(node: &impl WithPos) -> (String, usize) {
+fn place(node: &ir::Attributes) -> Place {
     let span = node.copy_span();
     if span == GPosIdx::UNKNOWN {
         return (String::new(), 0);
@@ -238,6 +301,16 @@ pub fn place(node: &impl WithPos) -> (String, usize) {
 /// The attribute that carries a node's id through the compiler.
 pub fn id_attribute() -> ir::Attribute {
     ir::Attribute::Unknown(ir::Id::from("cyclescope_id"))
+}
+
+/// On a statement of a program that another compiler prints: its number in `Places`.
+pub fn place_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown(ir::Id::from("cyclescope_at"))
+}
+
+/// On a seq around an else-branch that a compiler would not print.
+pub fn else_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown(ir::Id::from("cyclescope_else"))
 }
 
 /// A control node's id, if it still has one.

@@ -4,6 +4,7 @@
 //! it on. Neither stands in the program, so without this the cycles that they take would belong
 //! to nothing. Both write one probe, which says that the repeat itself is at work.
 
+use crate::blocks::same_number;
 use crate::instrument::new_probe;
 use crate::record::{self, id_of, RepeatRecord};
 use calyx_ir as ir;
@@ -90,10 +91,8 @@ impl Visitor for ProbeRepeats {
         else {
             return Ok(Action::Stop);
         };
-        let is_new = |g: &&ir::RRC<ir::Group>| !groups.contains(g.borrow().name().id.as_str());
-        let made: Vec<ir::RRC<ir::Group>> =
-            comp.get_groups().iter().filter(is_new).cloned().collect();
-        assert_eq!(made.len(), 2 * nodes.len(), "compile-repeat made other groups in {component}");
+        let made = record::with(|r| r.made(comp, &groups));
+        same_number(component.id.as_str(), "compile-repeat", made.len(), 2 * nodes.len())?;
         let mut builder = ir::Builder::new(comp, sigs);
         for (counting, node) in made.chunks(2).zip(nodes) {
             let Some(node) = node else { continue };

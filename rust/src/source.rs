@@ -6,9 +6,11 @@
 //! disk as the compiler itself reads it.
 
 use crate::corrections::library;
-use calyx_frontend::ast::{ComponentDef, Control, NamespaceDef};
+use calyx_frontend::ast::{
+    Atom, Cell, ComponentDef, Control, Group, GuardExpr, NamespaceDef, Port,
+};
 use calyx_frontend::{parser::CalyxParser, Workspace};
-use calyx_utils::{CalyxResult, Error, WithPos};
+use calyx_utils::{CalyxResult, Error, Id, WithPos};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -32,7 +34,7 @@ pub fn workspace(
         for component in &namespace.components {
             countable(component)?;
         }
-        whole_names(&mut namespace, file)?;
+        whole_names(&mut namespace, file, |cell, _| cell.name)?;
         Ok(namespace)
     };
     let library = library.canonicalize()?;
@@ -79,6 +81,88 @@ pub fn workspace(
         open.extend(imports);
     }
     Ok(workspace)
+}
+
+/// Groups of each component in the order in which a compiler printed them.
+pub type Printed = HashMap<String, Vec<String>>;
+
+/// Parse what another compiler printed: it is whole, and its size is that compiler's concern.
+pub fn printed(file: &Path) -> CalyxResult<(Workspace, Printed)> {
+    let mut namespace = CalyxParser::parse_file(file)?;
+    whole_names(&mut namespace, file, |_, word| word.into())?;
+    for path in namespace.externs.iter().filter_map(|(path, _)| path.as_ref()) {
+        readable(Path::new(path))?;
+    }
+    let order = namespace.components.iter_mut().map(|component| {
+        let names = component.groups.iter().map(|group| group.name.to_string()).collect();
+        sort_groups(&mut component.groups);
+        (component.name.to_string(), names)
+    });
+    let order = order.collect();
+    let mut workspace = Workspace::default();
+    let nowhere = Path::new("");
+    workspace.merge_namespace(namespace, true, nowhere, false, nowhere)?;
+    Ok((workspace, order))
+}
+
+/// Put each group after those whose holes it mentions: compilers read them in one go, and print
+/// them in the order in which they were made.
+fn sort_groups(groups: &mut Vec<Group>) {
+    let place: HashMap<Id, usize> =
+        groups.iter().enumerate().map(|(place, group)| (group.name, place)).collect();
+    let below: Vec<Vec<usize>> = groups
+        .iter()
+        .map(|group| mentioned(group).iter().filter_map(|name| place.get(name)).copied().collect())
+        .collect();
+    let mut rank = vec![None; groups.len()];
+    let mut ranked = 0;
+    for first in 0..groups.len() {
+        let mut waiting = vec![first];
+        while let Some(&top) = waiting.last() {
+            let open = |other: &&usize| rank[**other].is_none() && !waiting.contains(*other);
+            if let Some(&next) = below[top].iter().find(open) {
+                waiting.push(next);
+                continue;
+            }
+            rank[top].get_or_insert_with(|| {
+                ranked += 1;
+                ranked
+            });
+            waiting.pop();
+        }
+    }
+    groups.sort_by_key(|group| rank[place[&group.name]]);
+}
+
+/// The groups whose holes a group mentions.
+fn mentioned(group: &Group) -> Vec<Id> {
+    let mut names = Vec::new();
+    let mut note = |port: &Port| {
+        if let Port::Hole { group, .. } = port {
+            names.push(*group);
+        }
+    };
+    for wire in &group.wires {
+        note(&wire.dest);
+        let mut atoms = vec![&wire.src.expr];
+        let mut guards: Vec<&GuardExpr> = wire.src.guard.iter().collect();
+        while let Some(guard) = guards.pop() {
+            match guard {
+                GuardExpr::And(one, other) | GuardExpr::Or(one, other) => {
+                    guards.extend([&**one, &**other]);
+                }
+                GuardExpr::Not(inner) => guards.push(inner),
+                GuardExpr::CompOp((_, one, other)) => atoms.extend([one, other]),
+                GuardExpr::Atom(atom) => atoms.push(atom),
+            }
+        }
+        for atom in atoms {
+            if let Atom::Port(port) = atom {
+                note(port);
+            }
+        }
+    }
+    names
 }
 
 // Of a component. The compiler takes a second and 200 MB for 2,000 statements of control, five
@@ -141,8 +225,13 @@ fn readable(file: &Path) -> CalyxResult<()> {
 /// Tell cells whose names begin with `ref` from references.
 ///
 /// The release takes `refx = …;` for a reference `x` (mended upstream, #2599). In the cleaned text
-/// such names have a second `ref` before them, without a space.
-fn whole_names(namespace: &mut NamespaceDef, file: &Path) -> CalyxResult<()> {
+/// such names have a second `ref` before them, without a space; `name` says what such a cell is
+/// called, given what the release takes it for and the word that stands there.
+fn whole_names(
+    namespace: &mut NamespaceDef,
+    file: &Path,
+    name: impl Fn(&Cell, &str) -> Id,
+) -> CalyxResult<()> {
     let cells = namespace.components.iter_mut().flat_map(|component| &mut component.cells);
     let mut references = cells.filter(|cell| cell.reference).peekable();
     if references.peek().is_none() {
@@ -151,8 +240,11 @@ fn whole_names(namespace: &mut NamespaceDef, file: &Path) -> CalyxResult<()> {
     let text = fs::read_to_string(file).map_err(|error| Error::misc(error.to_string()))?;
     for cell in references {
         let (_, start, end) = cell.attributes.copy_span().get_location();
-        let word = text.get(start..end).and_then(first_word);
-        cell.reference = word == Some("ref");
+        let word = text.get(start..end).and_then(first_word).unwrap_or_default();
+        if word != "ref" {
+            cell.name = name(cell, word);
+            cell.reference = false;
+        }
     }
     Ok(())
 }

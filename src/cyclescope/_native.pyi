@@ -7,6 +7,9 @@ WELLEN_VERSION: str
 class CompileError(Exception):
     """Arguments: message, file (empty if unknown), byte offset in it."""
 
+class UnreadableError(CompileError):
+    """What another compiler printed is not in the notation of release 0.7.1."""
+
 def compile(
     file: Path,
     library: Path,
@@ -23,6 +26,34 @@ def pass_help() -> str: ...
 def print_program(
     file: Path, library: Path, passes: list[str], disable: list[str], options: list[str]
 ) -> str: ...
+def instrumented_passes(passes: list[str]) -> list[tuple[str, bool]]:
+    """A flat list of passes with ours where they belong: (name, whether it is one of ours)."""
+
+class Instrumenter:
+    """Our passes for a program on its way through another compiler.
+
+    Arguments: (file, byte offset) of each statement that is tagged `@cyclescope_at`, by that
+    number; of each component; of each group, by component.
+    """
+
+    def __init__(
+        self,
+        statements: list[tuple[str, int]],
+        components: dict[str, tuple[str, int]],
+        groups: dict[str, dict[str, tuple[str, int]]],
+    ) -> None: ...
+    def run(self, file: Path, passes: list[str]) -> str:
+        """The program in a file after some of our passes, as text that any compiler reads.
+
+        UnreadableError: release 0.7.1 does not read it, and nothing was done.
+        """
+
+    def finish(self, file: Path, passes: list[str]) -> str:
+        """The record of the lowered program in a file, as JSON like that of `compile`.
+
+        `passes` are those that it went through.
+        """
+
 def table_integers(data: bytes, column: str) -> bytearray:
     """ValueError if it isn't Parquet, or has no such column of integers."""
 

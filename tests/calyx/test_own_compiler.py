@@ -24,33 +24,12 @@ from cyclescope.calyx import (
     verify_program,
 )
 from cyclescope.calyx._own import RefusalError, explain
-from cyclescope.calyx._own._encode import encode
-from cyclescope.calyx._own._notes import Design, Notes, both, either, retarget
-from cyclescope.calyx._own._plan import _tag, _with_ours
-from cyclescope.calyx._syntax import Assignment
-from cyclescope.calyx._syntax_read import read_syntax
-from cyclescope.calyx._text import read_program
 from cyclescope.cli._calyx import calyx as command
 from cyclescope.errors import SourceError, ToolError
 from cyclescope.model import Frame, Profile, check_laws
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
-NAMES = sorted(path.stem for path in PROGRAMS.glob("*.futil"))
-OUR_NAMES = {
-    "encode": "encode-control",
-    "tag_split_groups": "tag-split-groups",
-    "drop_unused": "drop-unused",
-    "note_invokes": "note-invokes",
-    "tag_inlined": "tag-inlined",
-    "note_cells": "note-cells",
-    "instrument": "instrument",
-    "note_repeats": "note-repeats",
-    "probe_repeats": "probe-repeats",
-    "probe_static": "probe-static",
-    "note_blocks": "note-blocks",
-    "probe_blocks": "probe-blocks",
-}
 CONFIGURATIONS = {
     "default": CalyxOptions(),
     "no promotion": CalyxOptions(disable=("static-promotion",)),
@@ -190,68 +169,6 @@ def test_a_constant_moves_no_place(compiler: OwnCompiler, tmp_path: Path) -> Non
 # Without any compiler.
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_control_is_encoded_as_by_the_built_in_compiler(name: str) -> None:
-    program = PROGRAMS / f"{name}.futil"
-    built_in = compile_program(program).record
-    notes = Notes([], {}, {})
-    texts = read_program(program)
-    items = []
-    for path, text in texts.items():
-        file = read_syntax(text.data, str(path))
-        items += file.items
-        for item in file.items:
-            if hasattr(item, "control"):
-                _tag(notes, item, str(path))
-    file.items = items
-    encode(notes, Design(file))
-    own = [node for node in notes.nodes if node["kind"] != "shared"]
-    keys = ("component", "kind", "offset", "group", "cell")
-    known = {n["component"] for n in own}
-    expected = [n for n in built_in.nodes if n.origin is None and n.component in known]
-    expected = [n for n in expected if n.kind != "shared"]
-    found = sorted(tuple(str(n[k]) for k in keys) for n in own if n["kind"] != "seq")
-    assert found == sorted(
-        tuple(str(getattr(n, k)) for k in keys) for n in expected if n.kind != "seq"
-    )
-
-
-@pytest.mark.parametrize(
-    "passes",
-    [
-        ("all",),
-        ("validate", "compile", "lower"),
-        ("validate", "compile-sync", "compile-repeat", "compile", "lower"),
-        ("validate", "compile-invoke", "compile", "post-opt", "lower"),
-    ],
-)
-def test_our_passes_stand_where_the_built_in_compiler_has_them(passes: tuple[str, ...]) -> None:
-    flat = _flat(passes)
-    try:
-        steps = compile_program(PROGRAMS / "one_cycle.futil", passes=passes).record.passes
-    except SourceError:
-        pytest.skip("these passes alone make no design")
-    own = [step if isinstance(step, str) else OUR_NAMES[step.__name__] for step in _with_ours(flat)]
-    assert own == list(steps)
-
-
-def _flat(passes: tuple[str, ...]) -> list[str]:
-    compiler = OwnCompiler(Path("calyx"), "0.7.1")
-    vars(compiler)["aliases"] = _aliases()
-    return compiler.passes(passes)
-
-
-def _aliases() -> dict[str, tuple[str, ...]]:
-    text = _native.pass_help()
-    passes, _, aliases = text.partition("Aliases:")
-    names = [line[2:].split(":")[0] for line in passes.splitlines() if line.startswith("- ")]
-    known = {name: (name,) for name in names}
-    for line in aliases.strip().splitlines():
-        name, _, members = line.removeprefix("- ").partition(":")
-        known[name] = tuple(m.strip() for m in members.split(",") if m.strip())
-    return known
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -296,13 +213,3 @@ def test_complaints_become_one_line() -> None:
     }
     for said, line in cases.items():
         assert str(explain(compiler, Path("m.futil"), RefusalError(said))) == line
-
-
-def test_guards_and_holes() -> None:
-    assert both(None, "a.out") == "a.out"
-    assert both("a | b", "c == 1'd1") == "(a | b) & (c == 1'd1)"
-    assert both("a", "a") == "a"
-    assert either("a", None) is None
-    assert either("a", "b & c") == "a | (b & c)"
-    moved = retarget([Assignment("g[done]", "xg[go] & g[go]", "g-g[go]")], "g", "h")
-    assert [(a.dst, a.guard, a.src) for a in moved] == [("h[done]", "xg[go] & h[go]", "g-g[go]")]

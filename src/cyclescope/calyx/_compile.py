@@ -12,7 +12,7 @@ from cyclescope._files import scratch
 from cyclescope._stack import with_room
 from cyclescope.calyx._float import complete, write_float_library
 from cyclescope.calyx._foreign import refuse_reaching_out
-from cyclescope.calyx._record import ComponentRecord, Record, make_record, read_record
+from cyclescope.calyx._record import ComponentRecord, Record, read_record
 from cyclescope.calyx._text import ProgramText, read_program
 from cyclescope.errors import OutputError, SourceError
 from cyclescope.sim import CaptureModule, Design, Memory, Signal, current_trust
@@ -215,15 +215,14 @@ def _by_own(
     try:
         # What it has against the program as written is what helps; and where it refuses that, a
         # program with probes that it takes is another one.
-        verilog, data = compile_stock(compiler, path, chosen, options)
+        verilog, record = compile_stock(compiler, path, chosen, options)
     except RefusalError as refusal:
         raise explain(compiler, path, refusal) from None
     if not instrument:
-        return verilog, make_record(data)
+        return verilog, record
     try:
         with scratch("calyx") as folder:
-            verilog, data = compile_instrumented(compiler, texts, folder, chosen, options)
-            return verilog, make_record(data)
+            return compile_instrumented(compiler, texts, folder, chosen, options)
     except RefusalError as refusal:
         said = re.sub(r"\S*stretch\d+\.futil(:\d+)?", str(path), str(refusal))
         hint = "; it takes the program without probes: please report this program"

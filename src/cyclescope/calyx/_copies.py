@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.calyx._float import float_constant
 from cyclescope.calyx._syntax import (
     Attributes,
     ComponentText,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from cyclescope.calyx._text import ProgramText
 
-__all__ = ["plain", "write_copies"]
+__all__ = ["for_release", "plain", "write_copies"]
 
 
 def write_copies(
@@ -58,8 +59,20 @@ def write_copies(
     return next(iter(copies.values()))
 
 
+def for_release(file: SyntaxFile) -> SyntaxFile:
+    """As release 0.7.1 reads it: `plain`, constants in bits, no tables."""
+    for item in plain(file).items:
+        for cell in item.cells if isinstance(item, ComponentText) else ():
+            if cell.type == "std_float_const":
+                kind, width, number = cell.args
+                bits = float_constant(int(kind), int(width), number)
+                cell.type, cell.args = "std_const", [width, str(bits)]
+    file.tables = []
+    return file
+
+
 def plain(file: SyntaxFile) -> SyntaxFile:
-    """Without what release 0.7.1 or no compiler reads back: sets, and marks of single passes."""
+    """Without what no compiler reads back: sets, and marks of single passes."""
     for item in file.items:
         if isinstance(item, ComponentText):
             for attributes in _attributes(item):

@@ -16,7 +16,6 @@ __all__ = [
     "Record",
     "Register",
     "Static",
-    "make_record",
     "read_record",
 ]
 
@@ -152,11 +151,7 @@ class Record:
 
 def read_record(text: str) -> Record:
     """From the JSON that the compiler binding gives."""
-    return make_record(json.loads(text))
-
-
-def make_record(data: dict[str, Any]) -> Record:
-    """From the data in that JSON."""
+    data = json.loads(text)
     record = data["record"]
     return Record(
         main=data["main"],
@@ -166,7 +161,7 @@ def make_record(data: dict[str, Any]) -> Record:
         memories=tuple((name, kind, tuple(params)) for name, kind, params in data["memories"]),
         passes=tuple(data["passes"]),
         foreign=tuple((name, text) for name, text in data["foreign"]),
-        warnings=tuple(record.get("warnings", ())),
+        warnings=tuple(record["warnings"]),
     )
 
 

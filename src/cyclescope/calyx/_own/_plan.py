@@ -1,61 +1,47 @@
 """The way of a program through a compiler of the user's own.
 
 The compiler runs in stretches. Before the first, the program's text is tagged with the places of
-its statements; between two, the compiler prints the program, one of our passes works on that
-text, and the compiler goes on with it. Where our passes belong is told in `rust/src/plan.rs`, of
-which `_with_ours` is the twin.
+its statements; between two, the compiler prints the program, those of our passes whose place this
+is (`rust/src/plan.rs`) work on what is printed, and the compiler goes on with the result.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING
 
-from cyclescope.calyx._copies import plain, write_copies
-from cyclescope.calyx._own._blocks import (
-    note_blocks,
-    note_repeats,
-    probe_blocks,
-    probe_repeats,
-    probe_static,
-)
-from cyclescope.calyx._own._encode import encode
-from cyclescope.calyx._own._inline import note_invokes, tag_inlined, tag_split_groups
-from cyclescope.calyx._own._notes import ELSE, PLACE, PROBE, Design, Notes, is_constant
-from cyclescope.calyx._own._probe import drop_unused, instrument, note_cells
-from cyclescope.calyx._syntax import (
-    Assignment,
-    ComponentText,
-    Extern,
-    GroupText,
-    PrimitiveText,
-    Statement,
-    SyntaxFile,
-    walk,
-)
+from cyclescope import _native
+from cyclescope._files import scratch
+from cyclescope._stack import with_room
+from cyclescope.calyx._copies import for_release, write_copies
+from cyclescope.calyx._record import Record, read_record
+from cyclescope.calyx._syntax import ComponentText, Fsm, GroupText, Statement, walk
 from cyclescope.calyx._syntax_print import print_syntax
 from cyclescope.calyx._syntax_read import read_syntax
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
     from cyclescope.calyx._own._compiler import OwnCompiler, RefusalError
     from cyclescope.calyx._text import ProgramText
 
 __all__ = ["compile_instrumented", "compile_stock", "explain", "print_after"]
 
-Pass = Callable[[Notes, Design], None]
 Flags = tuple[str, ...]
 
-_VALIDATION = ("well-formed", "papercut", "canonicalize")
 _EMPTY = ("-p", "all", "-d", "all")  # how to ask for no pass at all
+
+# As in `rust/src/record.rs`.
+_PLACE = "cyclescope_at"  # where a statement stands in the source
+_ELSE = "cyclescope_else"  # a seq around an else-branch that a compiler would not print
 
 
 def compile_stock(
     compiler: OwnCompiler, path: Path, passes: Sequence[str], options: Sequence[str]
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, Record]:
     """Verilog and a record without nodes, of the program as it is.
 
     Args:
@@ -67,11 +53,7 @@ def compile_stock(
     Raises:
         RefusalError: the compiler's.
     """
-    flags = _flags(passes, options)
-    verilog = compiler.run([str(path), *flags, "-b", "verilog", "--disable-verify"])
-    final = Design(_read(compiler.run([str(path), *flags, "-b", "calyx"])))
-    record: dict[str, Any] = {"nodes": [], "components": {}}
-    return verilog, _facts(final, final.main, record, passes)
+    return _lowered(compiler, path, passes, options, _untouched(), passes)
 
 
 def print_after(
@@ -83,12 +65,14 @@ def print_after(
         SourceError: what the compiler prints cannot be read.
         RefusalError: the compiler's.
     """
-    printed = compiler.run([str(path), *_flags(passes, options), "-b", "calyx"])
-    design = Design(_read(printed))
-    for component in design.components:
-        component.sort_groups()
-        _refuse_no_cycles(component.text)
-    return print_syntax(plain(design.file))
+    printed = _printed(compiler, path, passes, options)
+    with scratch("calyx") as work:
+        return _followed(printed, work / "printed.futil", _untouched().run, ()).encode()
+
+
+def _untouched() -> _native.Instrumenter:
+    """For a program that gets no probes."""
+    return _native.Instrumenter([], {}, {})
 
 
 def compile_instrumented(
@@ -97,7 +81,7 @@ def compile_instrumented(
     work: Path,
     passes: Sequence[str],
     options: Sequence[str],
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, Record]:
     """Verilog with probes, and the record of what they mean.
 
     Args:
@@ -111,89 +95,140 @@ def compile_instrumented(
         SourceError: the program cannot be read, or its control not be followed.
         RefusalError: the compiler's.
     """
-    notes = Notes([], {}, {})
-    current = _tagged(notes, texts, work)
-    stretches = list(_stretches(_with_ours(passes)))
-    main = ""
-    for number, (theirs, ours) in enumerate(stretches):
-        if ours is None:
-            break
-        printed = compiler.run([str(current), *_flags(theirs, options), "-b", "calyx"])
-        design = Design(_read(printed))
-        main = main or design.main
-        if PROBE not in design.primitives:
-            design.file.items.insert(0, _probe_primitive())
-            design = Design(design.file)
-        for each in ours:
-            each(notes, design)
-        for component in design.components:
-            component.sort_groups()
-            _refuse_no_cycles(component.text)
+    tags = _Tags()
+    current = write_copies(texts, work, tags.add)
+    ours = _native.Instrumenter(tags.statements, tags.components, tags.groups)
+    theirs: list[str] = []
+    steps = _native.instrumented_passes(list(passes))
+    for number, (is_ours, group) in enumerate(groupby(steps, key=lambda step: step[1])):
+        names = [name for name, _ in group]
+        if not is_ours:
+            theirs = names
+            continue
+        printed = _printed(compiler, current, theirs, options)
+        text = _followed(printed, work / f"printed{number}.futil", ours.run, names).encode()
+        theirs = []
         current = work / f"stretch{number}.futil"
-        current.write_bytes(print_syntax(plain(design.file)))
-    flags = [str(current), *_flags(stretches[-1][0], options)]
-    verilog = compiler.run([*flags, "-b", "verilog", "--disable-verify"])
-    final = Design(_read(compiler.run([*flags, "-b", "calyx"])))
-    for component in final.components:
-        entry = notes.component(component.name)
-        entry["live"] = sorted(_driven(component.continuous, component.cells))
-        entry["kept"] = list(component.cells)
-    record = {"nodes": notes.nodes, "components": notes.components}
-    return verilog, _facts(final, main or final.main, record, passes)
+        current.write_bytes(tags.unwrapped(text) if tags.wrapped else text)
+    return _lowered(compiler, current, theirs, options, ours, passes)
 
 
-def _refuse_no_cycles(component: ComponentText) -> None:
-    """A group without effect can be promoted to 0 cycles, which text cannot say."""
+def _lowered(
+    compiler: OwnCompiler,
+    path: Path,
+    last: Sequence[str],
+    options: Sequence[str],
+    ours: _native.Instrumenter,
+    passes: Sequence[str],
+) -> tuple[str, Record]:
+    """Verilog after the last passes, and the record."""
+    flags = _flags(last, options)
+    verilog = compiler.run([str(path), *flags, "-b", "verilog", "--disable-verify"])
+    printed = _printed(compiler, path, last, options)
+    with scratch("calyx") as work:
+        facts = _followed(printed, work / "lowered.futil", ours.finish, passes)
+    return verilog, read_record(facts)
+
+
+def _printed(
+    compiler: OwnCompiler, path: Path, passes: Sequence[str], options: Sequence[str]
+) -> bytes:
+    """What the compiler prints after some passes."""
+    return compiler.run([str(path), *_flags(passes, options), "-b", "calyx"]).encode()
+
+
+def _followed(
+    printed: bytes, file: Path, work: Callable[[Path, list[str]], str], passes: Sequence[str]
+) -> str:
+    """What our passes make of what a compiler printed.
+
+    Most is read as it stands; the rest is brought into the notation of release 0.7.1 first.
+
+    Args:
+        printed: the program.
+        file: where to put it.
+        work: reads the file.
+        passes: told to `work`.
+
+    Raises:
+        SourceError: it cannot be followed.
+    """
+    try:
+        file.write_bytes(printed)
+        try:
+            return with_room(work, file, list(passes))
+        except _native.UnreadableError:
+            tree = read_syntax(printed, "the compiler's output")
+            for item in tree.items:
+                if isinstance(item, ComponentText):
+                    _refuse_unsaid(item)
+            file.write_bytes(print_syntax(for_release(tree)))
+            return with_room(work, file, list(passes))
+    except _native.CompileError as error:
+        message = " ".join(str(error.args[0]).split())
+        raise SourceError(
+            f"what this compiler prints cannot be followed: {message}; leave out the pass that"
+            " makes it (-d), or use the built-in compiler"
+        ) from None
+
+
+class _Tags:
+    """Numbers on a program's statements, which a compiler keeps, and where these stand.
+
+    Attributes:
+        statements: (file, byte offset) by number.
+        components: the same of each component.
+        groups: the same of each group, by component.
+        wrapped: whether there are else-branches that the compiler would not print as they are.
+    """
+
+    def __init__(self) -> None:
+        self.statements: list[tuple[str, int]] = []
+        self.components: dict[str, tuple[str, int]] = {}
+        self.groups: dict[str, dict[str, tuple[str, int]]] = {}
+        self.wrapped = False
+
+    def add(self, component: ComponentText, file: str) -> None:
+        """Tag a component's statements."""
+        self.components[component.name] = (file, component.start)
+        self.groups[component.name] = {
+            wire.name: (file, wire.start) for wire in component.wires if isinstance(wire, GroupText)
+        }
+        for statement in walk(component.control or []):
+            statement.attributes[_PLACE] = len(self.statements)
+            self.statements.append((file, statement.start))
+            branch = statement.otherwise
+            if branch and branch[0].kind == "empty" and branch[0].attributes:
+                # The compiler prints no else-branch that is the empty statement, `@sync` or not.
+                statement.otherwise = [Statement("seq", {_ELSE: 1}, body=branch)]
+                self.wrapped = True
+
+    def unwrapped(self, text: bytes) -> bytes:
+        """A program's text with all else-branches as they were."""
+        self.wrapped = False
+        file = read_syntax(text, "the program with probes")
+        for item in file.items:
+            if isinstance(item, ComponentText):
+                for statement in walk(item.control or []):
+                    branch = statement.otherwise
+                    if branch and _ELSE in branch[0].attributes:
+                        statement.otherwise = branch[0].body
+        return print_syntax(file)
+
+
+def _refuse_unsaid(component: ComponentText) -> None:
+    """Refuse what release 0.7.1 has no text for: blocks of 0 cycles, state machines."""
     groups = [(w.name, w.latency) for w in component.wires if isinstance(w, GroupText)]
     blocks = [(s.kind, s.latency) for s in walk(component.control or [])]
-    for name, latency in groups + blocks:
-        if latency == 0:
-            raise SourceError(
-                f"component {component.name}: the compiler made {name} static with 0 cycles, which"
-                " Calyx's text cannot say; leave that pass out (-d static-promotion), or use the"
-                " built-in compiler"
-            )
-
-
-def _driven(continuous: Sequence[Assignment], cells: Mapping[str, Any]) -> set[str]:
-    """The probes that something other than 0 drives."""
-    found = set()
-    for assignment in continuous:
-        cell, dot, _ = assignment.dst.partition(".")
-        probe = dot and cell in cells and cells[cell].type == PROBE
-        if probe and not is_constant(assignment.src, 0):
-            found.add(cell)
-    return found
-
-
-def _facts(
-    final: Design, main: str, record: dict[str, Any], passes: Sequence[str]
-) -> dict[str, Any]:
-    memories = [
-        (cell.name, cell.type, [int(a) for a in cell.args])
-        for component in final.components
-        for cell in component.text.cells
-        if "external" in cell.attributes and "mem" in cell.type
-        and not final.is_component(cell.type)
-    ]  # fmt: skip
-    return {
-        "main": main,
-        "top": final.main,
-        "record": record,
-        "memories": memories,
-        "passes": list(passes),
-        "foreign": list(_foreign(final)),
-    }
-
-
-def _foreign(final: Design) -> Iterator[tuple[str, str]]:
-    """Verilog that the compiler did not write: of other files, and in the program's text."""
-    for item in final.file.items:
-        if isinstance(item, Extern):
-            with suppress(OSError):
-                yield item.path, Path(item.path).read_text("utf-8", "replace")
-        elif isinstance(item, PrimitiveText):
-            yield f"primitive {item.name}", item.body or ""
+    # A group without effect can be promoted to 0 cycles.
+    said = [f"{name} static with 0 cycles" for name, latency in groups + blocks if latency == 0]
+    said += [f"the state machine {w.name}" for w in component.wires if isinstance(w, Fsm)]
+    if said:
+        raise SourceError(
+            f"component {component.name}: the compiler made {said[0]}, which the text of Calyx"
+            f" {_native.CALYX_VERSION} cannot say; leave that pass out (-d static-promotion, or"
+            " without fsm-opt), or use the built-in compiler"
+        )
 
 
 def _flags(passes: Sequence[str], options: Sequence[str]) -> Flags:
@@ -206,106 +241,6 @@ def _flags(passes: Sequence[str], options: Sequence[str]) -> Flags:
         for word in ("-x", option)
     )
     return (*chosen, *extra)
-
-
-def _read(printed: str) -> SyntaxFile:
-    return read_syntax(printed.encode(), "the compiler's output")
-
-
-def _probe_primitive() -> PrimitiveText:
-    port = read_syntax(f"primitive {PROBE}(in: 1) -> () {{ }}".encode(), "probe").items[0]
-    assert isinstance(port, PrimitiveText)
-    return port
-
-
-# The source.
-
-
-def _tagged(notes: Notes, texts: Mapping[Path, ProgramText], work: Path) -> Path:
-    """Copies of a program's files in which statements say where they stand; gives the main one."""
-    return write_copies(texts, work, lambda component, file: _tag(notes, component, file))
-
-
-def _tag(notes: Notes, component: ComponentText, file: str) -> None:
-    notes.declared[component.name] = (file, component.start)
-    groups = notes.group_places.setdefault(component.name, {})
-    for wire in component.wires:
-        if isinstance(wire, GroupText):
-            groups[wire.name] = (file, wire.start)
-    for statement in walk(component.control or []):
-        statement.attributes[PLACE] = len(notes.places)
-        notes.places.append((file, statement.start))
-        branch = statement.otherwise
-        if branch and branch[0].kind == "empty" and branch[0].attributes:
-            # The compiler prints no else-branch that is the empty statement, `@sync` or not.
-            statement.otherwise = [Statement("seq", {ELSE: 1}, body=branch)]
-
-
-# The plan.
-
-
-def _with_ours(passes: Sequence[str]) -> list[str | Pass]:
-    """Our passes among theirs, at the places where they are needed."""
-
-    def first(names: Sequence[str]) -> int | None:
-        return next((i for i, p in enumerate(passes) if p in names), None)
-
-    start = next((i for i, p in enumerate(passes) if p not in _VALIDATION), len(passes))
-    # Where a list leaves out a pass before which we would act, the next one takes its place.
-    probes = next(
-        (
-            index
-            for names in (
-                ("compile-invoke",),
-                ("static-inference", "static-promotion", "compile-repeat"),
-                ("static-inline", "compile-static", "tdcc"),
-            )
-            if (index := first(names)) is not None
-        ),
-        None,
-    )
-    statics, share = first(["static-inline"]), first(["cell-share"])
-    after: dict[str, Pass] = {
-        "group2seq": tag_split_groups,
-        "group2invoke": drop_unused,
-        "inline": tag_inlined,
-        "compile-repeat": probe_repeats,
-        "tdcc": probe_blocks,
-    }
-    result: list[str | Pass] = []
-    for index, name in enumerate(passes):
-        before: list[tuple[bool, Pass]] = [
-            (index == start, encode),
-            (name == "inline", note_invokes),
-            (share == index, note_cells),
-            (probes == index, instrument),
-            (statics == index, probe_static),
-            (name == "compile-repeat", note_repeats),
-            (name == "tdcc", note_blocks),
-        ]
-        result += [ours for wanted, ours in before if wanted]
-        result.append(name)
-        if name in after:
-            result.append(after[name])
-    return result
-
-
-def _stretches(plan: Sequence[str | Pass]) -> Iterator[tuple[list[str], list[Pass] | None]]:
-    """Passes of the compiler, and ours after them; None after the last."""
-    theirs: list[str] = []
-    ours: list[Pass] = []
-    for step in plan:
-        if isinstance(step, str):
-            if ours:
-                yield theirs, ours
-                theirs, ours = [], []
-            theirs.append(step)
-        else:
-            ours.append(step)
-    if ours:
-        yield theirs, ours
-        theirs = []
-    yield theirs, None
 
 
 def explain(compiler: OwnCompiler, path: Path, refusal: RefusalError) -> SourceError:
