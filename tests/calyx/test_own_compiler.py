@@ -150,8 +150,7 @@ def test_what_the_compiler_refuses_is_refused(compiler: OwnCompiler, tmp_path: P
 
 
 def test_a_constant_moves_no_place(compiler: OwnCompiler, tmp_path: Path) -> None:
-    version = compiler.run(["--help"]) if os.environ.get("CALYX") else ""
-    if not version:
+    if not os.environ.get("CALYX"):
         pytest.skip("release 0.7.1 does not read floating-point constants; set CALYX to main's")
     program = tmp_path / "constant.futil"
     program.write_text(
