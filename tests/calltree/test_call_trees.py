@@ -46,8 +46,13 @@ def component(parent: Mapping[int, int | None], blocks: Sequence[int], **parts: 
     return Component("main", Nesting(parent, blocks), frames, **(empty | parts))
 
 
-def recording(cycles: Sequence[Mapping[str, Cycle]], **more: Any) -> Recording:
-    """Of instances by name, each of the component named by the last letter; `main` of `main`."""
+def recording(
+    cycles: Sequence[Mapping[str, Cycle]], *, shown: int | None = None, **more: Any
+) -> Recording:
+    """Of instances by name, each of the component that the last part of its name names.
+
+    `shown` of the cycles are the run; all, if None.
+    """
     instances = tuple((name, name.split(".")[-1]) for name in cycles[0])
     vectors, columns = {}, []
     for name, kind in instances:
@@ -57,7 +62,7 @@ def recording(cycles: Sequence[Mapping[str, Cycle]], **more: Any) -> Recording:
         vectors[kind] = {s: [row[i] for row in distinct] for i, s in enumerate(signals)}
         columns.append([distinct.index(row) for row in rows])
     states = np.array(columns, dtype=np.int64).T
-    run = np.arange(len(cycles), dtype=np.int64)
+    run = np.arange(len(cycles) if shown is None else shown, dtype=np.int64)
     return Recording(instances, vectors, states, run, np.ones_like(run), **more)
 
 
@@ -224,6 +229,14 @@ def test_groups_that_call_each_other_end() -> None:
     assert shown(main, {"a": 1, "b": 1, "c": 1}, {"b": 1, "c": 1}) == [{"a;b;c"}, {""}]
 
 
+def test_calls_may_be_deep() -> None:
+    names = [f"g{n}" for n in range(1500)]
+    calls = [*((Call("group", name),) for name in names[1:]), ()]
+    chain = [Group(n, n, frame(n), calls=c) for n, c in zip(names, calls, strict=True)]
+    main = component({}, [], groups=tuple(chain))
+    assert shown(main, dict.fromkeys(names, 1)) == [{";".join(names)}]
+
+
 def test_promoted_blocks_and_counting_repeats_are_active_by_their_own_signals() -> None:
     nested: dict[int, int | None] = {0: None, 1: 0, 2: 0, 3: 2, 4: 3}
     register = Register("fsm", "fsm", "fsm")
@@ -327,8 +340,8 @@ def test_what_the_last_cycle_leads_to_is_recorded_or_the_last_step_of_the_whole_
     assert values(main, replace(record, complete=False)) == {"fsm": [0, 1, 2]}
     other = replace(main, compiled=(replace(last, final_state=None),))
     assert values(other, record) == {"fsm": [0, 1, 2]}
-    run = record.run_state[:2]
-    shorter = replace(record, run_state=run, run_cycles=np.ones_like(run), after=2)
-    assert values(main, shorter) == {"fsm": [0, 1, 2]}
+    goes_on = recording([{"main": {"c": 1, "fsm": n}} for n in range(3)], shown=2, after=2)
+    assert values(main, goes_on) == {"fsm": [0, 1, 2]}
+    assert values(main, replace(goes_on, complete=True)) == {"fsm": [0, 1, 2]}
     unknown = recording([{"main": {"c": 1, "fsm": -1}}])
     assert values(main, unknown) == {}

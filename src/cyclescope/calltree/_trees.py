@@ -184,16 +184,23 @@ class CallTrees:
     ) -> None:
         """Add a group and what it calls; `active` are the groups that may be below it."""
         expansion.paths.append(path)
-        below = {name: g for name, g in active.items() if name != group.group.name}
-        for call in group.calls:
-            if call.kind != "group":
-                self._fill_call(expansion, instance, path, call, group.group.refs)
-            elif call.actual in below:
-                inner = below[call.actual]
-                inner_path = self.profile.path(path, inner.group.frame)
-                self._fill_group(expansion, instance, inner_path, inner, below)
-        for call in group.lingering:
-            self._fill_call(expansion, instance, path, call, (), lingers=True)
+        # A recording may have groups that call each other, as deep as it likes.
+        waiting = [(path, group, iter(group.calls), frozenset((group.group.name,)))]
+        while waiting:
+            path, group, calls, above = waiting[-1]
+            for call in calls:
+                if call.kind != "group":
+                    self._fill_call(expansion, instance, path, call, group.group.refs)
+                elif call.actual in active and call.actual not in above:
+                    inner = active[call.actual]
+                    below = self.profile.path(path, inner.group.frame)
+                    expansion.paths.append(below)
+                    waiting.append((below, inner, iter(inner.calls), above | {call.actual}))
+                    break
+            else:
+                waiting.pop()
+                for call in group.lingering:
+                    self._fill_call(expansion, instance, path, call, (), lingers=True)
 
     def _fill_call(
         self,
