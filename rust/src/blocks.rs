@@ -6,9 +6,9 @@
 
 use crate::control::{Statement, StatementMut};
 use crate::instrument::{new_probe, probe};
+use crate::pass::{each_component, pass};
 use crate::record::{self, CompiledRecord, Record, Register, StaticRecord, PROBE};
 use calyx_ir::{self as ir, RRC};
-use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
 use calyx_utils::{CalyxResult, Error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -85,43 +85,29 @@ fn active_only(record: &Record, component: &str, leaves: Leaves) -> Vec<String> 
     leaves.into_iter().filter(known).collect()
 }
 
-/// Before static-inline: every static block runs beside a probe of the same length.
-#[derive(Default)]
-pub struct ProbeStatic;
+pass!(
+    /// Before static-inline: every static block runs beside a probe of the same length.
+    ProbeStatic,
+    "probe-static",
+    "add a probe to every static control block",
+    |ctx| each_component(ctx, probe_static)
+);
 
-impl Named for ProbeStatic {
-    fn name() -> &'static str {
-        "probe-static"
-    }
-
-    fn description() -> &'static str {
-        "add a probe to every static control block"
-    }
-}
-
-impl Visitor for ProbeStatic {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        let leaves = LeafSets::of(comp);
-        let control = Rc::clone(&comp.control);
-        let component = comp.name;
-        let mut wrapper =
-            Wrapper { builder: ir::Builder::new(comp, sigs), leaves, found: Vec::new() };
-        wrapper.wrap(StatementMut::Dynamic(&mut control.borrow_mut()));
-        let found = wrapper.found;
-        record::with(|record| {
-            for (kind, probe, latency, leaves) in found {
-                let leaves = active_only(record, component.id.as_str(), leaves);
-                let entry = StaticRecord { kind, probe, latency, leaves };
-                record.component(component).statics.push(entry);
-            }
-        });
-        Ok(Action::Stop)
-    }
+fn probe_static(comp: &mut ir::Component, sigs: &ir::LibrarySignatures) -> CalyxResult<()> {
+    let leaves = LeafSets::of(comp);
+    let control = Rc::clone(&comp.control);
+    let component = comp.name;
+    let mut wrapper = Wrapper { builder: ir::Builder::new(comp, sigs), leaves, found: Vec::new() };
+    wrapper.wrap(StatementMut::Dynamic(&mut control.borrow_mut()));
+    let found = wrapper.found;
+    record::with(|record| {
+        for (kind, probe, latency, leaves) in found {
+            let leaves = active_only(record, component.id.as_str(), leaves);
+            let entry = StaticRecord { kind, probe, latency, leaves };
+            record.component(component).statics.push(entry);
+        }
+    });
+    Ok(())
 }
 
 struct Wrapper<'b> {
@@ -174,43 +160,30 @@ pub struct Expected {
     leaves: Leaves,
 }
 
-/// Before tdcc: list the groups that it will make, in the order in which it makes them.
-#[derive(Default)]
-pub struct NoteBlocks;
+pass!(
+    /// Before tdcc: list the groups that it will make, in the order in which it makes them.
+    NoteBlocks,
+    "note-blocks",
+    "remember which control blocks are about to be compiled",
+    |ctx| each_component(ctx, note_blocks)
+);
 
-impl Named for NoteBlocks {
-    fn name() -> &'static str {
-        "note-blocks"
+fn note_blocks(comp: &mut ir::Component, _: &ir::LibrarySignatures) -> CalyxResult<()> {
+    let control = comp.control.borrow();
+    let mut expected = Vec::new();
+    if !matches!(*control, ir::Control::Enable(_) | ir::Control::Empty(_)) {
+        let leaves = LeafSets::of(comp);
+        // A root that became a single group is wrapped by tdcc in one more.
+        let single = upcoming((&*control).into(), &leaves, &mut expected);
+        let kind = if single { "root" } else { operator((&*control).into()) };
+        expected.push(Expected { kind, leaves: leaves.below(&*control) });
     }
-
-    fn description() -> &'static str {
-        "remember which control blocks are about to be compiled"
-    }
-}
-
-impl Visitor for NoteBlocks {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        let control = comp.control.borrow();
-        let mut expected = Vec::new();
-        if !matches!(*control, ir::Control::Enable(_) | ir::Control::Empty(_)) {
-            let leaves = LeafSets::of(comp);
-            // A root that became a single group is wrapped by tdcc in one more.
-            let single = upcoming((&*control).into(), &leaves, &mut expected);
-            let kind = if single { "root" } else { operator((&*control).into()) };
-            expected.push(Expected { kind, leaves: leaves.below(&*control) });
-        }
-        drop(control);
-        let existing = comp.get_groups().iter().map(|g| g.borrow().name().to_string()).collect();
-        record::with(|r| {
-            r.expected.insert(comp.name.to_string(), (expected, existing));
-        });
-        Ok(Action::Stop)
-    }
+    drop(control);
+    let existing = comp.get_groups().iter().map(|g| g.borrow().name().to_string()).collect();
+    record::with(|r| {
+        r.expected.insert(comp.name.to_string(), (expected, existing));
+    });
+    Ok(())
 }
 
 fn operator(statement: Statement) -> &'static str {
@@ -258,33 +231,20 @@ fn upcoming(statement: Statement, leaves: &LeafSets, expected: &mut Vec<Expected
     own_fsm
 }
 
-/// After tdcc: probe the groups that it made, and list their registers.
-#[derive(Default)]
-pub struct ProbeBlocks;
+pass!(
+    /// After tdcc: probe the groups that it made, and list their registers.
+    ProbeBlocks,
+    "probe-blocks",
+    "add a probe to every group that control was compiled to",
+    |ctx| each_component(ctx, probe_blocks)
+);
 
-impl Named for ProbeBlocks {
-    fn name() -> &'static str {
-        "probe-blocks"
-    }
-
-    fn description() -> &'static str {
-        "add a probe to every group that control was compiled to"
-    }
-}
-
-impl Visitor for ProbeBlocks {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        record::with(|record| {
-            probe_compiled(record, comp, sigs)?;
-            probe_continuous(record, comp, sigs);
-            Ok(Action::Stop)
-        })
-    }
+fn probe_blocks(comp: &mut ir::Component, sigs: &ir::LibrarySignatures) -> CalyxResult<()> {
+    record::with(|record| {
+        probe_compiled(record, comp, sigs)?;
+        probe_continuous(record, comp, sigs);
+        Ok(())
+    })
 }
 
 fn probe_compiled(

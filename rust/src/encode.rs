@@ -6,63 +6,45 @@
 //! would change the cycles.
 
 use crate::conditions::{meet_in_par, rename_conditions, Conditions, Site};
+use crate::pass::{each_component, pass};
 use crate::record::{
     self, else_attribute, id_attribute, place_attribute, CellRecord, Node, Place, Record,
 };
 use calyx_ir::{self as ir, RRC};
-use calyx_opt::traversal::{Action, ConstructVisitor, Named, VisResult, Visitor};
 use calyx_utils::CalyxResult;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-pub struct EncodeControl;
+pass!(
+    EncodeControl,
+    "encode-control",
+    "give every enable its own group and every control block an id",
+    encode_control
+);
 
-impl Named for EncodeControl {
-    fn name() -> &'static str {
-        "encode-control"
+fn encode_control(ctx: &mut ir::Context) -> CalyxResult<()> {
+    // No name of the program may look like a unique group's.
+    let mut marker = "__cs".to_string();
+    let taken = |marker: &str| {
+        ctx.components.iter().any(|comp| {
+            let dynamic = comp.get_groups().iter().map(|g| g.borrow().name());
+            let fixed = comp.get_static_groups().iter().map(|g| g.borrow().name());
+            let comb = comp.comb_groups.iter().map(|g| g.borrow().name());
+            let mut names = dynamic.chain(fixed).chain(comb);
+            names.any(|name| name.id.as_str().contains(marker))
+        })
+    };
+    while taken(&marker) {
+        marker.push('x');
     }
-
-    fn description() -> &'static str {
-        "give every enable its own group and every control block an id"
-    }
-}
-
-impl ConstructVisitor for EncodeControl {
-    fn from(ctx: &ir::Context) -> CalyxResult<Self> {
-        // No name of the program may look like a unique group's.
-        let mut marker = "__cs".to_string();
-        let taken = |marker: &str| {
-            ctx.components.iter().any(|comp| {
-                let dynamic = comp.get_groups().iter().map(|g| g.borrow().name());
-                let fixed = comp.get_static_groups().iter().map(|g| g.borrow().name());
-                let comb = comp.comb_groups.iter().map(|g| g.borrow().name());
-                let mut names = dynamic.chain(fixed).chain(comb);
-                names.any(|name| name.id.as_str().contains(marker))
-            })
-        };
-        while taken(&marker) {
-            marker.push('x');
-        }
-        record::with(|record| record.marker = marker);
-        Ok(EncodeControl)
-    }
-
-    fn clear_data(&mut self) {}
-}
-
-impl Visitor for EncodeControl {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
+    record::with(|record| record.marker = marker);
+    each_component(ctx, |comp, sigs| {
         record::with(|record| {
             describe(record, comp);
             encode(record, comp, sigs);
         });
-        Ok(Action::Stop)
-    }
+        Ok(())
+    })
 }
 
 /// Write down a component's cells and groups as its author wrote them.

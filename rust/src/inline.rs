@@ -1,9 +1,11 @@
 //! Ids through the passes that lose them: group splitting and component inlining.
 
 use crate::control::{each_child, Statement, StatementMut};
+use crate::pass::{each_component, pass};
 use crate::record::{self, id_attribute, id_of, Node, Record};
 use calyx_ir as ir;
-use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
+use calyx_opt::traversal::{CompTraversal, Order};
+use calyx_utils::CalyxResult;
 use std::collections::HashMap;
 
 /// As much of a control tree as is needed to find what inlining put into it.
@@ -12,28 +14,17 @@ pub struct Shape {
     children: Vec<Shape>,
 }
 
-/// After group2seq: give each half of a split group the id of the whole.
-#[derive(Default)]
-pub struct TagSplitGroups;
+pass!(
+    /// After group2seq: give each half of a split group the id of the whole.
+    TagSplitGroups,
+    "tag-split-groups",
+    "give the halves of groups that group2seq split the id of the whole",
+    |ctx| each_component(ctx, tag_split_groups)
+);
 
-impl Named for TagSplitGroups {
-    fn name() -> &'static str {
-        "tag-split-groups"
-    }
-
-    fn description() -> &'static str {
-        "give the halves of groups that group2seq split the id of the whole"
-    }
-}
-
-impl Visitor for TagSplitGroups {
-    fn enable(
-        &mut self,
-        enable: &mut ir::Enable,
-        comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
+fn tag_split_groups(comp: &mut ir::Component, _: &ir::LibrarySignatures) -> CalyxResult<()> {
+    StatementMut::Dynamic(&mut comp.control.borrow_mut()).walk(&mut |statement| {
+        let StatementMut::Dynamic(ir::Control::Enable(enable)) = statement else { return };
         if id_of(&enable.attributes).is_none() {
             let name = enable.group.borrow().name().to_string();
             let found = record::with(|r| r.nodes_of_group(comp.name.id.as_str(), &name));
@@ -41,70 +32,45 @@ impl Visitor for TagSplitGroups {
                 enable.attributes.insert(id_attribute(), node as u64);
             }
         }
-        Ok(Action::Continue)
-    }
+    });
+    Ok(())
 }
 
-/// Before inline: remember each component's control tree.
-#[derive(Default)]
-pub struct NoteInvokes;
+pass!(
+    /// Before inline: remember each component's control tree.
+    NoteInvokes,
+    "note-invokes",
+    "remember where each invoke stands before components are inlined",
+    |ctx| each_component(ctx, note_invokes)
+);
 
-impl Named for NoteInvokes {
-    fn name() -> &'static str {
-        "note-invokes"
-    }
-
-    fn description() -> &'static str {
-        "remember where each invoke stands before components are inlined"
-    }
+fn note_invokes(comp: &mut ir::Component, _: &ir::LibrarySignatures) -> CalyxResult<()> {
+    let shape = shape((&*comp.control.borrow()).into());
+    record::with(|r| r.before_inline.insert(comp.name.to_string(), shape));
+    Ok(())
 }
 
-impl Visitor for NoteInvokes {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        let shape = shape((&*comp.control.borrow()).into());
-        record::with(|r| r.before_inline.insert(comp.name.to_string(), shape));
-        Ok(Action::Stop)
-    }
-}
+pass!(
+    /// After inline: what came from another component gets nodes of its own below the invoke.
+    TagInlined,
+    "tag-inlined",
+    "give inlined control ids of its own below the invoke that it replaced",
+    tag_inlined
+);
 
-/// After inline: what came from another component gets nodes of its own below the invoke.
-#[derive(Default)]
-pub struct TagInlined;
-
-impl Named for TagInlined {
-    fn name() -> &'static str {
-        "tag-inlined"
-    }
-
-    fn description() -> &'static str {
-        "give inlined control ids of its own below the invoke that it replaced"
-    }
-}
-
-impl Visitor for TagInlined {
-    // As `inline` itself: callees first, so that what they inlined is copied along.
-    fn iteration_order() -> calyx_opt::traversal::Order {
-        calyx_opt::traversal::Order::Post
-    }
-
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
+// As `inline` itself: callees first, so that what they inlined is copied along.
+fn tag_inlined(ctx: &mut ir::Context) -> CalyxResult<()> {
+    let mut components = CompTraversal::new(std::mem::take(&mut ctx.components), Order::Post);
+    components.apply_update(|comp, _| {
         record::with(|record| {
             if let Some(before) = record.before_inline.remove(comp.name.id.as_str()) {
                 compare(record, &before, &mut comp.control.borrow_mut());
             }
         });
-        Ok(Action::Stop)
-    }
+        Ok(())
+    })?;
+    ctx.components = components.take();
+    Ok(())
 }
 
 fn shape(statement: Statement) -> Shape {

@@ -9,10 +9,11 @@
 //! (group2seq, group2invoke, cell-share), before those that take groups apart (static promotion).
 
 use crate::control::{Statement, StatementMut};
+use crate::pass::{each_component, pass};
 use crate::record::{self, id_of, Call, GroupRecord, Record, PROBE};
 use calyx_frontend::{Attributes, Direction, PortDef, Primitive};
 use calyx_ir::{self as ir, RRC};
-use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
+use calyx_utils::CalyxResult;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
@@ -34,65 +35,36 @@ pub fn probe_primitive() -> Primitive {
     }
 }
 
-/// After group2invoke: it makes a combinational group for each group that it could turn into an
-/// invoke, even if no control enables that one, and the next pass refuses what nobody uses. Here
-/// that happens to groups that others call: their enables got copies of their own.
-#[derive(Default)]
-pub struct DropUnused;
+pass!(
+    /// After group2invoke: it makes a combinational group for each group that it could turn into an
+    /// invoke, even if no control enables that one, and the next pass refuses what nobody uses. Here
+    /// that happens to groups that others call: their enables got copies of their own.
+    DropUnused,
+    "drop-unused",
+    "remove combinational groups that no control uses",
+    |ctx| each_component(ctx, drop_unused)
+);
 
-impl Named for DropUnused {
-    fn name() -> &'static str {
-        "drop-unused"
-    }
-
-    fn description() -> &'static str {
-        "remove combinational groups that no control uses"
-    }
+fn drop_unused(comp: &mut ir::Component, _: &ir::LibrarySignatures) -> CalyxResult<()> {
+    let live = Live::of(comp);
+    comp.comb_groups.retain(|g| live.conditions.contains(&g.borrow().name()));
+    Ok(())
 }
 
-impl Visitor for DropUnused {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
+pass!(Instrument, "instrument", "add probes for active groups and their calls", |ctx| {
+    each_component(ctx, instrument)
+});
+
+fn instrument(comp: &mut ir::Component, sigs: &ir::LibrarySignatures) -> CalyxResult<()> {
+    record::with(|record| {
+        let control = Rc::clone(&comp.control);
         let live = Live::of(comp);
-        comp.comb_groups.retain(|g| live.conditions.contains(&g.borrow().name()));
-        Ok(Action::Stop)
-    }
-}
-
-#[derive(Default)]
-pub struct Instrument;
-
-impl Named for Instrument {
-    fn name() -> &'static str {
-        "instrument"
-    }
-
-    fn description() -> &'static str {
-        "add probes for active groups and their calls"
-    }
-}
-
-impl Visitor for Instrument {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        record::with(|record| {
-            let control = Rc::clone(&comp.control);
-            let live = Live::of(comp);
-            let names = live.close(comp);
-            let mut probes = Prober::new(record, comp, sigs);
-            probes.groups(&live, &names);
-            probes.invokes(&mut control.borrow_mut());
-        });
-        Ok(Action::Stop)
-    }
+        let names = live.close(comp);
+        let mut probes = Prober::new(record, comp, sigs);
+        probes.groups(&live, &names);
+        probes.invokes(&mut control.borrow_mut());
+    });
+    Ok(())
 }
 
 /// The groups that control enables, with the nodes that say so.

@@ -17,6 +17,7 @@ mod inline;
 mod instrument;
 mod memory;
 mod pages;
+mod pass;
 mod plan;
 mod record;
 mod repeat;

@@ -3,79 +3,48 @@
 //! Sharing rewrites the cells in assignments and leaves their order alone, so the cell written by
 //! the n-th assignment of a group can be looked up by n in what was noted before.
 
+use crate::control::Statement;
+use crate::pass::{each_component, pass};
 use crate::record::{self, id_of, Record};
-use calyx_ir::{self as ir, RRC};
-use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
+use calyx_ir as ir;
+use calyx_utils::CalyxResult;
 
-/// Before cell-share: note which cell each assignment writes and each invoke runs.
-#[derive(Default)]
-pub struct NoteCells;
+pass!(
+    /// Before cell-share: note which cell each assignment writes and each invoke runs.
+    NoteCells,
+    "note-cells",
+    "remember which cells groups write before cells are shared",
+    |ctx| each_component(ctx, note_cells)
+);
 
-impl Named for NoteCells {
-    fn name() -> &'static str {
-        "note-cells"
-    }
-
-    fn description() -> &'static str {
-        "remember which cells groups write before cells are shared"
-    }
-}
-
-impl Visitor for NoteCells {
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        record::with(|record| {
-            let name = comp.name.to_string();
-            let mut note = |group: ir::Id, cells: Vec<Option<String>>| {
-                record.written.entry((name.clone(), group.to_string())).or_insert(cells);
+fn note_cells(comp: &mut ir::Component, _: &ir::LibrarySignatures) -> CalyxResult<()> {
+    record::with(|record| {
+        let name = comp.name.to_string();
+        let mut note = |group: ir::Id, cells: Vec<Option<String>>| {
+            record.written.entry((name.clone(), group.to_string())).or_insert(cells);
+        };
+        for group in comp.get_groups().iter() {
+            note(group.borrow().name(), written(&group.borrow().assignments));
+        }
+        for group in comp.get_static_groups().iter() {
+            note(group.borrow().name(), written(&group.borrow().assignments));
+        }
+        for group in comp.comb_groups.iter() {
+            note(group.borrow().name(), written(&group.borrow().assignments));
+        }
+        Statement::from(&*comp.control.borrow()).walk(&mut |statement| {
+            let cell = match statement {
+                Statement::Dynamic(ir::Control::Invoke(invoke)) => &invoke.comp,
+                Statement::Static(ir::StaticControl::Invoke(invoke)) => &invoke.comp,
+                _ => return,
             };
-            for group in comp.get_groups().iter() {
-                note(group.borrow().name(), written(&group.borrow().assignments));
-            }
-            for group in comp.get_static_groups().iter() {
-                note(group.borrow().name(), written(&group.borrow().assignments));
-            }
-            for group in comp.comb_groups.iter() {
-                note(group.borrow().name(), written(&group.borrow().assignments));
+            if let Some(node) = id_of(statement.attributes()) {
+                let name = cell.borrow().name().to_string();
+                record.invoked.entry(node).or_default().push_back(name);
             }
         });
-        Ok(Action::Continue)
-    }
-
-    fn invoke(
-        &mut self,
-        invoke: &mut ir::Invoke,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        note_invoke(&invoke.attributes, &invoke.comp);
-        Ok(Action::Continue)
-    }
-
-    fn static_invoke(
-        &mut self,
-        invoke: &mut ir::StaticInvoke,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        note_invoke(&invoke.attributes, &invoke.comp);
-        Ok(Action::Continue)
-    }
-}
-
-fn note_invoke(attributes: &ir::Attributes, cell: &RRC<ir::Cell>) {
-    if let Some(node) = id_of(attributes) {
-        let name = cell.borrow().name().to_string();
-        record::with(|record| {
-            record.invoked.entry(node).or_default().push_back(name);
-        });
-    }
+    });
+    Ok(())
 }
 
 fn written<T>(assignments: &[ir::Assignment<T>]) -> Vec<Option<String>> {

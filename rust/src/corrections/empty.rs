@@ -1,37 +1,21 @@
 //! Statements that do nothing.
 
-use calyx_ir::{self as ir, build_assignments, structure};
+use crate::control::StatementMut;
+use crate::pass::{each_component, pass};
+use calyx_ir::{self as ir, build_assignments, structure, RRC};
 use calyx_opt::passes::DeadGroupRemoval;
-use calyx_opt::traversal::{Action, ConstructVisitor, Named, VisResult, Visitor};
+use calyx_opt::traversal::Visitor;
 use calyx_utils::CalyxResult;
 
-/// After a program has been checked: take out `seq {}` and `par {}` without statements, `repeat 0`,
-/// and what becomes empty by that, and the groups that ran only there. The passes that number
-/// control, promote or compile it stop at them; main's do too.
-pub struct DropEmpty {
-    /// In any component.
-    dropped: bool,
-    /// The component under way.
-    had_control: bool,
-}
-
-impl ConstructVisitor for DropEmpty {
-    fn from(_ctx: &ir::Context) -> CalyxResult<Self> {
-        Ok(DropEmpty { dropped: false, had_control: false })
-    }
-
-    fn clear_data(&mut self) {}
-}
-
-impl Named for DropEmpty {
-    fn name() -> &'static str {
-        "drop-empty"
-    }
-
-    fn description() -> &'static str {
-        "take out statements that do nothing (after the checks)"
-    }
-}
+pass!(
+    /// After a program has been checked: take out `seq {}` and `par {}` without statements,
+    /// `repeat 0`, and what becomes empty by that, and the groups that ran only there. The passes
+    /// that number control, promote or compile it stop at them; main's do too.
+    DropEmpty,
+    "drop-empty",
+    "take out statements that do nothing (after the checks)",
+    drop_empty
+);
 
 /// An empty statement may still mark a barrier (`@sync`).
 fn does_nothing(control: &ir::Control) -> bool {
@@ -79,148 +63,89 @@ fn one_cycle(comp: &mut ir::Component, sigs: &ir::LibrarySignatures) -> ir::Cont
     ir::Control::enable(group)
 }
 
-impl DropEmpty {
-    fn drop_if(&mut self, nothing: bool) -> VisResult {
-        self.dropped |= nothing;
-        Ok(if nothing { Action::change(ir::Control::empty()) } else { Action::Continue })
+struct Dropper<'a> {
+    comp: &'a mut ir::Component,
+    sigs: &'a ir::LibrarySignatures,
+    /// Whether anything was dropped.
+    dropped: bool,
+}
+
+impl Dropper<'_> {
+    /// Take out what does nothing, inside out.
+    fn drop(&mut self, mut statement: StatementMut) {
+        statement.each_child(&mut |child| self.drop(child));
+        match statement {
+            StatementMut::Dynamic(control) => {
+                if self.nothing_left(control) {
+                    *control = ir::Control::empty();
+                    self.dropped = true;
+                }
+            }
+            StatementMut::Static(control) => {
+                if nothing_left_static(control) {
+                    *control = ir::StaticControl::empty();
+                    self.dropped = true;
+                }
+            }
+        }
     }
 
-    fn drop_static_if(&mut self, nothing: bool) -> VisResult {
-        self.dropped |= nothing;
-        let empty = || Box::new(ir::StaticControl::empty());
-        Ok(if nothing { Action::StaticChange(empty()) } else { Action::Continue })
+    /// Whether nothing but empty statements was in a block, which are gone then.
+    fn nothing_left(&mut self, control: &mut ir::Control) -> bool {
+        match control {
+            ir::Control::Seq(ir::Seq { stmts, .. }) | ir::Control::Par(ir::Par { stmts, .. }) => {
+                stmts.retain(|control| !does_nothing(control));
+                stmts.is_empty()
+            }
+            ir::Control::If(s) => {
+                if does_nothing(&s.tbranch) && !does_nothing(&s.fbranch) {
+                    invert(s, self.comp, self.sigs);
+                }
+                does_nothing(&s.tbranch) && does_nothing(&s.fbranch)
+            }
+            ir::Control::While(s) => {
+                // It waits for its condition.
+                if does_nothing(&s.body) {
+                    *s.body = one_cycle(self.comp, self.sigs);
+                }
+                false
+            }
+            ir::Control::Repeat(s) => s.num_repeats == 0 || does_nothing(&s.body),
+            _ => false,
+        }
     }
 }
 
-impl Visitor for DropEmpty {
-    fn finish_seq(
-        &mut self,
-        s: &mut ir::Seq,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        s.stmts.retain(|control| !does_nothing(control));
-        self.drop_if(s.stmts.is_empty())
-    }
-
-    fn finish_par(
-        &mut self,
-        s: &mut ir::Par,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        s.stmts.retain(|control| !does_nothing(control));
-        self.drop_if(s.stmts.is_empty())
-    }
-
-    fn finish_if(
-        &mut self,
-        s: &mut ir::If,
-        comp: &mut ir::Component,
-        sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        if does_nothing(&s.tbranch) && !does_nothing(&s.fbranch) {
-            invert(s, comp, sigs);
+fn nothing_left_static(control: &mut ir::StaticControl) -> bool {
+    match control {
+        ir::StaticControl::Seq(ir::StaticSeq { stmts, .. })
+        | ir::StaticControl::Par(ir::StaticPar { stmts, .. }) => {
+            stmts.retain(|control| !is_empty(control));
+            stmts.is_empty()
         }
-        self.drop_if(does_nothing(&s.tbranch) && does_nothing(&s.fbranch))
+        ir::StaticControl::If(s) => is_empty(&s.tbranch) && is_empty(&s.fbranch),
+        ir::StaticControl::Repeat(s) => s.num_repeats == 0 || is_empty(&s.body),
+        _ => false,
     }
+}
 
-    /// A loop that waits for its condition.
-    fn finish_while(
-        &mut self,
-        s: &mut ir::While,
-        comp: &mut ir::Component,
-        sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        if does_nothing(&s.body) {
-            *s.body = one_cycle(comp, sigs);
+fn drop_empty(ctx: &mut ir::Context) -> CalyxResult<()> {
+    let mut dropped = false;
+    each_component(ctx, |comp, sigs| {
+        let control = RRC::clone(&comp.control);
+        let mut control = control.borrow_mut();
+        // A component without control never ends; one whose control does nothing does.
+        let ends = !does_nothing(&control) && !comp.is_static();
+        let mut dropper = Dropper { comp, sigs, dropped: false };
+        dropper.drop(StatementMut::Dynamic(&mut control));
+        dropped |= dropper.dropped;
+        if ends && does_nothing(&control) {
+            *control = one_cycle(comp, sigs);
         }
-        Ok(Action::Continue)
+        Ok(())
+    })?;
+    if dropped {
+        DeadGroupRemoval::do_pass_default(ctx)?;
     }
-
-    fn finish_repeat(
-        &mut self,
-        s: &mut ir::Repeat,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        self.drop_if(s.num_repeats == 0 || does_nothing(&s.body))
-    }
-
-    fn finish_static_seq(
-        &mut self,
-        s: &mut ir::StaticSeq,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        s.stmts.retain(|control| !is_empty(control));
-        self.drop_static_if(s.stmts.is_empty())
-    }
-
-    fn finish_static_par(
-        &mut self,
-        s: &mut ir::StaticPar,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        s.stmts.retain(|control| !is_empty(control));
-        self.drop_static_if(s.stmts.is_empty())
-    }
-
-    fn finish_static_if(
-        &mut self,
-        s: &mut ir::StaticIf,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        self.drop_static_if(is_empty(&s.tbranch) && is_empty(&s.fbranch))
-    }
-
-    fn finish_static_repeat(
-        &mut self,
-        s: &mut ir::StaticRepeat,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        self.drop_static_if(s.num_repeats == 0 || is_empty(&s.body))
-    }
-
-    fn start(
-        &mut self,
-        comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        self.had_control = !does_nothing(&comp.control.borrow());
-        Ok(Action::Continue)
-    }
-
-    /// A component without control never ends; one whose control does nothing does.
-    fn finish(
-        &mut self,
-        comp: &mut ir::Component,
-        sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        if !self.had_control || comp.is_static() || !does_nothing(&comp.control.borrow()) {
-            return Ok(Action::Continue);
-        }
-        Ok(Action::change(one_cycle(comp, sigs)))
-    }
-
-    fn finish_context(&mut self, ctx: &mut ir::Context) -> VisResult {
-        if self.dropped {
-            DeadGroupRemoval::do_pass_default(ctx)?;
-        }
-        Ok(Action::Continue)
-    }
+    Ok(())
 }

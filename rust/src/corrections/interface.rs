@@ -3,38 +3,26 @@
 //! A component may call its interface ports what it likes (`@go start: 1`). The released passes
 //! find some of them by attribute and some by the names `go` and `done`.
 
-use calyx_ir as ir;
-use calyx_opt::traversal::{Action, ConstructVisitor, Named, VisResult, Visitor};
+use crate::control::StatementMut;
+use crate::pass::pass;
+use calyx_ir::{self as ir, RRC};
 use calyx_utils::CalyxResult;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Before all passes: call the interface ports of every component go, done, clk and reset. A port
-/// of the user's that has such a name makes room.
-pub struct StandardInterface {
-    /// Old name to new one, by component.
-    renamed: HashMap<ir::Id, BTreeMap<ir::Id, ir::Id>>,
-}
+pass!(
+    /// Before all passes: call the interface ports of every component go, done, clk and reset. A port
+    /// of the user's that has such a name makes room.
+    StandardInterface,
+    "standard-interface",
+    "give interface ports their usual names (first)",
+    standard_interface
+);
 
-impl ConstructVisitor for StandardInterface {
-    fn from(_ctx: &ir::Context) -> CalyxResult<Self> {
-        Ok(StandardInterface { renamed: HashMap::new() })
-    }
-
-    fn clear_data(&mut self) {}
-}
-
-impl Named for StandardInterface {
-    fn name() -> &'static str {
-        "standard-interface"
-    }
-
-    fn description() -> &'static str {
-        "give interface ports their usual names (first)"
-    }
-}
+/// Old name to new one.
+type Names = BTreeMap<ir::Id, ir::Id>;
 
 /// New names for the ports of a signature.
-fn new_names(signature: &ir::Cell) -> BTreeMap<ir::Id, ir::Id> {
+fn new_names(signature: &ir::Cell) -> Names {
     let ports: Vec<_> = signature.ports.iter().map(|p| p.borrow()).collect();
     let sole = |wanted: &dyn Fn(&ir::Port) -> bool| {
         let mut found = ports.iter().filter(|p| wanted(p)).map(|p| p.name);
@@ -62,7 +50,7 @@ fn new_names(signature: &ir::Cell) -> BTreeMap<ir::Id, ir::Id> {
     names
 }
 
-fn rename(cell: &ir::Cell, names: &BTreeMap<ir::Id, ir::Id>) {
+fn rename(cell: &ir::Cell, names: &Names) {
     for port in &cell.ports {
         let mut port = port.borrow_mut();
         if let Some(name) = names.get(&port.name) {
@@ -71,58 +59,44 @@ fn rename(cell: &ir::Cell, names: &BTreeMap<ir::Id, ir::Id>) {
     }
 }
 
-impl StandardInterface {
-    fn rename_bindings<T>(&self, cell: &ir::RRC<ir::Cell>, bindings: &mut [(ir::Id, T)]) {
-        let Some(names) = cell.borrow().type_name().and_then(|t| self.renamed.get(&t)) else {
-            return;
-        };
-        for (port, _) in bindings {
-            if let Some(name) = names.get(port) {
-                *port = *name;
-            }
+fn rename_bindings<T>(names: &Names, bindings: &mut [(ir::Id, T)]) {
+    for (port, _) in bindings {
+        if let Some(name) = names.get(port) {
+            *port = *name;
         }
     }
 }
 
-impl Visitor for StandardInterface {
-    fn start_context(&mut self, ctx: &mut ir::Context) -> VisResult {
-        for comp in &ctx.components {
-            let names = new_names(&comp.signature.borrow());
-            rename(&comp.signature.borrow(), &names);
-            self.renamed.insert(comp.name, names);
-        }
-        for cell in ctx.components.iter().flat_map(|comp| comp.cells.iter()) {
-            let cell = cell.borrow();
-            if let ir::CellType::Component { name } = &cell.prototype {
-                if let Some(names) = self.renamed.get(name) {
-                    rename(&cell, names);
-                }
+fn standard_interface(ctx: &mut ir::Context) -> CalyxResult<()> {
+    let mut renamed: HashMap<ir::Id, Names> = HashMap::new();
+    for comp in &ctx.components {
+        let names = new_names(&comp.signature.borrow());
+        rename(&comp.signature.borrow(), &names);
+        renamed.insert(comp.name, names);
+    }
+    let names_of =
+        |cell: &RRC<ir::Cell>| cell.borrow().type_name().and_then(|name| renamed.get(&name));
+    for comp in &ctx.components {
+        for cell in comp.cells.iter() {
+            if let Some(names) = names_of(cell) {
+                rename(&cell.borrow(), names);
             }
         }
-        Ok(Action::Continue)
+        StatementMut::Dynamic(&mut comp.control.borrow_mut()).walk(&mut |statement| {
+            let (cell, inputs, outputs) = match statement {
+                StatementMut::Dynamic(ir::Control::Invoke(s)) => {
+                    (&s.comp, &mut s.inputs, &mut s.outputs)
+                }
+                StatementMut::Static(ir::StaticControl::Invoke(s)) => {
+                    (&s.comp, &mut s.inputs, &mut s.outputs)
+                }
+                _ => return,
+            };
+            if let Some(names) = names_of(cell) {
+                rename_bindings(names, inputs);
+                rename_bindings(names, outputs);
+            }
+        });
     }
-
-    fn invoke(
-        &mut self,
-        s: &mut ir::Invoke,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        self.rename_bindings(&s.comp, &mut s.inputs);
-        self.rename_bindings(&s.comp, &mut s.outputs);
-        Ok(Action::Continue)
-    }
-
-    fn static_invoke(
-        &mut self,
-        s: &mut ir::StaticInvoke,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        _comps: &[ir::Component],
-    ) -> VisResult {
-        self.rename_bindings(&s.comp, &mut s.inputs);
-        self.rename_bindings(&s.comp, &mut s.outputs);
-        Ok(Action::Continue)
-    }
+    Ok(())
 }

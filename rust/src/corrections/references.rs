@@ -1,29 +1,24 @@
 //! Cells passed by reference (`invoke c[mem = m]()`).
 
-use crate::control::Statement;
+use crate::control::{Statement, StatementMut};
+use crate::pass::pass;
 use calyx_ir::{self as ir, RRC};
 use calyx_opt::passes::CompileInvoke;
-use calyx_opt::traversal::{Action, Named, VisResult, Visitor};
+use calyx_opt::traversal::Visitor;
 use calyx_utils::CalyxResult;
 use std::collections::{HashMap, HashSet};
 
-/// Before well-formed, which wants the very type that was declared: a cell of any type that has the
-/// declared one's ports may be passed (calyxir/calyx#2085).
-///
-/// The invoke gets a cell of the declared type that stands for the given one: its ports are the
-/// given one's own.
-#[derive(Default)]
-pub struct RefSubtypes;
-
-impl Named for RefSubtypes {
-    fn name() -> &'static str {
-        "ref-subtypes"
-    }
-
-    fn description() -> &'static str {
-        "let cells with more ports than needed be passed by reference (first)"
-    }
-}
+pass!(
+    /// Before well-formed, which wants the very type that was declared: a cell of any type that has the
+    /// declared one's ports may be passed (calyxir/calyx#2085).
+    ///
+    /// The invoke gets a cell of the declared type that stands for the given one: its ports are the
+    /// given one's own.
+    RefSubtypes,
+    "ref-subtypes",
+    "let cells with more ports than needed be passed by reference (first)",
+    ref_subtypes
+);
 
 /// The given cell as one of the declared type; None where it has no such ports, or is one already.
 fn as_declared(declared: &ir::Cell, given: &ir::Cell) -> Option<RRC<ir::Cell>> {
@@ -63,47 +58,34 @@ fn pass_declared(
     }
 }
 
-impl Visitor for RefSubtypes {
-    fn invoke(
-        &mut self,
-        s: &mut ir::Invoke,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        comps: &[ir::Component],
-    ) -> VisResult {
-        pass_declared(&s.comp, &mut s.ref_cells, comps);
-        Ok(Action::Continue)
+fn ref_subtypes(ctx: &mut ir::Context) -> CalyxResult<()> {
+    for comp in &ctx.components {
+        StatementMut::Dynamic(&mut comp.control.borrow_mut()).walk(
+            &mut |statement| match statement {
+                StatementMut::Dynamic(ir::Control::Invoke(s)) => {
+                    pass_declared(&s.comp, &mut s.ref_cells, &ctx.components);
+                }
+                StatementMut::Static(ir::StaticControl::Invoke(s)) => {
+                    pass_declared(&s.comp, &mut s.ref_cells, &ctx.components);
+                }
+                _ => {}
+            },
+        );
     }
-
-    fn static_invoke(
-        &mut self,
-        s: &mut ir::StaticInvoke,
-        _comp: &mut ir::Component,
-        _sigs: &ir::LibrarySignatures,
-        comps: &[ir::Component],
-    ) -> VisResult {
-        pass_declared(&s.comp, &mut s.ref_cells, comps);
-        Ok(Action::Continue)
-    }
+    Ok(())
 }
 
-/// compile-invoke, connecting of a cell passed by reference only the ports that are used
-/// (calyxir/calyx#2200, #2216).
-///
-/// The released pass connects all of them. A component that only reads a register then writes its
-/// `write_en`, with 0; where another one writes the register in the same cycle, the write is lost.
-#[derive(Default)]
-pub struct CompileInvokeUsed;
-
-impl Named for CompileInvokeUsed {
-    fn name() -> &'static str {
-        "compile-invoke-used"
-    }
-
-    fn description() -> &'static str {
-        "compile-invoke, connecting used ports of references only (instead of compile-invoke)"
-    }
-}
+pass!(
+    /// compile-invoke, connecting of a cell passed by reference only the ports that are used
+    /// (calyxir/calyx#2200, #2216).
+    ///
+    /// The released pass connects all of them. A component that only reads a register then writes its
+    /// `write_en`, with 0; where another one writes the register in the same cycle, the write is lost.
+    CompileInvokeUsed,
+    "compile-invoke-used",
+    "compile-invoke, connecting used ports of references only (instead of compile-invoke)",
+    compile_invoke_used
+);
 
 type Ports = HashSet<ir::Id>;
 
@@ -167,41 +149,38 @@ fn connects_unused<T>(assignment: &ir::Assignment<T>, unused: &HashMap<ir::Id, P
     is_unused(&assignment.dst) || is_unused(&assignment.src)
 }
 
-impl Visitor for CompileInvokeUsed {
-    fn do_pass(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
-        let declared: HashMap<ir::Id, Ports> =
-            ctx.components.iter().map(|comp| (comp.name, ports(comp))).collect();
-        CompileInvoke::do_pass_default(ctx)?;
-        // A component that only hands a reference on uses of it what the next one uses: the
-        // connections that go in one round leave others unused.
-        loop {
-            let unused: HashMap<ir::Id, Ports> = ctx
-                .components
-                .iter()
-                .map(|comp| {
-                    let added: Ports =
-                        ports(comp).difference(&declared[&comp.name]).copied().collect();
-                    (comp.name, added.difference(&used_ports(comp)).copied().collect())
-                })
-                .collect();
-            let mut gone = 0;
-            for comp in &mut ctx.components {
-                for group in comp.get_groups().iter() {
-                    let kept = &mut group.borrow_mut().assignments;
-                    gone += kept.len();
-                    kept.retain(|a| !connects_unused(a, &unused));
-                    gone -= kept.len();
-                }
-                for group in comp.get_static_groups().iter() {
-                    let kept = &mut group.borrow_mut().assignments;
-                    gone += kept.len();
-                    kept.retain(|a| !connects_unused(a, &unused));
-                    gone -= kept.len();
-                }
+fn compile_invoke_used(ctx: &mut ir::Context) -> CalyxResult<()> {
+    let declared: HashMap<ir::Id, Ports> =
+        ctx.components.iter().map(|comp| (comp.name, ports(comp))).collect();
+    CompileInvoke::do_pass_default(ctx)?;
+    // A component that only hands a reference on uses of it what the next one uses: the
+    // connections that go in one round leave others unused.
+    loop {
+        let unused: HashMap<ir::Id, Ports> = ctx
+            .components
+            .iter()
+            .map(|comp| {
+                let added: Ports = ports(comp).difference(&declared[&comp.name]).copied().collect();
+                (comp.name, added.difference(&used_ports(comp)).copied().collect())
+            })
+            .collect();
+        let mut gone = 0;
+        for comp in &mut ctx.components {
+            for group in comp.get_groups().iter() {
+                let kept = &mut group.borrow_mut().assignments;
+                gone += kept.len();
+                kept.retain(|a| !connects_unused(a, &unused));
+                gone -= kept.len();
             }
-            if gone == 0 {
-                return Ok(());
+            for group in comp.get_static_groups().iter() {
+                let kept = &mut group.borrow_mut().assignments;
+                gone += kept.len();
+                kept.retain(|a| !connects_unused(a, &unused));
+                gone -= kept.len();
             }
+        }
+        if gone == 0 {
+            return Ok(());
         }
     }
 }

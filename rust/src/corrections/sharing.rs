@@ -1,54 +1,46 @@
 //! Cells are shared by those alone that are not in use at the same time.
 
 use crate::control::{each_child, Statement, StatementMut};
+use crate::pass::pass;
 use calyx_ir::{self as ir, GetAttributes, RRC};
 use calyx_opt::passes::CellShare;
-use calyx_opt::traversal::{Named, Visitor};
+use calyx_opt::traversal::Visitor;
 use calyx_utils::CalyxResult;
 use std::collections::{HashMap, HashSet};
 
-/// cell-share, told what the released pass does not see. It asks at which statements the value of a
-/// register is still wanted, and gets four answers wrong:
-///
-/// - It looks at one run of each component (calyxir/calyx#2071): a register that is written at its
-///   end and read at the start of the next run looks dead in between. Each component that may run
-///   again is shown to it in a loop. The top-level component runs once, and one declared or found
-///   `@state_share` keeps nothing between runs.
-/// - A register that a loop's body writes looks dead before the loop, as if the body always ran
-///   (main's too), and one that is wanted after the loop looks dead within the body, once the body
-///   begins with writing it (main's too). A loop is shown as its first round, and another one that
-///   may follow: `if c { B; if c { B } }`.
-/// - The same for `static repeat`, whose cycles are counted as well, so that it is left as it is:
-///   registers that it writes and others use are not shared at all.
-/// - Of an invoke only inputs and outputs are looked at, and only they are renamed (main's too): what
-///   is passed by reference is not shared at all.
-#[derive(Default)]
-pub struct CellShareInUse;
+pass!(
+    /// cell-share, told what the released pass does not see. It asks at which statements the value of a
+    /// register is still wanted, and gets four answers wrong:
+    ///
+    /// - It looks at one run of each component (calyxir/calyx#2071): a register that is written at its
+    ///   end and read at the start of the next run looks dead in between. Each component that may run
+    ///   again is shown to it in a loop. The top-level component runs once, and one declared or found
+    ///   `@state_share` keeps nothing between runs.
+    /// - A register that a loop's body writes looks dead before the loop, as if the body always ran
+    ///   (main's too), and one that is wanted after the loop looks dead within the body, once the body
+    ///   begins with writing it (main's too). A loop is shown as its first round, and another one that
+    ///   may follow: `if c { B; if c { B } }`.
+    /// - The same for `static repeat`, whose cycles are counted as well, so that it is left as it is:
+    ///   registers that it writes and others use are not shared at all.
+    /// - Of an invoke only inputs and outputs are looked at, and only they are renamed (main's too): what
+    ///   is passed by reference is not shared at all.
+    CellShareInUse,
+    "cell-share-in-use",
+    "cell-share, with loops, later runs and references in sight (instead of cell-share)",
+    cell_share_in_use
+);
 
-impl Named for CellShareInUse {
-    fn name() -> &'static str {
-        "cell-share-in-use"
+fn cell_share_in_use(ctx: &mut ir::Context) -> CalyxResult<()> {
+    let mut shown = Vec::new();
+    for comp in &mut ctx.components {
+        let again = comp.name != ctx.entrypoint && !comp.attributes.has(ir::BoolAttr::StateShare);
+        shown.push(Shown::show(comp, again));
     }
-
-    fn description() -> &'static str {
-        "cell-share, with loops, later runs and references in sight (instead of cell-share)"
+    CellShare::do_pass_default(ctx)?;
+    for (comp, shown) in ctx.components.iter_mut().zip(shown) {
+        shown.hide(comp);
     }
-}
-
-impl Visitor for CellShareInUse {
-    fn do_pass(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
-        let mut shown = Vec::new();
-        for comp in &mut ctx.components {
-            let again =
-                comp.name != ctx.entrypoint && !comp.attributes.has(ir::BoolAttr::StateShare);
-            shown.push(Shown::show(comp, again));
-        }
-        CellShare::do_pass_default(ctx)?;
-        for (comp, shown) in ctx.components.iter_mut().zip(shown) {
-            shown.hide(comp);
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// As many statements may be shown of a component; loops in loops double at each level.
