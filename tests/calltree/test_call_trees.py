@@ -345,3 +345,15 @@ def test_what_the_last_cycle_leads_to_is_recorded_or_the_last_step_of_the_whole_
     assert values(main, replace(goes_on, complete=True)) == {"fsm": [0, 1, 2]}
     unknown = recording([{"main": {"c": 1, "fsm": -1}}])
     assert values(main, unknown) == {}
+
+
+def test_an_instance_that_never_ran_is_named_below_main() -> None:
+    register = Compiled("c", "c", None, registers=(Register("fsm", "fsm", "fsm"),))
+    parts = {
+        "main": component(SEQ, [0], groups=(GROUP,)),
+        "s": component(SEQ, [0], compiled=(register,)),
+    }
+    record = recording([{"top.main": {"g": 1}, "top.main.s": {"c": 0, "fsm": 0}}])
+    profile = profile_of(CallTrees(MAIN, "top.main", parts, record), record)
+    assert [series.track for series in profile.series] == ["main.s"]
+    assert {frame.name for frame in profile.catalog} == {"main", "0", "1"}

@@ -107,6 +107,20 @@ def test_control_registers_are_counters(tmp_path: Path) -> None:
     assert (overhead.cycles, overhead.useful, overhead.fsm) == (10, 5, 4)
 
 
+def test_what_the_files_say_twice_is_shown_once(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    expected = import_petal(tmp_path)
+    records = json.loads(json.dumps(SIDE_FILES["fsm.json"]))
+    children = records[1]["Par"]["child_groups"]
+    children.append(children[0])
+    write_side_files(tmp_path, **{"fsm.json": [*records, records[1]]})
+    profile = import_petal(tmp_path)
+    assert [(s.track, s.name) for s in profile.series] == [
+        (s.track, s.name) for s in expected.series
+    ]
+    assert stacks(profile) == FOLDED
+
+
 @pytest.mark.parametrize("ending", [".vcd.gz", ".vcd.xz"])
 def test_packed_waveforms_give_the_same(tmp_path: Path, ending: str) -> None:
     plain = write_run(tmp_path)

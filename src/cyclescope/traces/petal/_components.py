@@ -139,7 +139,7 @@ class _Maker:
                 )
                 for group, signal in self._groups.items()
             ),
-            compiled=tuple(self._compiled()),
+            compiled=tuple(dict.fromkeys(self._compiled())),
             continuous=tuple(self._calls.get("", ())),
             only_continuous=not own.nodes and not own.enables,
             steps=Steps(own, nesting, place, enable),
@@ -165,7 +165,7 @@ class _Maker:
                 ),
                 registers=tuple(
                     Register(signal, kind, f"{register}{what}")
-                    for register, kind in registers
+                    for register, kind in dict.fromkeys(registers)
                     if (signal := self._registers.get((register or "", kind, group.name)))
                 ),
             )  # fmt: skip
