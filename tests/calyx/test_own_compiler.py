@@ -23,7 +23,7 @@ from cyclescope.calyx import (
     profile_program,
     verify_program,
 )
-from cyclescope.calyx._own import RefusalError, explain
+from cyclescope.calyx._complaints import explain_printed
 from cyclescope.cli._calyx import calyx as command
 from cyclescope.errors import SourceError, ToolError
 from cyclescope.model import Frame, Profile, check_laws
@@ -196,14 +196,13 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_complaints_become_one_line() -> None:
-    compiler = OwnCompiler(Path("/opt/calyx"), "0.7.1")
     warned = "[WARN  calyx] something\nError: p.futil\n3 |  a;\n  |  ^^ Undefined group: a\n"
     parsed = (
         "Error: Failed to parse `p.futil`:\n --> p.futil:2:9\n |\n2 | a\n | ^\n = expected semi"
     )
     cases = {
         warned: "p.futil:3: Undefined group: a",
-        parsed: "p.futil:2:9: expected semi",
+        parsed: "p.futil:2:9: expected a semicolon",
         "Error: Import path `x` not found": "m.futil: Import path `x` not found",
         "thread 'main' panicked at src/a.rs:1:2:\ncalled `unwrap()`\nnote: run": (
             "m.futil: the compiler /opt/calyx stopped: called `unwrap()`"
@@ -211,4 +210,4 @@ def test_complaints_become_one_line() -> None:
         "it ended with status -11": "m.futil: it ended with status -11",
     }
     for said, line in cases.items():
-        assert str(explain(compiler, Path("m.futil"), RefusalError(said))) == line
+        assert str(explain_printed(Path("m.futil"), said, Path("/opt/calyx"))) == line

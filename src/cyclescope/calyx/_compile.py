@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cyclescope import _native
 from cyclescope._files import scratch
 from cyclescope._stack import with_room
+from cyclescope.calyx._complaints import explain, explain_printed
 from cyclescope.calyx._float import complete, write_float_library
 from cyclescope.calyx._foreign import refuse_reaching_out
 from cyclescope.calyx._record import ComponentRecord, Record, read_record
@@ -24,36 +25,6 @@ if TYPE_CHECKING:
     from cyclescope.model import Position
 
 __all__ = ["Program", "compile_program", "list_passes"]
-
-# The parser names the rules of its grammar.
-_RULES = {
-    "cell_without_semi": "a cell (name = type(parameters);)",
-    "connections": "wires { … }",
-    "cells": "cells { … }",
-    "control": "control { … }",
-    "stmts": "statements",
-    "bitwidth": "a number",
-    "num_lit": "a sized number (8'd1)",
-    "bad_num": "a sized number (8'd1)",
-    "semi": "a semicolon",
-}
-
-# What a reader of the compiler's message can do about it.
-_HINTS = (
-    ("expected", "correct the syntax here"),
-    ("Undefined", "declare it or correct the name"),
-    ("already bound", "rename one of the two"),
-    ("outside the program's folder", ""),
-    ("Import path", "correct the import or add the file"),
-    ("unknown pass", ""),
-    ("ombinational cycle", "break it with a register"),
-    ("Unused", "use it in control or remove it"),
-    ("never used", "use it in control or remove it"),
-    ("ntry point", "name one component main"),
-    ("Groups / Holes", "run the passes of `compile` and `lower` too"),
-    ("[Papercut]", "or leave the check out with -d papercut"),
-    ("stopped", "try other passes, or report it to Calyx with the program"),
-)
 
 
 @dataclass(frozen=True)
@@ -194,7 +165,7 @@ def _built_in(
         except _native.CompileError as error:
             message, file, offset = error.args
             message = message.replace(f"({library})", "")
-            raise SourceError(_explain(path, known, message, file, offset)) from None
+            raise SourceError(explain(path, known, message, file, offset)) from None
     return verilog, read_record(record), known
 
 
@@ -208,7 +179,7 @@ def _by_own(
     instrument: bool,
 ) -> tuple[str, Record]:
     """By a compiler of the user's."""
-    from cyclescope.calyx._own import RefusalError, compile_instrumented, compile_stock, explain
+    from cyclescope.calyx._own import RefusalError, compile_instrumented, compile_stock
 
     without = set(compiler.passes(disable))
     chosen = [name for name in compiler.passes(passes) if name not in without]
@@ -217,7 +188,7 @@ def _by_own(
         # program with probes that it takes is another one.
         verilog, record = compile_stock(compiler, path, chosen, options)
     except RefusalError as refusal:
-        raise explain(compiler, path, refusal) from None
+        raise explain_printed(path, str(refusal), compiler.path) from None
     if not instrument:
         return verilog, record
     try:
@@ -226,7 +197,7 @@ def _by_own(
     except RefusalError as refusal:
         said = re.sub(r"\S*stretch\d+\.futil(:\d+)?", str(path), str(refusal))
         hint = "; it takes the program without probes: please report this program"
-        raise SourceError(f"{explain(compiler, path, RefusalError(said))}{hint}") from None
+        raise SourceError(f"{explain_printed(path, said, compiler.path)}{hint}") from None
 
 
 def list_passes() -> str:
@@ -258,25 +229,3 @@ def _memory(name: str, params: tuple[int, ...]) -> Memory:
     # comb_mem_dN and seq_mem_dN: width, N sizes, N index widths.
     dimensions = (len(params) - 1) // 2
     return Memory(name, params[0], params[1 : 1 + dimensions])
-
-
-def _explain(
-    path: Path, known: dict[str, ProgramText], message: str, file: str, offset: int
-) -> str:
-    """The compiler's complaint as one line: where, what, what to do."""
-    for copy, text in known.items():
-        message = message.replace(copy, str(text.path))
-    where = str(path)
-    if file in known:
-        text = known[file]
-        position = text.positions(offset)[0]
-        where = f"{text.path}:{position.line}:{position.column}"
-    parse = re.search(
-        r"Failed to parse `([^`]*)`.*?--> (?:.*?:)?(\d+):(\d+)\n.*\n\s*= (.*)", message, re.S
-    )
-    if parse:
-        where = f"{parse[1]}:{parse[2]}:{parse[3]}"
-        message = re.sub(r"\w+", lambda word: _RULES.get(word[0], word[0]), parse[4])
-    message = " ".join(message.split())
-    hint = next((h for word, h in _HINTS if word in message), "")
-    return f"{where}: {message}" + (f"; {hint}" if hint else "")

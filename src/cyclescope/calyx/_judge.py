@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope._files import scratch
 from cyclescope.calyx._compile import Program, compile_program
+from cyclescope.calyx._complaints import explain_printed
 from cyclescope.calyx._simulate import check_top, simulate, stopped_because
 from cyclescope.calyx._waits import with_waits
 from cyclescope.errors import CyclescopeError, SourceError, VerifyError
@@ -520,7 +521,7 @@ def _lowered_here_after(
     Raises:
         SourceError: the first refuses the program, or the other what the first prints.
     """
-    from cyclescope.calyx._own import RefusalError, explain, print_after
+    from cyclescope.calyx._own import RefusalError, print_after
     from cyclescope.sim import current_trust, trusting
 
     with scratch("calyx") as folder:
@@ -528,7 +529,7 @@ def _lowered_here_after(
         try:
             copy.write_bytes(print_after(compiler, path, before, options.options))
         except RefusalError as refusal:
-            raise explain(compiler, path, refusal) from None
+            raise explain_printed(path, str(refusal), compiler.path) from None
         # The program itself has been let in; what is printed names the library of the user's
         # compiler, wherever that is.
         with trusting(replace(current_trust(), refuse=False)):

@@ -4,7 +4,6 @@ from cyclescope.calyx._own._compiler import OwnCompiler, RefusalError, find_own_
 from cyclescope.calyx._own._plan import (
     compile_instrumented,
     compile_stock,
-    explain,
     print_after,
 )
 
@@ -13,7 +12,6 @@ __all__ = [
     "RefusalError",
     "compile_instrumented",
     "compile_stock",
-    "explain",
     "find_own_compiler",
     "print_after",
 ]

@@ -7,7 +7,6 @@ is (`rust/src/plan.rs`) work on what is printed, and the compiler goes on with t
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from cyclescope.calyx._own._compiler import OwnCompiler, RefusalError
+    from cyclescope.calyx._own._compiler import OwnCompiler
     from cyclescope.calyx._text import ProgramText
 
-__all__ = ["compile_instrumented", "compile_stock", "explain", "print_after"]
+__all__ = ["compile_instrumented", "compile_stock", "print_after"]
 
 Flags = tuple[str, ...]
 
@@ -241,28 +240,3 @@ def _flags(passes: Sequence[str], options: Sequence[str]) -> Flags:
         for word in ("-x", option)
     )
     return (*chosen, *extra)
-
-
-def explain(compiler: OwnCompiler, path: Path, refusal: RefusalError) -> SourceError:
-    """A compiler's complaint as one line: where, what."""
-    text = str(refusal)
-    where = str(path)
-    said = [line.strip() for line in text.splitlines() if line.strip()]
-    lines = [line for line in said if not line.startswith("[WARN")] or said[:1]
-    panic = re.search(r"panicked at [^\n]*\n([^\n]*)", text)
-    parse = re.search(
-        r"Failed to parse `([^`]*)`.*?--> (?:.*?:)?(\d+):(\d+)\n.*\n\s*= (.*)", text, re.DOTALL
-    )
-    if parse:
-        where = f"{parse[1]}:{parse[2]}:{parse[3]}"
-        lines = parse[4].splitlines()
-    elif panic:
-        lines = [f"the compiler {compiler.path} stopped: {panic[1]}"]
-    elif match := re.match(r"(?:Error: )?(\S*\.futil)$", lines[0]):
-        where = match[1]
-        place = re.match(r"(\d+)\s*\|", lines[1]) if len(lines) > 1 else None
-        if place:
-            where = f"{where}:{place[1]}"
-        lines = [re.sub(r"^[\d\s]*\|\s*\^*\s*", "", line) for line in lines[2:]] or lines[1:]
-    message = " ".join(line.removeprefix("Error: ") for line in lines)
-    return SourceError(f"{where}: {message}")
