@@ -19,8 +19,6 @@ from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
 from ._diff import Change, Diff, Spot, diff
 from ._ladder import (
-    Gap,
-    Rung,
     ThreadBounds,
     bounds_ladder,
     calyx_ladder,
@@ -52,7 +50,6 @@ __all__ = [
     "Change",
     "Diff",
     "Finding",
-    "Gap",
     "HotPath",
     "Key",
     "Limit",
@@ -63,7 +60,6 @@ __all__ = [
     "Roof",
     "Row",
     "Rule",
-    "Rung",
     "SameResults",
     "Spot",
     "Summary",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cyclescope.model import Profile
 
 __all__ = [
-    "Gap",
-    "Rung",
     "ThreadBounds",
     "bounds_ladder",
     "calyx_ladder",
