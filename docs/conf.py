@@ -47,6 +47,8 @@ ROOMS = {
     "cyclescope.hls": "Source: C as multithreaded hardware",
     "cyclescope.traces": "Source: other tools' files",
     "cyclescope.traces.wave": "Waveforms",
+    "cyclescope.traces.petal": "Petal's own files",
+    "cyclescope.traces.paraver": "Paraver traces",
     "cyclescope.analyse": "What a profile means",
     "cyclescope.views": "Views",
     "cyclescope.studies": "Studies: what runs many times",
