@@ -220,13 +220,18 @@ def _refuse_unsaid(component: ComponentText) -> None:
     groups = [(w.name, w.latency) for w in component.wires if isinstance(w, GroupText)]
     blocks = [(s.kind, s.latency) for s in walk(component.control or [])]
     # A group without effect can be promoted to 0 cycles.
-    said = [f"{name} static with 0 cycles" for name, latency in groups + blocks if latency == 0]
-    said += [f"the state machine {w.name}" for w in component.wires if isinstance(w, Fsm)]
-    if said:
+    unsaid = [
+        (f"{name} static with 0 cycles", "-d static-promotion")
+        for name, latency in groups + blocks
+        if latency == 0
+    ]
+    machines = [wire.name for wire in component.wires if isinstance(wire, Fsm)]
+    unsaid += [(f"the state machine {name}", "fsm-opt and its like") for name in machines]
+    for what, passes in unsaid:
         raise SourceError(
-            f"component {component.name}: the compiler made {said[0]}, which the text of Calyx"
-            f" {_native.CALYX_VERSION} cannot say; leave that pass out (-d static-promotion, or"
-            " without fsm-opt), or use the built-in compiler"
+            f"component {component.name}: the compiler made {what}, which the text of Calyx"
+            f" {_native.CALYX_VERSION} cannot say; leave that pass out ({passes}), or use the"
+            " built-in compiler"
         )
 
 
