@@ -8,7 +8,7 @@ for each step of a `seq`, each finished arm of a `par` and each test of a loop.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +22,11 @@ from cyclescope.model import (
     Position,
     Profile,
     ProfileBuilder,
+    Runs,
     Series,
     Severity,
+    moved,
+    segmented,
 )
 from meaning import CAUSES, Frame
 
@@ -277,6 +280,14 @@ def large_profile(commands: int = 11_000, seed: int = 5) -> Profile:
     shown = np.concatenate([trees[v] for v in order])
     meta = Meta(source="calyx", title="packet_scheduler.futil")
     return machine.builder.build(meta, np.ones(total, dtype=np.int64), shown)
+
+
+def kept_otherwise(profile: Profile, anchors: list[int]) -> Profile:
+    """The same profile, its runs cut into segments at those of some states."""
+    runs = profile.schedule
+    segments = segmented([runs.segments.runs()], anchors)
+    series = tuple(moved(profile.series, runs.segments, segments))
+    return replace(profile, schedule=Runs.of(segments, runs.tree_of), series=series)
 
 
 def _busy(machine: Machine, name: str, cells: Sequence[tuple[str, str, dict]]) -> dict:

@@ -21,6 +21,7 @@ mod pass;
 mod plan;
 mod record;
 mod repeat;
+mod segments;
 mod share;
 mod source;
 mod store;
@@ -529,6 +530,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(guard::spawn, module)?)?;
     module.add("WELLEN_VERSION", wellen::VERSION)?;
     module.add_class::<VcdBody>()?;
+    module.add_class::<segments::Segmenter>()?;
+    module.add_function(wrap_pyfunction!(segments::segment_anchors, module)?)?;
     module.add_function(wrap_pyfunction!(stored_signals, module)?)?;
     module.add_function(wrap_pyfunction!(stored_changes, module)?)?;
     module.add_function(wrap_pyfunction!(compile, module)?)?;

@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 CALYX_VERSION: str
 WELLEN_VERSION: str
 
@@ -66,6 +68,20 @@ def write_table(columns: Sequence[tuple[str, str, object]]) -> bytes:
     Kinds: of int64 arrays `narrow` (the narrowest type that holds them all), `whole`, `optional`
     (-1 is a missing value); of lists `text`, `truth`, `whole lists`, `place lists`.
     """
+
+_Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+def segment_anchors(samples: Sequence[tuple[_Ints, _Ints]]) -> list[int]:
+    """The states at whose runs sequences like these (state, cycles) are cut best."""
+
+class Segmenter:
+    """Takes runs in their order; gives the distinct segments, and which follows which."""
+
+    def __init__(self, anchors: Sequence[int]) -> None: ...
+    def add(self, state: _Ints, cycles: _Ints) -> None:
+        """Runs that follow; neighbours of one state are one run. ValueError if they are none."""
+    def finish(self) -> list[tuple[int, bytes]]:
+        """Columns (bytes of an integer, integers): order, offsets, cycles, states."""
 
 _Changes = tuple[bytearray, bytearray, bytearray, bytearray, list[str]]
 """(times, steps, signals, values, texts).

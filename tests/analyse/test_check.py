@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cyclescope.analyse import Use, account, activations, check, parse_limit
 from cyclescope.errors import InputError
-from cyclescope.model import Activity, Kind, Meta, Profile, ProfileBuilder
+from cyclescope.model import Activity, Kind, Meta, Profile, ProfileBuilder, Runs
 from meaning import Frame, design_overhead
 
 from ..strategies import calyx_profiles, large_profile
@@ -89,7 +89,7 @@ def test_changes(change: str, fails: bool) -> None:
     from dataclasses import replace
 
     slower = replace(
-        found, schedule=replace(found.schedule, cycles=found.schedule.cycles * 3), series=()
+        found, schedule=Runs(found.schedule.cycles * 3, found.schedule.tree), series=()
     )
     *_, finding = check(slower, against=found, fail_on=[change])
     assert finding.passed is not fails

@@ -9,7 +9,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 
 from cyclescope.analyse import account, diff
-from cyclescope.model import Kind, Profile, active_cycles
+from cyclescope.model import Kind, Profile, Runs, active_cycles
 
 from ..strategies import calyx_profiles, large_profile
 from ..views.switch import switch_profile
@@ -55,9 +55,7 @@ def test_against_nothing_all_is_new(found: Profile) -> None:
             found.call_paths, parent=found.call_paths.parent[:0], frame=found.call_paths.frame[:0]
         ),
         forest=replace(found.forest, offset=found.forest.offset[:1], path=found.forest.path[:0]),
-        schedule=replace(
-            found.schedule, cycles=found.schedule.cycles[:0], tree=found.schedule.tree[:0]
-        ),
+        schedule=Runs(found.schedule.cycles[:0], found.schedule.tree[:0]),
         series=(),
     )
     compared = diff(nothing, found)
@@ -70,7 +68,7 @@ def test_active_cycles_of_a_row_are_those_of_its_paths() -> None:
     """A row that stands for a single path shows what the model says of that path."""
     found = switch_profile()
     longer = replace(
-        found, schedule=replace(found.schedule, cycles=found.schedule.cycles * 3), series=()
+        found, schedule=Runs(found.schedule.cycles * 3, found.schedule.tree), series=()
     )
     compared = diff(found, longer)
     assert compared.cycles == 18

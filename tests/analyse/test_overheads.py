@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cyclescope.analyse import _steps
 from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series
 from meaning import Frame, design_overhead, instance_overheads
 
-from ..strategies import calyx_profiles, register_series
+from ..strategies import calyx_profiles, kept_otherwise, register_series
 
 
 def by_cycle(profile: Profile) -> list[set[int]]:
@@ -79,12 +77,11 @@ def test_design_overhead_equals_a_walk_over_the_cycles(profile: Profile) -> None
 
 
 @settings(max_examples=40, deadline=None)
-@given(calyx_profiles(), st.integers(1, 7))
-def test_windows_do_not_show(profile: Profile, window: int) -> None:
+@given(calyx_profiles(), st.lists(st.integers(0, 5), max_size=3))
+def test_how_runs_are_kept_does_not_show(profile: Profile, anchors: list[int]) -> None:
     whole = (design_overhead(profile), instance_overheads(profile))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_steps, "_WINDOW", window)
-        assert (design_overhead(profile), instance_overheads(profile)) == whole
+    other = kept_otherwise(profile, anchors)
+    assert (design_overhead(other), instance_overheads(other)) == whole
 
 
 @settings(max_examples=40, deadline=None)

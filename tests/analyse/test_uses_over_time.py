@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from hypothesis import given, settings
 
-import cyclescope.analyse._steps as steps
 from cyclescope.analyse import account, uses_over_time
 from cyclescope.model import Meta, Profile, ProfileBuilder
 
-from ..strategies import calyx_profiles, large_profile
+from ..strategies import calyx_profiles, kept_otherwise, large_profile
 from ..views.switch import switch_profile
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_the_switch_cycle_by_cycle() -> None:
@@ -38,13 +32,13 @@ def test_uses_sum_to_the_account(profile: Profile) -> None:
     assert (found.index[1:] != found.index[:-1]).all()
 
 
-def test_windows_leave_no_seam(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_segments_leave_no_seam() -> None:
     profile = large_profile(40)
     whole = uses_over_time(profile)
-    monkeypatch.setattr(steps, "_WINDOW", 37)
-    cut = uses_over_time(profile)
-    assert np.array_equal(whole.cycles, cut.cycles)
-    assert np.array_equal(whole.index, cut.index)
+    for state in range(4):
+        cut = uses_over_time(kept_otherwise(profile, [state]))
+        assert np.array_equal(whole.cycles, cut.cycles)
+        assert np.array_equal(whole.index, cut.index)
 
 
 def test_a_run_of_no_cycles() -> None:

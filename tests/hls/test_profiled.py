@@ -32,7 +32,7 @@ from cyclescope.hls._profile import profile_of
 from cyclescope.hls._run import HardwareRun, run_machine
 from cyclescope.hls._schedule import schedule
 from cyclescope.hls._unit_top import UnitOptions
-from cyclescope.model import Profile, Series, check_laws
+from cyclescope.model import Profile, Runs, Series, check_laws
 from hls.exact import states_by_cycle, too_much, wrong
 from hls.test_trace import losses
 from rtl.benches import lint
@@ -112,7 +112,7 @@ def with_a_later_state(profile: Profile) -> Profile:
     cycles = profile.schedule.cycles.copy()
     cycles[0] += 1
     cycles[1] -= 1
-    return replace(profile, schedule=replace(profile.schedule, cycles=cycles))
+    return replace(profile, schedule=Runs(cycles, profile.schedule.tree))
 
 
 def with_one_more(profile: Profile) -> Profile:

@@ -47,22 +47,32 @@ def head(made: Members, **changes: object) -> bytes:
     return json.dumps({**json.loads(made["head.json"]), **changes}).encode()
 
 
+def long_table(count: int) -> pl.DataFrame:
+    ones, zeros = np.ones(count, np.uint8), np.zeros(count, np.uint8)
+    return pl.DataFrame({"segment": zeros, "cycles": ones, "state": zeros})
+
+
 def many_runs(made: Members) -> Members:
     count = 100_000_000
-    runs = pl.DataFrame({"cycles": np.ones(count, np.uint8), "tree": np.zeros(count, np.uint8)})
+    runs = long_table(count)
     packed = parquet(runs, compression="zstd", row_group_size=50_000_000)
-    assert len(packed) < 100_000
+    assert len(packed) < 200_000
     return {**made, "runs.parquet": packed, "head.json": head(made, cycles=count)}
 
 
 def filled(made: Members) -> Members:
     """The same in a file that is large, but not as large as what it makes."""
     count = 40_000_000
-    runs = pl.DataFrame({"cycles": np.ones(count, np.uint8), "tree": np.zeros(count, np.uint8)})
+    runs = long_table(count)
     packed = parquet(runs, compression="zstd", row_group_size=count)
     foot = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
     packed = packed[:foot] + bytes(1_000_000) + packed[foot:]
     return {**made, "runs.parquet": packed, "head.json": head(made, cycles=count)}
+
+
+def long_order(made: Members) -> Members:
+    order = pl.DataFrame({"segment": np.zeros(100_000_000, np.uint8)})
+    return {**made, "order.parquet": parquet(order, compression="zstd", row_group_size=50_000_000)}
 
 
 def long_names(made: Members) -> Members:
@@ -113,6 +123,17 @@ def texts(made: Members, column: str, value: object) -> Members:
 HOSTILE: dict[str, Callable[[Members], Members]] = {
     "runs without number": many_runs,
     "runs without number in a large file": filled,
+    "an order without end": long_order,
+    "cycles that no integer holds": lambda m: {
+        **m, "runs.parquet": changed(m, "runs", cycles=2**62),
+    },
+    "a segment that is not there": lambda m: {
+        **m, "order.parquet": changed(m, "order", segment=10**9),
+    },
+    "a segment of number 10^12": lambda m: {
+        **m, "runs.parquet": changed(m, "runs", segment=10**12),
+    },
+    "a state that is not there": lambda m: {**m, "runs.parquet": changed(m, "runs", state=10**9)},
     "names without end": long_names,
     "a name without end": one_long_name,
     "a page that announces more than it holds": announced,
@@ -130,11 +151,11 @@ HOSTILE: dict[str, Callable[[Members], Members]] = {
     "a period of zero": lambda m: {
         **m, "head.json": head(m, meta={**json.loads(m["head.json"])["meta"], "period_ps": 0}),
     },
-    "a tree of number 10^12": lambda m: {**m, "runs.parquet": changed(m, "runs", tree=10**12)},
+    "a tree of number 10^12": lambda m: {**m, "states.parquet": changed(m, "states", tree=10**12)},
     "a tree of number 3 * 10^8": lambda m: {
-        **m, "runs.parquet": changed(m, "runs", tree=3 * 10**8),
+        **m, "states.parquet": changed(m, "states", tree=3 * 10**8),
     },
-    "a tree below 0": lambda m: {**m, "runs.parquet": changed(m, "runs", tree=-1)},
+    "a tree below 0": lambda m: {**m, "states.parquet": changed(m, "states", tree=-1)},
     "more cycles than there are numbers": lambda m: {
         **m, "runs.parquet": changed(m, "runs", cycles=2**62),
     },

@@ -19,6 +19,7 @@ import cyclescope
 from cyclescope.cli import main
 from cyclescope.cli._sweep import _commands
 from cyclescope.errors import InputError, ToolError
+from cyclescope.model import Runs
 from cyclescope.studies import Outcome, Store, make_trial, read_study, run_study, run_trial
 
 from ..views.switch import switch_profile
@@ -98,8 +99,8 @@ def quick() -> Callable[[Trial], Outcome]:
     """Runs that take no time: the profile has as many cycles as the point says; -1 fails."""
     profile = switch_profile(anomalies=(), options={"absolute": "9", "unbounded": "3"})
     known = {
-        n: made(replace(profile, schedule=replace(profile.schedule,
-                                                  cycles=profile.schedule.cycles * n), series=()))
+        n: made(replace(profile, schedule=Runs(profile.schedule.cycles * n, profile.schedule.tree),
+                        series=()))
         for n in range(1, 40)
     }  # fmt: skip
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from cyclescope.analyse import Diff, diff
-from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, scaled_weights
+from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Runs, scaled_weights
 from cyclescope.views import (
     diff_flamegraph,
     diff_html,
@@ -49,9 +49,7 @@ def compared() -> Diff:
     cycles = before.schedule.cycles.copy()
     cycles[7] = 3
     cycles[5] = 4
-    after = replace(
-        before, catalog=catalog, schedule=replace(before.schedule, cycles=cycles), series=()
-    )
+    after = replace(before, catalog=catalog, schedule=Runs(cycles, before.schedule.tree), series=())
     return diff(before, after.with_meta(options={"disable": "static-promotion"}))
 
 

@@ -47,6 +47,19 @@ class Block:
         assert entry["at"] % 8 == 0
         return np.frombuffer(self._arrays, kind, entry["length"], entry["at"]).tolist()
 
+    def runs(self, entry: dict[str, Any]) -> tuple[list[int], list[int]]:
+        """(cycles, what) of runs whose repeated segments are stored once."""
+        first = np.cumsum([0, *self(entry["size"])])
+        cycles, what = self(entry["cycles"]), self(entry["what"])
+        joined: list[list[int]] = []
+        for segment in self(entry["order"]):
+            for row in range(first[segment], first[segment + 1]):
+                if joined and joined[-1][1] == what[row]:
+                    joined[-1][0] += cycles[row]
+                else:
+                    joined.append([cycles[row], what[row]])
+        return [n for n, _ in joined], [n for _, n in joined]
+
 
 @settings(max_examples=40)
 @given(calyx_profiles(hostile=True))
@@ -58,8 +71,8 @@ def test_the_block_holds_the_profile(profile: Profile) -> None:
     assert block(head["paths"]["frame"]) == profile.call_paths.frame.tolist()
     assert block(head["trees"]["size"]) == np.diff(profile.forest.offset).tolist()
     assert block(head["trees"]["path"]) == profile.forest.path.tolist()
-    assert block(head["runs"]["cycles"]) == profile.schedule.cycles.tolist()
-    assert block(head["runs"]["tree"]) == profile.schedule.tree.tolist()
+    shown = (profile.schedule.cycles.tolist(), profile.schedule.tree.tolist())
+    assert block.runs(head["runs"]) == shown
     assert [f[1] for f in head["frames"]] == [
         visible(frame.label)[:300] or "(no name)" for frame in profile.catalog
     ]
@@ -70,8 +83,7 @@ def test_the_block_holds_the_profile(profile: Profile) -> None:
         label: n for label, n in units.items() if n
     }
     cycles = dict.fromkeys(labels, 0)
-    over = head["over"]
-    for index, length in zip(block(over["index"]), block(over["cycles"]), strict=True):
+    for length, index in zip(*block.runs(head["over"]), strict=True):
         cycles[labels[index]] += length
     assert cycles == units
     assert len(block(head["useOfPath"])) == len(profile.call_paths)
@@ -109,8 +121,8 @@ def test_columns_of_a_bank_and_values_too_large_for_a_browser() -> None:
     profile = builder.build(Meta("calyx", "p"), [5], [builder.tree([])])
     block = Block(pack(profile))
     stored = block.head["banks"][0]
-    assert block(stored["cycles"]) == [2, 3]
-    assert block(stored["state"]) == [1, 0]
+    assert block.runs(stored["runs"]) == ([2, 3], [1, 0])
+    assert stored["after"] == -1
     assert block(stored["values"]) == [1, 2, 3, float(1 << 60)]
     assert stored["values"]["inexact"] is True
     assert [entry.get("column") for entry in block.head["series"]] == [0, 1, None]

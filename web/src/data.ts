@@ -276,7 +276,7 @@ export async function unpack(name: string, base64: string): Promise<Profile> {
 export function read(name: string, block: ArrayBuffer): Profile {
   const size = new DataView(block).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(block, 4, size)));
-  if (head.version !== 2) throw new Error(`data of version ${head.version}, not 2`);
+  if (head.version !== 3) throw new Error(`data of version ${head.version}, not 3`);
   const array = (stored: Stored): Numbers =>
     new ARRAYS[stored.type](block, 4 + size + stored.at, stored.length);
   const parent = Int32Array.from(array(head.paths.parent), (above) => above - 1);
@@ -290,11 +290,11 @@ export function read(name: string, block: ArrayBuffer): Profile {
     order: array(head.paths.order),
     treeStart: sums(array(head.trees.size)),
     treePath: array(head.trees.path),
-    runs: { start: sums(array(head.runs.cycles)), what: array(head.runs.tree) },
+    runs: runsOf(head.runs, array),
     account: {
       ...head.account,
       units: array(head.account.units),
-      over: head.over ? { start: sums(array(head.over.cycles)), what: array(head.over.index) } : null,
+      over: head.over ? runsOf(head.over, array) : null,
       ofTrees: head.ofTrees ? array(head.ofTrees) : null,
     },
     useOfPath: array(head.useOfPath),
@@ -368,9 +368,47 @@ function sums(lengths: Numbers): Float64Array {
   return result;
 }
 
-interface StoredBank {
+interface StoredRuns {
+  order: Stored;
+  size: Stored;
   cycles: Stored;
-  state: Stored;
+  what: Stored;
+}
+
+/** Runs of which repeated segments are stored once; neighbours that show the same are one run. */
+function runsOf(stored: StoredRuns, array: (stored: Stored) => Numbers): Stretches {
+  const order = array(stored.order);
+  const first = sums(array(stored.size));
+  const cycles = array(stored.cycles);
+  const shown = array(stored.what);
+  let count = 0;
+  let last = -1;
+  for (const segment of order) {
+    for (let row = first[segment]; row < first[segment + 1]; row++) {
+      if (shown[row] !== last) count++;
+      last = shown[row];
+    }
+  }
+  const start = new Float64Array(count + 1);
+  const what = new (shown.constructor as new (length: number) => Numbers)(count);
+  let run = -1;
+  last = -1;
+  for (const segment of order) {
+    for (let row = first[segment]; row < first[segment + 1]; row++) {
+      if (shown[row] !== last) {
+        last = what[++run] = shown[row];
+        start[run + 1] = start[run];
+      }
+      start[run + 1] += cycles[row];
+    }
+  }
+  return { start, what };
+}
+
+interface StoredBank {
+  runs: StoredRuns;
+  /** What the last cycle led to, -1 if nobody knows. */
+  after: number;
   columns: number;
   values: Stored;
 }
@@ -378,8 +416,7 @@ interface StoredBank {
 // biome-ignore lint: the head is JSON whose shape this function is about
 function seriesOf(head: any, array: (stored: Stored) => Numbers): Series[] {
   const banks = (head.banks as StoredBank[]).map((bank) => ({
-    ends: lazy(() => sums(array(bank.cycles))),
-    state: array(bank.state),
+    runs: lazy(() => withAfter(runsOf(bank.runs, array), bank.after)),
     columns: bank.columns,
     values: array(bank.values),
     inexact: bank.values.inexact === true,
@@ -394,7 +431,7 @@ function seriesOf(head: any, array: (stored: Stored) => Numbers): Series[] {
     }
     const bank = banks[one.bank]!;
     const intervals = lazy(() =>
-      column(bank.ends(), bank.state, bank.values, bank.columns, one.column),
+      column(bank.runs(), bank.values, bank.columns, one.column),
     );
     return { ...known, inexact: bank.inexact, intervals };
   });
@@ -411,10 +448,24 @@ function ownIntervals(gap: Numbers, cycles: Numbers, value: Numbers): Intervals 
   return { start, end, value };
 }
 
+/** The runs of a bank with the cycle behind the last one, where that is known. */
+function withAfter(runs: Stretches, after: number): Stretches {
+  if (after < 0) return runs;
+  const count = runs.what.length;
+  const start = new Float64Array(count + 2);
+  const what = new Int32Array(count + 1);
+  start.set(runs.start);
+  what.set(runs.what);
+  start[count + 1] = start[count] + 1;
+  what[count] = after;
+  return { start, what };
+}
+
 /** One value of a bank: neighbours that are equal are joined. */
 function column(
-  ends: Float64Array, state: Numbers, values: Numbers, columns: number, index: number,
+  runs: Stretches, values: Numbers, columns: number, index: number,
 ): Intervals {
+  const { start: ends, what: state } = runs;
   const first: number[] = [];
   let last = NaN;
   for (let i = 0; i < state.length; i++) {

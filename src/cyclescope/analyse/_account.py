@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cyclescope.analyse._steps import bits_at, causes_of_bits, steps, trees_at, windows
+from cyclescope.analyse._steps import causes_of_bits, steps
 from cyclescope.errors import DataError
-from cyclescope.model import Activity, Cause, Ints, Kind, Profile, tree_cycles
+from cyclescope.model import Activity, Cause, Ints, Kind, Profile, Segments, tree_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,24 +181,35 @@ def _in_instance(instance: str) -> Callable[[str], bool]:
     return lambda track: track == instance or track.startswith(f"{instance}.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UsesOverTime:
     """What each cycle of a single root is for; runs follow each other from 0 without a gap.
 
     Attributes:
         uses: all that occur, in the order of `Use.rank`.
-        cycles: length of each run, shape (runs,).
-        index: its use, an index into `uses`, shape (runs,); neighbours differ.
+        segments: indices into `uses` over time; those that meet where two segments do may be equal.
     """
 
     uses: tuple[Use, ...]
-    cycles: Ints
-    index: Ints
+    segments: Segments
+
+    @cached_property
+    def _runs(self) -> tuple[Ints, Ints]:
+        return self.segments.runs(np.arange(len(self.uses)))
+
+    @property
+    def cycles(self) -> Ints:
+        """Length of each run, shape (runs,)."""
+        return self._runs[0]
+
+    @property
+    def index(self) -> Ints:
+        """Its use, an index into `uses`, shape (runs,); neighbours differ."""
+        return self._runs[1]
 
     def totals(self) -> dict[Use, int]:
         """Cycles of each use; they sum to the run's."""
-        totals = np.zeros(len(self.uses), dtype=np.int64)
-        np.add.at(totals, self.index, self.cycles)
+        totals = self.segments.weights(len(self.uses))
         return dict(zip(self.uses, totals.tolist(), strict=True))
 
 
@@ -207,23 +218,38 @@ def uses_over_time(profile: Profile) -> UsesOverTime:
     work = _Uses(profile)
     inside = np.zeros(len(profile.call_paths), dtype=np.int64)
     of_trees = work.of_trees(inside, 1)[:, 0]
-    nothing = np.empty(0, dtype=np.int64)
-    lengths, found = [nothing], [nothing]
-    for first, last in windows(profile):
-        tree = trees_at(profile, first, last)
-        uses = work.refined(of_trees[tree], bits_at(work.steps, lambda _: True, first, last))
-        edge = np.flatnonzero(np.concatenate(([True], uses[1:] != uses[:-1])))
-        lengths.append(np.diff(np.append(edge, len(uses))))
-        found.append(uses[edge])
-    cycles, index = np.concatenate(lengths), np.concatenate(found)
-    if len(index):
-        # Neighbours of one use meet where two windows do.
-        first_of = np.flatnonzero(np.concatenate(([True], index[1:] != index[:-1])))
-        cycles, index = np.add.reduceat(cycles, first_of), index[first_of]
+    found = work.steps
+    segments = found.segments
+    # A step is taken in the last cycle of a run, and what it leads to may be in the next segment:
+    # segments are told apart by what follows them.
+    offset, many = segments.offset, len(segments.offset) - 1
+    follows = np.append(segments.order[1:].astype(np.int64), many)
+    pairs, order = np.unique(
+        segments.order.astype(np.int64) * (many + 1) + follows, return_inverse=True
+    )
+    own, behind = np.divmod(pairs, many + 1)
+    size = np.diff(offset)[own]
+    rows = np.arange(int(size.sum())) + np.repeat(offset[own] - (np.cumsum(size) - size), size)
+    state = segments.state[rows].astype(np.int64)
+    after = np.roll(state, -1)
+    heads = np.append(segments.state[offset[:-1]], found.end).astype(np.int64)
+    after[np.cumsum(size) - 1] = heads[behind]
+    before = of_trees[found.tree_of[state]]
+    last = work.refined(before, found.bits_of(state, after))
+    cycles = np.stack((segments.cycles[rows].astype(np.int64) - 1, np.ones_like(state)), axis=1)
+    index = np.stack((before, last), axis=1)
+    # What takes no cycle goes; equal neighbours in a segment become one.
+    there = cycles > 0
+    owner = np.broadcast_to(np.repeat(np.arange(len(own)), size)[:, None], there.shape)[there]
+    cycles, index = cycles[there], index[there]
+    first = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(index, prepend=-1) != 0))
+    lengths = np.add.reduceat(cycles, first) if len(first) else cycles
     kept = sorted({work.number[WORK], *np.unique(index).tolist()})
     place = np.zeros(len(work.uses), dtype=np.int64)
     place[kept] = np.arange(len(kept))
-    return UsesOverTime(tuple(work.uses[n] for n in kept), cycles, place[index])
+    bounds = np.searchsorted(owner[first], np.arange(len(own) + 1))
+    whole = Segments(order.reshape(-1), bounds, lengths, place[index[first]])
+    return UsesOverTime(tuple(work.uses[n] for n in kept), whole)
 
 
 def possible_uses(profile: Profile) -> list[Use]:
@@ -276,7 +302,8 @@ class _Uses:
         }
         of_path = uses_of_paths(profile)
         causes = causes_of_bits(profile)
-        named = {Use(Activity.CONTROL, cause) for cause in causes if cause} if self.steps else set()
+        stepping = causes if self.steps.registers else []
+        named = {Use(Activity.CONTROL, cause) for cause in stepping if cause}
         every = {WORK, Use(Activity.IDLE), *of_path, *named, *waiting.values()}
         self.uses = sorted(every, key=lambda use: use.rank)
         self.number = {use: number for number, use in enumerate(self.uses)}
@@ -342,17 +369,16 @@ class _Uses:
             within: for each which tracks' registers count.
             rows: for each the cycles of each use; changed in place.
         """
-        if not self.steps:
+        if not self.steps.registers:
             return
-        control = [(uses >= 0) & self._control[uses] for uses in of_trees]
-        for first, last in windows(self.profile):
-            tree = trees_at(self.profile, first, last)
-            for uses, held, counts, row in zip(of_trees, control, within, rows, strict=True):
-                which = held[tree]
-                before = uses[tree[which]]
-                after = self.refined(before, bits_at(self.steps, counts, first, last)[which])
-                row -= np.bincount(before, minlength=len(row))
-                row += np.bincount(after, minlength=len(row))
+        before, after, times = self.steps.changes
+        tree = self.steps.tree_of[before]
+        for uses, counts, row in zip(of_trees, within, rows, strict=True):
+            which = (uses[tree] >= 0) & self._control[uses[tree]]
+            old = uses[tree[which]]
+            bits = self.steps.bits_of(before[which], after[which], counts)
+            np.subtract.at(row, old, times[which])
+            np.add.at(row, self.refined(old, bits), times[which])
 
     def account(self, unit: str, tracks: tuple[int, ...], rows: Ints) -> Account:
         """An account without uses that do not occur, but with work."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cyclescope.model import Ints, Kind, Profile, spans
+from cyclescope.model import Ints, Kind, Profile, repeated_spans
 
 __all__ = ["Activations", "Key", "activations"]
 
@@ -62,18 +62,18 @@ def _measure(profile: Profile, key_of_path: Ints, keys: int) -> tuple[Ints, Ints
     """(times, total, shortest, longest), each of shape (keys,)."""
     nothing = np.zeros(keys, dtype=np.int64)
     paths = np.flatnonzero(key_of_path >= 0)
-    every = spans(profile, paths=paths)
+    every, weight = repeated_spans(profile, paths, key_of_path)
     if not len(every):
         return nothing, nothing, nothing, nothing
     key = key_of_path[every.path]
     start, end = every.start, every.end
     shared = np.bincount(key_of_path[paths], minlength=keys)[key] > 1
     if shared.any():
-        key, start, end = _join(profile, key, start, end, shared)
+        key, start, end, weight = _join(key, start, end, weight, shared)
     length = end - start
-    times = np.bincount(key, minlength=keys)
-    total = np.zeros(keys, dtype=np.int64)
-    np.add.at(total, key, length)
+    times, total = nothing.copy(), nothing.copy()
+    np.add.at(times, key, weight)
+    np.add.at(total, key, length * weight)
     shortest = np.full(keys, profile.cycles + 1, dtype=np.int64)
     np.minimum.at(shortest, key, length)
     longest = nothing.copy()
@@ -82,14 +82,14 @@ def _measure(profile: Profile, key_of_path: Ints, keys: int) -> tuple[Ints, Ints
 
 
 def _join(
-    profile: Profile,
     key: Ints,
     start: Ints,
     end: Ints,
+    weight: Ints,
     shared: np.ndarray[tuple[int], np.dtype[np.bool]],
-) -> tuple[Ints, Ints, Ints]:
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Join overlapping intervals of the keys that have several paths."""
-    width = profile.cycles + 1
+    width = int(end.max()) + 1
     # One axis for all keys: each has a stretch of its own, so that one sweep does for all.
     from_ = key[shared] * width + start[shared]
     order = np.argsort(from_, kind="stable")
@@ -103,4 +103,5 @@ def _join(
         np.concatenate((key[~shared], joined)),
         np.concatenate((start[~shared], from_[first] - joined * width)),
         np.concatenate((end[~shared], reach[last] - joined * width)),
+        np.concatenate((weight[~shared], weight[shared][order][first])),
     )

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cyclescope.errors import InputError
 from cyclescope.model import Frame, Kind, Lock, Loop, Position, Process, Profile, ProfileBuilder
 
@@ -73,8 +75,9 @@ def at_level(profile: Profile, level: str) -> Profile:
     for series in profile.series:
         builder.counter(series.at_path(new[series.path]) if series.path >= 0 else series)
     meta = replace(profile.meta, title=f"{profile.meta.title} at level {level}")
-    shown = [trees[t] for t in profile.schedule.tree.tolist()]
-    result = builder.build(meta if not own else profile.meta, profile.schedule.cycles, shown)
+    runs = profile.schedule
+    shown = np.array(trees, dtype=np.int64)[runs.tree_of]
+    result = builder.build_states(meta if not own else profile.meta, runs.segments, shown)
     areas = tuple(
         replace(area, paths=tuple(sorted({new[path] for path in area.paths})))
         for area in profile.areas

@@ -3,45 +3,78 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model import Activity, Cause
+from cyclescope.model import Activity, Cause, Changes, Segments, combined, held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from cyclescope.model import Bank, Ints, Profile, Series
 
-__all__ = ["Moves", "Steps", "bits_at", "causes_of_bits", "moves", "steps", "trees_at", "windows"]
+__all__ = ["Moves", "Steps", "causes_of_bits", "moves", "steps"]
 
-_MOST_CAUSES = 8  # that are told apart: bits of what moves in a cycle
-_WINDOW = 1 << 22  # cycles looked at together: bounds the memory, whatever the run's length
+_MOST_CAUSES = 8  # that are told apart: bits of what steps in a cycle
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Steps:
-    """Steps of registers that are kept together.
+    """What changes over time: trees, and control registers, which take steps.
 
     Back to 0 is no step: a block clears its registers in the cycle in which the one around it
     moves on, and takes no cycle for it.
 
     Attributes:
-        when: cycles in which any of them may take one, ascending, shape (n,).
-        which: the change that happens then, an index into `stepped`, shape (n,).
-        stepped: which registers take a step in a change, shape (changes, registers).
-        registers: the registers.
-        bits: of each register the bit of its cause, in what `bits_at` tells, shape (registers,).
+        segments: states over time, from 0 to the run's end.
+        tree_of: the tree of each state, shape (states,).
+        registers: all control registers.
+        values: of each register in each state, shape (states + 1, registers); the last row is what
+            the run's last cycle led to, as far as that is known.
+        known: whether there is a value, of the same shape.
+        bits: of each register the bit of its cause, shape (registers,).
     """
 
-    when: Ints
-    which: Ints
-    stepped: NDArray[np.bool_]
+    segments: Segments
+    tree_of: Ints
     registers: tuple[Series, ...]
+    values: Ints
+    known: NDArray[np.bool_]
     bits: NDArray[np.uint8]
+
+    def bits_of(
+        self, before: Ints, after: Ints, counts: Callable[[str], bool] = lambda _: True
+    ) -> NDArray[np.uint8]:
+        """Which causes' registers take a step in changes, as bits.
+
+        Args:
+            before: the state before each change, shape (changes,).
+            after: the one after it.
+            counts: whether a register of that track counts.
+        """
+        old, new = self.values[before], self.values[after]
+        stepped = (old != new) & (new != 0) & self.known[before] & self.known[after]
+        counted = np.array([counts(r.track) for r in self.registers], dtype=np.uint8)
+        found: NDArray[np.uint8] = np.bitwise_or.reduce(stepped * (self.bits * counted), axis=1)
+        return found
+
+    @property
+    def end(self) -> int:
+        """The number that stands for what the last cycle led to."""
+        return len(self.tree_of)
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The distinct changes with what the last cycle led to."""
+        found = self.segments.changes
+        if not len(self.segments.order):
+            return found
+        more = zip(found, (self.segments.last, self.end, 1), strict=True)
+        return Changes(*(np.append(column, value) for column, value in more))
 
 
 def _causes(profile: Profile) -> list[str]:
@@ -56,7 +89,7 @@ def _is_register(series: Series) -> bool:
 
 
 def causes_of_bits(profile: Profile) -> list[str]:
-    """The cause of a cycle of control for each value that `bits_at` may tell; empty for 0."""
+    """The cause of a cycle of control for each value that `Steps.bits_of` may tell; empty for 0."""
     causes = _causes(profile)
     result = []
     for bits in range(1 << len(causes)):
@@ -66,36 +99,67 @@ def causes_of_bits(profile: Profile) -> list[str]:
     return result
 
 
-def steps(profile: Profile) -> list[Steps]:
-    """The steps of all control registers; registers of one bank share an entry."""
+def steps(profile: Profile) -> Steps:
+    """Trees and control registers over time."""
     bit = {cause: 1 << number for number, cause in enumerate(_causes(profile))}
-    banks: dict[int, tuple[Bank, list[Series]]] = {}
-    result = []
-    for series in profile.series:
-        if not _is_register(series):
-            continue
-        if series.bank is None:
-            when = _updates(series)
-            after = series.value[np.searchsorted(series.start, when, side="right")]
-            when = when[after != 0]
-            one = np.ones((1, 1), dtype=np.bool_)
-            which = np.zeros(len(when), dtype=np.int64)
-            result.append(Steps(when, which, one, (series,), _bits(bit, [series])))
+    registers = tuple(series for series in profile.series if _is_register(series))
+    bits = np.array([bit.get(r.cause, 0) for r in registers], dtype=np.uint8)
+    runs = profile.schedule
+    if all(r.bank is not None and r.bank.segments is runs.segments for r in registers):
+        values = np.zeros((len(runs.tree_of) + 1, len(registers)), dtype=np.int64)
+        for column, register in enumerate(registers):
+            assert register.bank is not None
+            own = register.bank.values[:, register.column]
+            values[:-1, column] = own[register.bank.shown]
+            values[-1, column] = own[register.bank.after]
+        known = np.ones(values.shape, dtype=np.bool_)
+        known[-1] = [r.bank is not None and r.bank.after >= 0 for r in registers]
+        return Steps(runs.segments, runs.tree_of, registers, values, known, bits)
+    return _merged(profile, registers, bits)
+
+
+def _merged(profile: Profile, registers: tuple[Series, ...], bits: NDArray[np.uint8]) -> Steps:
+    """Trees and registers that were recorded apart from each other."""
+    runs, total = profile.schedule, profile.cycles
+    banks = {id(r.bank): r.bank for r in registers if r.bank is not None}
+    alone = [r for r in registers if r.bank is None]
+    # Start of each run, and what it shows, of everything that changes.
+    found = [(np.cumsum(runs.cycles) - runs.cycles, runs.tree)]
+    found += [(bank.ends - bank.cycles, bank.state) for bank in banks.values()]
+    for register in alone:
+        start, end, value = register.intervals
+        gap = np.append(start[1:], -1) != end
+        when = np.concatenate((start, end[gap]))
+        order = np.argsort(when, kind="stable")
+        which = np.concatenate((np.arange(len(value)), np.full(int(gap.sum()), -1)))
+        found.append((when[order], which[order]))
+    edges = np.unique(np.concatenate([[0], *(when for when, _ in found)]))
+    begin = edges[edges < total]
+    at = np.append(begin, total)
+    shown = [held(when, which, at) for when, which in found]
+    distinct, state = combined([column[:-1] for column in shown])
+    rows = np.vstack([distinct, [[column[-1] for column in shown]]])
+    place = {key: column for column, key in enumerate([*banks, *map(id, alone)], 1)}
+    values, known = [], []
+    for register in registers:
+        # A bank goes on past the run if what the last cycle led to is known.
+        number = rows[:, place[id(register.bank or register)]].copy()
+        if register.bank is None:
+            of = register.value
         else:
-            banks.setdefault(id(series.bank), (series.bank, []))[1].append(series)
-    return [*result, *(_of_bank(bank, members, bit) for bank, members in banks.values())]
-
-
-def _bits(bit: Mapping[str, int], registers: Sequence[Series]) -> NDArray[np.uint8]:
-    return np.array([bit.get(register.cause, 0) for register in registers], dtype=np.uint8)
-
-
-def _of_bank(bank: Bank, registers: Sequence[Series], bit: Mapping[str, int]) -> Steps:
-    values = bank.values[:, [register.column for register in registers]]
-    pairs, which = bank.changes
-    before, after = np.divmod(pairs, len(values))
-    stepped = (values[before] != values[after]) & (values[after] != 0)
-    return Steps(bank.ends[:-1] - 1, which, stepped, tuple(registers), _bits(bit, registers))
+            of = register.bank.values[:, register.column]
+            number[-1] = number[-1] if register.bank.total > total else -1
+        values.append(np.append(of, 0)[number])
+        known.append(number >= 0)
+    cycles = np.diff(at)
+    return Steps(
+        Segments.plain(cycles, state),
+        distinct[:, 0],
+        registers,
+        np.stack(values, axis=1),
+        np.stack(known, axis=1),
+        bits,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,41 +217,3 @@ def _updates(series: Series) -> Ints:
     start, end, value = series.intervals
     last: Ints = end[:-1][(end[:-1] == start[1:]) & (value[:-1] != value[1:])] - 1
     return last
-
-
-def windows(profile: Profile) -> Iterator[tuple[int, int]]:
-    """The run in pieces: (first cycle, cycle after the last)."""
-    for first in range(0, profile.cycles, _WINDOW):
-        yield first, min(first + _WINDOW, profile.cycles)
-
-
-def bits_at(
-    found: Iterable[Steps], counts: Callable[[str], bool], first: int, last: int
-) -> NDArray[np.uint8]:
-    """Which causes' registers take a step in each cycle of a window, as bits.
-
-    Args:
-        found: the steps.
-        counts: whether a register of that track counts.
-        first: the window's first cycle.
-        last: the cycle after its last.
-    """
-    result = np.zeros(last - first, dtype=np.uint8)
-    for moves in found:
-        counted = np.array([counts(r.track) for r in moves.registers], dtype=np.uint8)
-        of_change = np.bitwise_or.reduce(moves.stepped * (moves.bits * counted), axis=1)
-        begin, end = np.searchsorted(moves.when, (first, last)).tolist()
-        result[moves.when[begin:end] - first] |= of_change[moves.which[begin:end]]
-    return result
-
-
-def trees_at(profile: Profile, first: int, last: int) -> Ints:
-    """The tree of each cycle of a window."""
-    runs = profile.schedule
-    start = runs.start
-    begin = int(np.searchsorted(start, first, side="right")) - 1
-    until = int(np.searchsorted(start, last, side="left"))
-    low = np.maximum(start[begin:until], first)
-    high = np.minimum(start[begin:until] + runs.cycles[begin:until], last)
-    small = runs.tree[begin:until].astype(np.int32)
-    return np.repeat(small, high - low)

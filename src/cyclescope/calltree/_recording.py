@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cyclescope.model import Ints
+    from cyclescope.model import Ints, Segments
 
 __all__ = ["Recording", "Vectors"]
 
@@ -23,8 +23,7 @@ class Recording:
         instances: (hierarchical name, component) of each instance with probes.
         vectors: of each component with probes.
         states: for each instance the number of its vector, shape (states, instances).
-        run_state: state of each run, an index into `states`.
-        run_cycles: cycles of each run.
+        runs: which state holds when, numbers of rows of `states`.
         complete: the last cycle is the last of the program.
         after: the state in the cycle after the last, if that was recorded.
     """
@@ -32,7 +31,6 @@ class Recording:
     instances: tuple[tuple[str, str], ...]
     vectors: Mapping[str, Vectors]
     states: Ints
-    run_state: Ints
-    run_cycles: Ints
+    runs: Segments
     complete: bool = False
     after: int | None = None

@@ -279,7 +279,7 @@ class CallTrees:
         recording = self._recording
         if not recording.complete or compiled.final_state is None:
             return None
-        last = recording.states[recording.run_state[-1], index]
+        last = recording.states[recording.runs.last, index]
         return compiled.final_state if vectors[compiled.signal][last] > 0 else None
 
     def _track(self, instance: str) -> str:
@@ -294,14 +294,11 @@ def _bank(recording: Recording, rows: Ints, last_steps: Mapping[int, int]) -> Ba
     steps are all that is known of it.
     """
     values, number = np.unique(rows, axis=0, return_inverse=True)
-    number = number.reshape(-1)
-    state, cycles = number[recording.run_state], recording.run_cycles
+    shown, after = number.reshape(-1), -1
     if recording.after is not None:
-        state, cycles = np.append(state, number[recording.after]), np.append(cycles, 1)
+        after = int(shown[recording.after])
     elif last_steps:
-        after = values[state[-1]].copy()
-        after[list(last_steps)] = list(last_steps.values())
-        values = np.vstack([values, after])
-        state, cycles = np.append(state, len(values) - 1), np.append(cycles, 1)
-    first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
-    return Bank(np.add.reduceat(cycles, first), state[first], values)
+        row = values[shown[recording.runs.last]].copy()
+        row[list(last_steps)] = list(last_steps.values())
+        values, after = np.vstack([values, row]), len(values)
+    return Bank.of(recording.runs, shown, values, after)

@@ -56,8 +56,7 @@ def build_profile(
             for module, layout in capture.layouts.items()
         },
         states=capture.states,
-        run_state=capture.run_state,
-        run_cycles=capture.run_cycles,
+        runs=capture.runs,
         complete=meta.complete,
     )
     instance = record.main if record.top == record.main else f"{record.top}.{record.main}"
@@ -65,8 +64,7 @@ def build_profile(
     trees = made.trees()
     for series in made.registers():
         made.profile.counter(series)
-    runs = capture.run_state
-    return made.profile.build(meta, capture.run_cycles, trees[runs] if len(trees) else runs)
+    return made.profile.build_states(meta, capture.runs, trees)
 
 
 def bare_profile(program: Program, cycles: int, meta: Meta) -> Profile:

@@ -20,6 +20,7 @@ from cyclescope.model._builder import ProfileBuilder
 from cyclescope.model._control import CONTROL, WORK, control_register
 from cyclescope.model._derive import (
     active_cycles,
+    first_cycles,
     flat_weights,
     scaled_weights,
     tree_cycles,
@@ -29,6 +30,16 @@ from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
+from cyclescope.model._segments import (
+    SAMPLE,
+    Changes,
+    Segments,
+    combined,
+    find_anchors,
+    held,
+    sampled,
+    segmented,
+)
 from cyclescope.model._series import SUMMED, Bank, Series
 from cyclescope.model._site import (
     SITES,
@@ -46,18 +57,20 @@ from cyclescope.model._site import (
     site_from_json,
     site_to_json,
 )
-from cyclescope.model._spans import Spans, spans
+from cyclescope.model._spans import Spans, repeated_spans, spans
 from cyclescope.model._threads import (
     ThreadStates,
     by_appearance,
     profile_of_combinations,
     profile_of_threads,
 )
+from cyclescope.model._together import moved
 from cyclescope.model._window import between, check_window
 
 __all__ = [
     "CONTROL",
     "FORMAT_VERSION",
+    "SAMPLE",
     "SITES",
     "SUMMED",
     "WORK",
@@ -71,6 +84,7 @@ __all__ = [
     "CallSite",
     "Cause",
     "Cell",
+    "Changes",
     "Condition",
     "Contents",
     "Edge",
@@ -88,6 +102,7 @@ __all__ = [
     "ProfileBuilder",
     "Rung",
     "Runs",
+    "Segments",
     "Series",
     "Severity",
     "Site",
@@ -99,14 +114,22 @@ __all__ = [
     "by_appearance",
     "check_laws",
     "check_window",
+    "combined",
     "control_register",
+    "find_anchors",
+    "first_cycles",
     "flat_weights",
+    "held",
     "load",
+    "moved",
     "profile_of_combinations",
     "profile_of_threads",
+    "repeated_spans",
+    "sampled",
     "save",
     "save_together",
     "scaled_weights",
+    "segmented",
     "site_from_json",
     "site_to_json",
     "spans",

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
+from cyclescope.model._segments import segmented
+from cyclescope.model._together import moved, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cyclescope.model._frame import Frame
     from cyclescope.model._meta import Meta
+    from cyclescope.model._segments import Segments
     from cyclescope.model._series import Series
     from cyclescope.model._site import Site
 
@@ -77,23 +80,34 @@ class ProfileBuilder:
         lengths = np.asarray(cycles, dtype=np.int64)
         shown = np.asarray(tree, dtype=np.int64)
         keep = lengths > 0
-        lengths, shown = lengths[keep], shown[keep]
-        if len(shown):
-            first = np.flatnonzero(np.concatenate(([True], shown[1:] != shown[:-1])))
-            lengths, shown = np.add.reduceat(lengths, first), shown[first]
+        runs = [(lengths[keep], shown[keep])]
+        # Banks of sources that know no states: what repeats is found with them, below.
+        apart = any(series.bank is not None for series in self._series)
+        segments = segmented(runs, () if apart else None)
+        return self.build_states(meta, segments, np.arange(len(self._trees)), sites=sites)
 
-        # First appearance of each tree: written backwards, the earliest run has the last word.
-        first_run = np.full(len(self._trees), len(shown), dtype=np.int64)
-        first_run[shown[::-1]] = np.arange(len(shown) - 1, -1, -1)
-        order = np.argsort(first_run, kind="stable")
-        order = order[first_run[order] < len(shown)]
-        rank = np.empty(len(self._trees), dtype=np.int64)
-        rank[order] = np.arange(len(order))
+    def build_states(
+        self, meta: Meta, segments: Segments, tree_of: Ints, *, sites: Iterable[Site] = ()
+    ) -> Profile:
+        """The profile in which the states of a sequence show trees: state i tree `tree_of[i]`.
+
+        Trees that nothing shows are dropped, the others numbered by first appearance.
+        """
         members = list(self._trees)
+        depth = np.array([len(row) for row in members], dtype=np.int64)[tree_of]
+        given, segments = segments, segments.turned(depth)
+        first, order = segments.first_rows(len(tree_of))
+        # Written backwards, the earliest state has the last word.
+        first_run = np.full(len(self._trees), segments.total, dtype=np.int64)
+        first_run[tree_of[order[::-1]]] = first[order[::-1]]
+        order = np.argsort(first_run, kind="stable")
+        order = order[first_run[order] < segments.total]
+        rank = np.zeros(len(self._trees), dtype=np.int64)
+        rank[order] = np.arange(len(order))
         rows = [members[t] for t in order.tolist()]
         offset = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(r) for r in rows], out=offset[1:])
-        return Profile(
+        profile = Profile(
             meta=meta,
             catalog=tuple(self._frames),
             call_paths=CallPaths(
@@ -104,7 +118,8 @@ class ProfileBuilder:
                 offset=offset,
                 path=np.array([p for row in rows for p in row], dtype=np.int64),
             ),
-            schedule=Runs(cycles=lengths, tree=rank[shown]),
-            series=tuple(self._series),
+            schedule=Runs.of(segments, rank[tree_of]),
+            series=tuple(moved(self._series, given, segments)),
             sites=tuple(sites),
         )
+        return together(profile)

@@ -13,13 +13,14 @@ import numpy as np
 if TYPE_CHECKING:
     from cyclescope.model._profile import Ints, Profile
 
-__all__ = ["active_cycles", "flat_weights", "scaled_weights", "tree_cycles"]
+__all__ = ["active_cycles", "first_cycles", "flat_weights", "scaled_weights", "tree_cycles"]
 
 
 def tree_cycles(profile: Profile) -> Ints:
     """Cycles for which each tree held (shape: trees); they sum to the total."""
     weights = np.zeros(len(profile.forest), dtype=np.int64)
-    np.add.at(weights, profile.schedule.tree, profile.schedule.cycles)
+    runs = profile.schedule
+    np.add.at(weights, runs.tree_of, runs.segments.weights(len(runs.tree_of)))
     return weights
 
 
@@ -61,3 +62,14 @@ def scaled_weights(profile: Profile) -> list[Fraction]:
         for path in leaves:
             weights[path] += Fraction(cycles, len(leaves))
     return weights
+
+
+def first_cycles(profile: Profile) -> Ints:
+    """The first cycle in which each path was active (shape: paths); the total if in none."""
+    forest, runs = profile.forest, profile.schedule
+    first, _ = runs.segments.first_rows(len(runs.tree_of))
+    of_tree = np.full(len(forest), profile.cycles, dtype=np.int64)
+    np.minimum.at(of_tree, runs.tree_of, first)
+    result = np.full(len(profile.call_paths), profile.cycles, dtype=np.int64)
+    np.minimum.at(result, forest.path, np.repeat(of_tree, np.diff(forest.offset)))
+    return result

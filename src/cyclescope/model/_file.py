@@ -7,15 +7,16 @@ Parquet can open a table in place:
     frames.parquet    as `Profile.frames`
     paths.parquet     path, parent, frame
     trees.parquet     tree, path
-    runs.parquet      cycles, tree           (start is the running sum)
+    order.parquet     segment                (which segment of runs follows which)
+    runs.parquet      segment, cycles, state (of the distinct segments; see `model._segments`)
+    states.parquet    state, tree
     counters.parquet  series, gap, cycles, value (gap: cycles since the series' last interval)
-    banks.parquet     bank, cycles, state    (for series whose head names a bank and a column)
-    values.parquet    bank, state, column, value
+    banks.parquet     bank, state, combination  (for series whose head names a bank and a column)
+    values.parquet    bank, combination, column, value
     sources.parquet   file, text                (only if the profile carries source texts)
     areas.parquet     cell, type, luts, ffs, dsps, brams, paths, seen  (only if it was synthesised)
 
-Lengths rather than times are stored, since they repeat and therefore compress: a run of a
-million cycles takes some hundred kilobytes.
+Lengths rather than times are stored, since they repeat, and of what repeats one is stored.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Profile, Runs, Trees
+from cyclescope.model._segments import Segments, smallest
 from cyclescope.model._series import Bank, Series
 from cyclescope.model._site import site_from_json, site_to_json
+from cyclescope.model._together import banks_of, together
 from cyclescope.model._types import check_types, conforms
 from cyclescope.model._version1 import with_meaning
 
@@ -46,15 +49,18 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from cyclescope.model._profile import Ints
 
 __all__ = ["FORMAT_VERSION", "load", "save", "save_together"]
 
 FORMAT = "cyclescope profile"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _TABLES = (
-    "frames", "paths", "trees", "runs", "counters", "banks", "values", "sources", "areas",
+    "frames", "paths", "trees", "order", "runs", "states", "counters", "banks", "values", "sources",
+    "areas",
 )  # fmt: skip
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold: equal bytes each time
 
@@ -82,13 +88,14 @@ def save_together(
 
 
 def _write(profile: Profile, stream: BinaryIO) -> None:
-    banks = _banks(profile)
+    profile = together(profile)
+    banks = banks_of(profile)
     head = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "cycles": profile.cycles,
         "meta": asdict(profile.meta),
-        "banks": [list(b.values.shape) for b in banks],
+        "banks": [[*b.values.shape, b.after] for b in banks],
         "series": [_series_head(s, banks) for s in profile.series],
         "labels": {i: s.labels for i, s in enumerate(profile.series) if s.labels},
         "sites": [site_to_json(site) for site in profile.sites],
@@ -133,7 +140,18 @@ def _tables(profile: Profile, banks: list[Bank]) -> Iterator[tuple[str, _Columns
     )
     tree = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
     yield "trees", [("tree", "whole", tree), ("path", "whole", forest.path)]
-    yield "runs", _narrow(cycles=profile.schedule.cycles, tree=profile.schedule.tree)
+    segments, tree_of = profile.schedule.segments, profile.schedule.tree_of
+    sizes = np.diff(segments.offset)
+    yield "order", _narrow(segment=segments.order)
+    yield (
+        "runs",
+        _narrow(
+            segment=np.repeat(np.arange(len(sizes)), sizes),
+            cycles=segments.cycles,
+            state=segments.state,
+        ),
+    )
+    yield "states", _narrow(state=np.arange(len(tree_of)), tree=tree_of)
     series = [s for s in profile.series if s.bank is None]
     yield (
         "counters",
@@ -147,16 +165,16 @@ def _tables(profile: Profile, banks: list[Bank]) -> Iterator[tuple[str, _Columns
     yield (
         "banks",
         _narrow(
-            bank=np.repeat(np.arange(len(banks)), [len(b.cycles) for b in banks]),
-            cycles=_joined([b.cycles for b in banks]),
-            state=_joined([b.state for b in banks]),
+            bank=np.repeat(np.arange(len(banks)), len(tree_of)),
+            state=np.tile(np.arange(len(tree_of)), len(banks)),
+            combination=_joined([b.shown for b in banks]),
         ),
     )
     yield (
         "values",
         _narrow(
             bank=np.repeat(np.arange(len(banks)), [b.values.size for b in banks]),
-            state=_joined([np.arange(b.values.size) // b.values.shape[1] for b in banks]),
+            combination=_joined([np.arange(b.values.size) // b.values.shape[1] for b in banks]),
             column=_joined([np.arange(b.values.size) % b.values.shape[1] for b in banks]),
             value=_joined([b.values.reshape(-1) for b in banks]),
         ),
@@ -187,9 +205,12 @@ def _frames(catalog: tuple[Frame, ...]) -> _Columns:
     ]
 
 
-def _narrow(**columns: Ints) -> _Columns:
+def _narrow(**columns: NDArray[np.integer]) -> _Columns:
     """Columns as narrow as their values allow: they load and pack better."""
-    return [(name, "narrow", column) for name, column in columns.items()]
+    return [
+        (name, "narrow", np.ascontiguousarray(column, dtype=np.int64))
+        for name, column in columns.items()
+    ]
 
 
 def _areas(areas: tuple[Area, ...]) -> _Columns:
@@ -204,11 +225,6 @@ def _areas(areas: tuple[Area, ...]) -> _Columns:
         ("paths", "whole lists", [list(area.paths) for area in areas]),
         ("seen", "truth", [area.seen for area in areas]),
     ]
-
-
-def _banks(profile: Profile) -> list[Bank]:
-    """The distinct banks of a profile's series, in order of first mention."""
-    return list({id(s.bank): s.bank for s in profile.series if s.bank is not None}.values())
 
 
 def _series_head(series: Series, banks: list[Bank]) -> dict[str, str | int]:
@@ -318,7 +334,8 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
     def ints(table: str, column: str) -> Ints:
         return np.frombuffer(table_integers(archive.read(f"{table}.parquet"), column), np.int64)
 
-    owner, shown = ints("trees", "tree"), ints("runs", "tree")
+    kept = head["version"] >= 3
+    owner, shown = ints("trees", "tree"), ints("states" if kept else "runs", "tree")
     count = int(owner[-1]) + 1 if len(owner) else 0
     count = max(count, int(shown.max(initial=-1)) + 1)
     # Each tree has a path or is shown: no more of them than rows. And `bincount` writes before
@@ -328,13 +345,18 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
         raise LawError("trees are numbered from 0 on")
     offset = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=offset[1:])
-    banks = _read_banks(head["banks"], ints)
+    if kept:
+        runs = Runs.of(_read_segments(ints), shown)
+        banks = _read_banks(head["banks"], ints, runs)
+    else:
+        runs = Runs(ints("runs", "cycles"), shown)
+        banks = _read_banks_of_version_2(head["banks"], ints)
     return Profile(
         meta=_meta(head["meta"]),
         catalog=tuple(_frame(row) for row in _rows(archive, "frames")),
         call_paths=CallPaths(parent=ints("paths", "parent"), frame=ints("paths", "frame")),
         forest=Trees(offset=offset, path=ints("trees", "path")),
-        schedule=Runs(cycles=ints("runs", "cycles"), tree=shown),
+        schedule=runs,
         series=_read_series(
             head["series"],
             {int(number): labels for number, labels in head.get("labels", {}).items()},
@@ -385,23 +407,52 @@ def _read_areas(archive: zipfile.ZipFile) -> tuple[Area, ...]:
     return tuple(Area(**{**row, "paths": tuple(row["paths"])}) for row in _rows(archive, "areas"))
 
 
-def _read_banks(shapes: list[list[int]], ints: Callable[[str, str], Ints]) -> list[Bank]:
+def _read_segments(ints: Callable[[str, str], Ints]) -> Segments:
+    owner = ints("runs", "segment")
+    count = int(owner[-1]) + 1 if len(owner) else 0
+    if (np.diff(owner) < 0).any() or not 0 <= count <= len(owner) or owner.min(initial=0) < 0:
+        raise LawError("segments are in order")
+    offset = np.searchsorted(owner, np.arange(count + 1))
+    del owner
+    columns = (("order", "segment"), ("runs", "cycles"), ("runs", "state"))
+    order, cycles, state = (smallest(ints(*column)) for column in columns)
+    return Segments(order, offset, cycles, state)
+
+
+def _read_values(shapes: Sequence[Sequence[int]], ints: Callable[[str, str], Ints]) -> list[Ints]:
+    """Of each bank the values of its combinations; banks stand one after the other."""
+    owner, value = ints("values", "bank"), ints("values", "value")
+    if (np.diff(owner) < 0).any() or len(shapes) > len(value) + 1:
+        raise LawError("banks are in order")
+    begin = np.searchsorted(owner, np.arange(len(shapes) + 1))
+    return [
+        value[begin[i] : begin[i + 1]].reshape(shape[0], shape[1]) for i, shape in enumerate(shapes)
+    ]
+
+
+def _read_banks(
+    shapes: list[list[int]], ints: Callable[[str, str], Ints], runs: Runs
+) -> list[Bank]:
+    if not shapes:
+        return []
+    values = _read_values(shapes, ints)
+    shown = ints("banks", "combination").reshape(len(shapes), len(runs.tree_of))
+    return [Bank.of(runs.segments, shown[i], values[i], shape[2]) for i, shape in enumerate(shapes)]
+
+
+def _read_banks_of_version_2(
+    shapes: list[list[int]], ints: Callable[[str, str], Ints]
+) -> list[Bank]:
+    """Banks had runs of their own."""
     if not shapes:
         return []
     owner, cycles, state = (ints("banks", column) for column in ("bank", "cycles", "state"))
-    valued, value = ints("values", "bank"), ints("values", "value")
-    count = len(shapes)
-    # Banks stand one after the other, in both tables.
-    if (np.diff(owner) < 0).any() or (np.diff(valued) < 0).any() or count > len(value) + 1:
+    if (np.diff(owner) < 0).any():
         raise LawError("banks are in order")
-    first, begin = (np.searchsorted(rows, np.arange(count + 1)) for rows in (owner, valued))
+    first = np.searchsorted(owner, np.arange(len(shapes) + 1))
     return [
-        Bank(
-            cycles[first[i] : first[i + 1]],
-            state[first[i] : first[i + 1]],
-            value[begin[i] : begin[i + 1]].reshape(states, columns),
-        )
-        for i, (states, columns) in enumerate(shapes)
+        Bank(cycles[first[i] : first[i + 1]], state[first[i] : first[i + 1]], values)
+        for i, values in enumerate(_read_values(shapes, ints))
     ]
 
 

@@ -14,6 +14,7 @@ from cyclescope.model._site import Access, Barrier, Edge, Lock, Loop, Process
 if TYPE_CHECKING:
     from cyclescope.model._frame import Frame
     from cyclescope.model._profile import Profile
+    from cyclescope.model._segments import Segments
     from cyclescope.model._series import Series
     from cyclescope.model._site import Site
 
@@ -21,6 +22,7 @@ __all__ = ["check_laws"]
 
 # Lines of a text, and columns of a line: what every format that we write has room for.
 _LARGEST_TEXT = 1 << 31
+_LONGEST = float(1 << 60)  # cycles
 
 # Who may call whom: Petal, section 4, for Calyx; the other sources' own rules beside it.
 # An empty set says that the kind is a root.
@@ -81,12 +83,25 @@ def _positions(profile: Profile) -> None:
 
 def _runs(profile: Profile) -> None:
     runs = profile.schedule
-    _require(len(runs.cycles) == len(runs.tree), "a run has one length and one tree")
-    _require((runs.cycles > 0).all(), "a run lasts at least one cycle")
-    _require((runs.tree[1:] != runs.tree[:-1]).all(), "neighbouring runs differ")
-    _require(
-        ((runs.tree >= 0) & (runs.tree < len(profile.forest))).all(), "a run shows a known tree"
-    )
+    _segments(runs.segments, len(runs.tree_of))
+    known = (runs.tree_of >= 0) & (runs.tree_of < len(profile.forest))
+    _require(known[np.unique(runs.segments.state)].all(), "a run shows a known tree")
+
+
+def _segments(kept: Segments, states: int) -> None:
+    _require(len(kept.cycles) == len(kept.state), "a run has one length and one tree")
+    _require((kept.cycles > 0).all(), "a run lasts at least one cycle")
+    known = (kept.state >= 0) & (kept.state < states)
+    _require(known.all(), "a run shows a known tree")
+    offset = kept.offset
+    whole = len(offset) > 0 and int(offset[0]) == 0 and int(offset[-1]) == len(kept.cycles)
+    _require(whole and (np.diff(offset) > 0).all(), "segments cover their runs")
+    _require(((kept.order >= 0) & (kept.order < len(offset) - 1)).all(), "segments are known")
+    # What the machine's integers hold, with room for sums.
+    times, length = kept.count.astype(np.float64), kept.cycles.astype(np.float64)
+    _require((times.sum() * length.sum()) < _LONGEST, "a run has fewer than 2^60 cycles")
+    before, after, _ = kept.changes
+    _require((before != after).all(), "neighbouring runs differ")
 
 
 def _trees(profile: Profile) -> None:
@@ -206,10 +221,12 @@ def _threads(profile: Profile) -> None:
 
 def _counters(profile: Profile) -> None:
     for bank in {id(s.bank): s.bank for s in profile.series if s.bank is not None}.values():
-        _require((bank.cycles > 0).all(), "a bank's runs are not empty")
-        reach = int(bank.cycles.sum())
+        if bank.segments is not profile.schedule.segments:
+            _segments(bank.segments, len(bank.shown))
+        reach = bank.total
         _require(profile.cycles <= reach <= profile.cycles + 1, "a bank covers the run")
-        known = (bank.state >= 0) & (bank.state < len(bank.values))
+        shown = np.append(bank.shown[np.unique(bank.segments.state)], max(bank.after, 0))
+        known = (shown >= 0) & (shown < max(len(bank.values), 1))
         _require(known.all(), "a bank's runs show known combinations")
     for series in profile.series:
         name = f"counter {series.track} {series.name}"

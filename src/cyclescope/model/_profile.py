@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cyclescope.model._changes import changes
 from cyclescope.model._frame import Frame, Kind
+from cyclescope.model._segments import Segments
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cyclescope.model._meta import Meta
     from cyclescope.model._series import Series
     from cyclescope.model._site import Site
+    from cyclescope.model._spans import KeptOnce
 
 __all__ = ["CallPaths", "Ints", "Profile", "Runs", "Trees"]
 
@@ -87,28 +89,64 @@ class Trees:
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Runs:
-    """Which tree holds when: run i lasts `cycles[i]` ≥ 1 cycles; runs follow each other from 0."""
+    """Which tree holds when: run i lasts `cycles[i]` ≥ 1 cycles; runs follow each other from 0.
 
-    cycles: Ints
-    tree: Ints
+    Kept as segments of states, of which each shows a tree; states may tell more than trees apart
+    (`Bank`), so neighbouring states may show one tree, which is one run then.
 
-    def __len__(self) -> int:
-        return len(self.cycles)
+    Attributes:
+        segments: the states over time.
+        tree_of: the tree of each state, shape (states,).
+    """
+
+    __slots__ = ("_dense", "segments", "tree_of")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, cycles: Ints, tree: Ints) -> None:
+        """Runs one by one; each tree is a state."""
+        self.segments = Segments.plain(cycles, tree)
+        self.tree_of = np.arange(int(tree.max(initial=-1)) + 1)
+        self._dense: tuple[Ints, Ints] | None = (cycles, tree)
+
+    @classmethod
+    def of(cls, segments: Segments, tree_of: Ints) -> Runs:
+        """Runs of states that show trees."""
+        runs = cls.__new__(cls)
+        runs.segments, runs.tree_of, runs._dense = segments, tree_of, None
+        return runs
+
+    def _all(self) -> tuple[Ints, Ints]:
+        if self._dense is None:
+            self._dense = self.segments.runs(self.tree_of)
+        return self._dense
+
+    @property
+    def cycles(self) -> Ints:
+        """Length of each run (shape: runs)."""
+        return self._all()[0]
+
+    @property
+    def tree(self) -> Ints:
+        """The tree of each run (shape: runs); neighbours differ."""
+        return self._all()[1]
 
     @property
     def start(self) -> Ints:
         """First cycle of each run (shape: runs)."""
         return np.cumsum(self.cycles) - self.cycles
 
+    def __len__(self) -> int:
+        return len(self.cycles)
+
     def __eq__(self, other: object) -> bool:
-        """Equal contents."""
+        """Equal contents, however they are kept."""
         if not isinstance(other, Runs):
             return NotImplemented
         return _same(self.cycles, other.cycles) and _same(self.tree, other.tree)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __repr__(self) -> str:
+        return f"Runs of {self.segments.total} cycles"
 
 
 @dataclass(frozen=True)
@@ -137,7 +175,7 @@ class Profile:
     @cached_property
     def cycles(self) -> int:
         """Total cycles: the runs' sum."""
-        return int(self.schedule.cycles.sum())
+        return self.schedule.segments.total
 
     def frame_of(self, path: int) -> Frame:
         """The frame at the end of a call path."""
@@ -198,6 +236,13 @@ class Profile:
         )
         before, after = np.divmod(pairs, nowhere + 1)
         return _without(self.forest, after, before), _without(self.forest, before, after), which
+
+    @cached_property
+    def kept_once(self) -> KeptOnce:
+        """The distinct segments of the run, one after another."""
+        from cyclescope.model._spans import kept_once
+
+        return kept_once(self)
 
     def with_meta(self, **changes: Any) -> Profile:
         """A copy whose head differs in the given fields of `Meta`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from cyclescope.model._activity import Activity
 from cyclescope.model._changes import changes
+from cyclescope.model._segments import Segments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,6 @@ Any other value holds throughout its interval.
 _Intervals = tuple["Ints", "Ints", "Ints"]
 
 
-@dataclass(frozen=True, eq=False)
 class Bank:
     """Values that are known together, such as all control registers of a design.
 
@@ -51,18 +50,34 @@ class Bank:
     so a bank keeps one sequence of combinations instead of one of intervals for each value.
 
     Attributes:
-        cycles: how long each combination held, shape (runs,); the first begins in cycle 0.
-        state: which combination, shape (runs,).
         values: what each value is in each combination, shape (combinations, columns).
+        segments: states over time, often those of the profile's runs.
+        shown: the combination of each of these states, shape (states,).
+        after: the combination that the last cycle led to, -1 if it is not known.
     """
 
-    cycles: Ints
-    state: Ints
-    values: NDArray[np.int64]
-    _last: dict[int, _Intervals] = field(default_factory=dict, repr=False)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, cycles: Ints, state: Ints, values: NDArray[np.int64]) -> None:
+        """Combination by combination, how long each held; the first begins in cycle 0."""
+        self.values = values
+        self.segments = Segments.plain(cycles, state)
+        self.shown = np.arange(len(values))
+        self.after = -1
+        self._last: dict[int, _Intervals] = {}
+
+    @classmethod
+    def of(
+        cls, segments: Segments, shown: Ints, values: NDArray[np.int64], after: int = -1
+    ) -> Bank:
+        """Combinations that states show."""
+        bank = cls.__new__(cls)
+        bank.values, bank.segments, bank.shown, bank.after = values, segments, shown, after
+        bank._last = {}
+        return bank
 
     def __eq__(self, other: object) -> bool:
-        """Equal contents."""
+        """Equal contents, however they are kept."""
         if not isinstance(other, Bank):
             return NotImplemented
         return all(
@@ -70,7 +85,31 @@ class Bank:
             for name in ("cycles", "state", "values")
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    @cached_property
+    def _all(self) -> tuple[Ints, Ints]:
+        cycles, state = self.segments.runs(self.shown)
+        if self.after < 0:
+            return cycles, state
+        if len(state) and state[-1] == self.after:
+            cycles = cycles.copy()
+            cycles[-1] += 1
+            return cycles, state
+        return np.append(cycles, 1), np.append(state, self.after)
+
+    @property
+    def cycles(self) -> Ints:
+        """How long each combination held, shape (runs,)."""
+        return self._all[0]
+
+    @property
+    def state(self) -> Ints:
+        """Which combination, shape (runs,)."""
+        return self._all[1]
+
+    @property
+    def total(self) -> int:
+        """Cycles, the one after the run included where it is known."""
+        return self.segments.total + (self.after >= 0)
 
     def column(self, index: int) -> _Intervals:
         """The intervals (start, end, value) of one value, neighbours differing."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cyclescope.model._frame import Kind
+from cyclescope.model._profile import Runs, Trees
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cyclescope.model._profile import Ints, Profile, Trees
+    from cyclescope.model._profile import Ints, Profile
 
-__all__ = ["Spans", "spans"]
+__all__ = ["KeptOnce", "Spans", "kept_once", "repeated_spans", "spans"]
+
+
+_FEW = 8  # runs a tree, from which on trees are looked at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,11 @@ def spans(profile: Profile, *, split_static: bool = True, paths: Ints | None = N
     wanted = np.full(len(profile.call_paths), paths is None)
     if paths is not None:
         wanted[paths] = True
+        profile = _restricted(profile, wanted)
+    return _spans(profile, wanted, split_static=split_static)
+
+
+def _spans(profile: Profile, wanted: NDArray[np.bool_], *, split_static: bool) -> Spans:
     needed = _with_static_callers(profile, wanted) if split_static else wanted
     begin, end = _transitions(profile, needed)
     boundary = np.concatenate((profile.schedule.start, [profile.cycles]))
@@ -52,6 +61,126 @@ def spans(profile: Profile, *, split_static: bool = True, paths: Ints | None = N
     end %= width
     whole = Spans(path, start, boundary[end])
     return _split(profile, whole, wanted) if split_static else whole
+
+
+def repeated_spans(profile: Profile, paths: Ints, together: Ints) -> tuple[Spans, Ints]:
+    """The activations of some paths, those in a segment of runs once for all its occurrences.
+
+    Each has the cycles of its first occurrence: so what overlaps here overlaps in the run, and
+    what overlaps in the run does so here.
+
+    Args:
+        profile: in which to look.
+        paths: which.
+        together: a number for each of the profile's paths; those of one number are looked at
+            together: all in segments, or all over the whole run.
+
+    Returns:
+        The activations, those in segments first, and how often each occurs.
+    """
+    wanted = np.zeros(len(profile.call_paths), dtype=np.bool_)
+    wanted[paths] = True
+    if len(profile.schedule.segments.order) < 2:
+        found = spans(profile, paths=paths)
+        return found, np.ones(len(found), dtype=np.int64)
+    kept = profile.kept_once
+    over = wanted & np.isin(together, together[kept.crossing & wanted])
+    # What is active from one segment to the next: over the whole run, and few.
+    first = spans(profile, paths=np.flatnonzero(over))
+    # The rest begins and ends in one segment.
+    second = spans(kept.profile, paths=np.flatnonzero(wanted & ~over))
+    segment = np.searchsorted(kept.end, second.start, side="right")
+    shift = (kept.occurs - kept.start)[segment]
+    return (
+        Spans(
+            np.concatenate((second.path, first.path)),
+            np.concatenate((second.start + shift, first.start)),
+            np.concatenate((second.end + shift, first.end)),
+        ),
+        np.concatenate((kept.times[segment], np.ones(len(first), dtype=np.int64))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOnce:
+    """The distinct segments of a run, one after another, with a cycle of nothing between them.
+
+    Attributes:
+        profile: that run, of the same paths.
+        crossing: paths that are ever active from one segment to the next, and what static
+            activations of these cut; what else there is begins and ends in a segment.
+        start, end: each segment's cycles in that run.
+        occurs: in the real run the first cycle of its first occurrence.
+        times: how often it occurs.
+    """
+
+    profile: Profile
+    crossing: NDArray[np.bool_]
+    start: Ints
+    end: Ints
+    occurs: Ints
+    times: Ints
+
+
+def kept_once(profile: Profile) -> KeptOnce:
+    """The distinct segments of a profile as a run of their own."""
+    segments, forest = profile.schedule.segments, profile.forest
+    tree = profile.schedule.tree_of[segments.state]
+    cycles = np.insert(segments.cycles.astype(np.int64), segments.offset[1:], 1)
+    tree = np.insert(tree, segments.offset[1:], len(forest))  # a tree of nothing
+    first = np.flatnonzero(np.append(True, tree[1:] != tree[:-1]))
+    once = replace(
+        profile,
+        forest=Trees(np.append(forest.offset, len(forest.path)), forest.path),
+        schedule=Runs(np.add.reduceat(cycles, first), tree[first]),
+    )
+    end = np.cumsum(segments.length + 1)
+    occurs = segments.starts()[segments.first_occurrences]
+    start = end - 1 - segments.length
+    return KeptOnce(once, _crossing(profile), start, end, occurs, segments.count)
+
+
+def _crossing(profile: Profile) -> NDArray[np.bool_]:
+    segments, forest = profile.schedule.segments, profile.forest
+    ahead, behind, _ = segments.pairs
+    tree = profile.schedule.tree_of[segments.state]
+    last, first = tree[segments.offset[1:] - 1], tree[segments.offset[:-1]]
+    pairs = np.unique(np.stack((last[ahead], first[behind])), axis=1)
+    result = np.zeros(len(profile.call_paths), dtype=np.bool_)
+    for before, after in pairs.T.tolist():
+        result[np.intersect1d(forest[before], forest[after], assume_unique=True)] = True
+    # Activations in a static one are cut where it is.
+    static = np.array(_latencies(profile)) > 0
+    cut = np.zeros_like(result)
+    for path, parent in enumerate(profile.call_paths.parent.tolist()):
+        cut[path] = (static[path] and result[path]) or (parent >= 0 and cut[parent])
+    return result | cut
+
+
+def _restricted(profile: Profile, wanted: NDArray[np.bool_]) -> Profile:
+    """The profile with only some paths active, and those that call them: fewer changes."""
+    if len(profile.forest) * _FEW > len(profile.schedule.segments):
+        return profile  # not worth it
+    kept = wanted.copy()
+    parents = profile.call_paths.parent.tolist()
+    for path in range(len(parents) - 1, -1, -1):
+        if kept[path] and parents[path] >= 0:
+            kept[parents[path]] = True
+    if kept.all():
+        return profile
+    forest, runs = profile.forest, profile.schedule
+    there = kept[forest.path]
+    bounds = np.concatenate(([0], np.cumsum(there)))[forest.offset]
+    flat = forest.path[there]
+    numbers: dict[bytes, int] = {}
+    rows = [flat[a:b] for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+    number = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
+    offset = np.concatenate(([0], np.cumsum([len(n) // flat.itemsize for n in numbers])))
+    return replace(
+        profile,
+        forest=Trees(offset, np.frombuffer(b"".join(numbers), dtype=flat.dtype)),
+        schedule=Runs(*runs.segments.runs(np.array([*number, 0])[runs.tree_of])),
+    )
 
 
 def _latencies(profile: Profile) -> list[int]:

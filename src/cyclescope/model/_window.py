@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.model._profile import Ints
+    from cyclescope.model._segments import Segments
 
 __all__ = ["between", "check_window"]
 
@@ -49,12 +50,16 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
     until = profile.cycles if end is None else min(end, profile.cycles)
     if start == 0 and until == profile.cycles:
         return profile
-    schedule = profile.schedule
-    lengths = np.minimum(np.cumsum(schedule.cycles), until) - np.maximum(schedule.start, start)
-    inside = lengths > 0
-    numbers, first, shown = np.unique(schedule.tree[inside], return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
-    rows = [profile.forest[tree] for tree in numbers[np.argsort(first, kind="stable")].tolist()]
+    runs = profile.schedule
+    segments = runs.segments.between(start, until)
+    first, _ = segments.first_rows(len(runs.tree_of))
+    seen = np.full(len(profile.forest), segments.total, dtype=np.int64)
+    np.minimum.at(seen, runs.tree_of, first)
+    numbers = np.argsort(seen, kind="stable")
+    numbers = numbers[seen[numbers] < segments.total]
+    rank = np.zeros(len(profile.forest), dtype=np.int64)
+    rank[numbers] = np.arange(len(numbers))
+    rows = [profile.forest[tree] for tree in numbers.tolist()]
     offset = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in rows], out=offset[1:])
     path = np.concatenate([np.empty(0, dtype=np.int64), *rows])
@@ -62,7 +67,11 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
     series, lost = [], 0
     for one in profile.series:
         if one.bank is not None:
-            bank = banks.setdefault(id(one.bank), _bank(one.bank, start, until))
+            bank = banks.get(id(one.bank))
+            if bank is None:
+                same = one.bank.segments is runs.segments
+                own = segments if same else one.bank.segments.between(start, until)
+                bank = banks[id(one.bank)] = _bank(one.bank, own, until)
             series.append(one.with_values(bank=bank))
             continue
         kept, cut = _intervals(one, start, until)
@@ -77,17 +86,18 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
         profile,
         meta=replace(profile.meta, title=title, anomalies=anomalies, ladder=(), memories=()),
         forest=Trees(offset=offset, path=path),
-        schedule=Runs(cycles=lengths[inside], tree=rank[shown.reshape(-1)]),
+        schedule=Runs.of(segments, rank[runs.tree_of]),
         series=tuple(series),
     )
 
 
-def _bank(bank: Bank, start: int, until: int) -> Bank:
+def _bank(bank: Bank, inside: Segments, until: int) -> Bank:
     """Its combinations in the window, and the one behind it: what the last cycle led to."""
-    ends = bank.ends
-    lengths = np.minimum(ends, until + 1) - np.maximum(ends - bank.cycles, start)
-    inside = lengths > 0
-    return Bank(lengths[inside], bank.state[inside], bank.values)
+    whole = bank.segments
+    after = bank.after
+    if until < whole.total:
+        after = int(bank.shown[whole.between(until, until + 1).state[0]])
+    return Bank.of(inside, bank.shown, bank.values, after)
 
 
 def _intervals(series: Series, start: int, until: int) -> tuple[tuple[Ints, Ints, Ints], int]:

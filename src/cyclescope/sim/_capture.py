@@ -16,17 +16,20 @@ tag, a, b, size) and `size` bytes. A file that was cut is read up to its last wh
 from __future__ import annotations
 
 import json
+import os
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
 from cyclescope.errors import RunError
+from cyclescope.model import SAMPLE, Segments, find_anchors, sampled, segmented
 from cyclescope.sim._probe import INSTANCE, WORD, Layout, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -49,21 +52,33 @@ class Capture:
         vectors: module → its distinct vectors, shape (vectors, words), 64-bit words.
         states: the distinct global states: for each instance the number of its vector, shape
             (states, instances).
-        run_state: state of each run, an index into `states`.
-        run_cycles: cycles of each run; neighbours have different states.
+        runs: which state holds when, numbers of rows of `states`.
     """
 
     layouts: Mapping[str, Layout]
     instances: tuple[tuple[str, str], ...]
     vectors: Mapping[str, NDArray[np.uint64]]
     states: NDArray[np.int64]
-    run_state: NDArray[np.int64]
-    run_cycles: NDArray[np.int64]
+    runs: Segments
 
     @property
     def cycles(self) -> int:
         """All recorded cycles."""
-        return int(self.run_cycles.sum())
+        return self.runs.total
+
+    @cached_property
+    def _dense(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.runs.runs()
+
+    @property
+    def run_state(self) -> NDArray[np.int64]:
+        """State of each run, one by one."""
+        return self._dense[1]
+
+    @property
+    def run_cycles(self) -> NDArray[np.int64]:
+        """Cycles of each run; neighbours have different states."""
+        return self._dense[0]
 
     def values(self, module: str, signal: str) -> NDArray[np.uint64] | NDArray[np.object_]:
         """A signal's value in every vector of its module.
@@ -97,44 +112,39 @@ def load_capture(path: Path) -> Capture:
     Raises:
         RunError: it is no capture file.
     """
-    data = path.read_bytes()
-    if data[: len(MAGIC)] != MAGIC:
-        raise RunError(f"{path}: not a capture; run the simulation again")
     wrapper, layouts = "", list[Layout]()
     instances: list[tuple[str, int]] = []
     vectors: dict[int, list[NDArray[np.uint64]]] = {}
     pairs: dict[int, list[NDArray[np.uint32]]] = {}
-    run_state: list[NDArray[np.int64]] = []
-    run_cycles: list[NDArray[np.int64]] = []
-    at = len(MAGIC)
-    while at + HEAD.size <= len(data):
-        tag, a, b, size = HEAD.unpack_from(data, at)
-        at += HEAD.size
-        if at + size > len(data):
-            break
-        if tag == ord("L"):
-            wrapper, layouts = _layouts(data[at : at + size])
-        elif tag == ord("I"):
-            name = data[at : at + size].decode()
-            instances.append((name.removeprefix(wrapper).removesuffix("." + INSTANCE), a))
-        elif tag == ord("V"):
-            vectors.setdefault(a, []).append(
-                np.frombuffer(data, "<u8", size // 8, at).reshape(b, -1)
-            )
-        elif tag == ord("P"):
-            pairs.setdefault(a, []).append(np.frombuffer(data, "<u4", size // 4, at).reshape(b, 2))
-        elif tag == ord("R"):
-            wide, long = a & 0xFF, a >> 8
-            run_state.append(np.frombuffer(data, f"<u{wide}", b, at).astype(np.int64))
-            run_cycles.append(np.frombuffer(data, f"<u{long}", b, at + b * wide).astype(np.int64))
-        at += size
+    runs: list[_Runs] = []
+    with path.open("rb") as stream:
+        if stream.read(len(MAGIC)) != MAGIC:
+            raise RunError(f"{path}: not a capture; run the simulation again")
+        end = os.fstat(stream.fileno()).st_size
+        while len(head := stream.read(HEAD.size)) == HEAD.size:
+            tag, a, b, size = HEAD.unpack(head)
+            at = stream.tell()
+            if at + size > end:
+                break
+            if tag == ord("R"):
+                runs.append(_Runs(at, a & 0xFF, a >> 8, b))
+                stream.seek(size, os.SEEK_CUR)
+                continue
+            data = stream.read(size)
+            if tag == ord("L"):
+                wrapper, layouts = _layouts(data)
+            elif tag == ord("I"):
+                name = data.decode()
+                instances.append((name.removeprefix(wrapper).removesuffix("." + INSTANCE), a))
+            elif tag == ord("V"):
+                vectors.setdefault(a, []).append(np.frombuffer(data, "<u8").reshape(b, -1))
+            elif tag == ord("P"):
+                pairs.setdefault(a, []).append(np.frombuffer(data, "<u4").reshape(b, 2))
+        segments = _segments(stream, runs)
     every = [
         _joined(vectors.get(i, []), np.zeros((0, x.words), np.uint64))
         for i, x in enumerate(layouts)
     ]
-    state, cycles = _merge(
-        _joined(run_state, np.zeros(0, np.int64)), _joined(run_cycles, np.zeros(0, np.int64))
-    )
     return Capture(
         layouts={x.module: x for x in layouts},
         instances=tuple((name, layouts[module].module) for name, module in instances),
@@ -144,9 +154,35 @@ def load_capture(path: Path) -> Capture:
             {i: _joined(p, np.zeros((0, 2), np.uint32)).astype(np.int64) for i, p in pairs.items()},
             len(every[instances[0][1]]) if instances else 1,
         ),
-        run_state=state,
-        run_cycles=cycles,
+        runs=segments,
     )
+
+
+class _Runs(NamedTuple):
+    """Where a chunk of runs lies in the file, bytes of a state and of a length, how many."""
+
+    at: int
+    wide: int
+    long: int
+    rows: int
+
+    def read(
+        self, stream: BinaryIO, most: int | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(cycles, state); at most so many of the first ones."""
+        count = self.rows if most is None else min(self.rows, most)
+        columns = []
+        for at, width in ((self.at + self.rows * self.wide, self.long), (self.at, self.wide)):
+            stream.seek(at)
+            columns.append(np.frombuffer(stream.read(count * width), f"<u{width}").astype(np.int64))
+        return columns[0], columns[1]
+
+
+def _segments(stream: BinaryIO, chunks: Sequence[_Runs]) -> Segments:
+    """The runs, read chunk by chunk: of a long run what repeats is kept once."""
+    few = sampled(len(chunks), 1)
+    anchors = find_anchors(chunks[n].read(stream, SAMPLE) for n in few)
+    return segmented((chunk.read(stream) for chunk in chunks), anchors)
 
 
 def _layouts(text: bytes) -> tuple[str, list[Layout]]:
@@ -159,16 +195,6 @@ def _layouts(text: bytes) -> tuple[str, list[Layout]]:
 
 def _joined(parts: list[NDArray[T]], empty: NDArray[T]) -> NDArray[T]:
     return np.concatenate(parts) if parts else empty
-
-
-def _merge(
-    state: NDArray[np.int64], cycles: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Runs of one state that a flush had cut become one again."""
-    if len(state) == 0:
-        return state, cycles
-    first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
-    return state[first], np.add.reduceat(cycles, first)
 
 
 def _states(

@@ -43,8 +43,10 @@ from cyclescope.views._uses import about_use, colour_on_dark, use_style
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from cyclescope.analyse import Advice, Place, Row, UsesOfTracks
-    from cyclescope.model import Bank, Frame, Site
+    from cyclescope.model import Bank, Frame, Segments, Site
     from cyclescope.views._track_stacks import TrackStacks
 
 __all__ = ["EMBED", "pack"]
@@ -64,18 +66,31 @@ class _Arrays:
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self._at = 0
+        self._known: dict[int, tuple[NDArray[np.integer], dict[str, str | int]]] = {}
 
-    def add(self, values: Ints) -> dict[str, str | int]:
-        """Store an array and give what stands for it in the head."""
+    def add(self, values: NDArray[np.integer]) -> dict[str, str | int]:
+        """Store an array, the same one only once, and give what stands for it in the head."""
+        if id(values) in self._known:
+            return self._known[id(values)][1]
         data = np.ascontiguousarray(values, dtype=_narrowest(values)).tobytes()
         kind = np.dtype(_narrowest(values)).str[1:]
         entry: dict[str, str | int] = {"type": kind, "at": self._at, "length": len(values)}
         self.parts.append(data + bytes(-len(data) % 8))
         self._at += len(self.parts[-1])
+        self._known[id(values)] = (values, entry)
         return entry
 
+    def runs(self, segments: Segments, of_state: Ints) -> dict[str, Any]:
+        """Store what states show over time, as segments; neighbours that show the same may meet."""
+        return {
+            "order": self.add(segments.order),
+            "size": self.add(np.diff(segments.offset)),
+            "cycles": self.add(segments.cycles),
+            "what": self.add(of_state[segments.state]),
+        }
 
-def _narrowest(values: Ints) -> str:
+
+def _narrowest(values: NDArray[np.integer]) -> str:
     if not len(values):
         return "<u1"
     low, high = int(values.min()), int(values.max())
@@ -112,7 +127,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
     advice = advise(profile)
     uses = uses_of_tracks(profile)
     return {
-        "version": 2,
+        "version": 3,
         "title": _shown(meta.title),
         "source": meta.source,
         "cycles": profile.cycles,
@@ -138,7 +153,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
             "order": arrays.add(_numbers(stacks(profile, scaled=False).order)),
         },
         "trees": {"size": arrays.add(np.diff(forest.offset)), "path": arrays.add(forest.path)},
-        "runs": {"cycles": arrays.add(schedule.cycles), "tree": arrays.add(schedule.tree)},
+        "runs": arrays.runs(schedule.segments, schedule.tree_of),
         **_account(profile, uses, arrays),
         "stacks": _stacks(profile, uses, arrays) if uses.tracks else None,
         "rows": [
@@ -244,8 +259,8 @@ def _account(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str,
     if whole.tracks:
         return found | {"ofTrees": arrays.add(uses.of_trees.reshape(-1))}
     over = uses_over_time(profile)
-    index = np.array([number[use] for use in over.uses], dtype=np.int64)[over.index]
-    return found | {"over": {"cycles": arrays.add(over.cycles), "index": arrays.add(index)}}
+    index = np.array([number[use] for use in over.uses], dtype=np.int64)
+    return found | {"over": arrays.runs(over.segments, index)}
 
 
 def _stacks(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str, Any]:
@@ -377,8 +392,8 @@ def _counters(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str
         series.append(entry)
     stored = [
         {
-            "cycles": arrays.add(bank.cycles),
-            "state": arrays.add(bank.state),
+            "runs": arrays.runs(bank.segments, bank.shown),
+            "after": bank.after,
             "columns": bank.values.shape[1],
             "values": _values(bank.values.reshape(-1), arrays),
         }

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
+from cyclescope.model import Profile, first_cycles, flat_weights, scaled_weights
 
-from cyclescope.model import Ints, Profile, flat_weights, scaled_weights
-
-__all__ = ["Stacks", "first_cycles", "leaves", "stacks"]
+__all__ = ["Stacks", "leaves", "stacks"]
 
 
 @dataclass(frozen=True)
@@ -53,17 +51,6 @@ class Stacks:
         for path in largest[:rest]:
             rounded[path] += 1
         return tuple(rounded)
-
-
-def first_cycles(profile: Profile) -> Ints:
-    """The first cycle in which each path was active (shape: paths); the total if in none."""
-    forest, runs = profile.forest, profile.schedule
-    shown, run = np.unique(runs.tree, return_index=True)
-    of_tree = np.full(len(forest), profile.cycles, dtype=np.int64)
-    of_tree[shown] = runs.start[run]
-    result = np.full(len(profile.call_paths), profile.cycles, dtype=np.int64)
-    np.minimum.at(result, forest.path, np.repeat(of_tree, np.diff(forest.offset)))
-    return result
 
 
 def leaves(profile: Profile) -> list[list[int]]:

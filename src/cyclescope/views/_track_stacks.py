@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.analyse import WORK, Use, track_units
-from cyclescope.model import Frame, Kind, ProfileBuilder
-from cyclescope.views._stacks import Stacks, first_cycles
+from cyclescope.model import Frame, Kind, ProfileBuilder, first_cycles
+from cyclescope.views._stacks import Stacks
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:

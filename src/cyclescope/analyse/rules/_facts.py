@@ -11,7 +11,19 @@ import numpy as np
 from cyclescope.analyse._account import Account, account
 from cyclescope.analyse._constant import constant_frames
 from cyclescope.analyse.rules._dependences import Dependences
-from cyclescope.model import Frame, Group, Ints, Kind, Profile, flat_weights, spans, tree_cycles
+from cyclescope.model import (
+    Frame,
+    Group,
+    Ints,
+    Kind,
+    Profile,
+    Spans,
+    first_cycles,
+    flat_weights,
+    repeated_spans,
+    spans,
+    tree_cycles,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,39 +89,72 @@ class Facts:
         """Cycles of each tree."""
         return tree_cycles(self.profile)
 
+    def _ask(self, paths: Iterable[int], together: Ints) -> tuple[Spans, Ints, Ints]:
+        """Activations by path, how often each occurs, and where each path's begin."""
+        found, times = repeated_spans(self.profile, np.fromiter(paths, dtype=np.int64), together)
+        order = np.lexsort((found.start, found.path))
+        found = Spans(found.path[order], found.start[order], found.end[order])
+        bounds = np.searchsorted(found.path, np.arange(len(self.parent) + 1))
+        return found, times[order], bounds
+
     @cached_property
-    def _spans(self) -> tuple[Ints, Ints, Ints]:
+    def _activations(self) -> tuple[Spans, Ints, Ints]:
+        work = (p for p in range(len(self.parent)) if self.of(p).kind is not Kind.PRIMITIVE)
+        return self._ask(work, np.arange(len(self.parent)))
+
+    def _of(self, path: int) -> tuple[Ints, Ints, Ints]:
+        """The distinct activations of a path that is no primitive: starts, ends, how often each."""
+        found, times, bounds = self._activations
+        own = slice(int(bounds[path]), int(bounds[path + 1]))
+        return found.start[own], found.end[own], times[own]
+
+    def starts_together(self, paths: Sequence[int]) -> dict[int, Ints]:
+        """When the distinct activations of some paths begin, for what happens in one of another."""
+        found, _, bounds = self._ask(paths, np.zeros(len(self.parent), dtype=np.int64))
+        return {path: found.start[int(bounds[path]) : int(bounds[path + 1])] for path in paths}
+
+    def first(self, path: int) -> int:
+        """The cycle in which a path was first active; the run's length if it never was."""
+        return int(self._first[path])
+
+    @cached_property
+    def _first(self) -> Ints:
+        return first_cycles(self.profile)
+
+    @cached_property
+    def _every(self) -> tuple[Spans, Ints]:
         work = [p for p in range(len(self.parent)) if self.of(p).kind is not Kind.PRIMITIVE]
         found = spans(self.profile, paths=np.array(work, dtype=np.int64))
-        bounds = np.searchsorted(found.path, np.arange(len(self.parent) + 1))
-        return bounds, found.start, found.end
+        return found, np.searchsorted(found.path, np.arange(len(self.parent) + 1))
 
     def spans(self, path: int) -> tuple[Ints, Ints]:
-        """The activations of a path that is no primitive: (first cycles, cycles after the last)."""
-        bounds, start, end = self._spans
+        """All activations of a path, one by one: (first cycles, cycles after the last)."""
+        found, bounds = self._every
         own = slice(int(bounds[path]), int(bounds[path + 1]))
-        return start[own], end[own]
+        return found.start[own], found.end[own]
 
     def times(self, paths: Sequence[int]) -> int:
         """Activations of these paths together."""
-        return sum(len(self.spans(path)[0]) for path in paths)
+        return sum(int(times.sum()) for _, _, times in map(self._of, paths))
 
     def cycles(self, paths: Sequence[int]) -> int:
         """Cycles of their activations."""
-        return sum(int((end - start).sum()) for start, end in map(self.spans, paths))
+        every = map(self._of, paths)
+        return sum(int(((end - start) * times).sum()) for start, end, times in every)
 
     def lengths(self, paths: Sequence[int]) -> tuple[int, int]:
         """The shortest and the longest activation of these paths."""
-        every = [end - start for start, end in map(self.spans, paths)]
+        every = [end - start for start, end, _ in map(self._of, paths)]
         joined = np.concatenate([*every, np.zeros(0, dtype=np.int64)])
         return (int(joined.min()), int(joined.max())) if len(joined) else (0, 0)
 
     def example(self, paths: Sequence[int]) -> tuple[int, int] | None:
         """One activation that shows what is typical: the first of the longest."""
         best: tuple[int, int] | None = None
-        for start, end in map(self.spans, paths):
+        for start, end, _ in map(self._of, paths):
             if len(start):
-                at = int(np.argmax(end - start))
+                longest = end - start
+                at = int(np.lexsort((start, -longest))[0])
                 found = int(start[at]), int(end[at])
                 if best is None or found[1] - found[0] > best[1] - best[0]:
                     best = found

@@ -73,21 +73,28 @@ def _per(cycles: int, times: int) -> str:
 
 def _exclusive(facts: Facts, path: int) -> bool:
     """Whether in no activation of the block more than one arm did work."""
-    start, _ = facts.spans(path)
-    busy: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
-    for arm in facts.children[path]:
-        begun = [
-            facts.spans(p)[0]
+    arms = [
+        [
+            p
             for p in facts.below(arm)
             if facts.of(p).kind is Kind.GROUP and not facts.is_condition(p)
         ]
-        if begun:
-            which = np.searchsorted(start, np.concatenate(begun), side="right") - 1
-            busy.append(np.unique(which))
+        for arm in facts.children[path]
+    ]
+    start = facts.starts_together([path, *(p for arm in arms for p in arm)])
+    busy = [
+        np.unique(np.searchsorted(start[path], np.concatenate(begun), side="right") - 1)
+        for begun in ([start[p] for p in arm] for arm in arms)
+        if begun
+    ]
     if not busy:
         return False
     every = np.concatenate(busy)
     return len(np.unique(every)) == len(every)
+
+
+def _works(facts: Facts, path: int) -> bool:
+    return facts.of(path).kind is Kind.GROUP and not facts.is_condition(path)
 
 
 def _managing(facts: Facts, path: int) -> int:

@@ -32,7 +32,7 @@ def _place(facts: Facts, frame: Frame, paths: list[int]) -> Place | None:
     apart: list[str] = []
     for path in paths:
         parts = [p for p in facts.children[path] if facts.of(p).kind in (Kind.GROUP, Kind.CONTROL)]
-        parts.sort(key=lambda p: facts.spans(p)[0][:1].tolist())
+        parts.sort(key=facts.first)
         uses = [facts.dependences.of(facts, p) for p in parts]
         lengths = [facts.lengths([p]) for p in parts]
         known = [use for use in uses if use is not None]

@@ -208,9 +208,8 @@ def _rows(facts: Facts, path: int) -> Iterable[list[_Fixed]]:
 
 def _in_order(facts: Facts, path: int) -> list[int]:
     """What a `seq` called, in the order in which it did."""
-    begun = [(int(start[0]), child) for child in facts.children[path]
-             if len(start := facts.spans(child)[0])]  # fmt: skip
-    return [child for _, child in sorted(begun)]
+    begun = [child for child in facts.children[path] if facts.times([child])]
+    return sorted(begun, key=lambda child: (facts.first(child), child))
 
 
 def _fixed(facts: Facts, path: int) -> _Fixed | None:

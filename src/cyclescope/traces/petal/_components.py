@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.calltree import Call, Compiled, Component, Group, Nesting, Recording, Register
-from cyclescope.model import CONTROL, WORK, Frame, Kind, Position
+from cyclescope.model import CONTROL, WORK, Frame, Kind, Position, segmented
 from cyclescope.traces.petal._promoted import Steps
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def recording_of(
         ),
         vectors=vectors,
         states=states,
-        run_state=run_state,
-        run_cycles=run_cycles,
+        runs=segmented([(run_cycles, run_state)]),
         after=after,
     )
 

@@ -89,7 +89,7 @@ def import_petal(
             options={"from": "petal", "waveform": wave.form},
             anomalies=tuple(_anomalies(design, run)),
         )
-    profile = made.profile.build(meta, recording.run_cycles, trees[recording.run_state])
+    profile = made.profile.build_states(meta, recording.runs, trees)
     return replace(profile, sources=_texts(profile, folder, given)) if embed else profile
 
 
