@@ -123,7 +123,7 @@ class Account:
 
 def account(profile: Profile) -> Account:
     """Say where every unit of a profile went."""
-    work = _Uses(profile)
+    work = _Uses.of(profile)
     tracks = profile.tracks
     of_trees = work.of_trees(_inside(profile), max(len(tracks), 1))
     rows = np.zeros((of_trees.shape[1], len(work.uses)), dtype=np.int64)
@@ -152,7 +152,7 @@ def accounts_of_instances(profile: Profile) -> dict[str, Account]:
 
     A cell that waits for its own control is lost however busy the rest of the design is.
     """
-    work = _Uses(profile)
+    work = _Uses.of(profile)
     members: dict[str, int] = {}
     above: list[frozenset[int]] = []
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
@@ -215,7 +215,7 @@ class UsesOverTime:
 
 def uses_over_time(profile: Profile) -> UsesOverTime:
     """Say of every cycle what it is for, as `account` counts it. Of a profile without tracks."""
-    work = _Uses(profile)
+    work = _Uses.of(profile)
     inside = np.zeros(len(profile.call_paths), dtype=np.int64)
     of_trees = work.of_trees(inside, 1)[:, 0]
     found = work.steps
@@ -254,7 +254,7 @@ def uses_over_time(profile: Profile) -> UsesOverTime:
 
 def possible_uses(profile: Profile) -> list[Use]:
     """All uses that a profile's frames and counters may show, in the order of `Use.rank`."""
-    return _Uses(profile).uses
+    return _Uses.of(profile).uses
 
 
 def uses_of_paths(profile: Profile) -> list[Use]:
@@ -274,7 +274,7 @@ def decisive_leaves(profile: Profile) -> Ints:
 
     Of several ends it is the first of the use that counts; -1 where nothing of a track is active.
     """
-    return _Uses(profile).decisive(profile.track_of, len(profile.tracks))
+    return _Uses.of(profile).decisive(profile.track_of, len(profile.tracks))
 
 
 def _use(series: Series) -> Use:
@@ -294,8 +294,13 @@ class _Uses:
         splits: as in `UsesOfTracks`.
     """
 
+    @classmethod
+    def of(cls, profile: Profile) -> _Uses:
+        """Those of a profile, worked out once."""
+        found: _Uses = profile.memo.get(cls) or profile.memo.setdefault(cls, cls(profile))
+        return found
+
     def __init__(self, profile: Profile) -> None:
-        self.profile = profile
         self.steps = steps(profile)
         waiting = {
             n: _use(s) for n, s in enumerate(profile.series) if s.activity is Activity.WAITING
@@ -319,6 +324,7 @@ class _Uses:
         self._of_bits = np.array(
             [self.number.get(Use(Activity.CONTROL, cause), -1) if cause else -1 for cause in causes]
         )
+        self._trees = len(profile.forest)
         forest, parent = profile.forest, profile.call_paths.parent
         owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
         # One number for each (tree, path), ascending; a leaf is no active path's parent.
@@ -336,7 +342,7 @@ class _Uses:
             tracks: how many there are.
             none: what to give where a track has no leaf; idle if not told.
         """
-        chosen = np.full((len(self.profile.forest), tracks), len(self.uses), dtype=np.int64)
+        chosen = np.full((self._trees, tracks), len(self.uses), dtype=np.int64)
         there = inside[self._leaf] >= 0
         owner, leaf = self._owner[there], self._leaf[there]
         np.minimum.at(chosen, (owner, inside[leaf]), self._of_path[leaf])
@@ -350,7 +356,7 @@ class _Uses:
         cell = owner * tracks + inside[leaf]
         order = np.lexsort((leaf, self._of_path[leaf], cell))
         first = np.flatnonzero(np.diff(cell[order], prepend=-1))
-        result = np.full(len(self.profile.forest) * tracks, -1, dtype=np.int64)
+        result = np.full(self._trees * tracks, -1, dtype=np.int64)
         result[cell[order[first]]] = leaf[order[first]]
         return result.reshape(-1, tracks)
 
@@ -409,6 +415,6 @@ class UsesOfTracks:
 
 def uses_of_tracks(profile: Profile) -> UsesOfTracks:
     """Say what each track is at in each call tree, and which counters tell its work apart."""
-    work = _Uses(profile)
+    work = _Uses.of(profile)
     of_trees = work.of_trees(_inside(profile), max(len(profile.tracks), 1))
     return UsesOfTracks(tuple(work.uses), profile.tracks, of_trees, work.splits)

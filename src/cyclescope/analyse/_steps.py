@@ -32,10 +32,12 @@ class Steps:
     Attributes:
         segments: states over time, from 0 to the run's end.
         tree_of: the tree of each state, shape (states,).
-        registers: all control registers.
-        values: of each register in each state, shape (states + 1, registers); the last row is what
-            the run's last cycle led to, as far as that is known.
-        known: whether there is a value, of the same shape.
+        registers: all control registers, first those in banks.
+        values: of each of these in each state, shape (states + 1, in banks); the last row is what
+            the run's last cycle led to.
+        ends_known: which of these that is known of, shape (in banks,).
+        steps: whether each other one takes a step in the last cycle of a run of that state, shape
+            (states, others).
         bits: of each register the bit of its cause, shape (registers,).
     """
 
@@ -43,7 +45,8 @@ class Steps:
     tree_of: Ints
     registers: tuple[Series, ...]
     values: Ints
-    known: NDArray[np.bool_]
+    ends_known: NDArray[np.bool_]
+    steps: NDArray[np.bool_]
     bits: NDArray[np.uint8]
 
     def bits_of(
@@ -57,7 +60,9 @@ class Steps:
             counts: whether a register of that track counts.
         """
         old, new = self.values[before], self.values[after]
-        stepped = (old != new) & (new != 0) & self.known[before] & self.known[after]
+        stepped = (old != new) & (new != 0)
+        stepped[after == self.end] &= self.ends_known
+        stepped = np.concatenate((stepped, self.steps[before]), axis=1)
         counted = np.array([counts(r.track) for r in self.registers], dtype=np.uint8)
         found: NDArray[np.uint8] = np.bitwise_or.reduce(stepped * (self.bits * counted), axis=1)
         return found
@@ -102,64 +107,78 @@ def causes_of_bits(profile: Profile) -> list[str]:
 def steps(profile: Profile) -> Steps:
     """Trees and control registers over time."""
     bit = {cause: 1 << number for number, cause in enumerate(_causes(profile))}
-    registers = tuple(series for series in profile.series if _is_register(series))
-    bits = np.array([bit.get(r.cause, 0) for r in registers], dtype=np.uint8)
+    found = [series for series in profile.series if _is_register(series)]
+    found.sort(key=lambda register: register.bank is None)
+    bits = np.array([bit.get(register.cause, 0) for register in found], dtype=np.uint8)
+    banked = [(r.bank, r.column) for r in found if r.bank is not None]
     runs = profile.schedule
-    if all(r.bank is not None and r.bank.segments is runs.segments for r in registers):
-        values = np.zeros((len(runs.tree_of) + 1, len(registers)), dtype=np.int64)
-        for column, register in enumerate(registers):
-            assert register.bank is not None
-            own = register.bank.values[:, register.column]
-            values[:-1, column] = own[register.bank.shown]
-            values[-1, column] = own[register.bank.after]
-        known = np.ones(values.shape, dtype=np.bool_)
-        known[-1] = [r.bank is not None and r.bank.after >= 0 for r in registers]
-        return Steps(runs.segments, runs.tree_of, registers, values, known, bits)
-    return _merged(profile, registers, bits)
-
-
-def _merged(profile: Profile, registers: tuple[Series, ...], bits: NDArray[np.uint8]) -> Steps:
-    """Trees and registers that were recorded apart from each other."""
-    runs, total = profile.schedule, profile.cycles
-    banks = {id(r.bank): r.bank for r in registers if r.bank is not None}
-    alone = [r for r in registers if r.bank is None]
-    # Start of each run, and what it shows, of everything that changes.
-    found = [(np.cumsum(runs.cycles) - runs.cycles, runs.tree)]
-    found += [(bank.ends - bank.cycles, bank.state) for bank in banks.values()]
-    for register in alone:
-        start, end, value = register.intervals
-        gap = np.append(start[1:], -1) != end
-        when = np.concatenate((start, end[gap]))
-        order = np.argsort(when, kind="stable")
-        which = np.concatenate((np.arange(len(value)), np.full(int(gap.sum()), -1)))
-        found.append((when[order], which[order]))
-    edges = np.unique(np.concatenate([[0], *(when for when, _ in found)]))
-    begin = edges[edges < total]
-    at = np.append(begin, total)
-    shown = [held(when, which, at) for when, which in found]
-    distinct, state = combined([column[:-1] for column in shown])
-    rows = np.vstack([distinct, [[column[-1] for column in shown]]])
-    place = {key: column for column, key in enumerate([*banks, *map(id, alone)], 1)}
-    values, known = [], []
-    for register in registers:
-        # A bank goes on past the run if what the last cycle led to is known.
-        number = rows[:, place[id(register.bank or register)]].copy()
-        if register.bank is None:
-            of = register.value
-        else:
-            of = register.bank.values[:, register.column]
-            number[-1] = number[-1] if register.bank.total > total else -1
-        values.append(np.append(of, 0)[number])
-        known.append(number >= 0)
-    cycles = np.diff(at)
+    alone = found[len(banked) :]
+    if not alone and all(bank.segments is runs.segments for bank, _ in banked):
+        segments, tree_of = runs.segments, runs.tree_of
+        shown = {id(bank): np.append(bank.shown, bank.after) for bank, _ in banked}
+        stepping = np.zeros((len(tree_of), 0), dtype=np.bool_)
+    else:
+        segments, tree_of, shown, stepping = _merged(profile, [b for b, _ in banked], alone)
+    values = [bank.values[shown[id(bank)], column] for bank, column in banked]
+    nothing = np.empty((len(tree_of) + 1, 0), dtype=np.int64)
     return Steps(
-        Segments.plain(cycles, state),
-        distinct[:, 0],
-        registers,
-        np.stack(values, axis=1),
-        np.stack(known, axis=1),
+        segments,
+        tree_of,
+        tuple(found),
+        np.stack(values, axis=1) if values else nothing,
+        np.array([shown[id(bank)][-1] >= 0 for bank, _ in banked], dtype=np.bool_),
+        stepping,
         bits,
     )
+
+
+def _merged(
+    profile: Profile, banks: list[Bank], alone: list[Series]
+) -> tuple[Segments, Ints, dict[int, Ints], NDArray[np.bool_]]:
+    """Trees and registers that were recorded apart from each other, as states of one sequence.
+
+    Returns:
+        The sequence; of each state its tree; by bank what it shows in each state, and behind the
+        last; of each state which of the others take a step in the last cycle of a run of it.
+    """
+    runs, total = profile.schedule, profile.cycles
+    steps = [_steps_of(register) for register in alone]
+    when = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *steps]))
+    taken = np.zeros((len(when) + 1, len(alone)), dtype=np.bool_)
+    for column, own in enumerate(steps):
+        taken[np.searchsorted(when, own), column] = True
+    words = np.packbits(taken, axis=1)
+    sets, number = combined([*words.T.astype(np.int64), np.zeros(len(words), dtype=np.int64)])
+    distinct = {id(bank): bank for bank in banks}
+    found = [(np.cumsum(runs.cycles) - runs.cycles, runs.tree)]
+    found += [(bank.ends - bank.cycles, bank.state) for bank in distinct.values()]
+    begin = np.unique(np.concatenate([when + 1, *(start for start, _ in found)]))
+    begin = begin[begin < total]
+    last = np.append(begin[1:], total) - 1
+    place = np.searchsorted(when, last)
+    place[np.append(when, -1)[place] != last] = len(when)
+    columns = [held(start, state, begin) for start, state in found]
+    rows, state = combined([*columns, number[place]])
+    shown = {
+        id(bank): np.append(column, bank.state[-1] if bank.total > total else -1)
+        for bank, column in zip(distinct.values(), rows.T[1:-1], strict=True)
+    }
+    cycles = np.diff(np.append(begin, total))
+    stepping = np.unpackbits(sets[:, :-1].astype(np.uint8), axis=1, count=len(alone))
+    return (
+        Segments.plain(cycles, state),
+        rows[:, 0],
+        shown,
+        stepping.astype(np.bool_)[rows[:, -1]],
+    )
+
+
+def _steps_of(register: Series) -> Ints:
+    """The cycles in which a register with intervals of its own takes a step."""
+    when = _updates(register)
+    after = register.value[np.searchsorted(register.start, when, side="right")]
+    found: Ints = when[after != 0]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

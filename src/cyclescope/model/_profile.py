@@ -238,6 +238,11 @@ class Profile:
         return _without(self.forest, after, before), _without(self.forest, before, after), which
 
     @cached_property
+    def memo(self) -> dict[object, Any]:
+        """What was worked out of this profile and is asked for again, by who worked it out."""
+        return {}
+
+    @cached_property
     def kept_once(self) -> KeptOnce:
         """The distinct segments of the run, one after another."""
         from cyclescope.model._spans import kept_once
