@@ -325,14 +325,7 @@ class _Uses:
             [self.number.get(Use(Activity.CONTROL, cause), -1) if cause else -1 for cause in causes]
         )
         self._trees = len(profile.forest)
-        forest, parent = profile.forest, profile.call_paths.parent
-        owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
-        # One number for each (tree, path), ascending; a leaf is no active path's parent.
-        key = owner * (len(parent) + 1)
-        inner = parent[forest.path] >= 0
-        leaf = np.ones(len(forest.path), dtype=np.bool_)
-        leaf[np.searchsorted(key + forest.path, (key + parent[forest.path])[inner])] = False
-        self._owner, self._leaf = owner[leaf], forest.path[leaf]
+        self._owner, self._leaf = profile.leaves
 
     def of_trees(self, inside: Ints, tracks: int, *, none: int | None = None) -> Ints:
         """The use of each track in each tree: shape (trees, tracks).

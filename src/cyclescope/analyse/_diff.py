@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cyclescope.analyse._account import Account, Use, account
 from cyclescope.analyse._contents import same_results
 from cyclescope.analyse._match import match_paths, plain_name
 from cyclescope.analyse._places import places
-from cyclescope.model import Kind, Position, Profile, scaled_weights, tree_cycles
+from cyclescope.model import Kind, Position, Profile, cycles_with, scaled_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,10 +229,11 @@ class _Places:
         own = [Fraction(0)] * groups
         for path, weight in enumerate(scaled_weights(profile)):
             own[group[parent[path] if self.folded[path] else path]] += weight
-        active = [0] * groups
-        for tree, cycles in enumerate(tree_cycles(profile).tolist()):
-            for number in {group[path] for path in profile.forest[tree].tolist()} - {-1}:
-                active[number] += cycles
+        forest = profile.forest
+        trees = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
+        member = np.array(group, dtype=np.int64)[forest.path]
+        there = member >= 0
+        active = cycles_with(profile, trees[there], member[there], groups).tolist()
         result: list[Spot | None] = [None] * groups
         for path, number in enumerate(group):
             if number >= 0 and result[number] is None:

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from cyclescope.analyse._account import WORK, account, uses_of_paths
 from cyclescope.analyse._source_levels import levels, position_at
 from cyclescope.analyse._team import team
 from cyclescope.analyse._track_stacks import track_units
 from cyclescope.errors import InputError
-from cyclescope.model import Kind, Profile, scaled_weights, tree_cycles
+from cyclescope.model import Kind, Profile, distinct, scaled_weights, tree_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from cyclescope.analyse._track_stacks import TrackUnits
+    from cyclescope.model import Ints
 
 __all__ = ["Line", "line_cycles"]
 
@@ -86,7 +91,8 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
     frame = profile.call_paths.frame.tolist()
     of_path = [places[f] for f in frame]
     threads, whole = team(profile), account(profile)
-    active, useful = (_count_tracks if whole.tracks else _count)(profile, of_path)
+    rows = _count_tracks(profile) if whole.tracks else _count(profile)
+    active, useful = _by_place(profile, of_path, rows, max(len(whole.tracks), 1))
     waiting: dict[_Place, int] = {}
     for wait in threads.waits if threads is not None else ():
         if wait.line and wait.level == level:
@@ -122,50 +128,76 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
 _Place = tuple[str, int] | None
 
 
-def _count(profile: Profile, of_path: list[_Place]) -> tuple[dict[_Place, int], dict[_Place, int]]:
-    """For each place the cycles in which it was active, and those with work below it."""
-    parents = profile.call_paths.parent.tolist()
-    uses = uses_of_paths(profile)
-    active: dict[_Place, int] = {}
-    useful: dict[_Place, int] = {}
-    for tree, cycles in enumerate(tree_cycles(profile).tolist()):
-        paths = profile.forest[tree].tolist()
-        inner = {parents[path] for path in paths}
-        # A caller stands before what it calls: upwards, each path knows of all below it.
-        busy = {path for path in paths if path not in inner and uses[path] == WORK}
-        for path in reversed(paths):
-            if path in busy:
-                busy.add(parents[path])
-        for place in {of_path[path] for path in paths}:
-            active[place] = active.get(place, 0) + cycles
-        for place in {of_path[path] for path in busy if path >= 0}:
-            useful[place] = useful.get(place, 0) + cycles
-    return active, useful
+class _Rows(NamedTuple):
+    """Paths that are active in trees, each with the account in which it counts there.
+
+    Attributes:
+        cell: the tree, and the track in it: tree · tracks + track.
+        path: what is active.
+        works: whether this account is at work in this tree.
+    """
+
+    cell: Ints
+    path: Ints
+    works: NDArray[np.bool_]
 
 
-def _count_tracks(
-    profile: Profile, of_path: list[_Place]
+def _count(profile: Profile) -> _Rows:
+    """All that is active in trees, and whether there is work below it."""
+    forest, parent = profile.forest, profile.call_paths.parent
+    width = len(parent) + 1
+    owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
+    at_work = np.array([use == WORK for use in uses_of_paths(profile)], dtype=np.bool_)
+    key, works = owner * width + forest.path, np.zeros(len(owner), dtype=np.bool_)
+    trees, paths = profile.leaves
+    trees, paths = trees[at_work[paths]], paths[at_work[paths]]
+    while len(paths):
+        works[np.searchsorted(key, trees * width + paths)] = True
+        trees, paths = trees[parent[paths] >= 0], parent[paths][parent[paths] >= 0]
+        known = works[np.searchsorted(key, trees * width + paths)]
+        trees, paths = trees[~known], paths[~known]
+    return _Rows(owner, forest.path, works)
+
+
+def _count_tracks(profile: Profile) -> _Rows:
+    """What is active in each track, or calls it; a track at work is so in all of it."""
+    forest, tracks = profile.forest, len(profile.tracks)
+    owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
+    track = profile.track_of[forest.path]
+    there = track >= 0
+    cell, path = owner[there] * tracks + track[there], forest.path[there]
+    at_work = np.array([use == WORK for use in uses_of_paths(profile)], dtype=np.bool_)
+    trees, ends = profile.leaves
+    working = at_work[ends] & (profile.track_of[ends] >= 0)
+    works = np.zeros(len(forest) * tracks, dtype=np.bool_)
+    works[trees[working] * tracks + profile.track_of[ends[working]]] = True
+    cells, paths = [cell], [path]
+    active = np.zeros(len(works), dtype=np.bool_)
+    active[cell] = True
+    for number, top in enumerate(profile.tracks):
+        own = np.flatnonzero(active[number::tracks]) * tracks + number
+        for above in profile.lineage(top)[:-1]:
+            cells.append(own)
+            paths.append(np.full(len(own), above))
+    every = np.concatenate(cells)
+    return _Rows(every, np.concatenate(paths), works[every])
+
+
+def _by_place(
+    profile: Profile, of_path: list[_Place], rows: _Rows, tracks: int
 ) -> tuple[dict[_Place, int], dict[_Place, int]]:
-    """As `_count`, in track-cycles: what a track, or what called it, was at, and not in vain."""
-    track = profile.track_of.tolist()
-    uses = uses_of_paths(profile)
-    active: dict[_Place, int] = {}
-    useful: dict[_Place, int] = {}
-    for tree, cycles in enumerate(tree_cycles(profile).tolist()):
-        below: dict[int, list[int]] = {}
-        for path in profile.forest[tree].tolist():
-            if track[path] >= 0:
-                below.setdefault(track[path], []).append(path)
-        for number, paths in below.items():
-            inner = {int(profile.call_paths.parent[path]) for path in paths}
-            lost = all(uses[path] != WORK for path in paths if path not in inner)
-            for place in {
-                of_path[path] for path in (*profile.lineage(profile.tracks[number]), *paths)
-            }:
-                active[place] = active.get(place, 0) + cycles
-                if not lost:
-                    useful[place] = useful.get(place, 0) + cycles
-    return active, useful
+    """For each place the cycles in which it was active, and those with work in it."""
+    names = list(dict.fromkeys(of_path))
+    place = {name: number for number, name in enumerate(names)}
+    number = np.array([place[name] for name in of_path], dtype=np.int64)[rows.path]
+    cycles = np.repeat(tree_cycles(profile), tracks)
+    found = []
+    for inside in (np.ones(len(number), dtype=np.bool_), rows.works):
+        key = distinct(rows.cell[inside] * len(names) + number[inside], len(cycles) * len(names))
+        sums = np.zeros(len(names), dtype=np.int64)
+        np.add.at(sums, key % len(names), cycles[key // len(names)])
+        found.append({name: n for name, n in zip(names, sums.tolist(), strict=True) if n})
+    return found[0], found[1]
 
 
 def _own(

@@ -18,6 +18,8 @@ from cyclescope.model import (
     Meta,
     Position,
     Profile,
+    cycles_with,
+    leaves,
     tree_cycles,
 )
 
@@ -128,16 +130,13 @@ def _own_cycles(profile: Profile, place: tuple[int, ...], *, each: bool) -> Ints
     Primitives count for the group that calls them: a group that drives three adders is one
     thing to look at, not three.
     """
-    parent = profile.call_paths.parent.tolist()
-    own = np.zeros(max(place, default=-1) + 1, dtype=np.int64)
-    for tree, cycles in enumerate(tree_cycles(profile).tolist()):
-        active = [
-            path
-            for path in profile.forest[tree].tolist()
-            if profile.frame_of(path).kind is not Kind.PRIMITIVE
-        ]
-        inner = {parent[path] for path in active}
-        ends = [place[path] for path in active if path not in inner]
-        for end in ends if each else set(ends):
-            own[end] += cycles
+    frames = [profile.frame_of(path).kind for path in range(len(profile.call_paths))]
+    kept = np.array([kind is not Kind.PRIMITIVE for kind in frames], dtype=np.bool_)
+    trees, paths = leaves(profile, kept)
+    ends = np.array(place, dtype=np.int64)[paths]
+    count = max(place, default=-1) + 1
+    if not each:
+        return cycles_with(profile, trees, ends, count)
+    own = np.zeros(count, dtype=np.int64)
+    np.add.at(own, ends, tree_cycles(profile)[trees])
     return own

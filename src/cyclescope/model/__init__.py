@@ -20,8 +20,11 @@ from cyclescope.model._builder import ProfileBuilder
 from cyclescope.model._control import CONTROL, WORK, control_register
 from cyclescope.model._derive import (
     active_cycles,
+    cycles_with,
+    distinct,
     first_cycles,
     flat_weights,
+    leaves,
     scaled_weights,
     tree_cycles,
 )
@@ -116,10 +119,13 @@ __all__ = [
     "check_window",
     "combined",
     "control_register",
+    "cycles_with",
+    "distinct",
     "find_anchors",
     "first_cycles",
     "flat_weights",
     "held",
+    "leaves",
     "load",
     "moved",
     "profile_of_combinations",

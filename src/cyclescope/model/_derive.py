@@ -11,9 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from cyclescope.model._profile import Ints, Profile
 
-__all__ = ["active_cycles", "first_cycles", "flat_weights", "scaled_weights", "tree_cycles"]
+__all__ = [
+    "active_cycles",
+    "cycles_with",
+    "distinct",
+    "first_cycles",
+    "flat_weights",
+    "leaves",
+    "scaled_weights",
+    "tree_cycles",
+]
+
+_TABLE = 1 << 24  # entries of a table that costs less than sorting
 
 
 def tree_cycles(profile: Profile) -> Ints:
@@ -32,10 +45,53 @@ def active_cycles(profile: Profile) -> Ints:
     return weights
 
 
-def _leaves(profile: Profile, tree: int) -> list[int]:
-    active = profile.forest[tree]
-    inner = set(profile.call_paths.parent[active].tolist())
-    return [p for p in active.tolist() if p not in inner]
+def leaves(profile: Profile, kept: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints]:
+    """What calls nothing in its tree, for each tree: (trees, paths), by tree and path.
+
+    Args:
+        profile: whose trees.
+        kept: the paths that count, shape (paths,); the others call nothing and are none.
+    """
+    forest, parent = profile.forest, profile.call_paths.parent
+    owner, path = np.repeat(np.arange(len(forest)), np.diff(forest.offset)), forest.path
+    if kept is not None:
+        there = kept[path]
+        owner, path = owner[there], path[there]
+    # One number for each (tree, path), ascending; a leaf is no active path's parent.
+    width = len(parent) + 1
+    key = owner * width + path
+    inner = parent[path] >= 0
+    above = (key - path + parent[path])[inner]
+    found = np.minimum(np.searchsorted(key, above), max(len(key) - 1, 0))
+    leaf = np.ones(len(path), dtype=np.bool_)
+    leaf[found[key[found] == above]] = False
+    return owner[leaf], path[leaf]
+
+
+def distinct(numbers: Ints, count: int) -> Ints:
+    """Which of the numbers below `count` occur, ascending."""
+    if count <= max(_TABLE, 4 * len(numbers)):
+        seen = np.zeros(count, dtype=np.bool_)
+        seen[numbers] = True
+        return np.flatnonzero(seen)
+    ordered = np.sort(numbers)
+    found: Ints = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return found
+
+
+def cycles_with(profile: Profile, trees: Ints, groups: Ints, count: int) -> Ints:
+    """Cycles of trees in which any member of a group is active (shape: groups).
+
+    Args:
+        profile: whose trees.
+        trees: of each member that is active somewhere, where; shape (members,).
+        groups: its group, a number below `count`.
+        count: how many groups there are.
+    """
+    tree, group = np.divmod(distinct(trees * count + groups, len(profile.forest) * count), count)
+    result = np.zeros(count, dtype=np.int64)
+    np.add.at(result, group, tree_cycles(profile)[tree])
+    return result
 
 
 def flat_weights(profile: Profile) -> list[int]:
@@ -44,11 +100,10 @@ def flat_weights(profile: Profile) -> list[int]:
     The sum is Σ run cycles · leaves of the run's tree: the total where nothing ran in
     parallel, more where something did (Petal's flat flame graph).
     """
-    weights = [0] * len(profile.call_paths)
-    for tree, cycles in enumerate(tree_cycles(profile).tolist()):
-        for path in _leaves(profile, tree):
-            weights[path] += cycles
-    return weights
+    trees, paths = profile.leaves
+    weights = np.zeros(len(profile.call_paths), dtype=np.int64)
+    np.add.at(weights, paths, tree_cycles(profile)[trees])
+    return [int(weight) for weight in weights.tolist()]
 
 
 def scaled_weights(profile: Profile) -> list[Fraction]:
@@ -56,11 +111,16 @@ def scaled_weights(profile: Profile) -> list[Fraction]:
 
     The sum is exactly the total number of cycles.
     """
+    trees, paths = profile.leaves
+    count = np.bincount(trees, minlength=len(profile.forest))
+    cycles = tree_cycles(profile)
     weights = [Fraction(0)] * len(profile.call_paths)
-    for tree, cycles in enumerate(tree_cycles(profile).tolist()):
-        leaves = _leaves(profile, tree)
-        for path in leaves:
-            weights[path] += Fraction(cycles, len(leaves))
+    for share in np.unique(count[count > 0]).tolist():
+        inside = count[trees] == share
+        whole = np.zeros(len(weights), dtype=np.int64)
+        np.add.at(whole, paths[inside], cycles[trees[inside]])
+        for path in np.flatnonzero(whole).tolist():
+            weights[path] += Fraction(int(whole[path]), share)
     return weights
 
 

@@ -238,6 +238,13 @@ class Profile:
         return _without(self.forest, after, before), _without(self.forest, before, after), which
 
     @cached_property
+    def leaves(self) -> tuple[Ints, Ints]:
+        """What calls nothing in its tree, for each tree: (trees, paths), by tree and path."""
+        from cyclescope.model._derive import leaves
+
+        return leaves(self)
+
+    @cached_property
     def memo(self) -> dict[object, Any]:
         """What was worked out of this profile and is asked for again, by who worked it out."""
         return {}

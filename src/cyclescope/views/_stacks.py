@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
 
 from cyclescope.model import Profile, first_cycles, flat_weights, scaled_weights
 
@@ -56,14 +59,14 @@ class Stacks:
 def leaves(profile: Profile) -> list[list[int]]:
     """For each tree the paths that call nothing in it, in the order of `Stacks.order`."""
     parents = profile.call_paths.parent.tolist()
-    rank = {path: place for place, path in enumerate(_ordered(profile, parents))}
-    result = []
-    for tree in range(len(profile.forest)):
-        active = profile.forest[tree].tolist()
-        inner = {parents[path] for path in active}
-        ends = [path for path in active if path not in inner]
-        result.append(sorted(ends, key=lambda path: rank.get(path, path)))
-    return result
+    rank = np.arange(len(parents))
+    order = list(_ordered(profile, parents))
+    rank[order] = np.arange(len(order))
+    trees, paths = profile.leaves
+    sort = np.lexsort((rank[paths], trees))
+    cut = np.searchsorted(trees, np.arange(len(profile.forest) + 1)).tolist()
+    ends = paths[sort].tolist()
+    return [ends[first:last] for first, last in pairwise(cut)]
 
 
 def stacks(profile: Profile, *, scaled: bool) -> Stacks:
