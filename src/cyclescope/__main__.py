@@ -46,8 +46,9 @@ def main() -> int:
         print(f"cyclescope: {what}", file=sys.stderr)
         return 1
     finally:
-        # All is done: nothing is left to be told of.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # All is done: nothing is left to be told of, and what is tidied up is soon over.
+        for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(stop, signal.SIG_IGN)
 
 
 def _narrow() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import fcntl
 import os
@@ -263,6 +264,17 @@ _OURS = re.compile(_SCRATCH + r"[a-z]+-[0-9a-f]{12}")  # no folder that a user m
 _FRESH = 5.0  # seconds in which a folder may be made but not locked yet
 
 
+_made: dict[Path, int] = {}  # scratch folders that are there, and the process that made them
+
+
+@atexit.register
+def _remove_scratch() -> None:
+    """Remove what is left: an interrupt came between the making of a folder and its use."""
+    for folder, process in list(_made.items()):
+        if process == os.getpid():  # not in a copy that `os.fork` made
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def scratch(kind: str = "run") -> Iterator[Path]:
     """A folder for temporary files, removed at the end.
@@ -277,6 +289,7 @@ def scratch(kind: str = "run") -> Iterator[Path]:
     lock = -1
     try:
         with undisturbed():
+            _made[folder] = os.getpid()
             folder.mkdir(mode=0o700)
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -284,6 +297,7 @@ def scratch(kind: str = "run") -> Iterator[Path]:
         yield folder
     finally:
         _surely(partial(shutil.rmtree, folder, ignore_errors=True))
+        _made.pop(folder, None)
         if lock >= 0:
             os.close(lock)
 

@@ -166,3 +166,22 @@ def test_ctrl_c_ends_a_build_at_once_with_all_its_tools(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert complaint.strip() == "cyclescope: interrupted"
     assert not list((tmp_path / "cache").glob("**/sim"))
+
+
+def test_a_folder_goes_even_if_its_removal_is_interrupted(tmp_path: Path) -> None:
+    """An interrupt just where it would have been removed."""
+    made = (
+        "from cyclescope import _files\n"
+        "def told(_):\n"
+        "    raise KeyboardInterrupt\n"
+        "_files._surely = told\n"
+        "with _files.scratch('bounds') as folder:\n"
+        "    print(folder)\n"
+    )
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", made], env=env, capture_output=True, text=True, check=False
+    )
+    assert "KeyboardInterrupt" in done.stderr
+    assert done.stdout.startswith(str(tmp_path))
+    assert not list(tmp_path.iterdir())

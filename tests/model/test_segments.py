@@ -201,10 +201,14 @@ def test_a_long_run_is_a_small_file(tmp_path: Path) -> None:
     assert (tree_cycles(read) == tree_cycles(profile) * times).all()
 
 
-def test_more_than_fits_in_memory_is_refused_with_a_way_out() -> None:
+def test_more_than_fits_in_memory_is_refused_with_a_way_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS", 1_000)
     segments = Segments(
-        np.zeros(1 << 28, np.uint8), np.array([0, 2]), np.array([1, 1]), np.array([0, 1])
+        np.zeros(501, np.uint8), np.array([0, 2]), np.array([1, 1]), np.array([0, 1])
     )
     with pytest.raises(InputError, match="choose a window of cycles"):
         segments.runs()
     assert len(segments.between(0, 10)) == 10
+    assert len(segments.between(0, 1_000).runs()[0]) == 1_000
