@@ -41,6 +41,7 @@ __all__ = [
     "report",
     "say",
     "target",
+    "window_options",
     "words",
     "writing",
     "writing_together",
@@ -64,6 +65,30 @@ level_option = click.option(
     metavar="LEVEL",
     help="Show this source level (calyx, calyx-py, dahlia, c …), if the profile has it.",
 )
+
+
+def window_options(what: str) -> Callable[[Decorated], Decorated]:
+    """`--from` and `--to`, the window of cycles of which a command does something."""
+
+    def both(command: Decorated) -> Decorated:
+        last = click.option(
+            "--to",
+            "last",
+            type=click.IntRange(min=1),
+            metavar="CYCLE",
+            help="Cycle to stop before; the end if not given.",
+        )
+        first = click.option(
+            "--from",
+            "first",
+            type=click.IntRange(min=0),
+            default=0,
+            metavar="CYCLE",
+            help=f"First cycle to {what}.",
+        )
+        return first(last(command))
+
+    return both
 
 
 _ENDINGS = {

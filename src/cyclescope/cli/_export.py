@@ -15,6 +15,7 @@ from cyclescope.cli._common import (
     read_profile,
     report,
     target,
+    window_options,
     writing,
 )
 from cyclescope.cli._paraver import export_paraver
@@ -49,21 +50,7 @@ _SUFFIXES = {
     type=click.Choice(_TABLES),
     help="Which of the profile's tables, for parquet, csv and json.  [default: runs]",
 )
-@click.option(
-    "--from",
-    "first",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="CYCLE",
-    help="First cycle to write.",
-)
-@click.option(
-    "--to",
-    "last",
-    type=click.IntRange(min=1),
-    metavar="CYCLE",
-    help="Cycle to stop before; the end if not given.",
-)
+@window_options("write")
 @click.option(
     "--period",
     type=Period(),

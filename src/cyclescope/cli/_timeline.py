@@ -16,6 +16,7 @@ from cyclescope.cli._common import (
     read_profile,
     report,
     target,
+    window_options,
     writing,
 )
 
@@ -30,21 +31,7 @@ __all__ = ["timeline"]
 @click.command()
 @profiles_argument
 @level_option
-@click.option(
-    "--from",
-    "first",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="CYCLE",
-    help="First cycle to show.",
-)
-@click.option(
-    "--to",
-    "last",
-    type=click.IntRange(min=1),
-    metavar="CYCLE",
-    help="Cycle to stop before; the end if not given.",
-)
+@window_options("show")
 @click.option(
     "--period",
     type=Period(),

@@ -63,8 +63,13 @@ def speedscope(
         for frame in profile.catalog
     ]
     tracks = account(profile).tracks
-    profiles = [_weighed(profile, scaled=True), _weighed(profile, scaled=False)]
-    profiles += [_of_track(profile, track) for track in tracks]
+    flat = stacks(profile, scaled=False)
+    whole = f"all {number(profile.cycles)} cycles, split among what ran in parallel (cycles)"
+    profiles = [
+        _weighed(profile, stacks(profile, scaled=True), whole),
+        _weighed(profile, flat, "every parallel stack (cycles)"),
+        *(_of_track(profile, flat, track) for track in range(len(tracks))),
+    ]
     until = profile.cycles if end is None else end
     over_time = list(_over_time(profile, tracks, start, until, max_runs))
     left_out = "" if over_time else " (too many changes to show over time: choose a window)"
@@ -91,21 +96,18 @@ def _sampled(name: str, samples: list[list[int]], weights: list[int]) -> dict[st
     }
 
 
-def _weighed(profile: Profile, *, scaled: bool) -> dict[str, Any]:
-    weighed: Stacks = stacks(profile, scaled=scaled)
+def _weighed(profile: Profile, weighed: Stacks, name: str) -> dict[str, Any]:
     shown = [path for path in weighed.order if weighed.whole[path]]
-    whole = f"all {number(profile.cycles)} cycles, split among what ran in parallel (cycles)"
-    name = whole if scaled else "every parallel stack (cycles)"
     samples = [_stack(profile, path) for path in shown]
     return _sampled(name, samples, [weighed.whole[path] for path in shown])
 
 
-def _of_track(profile: Profile, track: int) -> dict[str, Any]:
+def _of_track(profile: Profile, weighed: Stacks, track: int) -> dict[str, Any]:
     """What one track spent its cycles on: its own stacks, in whole cycles."""
-    weighed = stacks(profile, scaled=False)
-    shown = [p for p in weighed.order if weighed.own[p] and track in profile.lineage(p)]
+    track_of = profile.track_of.tolist()
+    shown = [p for p in weighed.order if weighed.own[p] and track_of[p] == track]
     samples = [_stack(profile, path) for path in shown]
-    name = f"{_label(profile, track)} (cycles)"
+    name = f"{_label(profile, profile.tracks[track])} (cycles)"
     return _sampled(name, samples, [weighed.own[path] for path in shown])
 
 
@@ -133,10 +135,9 @@ def _over_time(
     names = [f", parallel stack {lane + 1}" if lane else "" for lane in range(lanes)]
     if tracks:
         # A track has its own: what is its last leaf in each tree.
-        within = {track: _below(profile, track) for track in tracks}
-        ends = [
-            [next((p for p in reversed(e) if p in within[t]), -1) for t in tracks] for e in ends
-        ]
+        track_of = profile.track_of.tolist()
+        ends_in = [{track_of[path]: path for path in paths} for paths in ends]
+        ends = [[own.get(track, -1) for track in range(len(tracks))] for own in ends_in]
         names = [f", {_label(profile, track)}" for track in tracks]
     for lane, name in enumerate(names):
         last = np.array([e[lane] if lane < len(e) else -1 for e in ends], dtype=np.int64)[tree]
@@ -145,12 +146,3 @@ def _over_time(
         shown = {p: _stack(profile, p) if p >= 0 else [] for p in set(last.tolist())}
         samples = [shown[path] for path in last[first].tolist()]
         yield _sampled(f"over time{window}{name} (cycles)", samples, weights)
-
-
-def _below(profile: Profile, top: int) -> frozenset[int]:
-    """The paths at and below one."""
-    inside = {top}
-    for path in range(top + 1, len(profile.call_paths)):
-        if int(profile.call_paths.parent[path]) in inside:
-            inside.add(path)
-    return frozenset(inside)

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cyclescope.model import Profile, first_cycles, flat_weights, scaled_weights
 
-__all__ = ["Stacks", "leaves", "stacks"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cyclescope.model import CallPaths
+
+__all__ = ["Stacks", "depth_first", "leaves", "stacks", "with_below"]
 
 
 @dataclass(frozen=True)
@@ -58,9 +64,8 @@ class Stacks:
 
 def leaves(profile: Profile) -> list[list[int]]:
     """For each tree the paths that call nothing in it, in the order of `Stacks.order`."""
-    parents = profile.call_paths.parent.tolist()
-    rank = np.arange(len(parents))
-    order = list(_ordered(profile, parents))
+    rank = np.arange(len(profile.call_paths))
+    order = list(_ordered(profile))
     rank[order] = np.arange(len(order))
     trees, paths = profile.leaves
     sort = np.lexsort((rank[paths], trees))
@@ -78,24 +83,31 @@ def stacks(profile: Profile, *, scaled: bool) -> Stacks:
         own = [int(weight * unit) for weight in exact]
     else:
         own = flat_weights(profile)
-    parents = profile.call_paths.parent.tolist()
-    total = own.copy()
-    for path in range(len(own) - 1, -1, -1):
-        if parents[path] >= 0:
-            total[parents[path]] += total[path]
-    return Stacks(_ordered(profile, parents), tuple(own), tuple(total), unit)
+    return Stacks(_ordered(profile), tuple(own), with_below(profile.call_paths, own), unit)
 
 
-def _ordered(profile: Profile, parents: list[int]) -> tuple[int, ...]:
-    first = first_cycles(profile).tolist()
-    children = profile.call_paths.children
-    order: list[int] = []
-    waiting = [path for path, parent in enumerate(parents) if parent < 0]
-    waiting.sort(key=lambda path: (first[path], path), reverse=True)
+def with_below(paths: CallPaths, own: Sequence[int]) -> tuple[int, ...]:
+    """What each path weighs with all below it."""
+    total = list(own)
+    # A caller stands before what it calls.
+    for path, parent in reversed(list(enumerate(paths.parent.tolist()))):
+        if parent >= 0:
+            total[parent] += total[path]
+    return tuple(total)
+
+
+def depth_first(paths: CallPaths, rank: Callable[[int], int]) -> Iterator[int]:
+    """All paths, callers before what they call, siblings by rank and number."""
+    children = paths.children
+    waiting = [path for path, parent in enumerate(paths.parent.tolist()) if parent < 0]
+    waiting.sort(key=lambda path: (rank(path), path), reverse=True)
     while waiting:
         path = waiting.pop()
-        if first[path] >= profile.cycles:
-            continue
-        order.append(path)
-        waiting += sorted(children[path], key=lambda p: (first[p], p), reverse=True)
-    return tuple(order)
+        yield path
+        waiting += sorted(children[path], key=lambda p: (rank(p), p), reverse=True)
+
+
+def _ordered(profile: Profile) -> tuple[int, ...]:
+    first = first_cycles(profile).tolist()
+    every = depth_first(profile.call_paths, first.__getitem__)
+    return tuple(path for path in every if first[path] < profile.cycles)

@@ -14,7 +14,7 @@ import numpy as np
 
 from cyclescope.analyse import WORK, Use, track_units
 from cyclescope.model import Frame, Kind, ProfileBuilder, first_cycles
-from cyclescope.views._stacks import Stacks
+from cyclescope.views._stacks import Stacks, depth_first, with_below
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def track_stacks(
             different things, are apart in any case.
     """
     builder = ProfileBuilder()
-    parents: list[int] = []
     stands_for: list[dict[int, None]] = []
     ends: list[int] = []
     own: dict[int, int] = {}
@@ -72,8 +71,7 @@ def track_stacks(
         path = above
         for frame, of in _frames(profile, one, apart=apart):
             path = builder.path(above, frame)
-            if path == len(parents):
-                parents.append(above)
+            if path == len(stands_for):
                 stands_for.append({})
             stands_for[path][of] = None
             above = path
@@ -81,19 +79,9 @@ def track_stacks(
         own[path] = own.get(path, 0) + one.units
     nothing = np.empty(0, dtype=np.int64)
     tree = builder.build(profile.meta, nothing, nothing)
-    weights = [own.get(path, 0) for path in range(len(parents))]
-    total = weights.copy()
-    children: list[list[int]] = [[] for _ in parents]
-    for path in range(len(parents) - 1, -1, -1):
-        if parents[path] >= 0:
-            total[parents[path]] += total[path]
-            children[parents[path]].insert(0, path)
-    order: list[int] = []
-    waiting = [path for path, parent in enumerate(parents) if parent < 0][::-1]
-    while waiting:
-        order.append(waiting.pop())
-        waiting += reversed(children[order[-1]])
-    weighed = Stacks(tuple(order), tuple(weights), tuple(total), 1)
+    weights = tuple(own.get(path, 0) for path in range(len(stands_for)))
+    order = tuple(depth_first(tree.call_paths, lambda _: 0))
+    weighed = Stacks(order, weights, with_below(tree.call_paths, weights), 1)
     return TrackStacks(tree, weighed, tuple(ends), tuple(map(tuple, stands_for)))
 
 
