@@ -22,7 +22,7 @@ from cyclescope.calltree import (
     Register,
     Repeat,
 )
-from cyclescope.model import Frame, Kind, Meta, Profile, check_laws
+from cyclescope.model import Frame, Kind, Meta, Profile, check_laws, segmented
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,14 +63,14 @@ def recording(
         columns.append([distinct.index(row) for row in rows])
     states = np.array(columns, dtype=np.int64).T
     run = np.arange(len(cycles) if shown is None else shown, dtype=np.int64)
-    return Recording(instances, vectors, states, run, np.ones_like(run), **more)
+    return Recording(instances, vectors, states, segmented([(np.ones_like(run), run)]), **more)
 
 
 def profile_of(made: CallTrees, shown: Recording) -> Profile:
     trees = made.trees()
     for series in made.registers():
         made.profile.counter(series)
-    return made.profile.build(Meta("test", "test"), shown.run_cycles, trees[shown.run_state])
+    return made.profile.build_states(Meta("test", "test"), shown.runs, trees)
 
 
 def active(profile: Profile) -> list[Active]:
