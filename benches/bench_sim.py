@@ -4,13 +4,15 @@
 
 The designs are the packet scheduler of `examples/calyx/`, in both variants, and a small program.
 Every pair of stock and captured run is made back to back and compared: same cycles, same memories.
-`capture / stock` is the median of the pairs' ratios of simulation time.
+`ratio` is the median of the pairs' ratios of simulation time; `CPU` the least processor time of the
+captured runs over the least of the stock ones, data and confinement included in both.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -37,6 +39,14 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
     begin = time.perf_counter()
     result = action()
     return time.perf_counter() - begin, result
+
+
+def processor(action: Callable[[], Any]) -> tuple[float, Any]:
+    """Processor time of the children that an action waited for, and what it gives."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = action()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
 
 
 def row(what: str, *values: str) -> None:
@@ -74,11 +84,14 @@ def capture_file(built: Built, data: dict[str, object], folder: Path) -> bytes:
 
 
 def runs(name: str, stock: Built, captured: Built, data: dict[str, Any], rounds: int) -> None:
-    pairs = []
+    pairs, spent = [], []
     for _ in range(rounds):
-        first, second = run(stock, data=data), run(captured, data=data)
+        (one, first), (other, second) = (
+            processor(lambda built=built: run(built, data=data)) for built in (stock, captured)
+        )
         assert (first.cycles, first.memories) == (second.cycles, second.memories)
         pairs.append((first.seconds, second.seconds))
+        spent.append((one, other))
     with tempfile.TemporaryDirectory() as folder:
         raw = capture_file(captured, data, Path(folder))
         load, capture = timed(lambda: load_capture(Path(folder) / "capture"))
@@ -89,6 +102,7 @@ def runs(name: str, stock: Built, captured: Built, data: dict[str, Any], rounds:
         f"{statistics.median(s for s, _ in pairs):.3f}",
         f"{statistics.median(c for _, c in pairs):.3f}",
         f"{statistics.median(c / s for s, c in pairs):.3f}",
+        f"{min(c for _, c in spent) / min(s for s, _ in spent):.3f}",
         f"{len(capture.states):,}",
         f"{len(raw) / 1e6:.2f}",
         f"{len(zlib.compress(raw)) / 1e6:.3f}",
@@ -98,7 +112,7 @@ def runs(name: str, stock: Built, captured: Built, data: dict[str, Any], rounds:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="pairs of runs (default 7)")
+    parser.add_argument("--rounds", type=int, default=15, help="pairs of runs (default 15)")
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -113,9 +127,9 @@ def main() -> None:
         os.environ["CYCLESCOPE_CACHE"] = str(folder / "cache")
         builds(cases[0][2])
         print()
-        row("run", "cycles", "signals", "stock, s", "capture, s", "ratio", "states", "file, MB",
-            "deflated, MB", "load, ms")  # fmt: skip
-        row("---", *["---:"] * 9)
+        row("run", "cycles", "signals", "stock, s", "capture, s", "ratio", "CPU", "states",
+            "file, MB", "deflated, MB", "load, ms")  # fmt: skip
+        row("---", *["---:"] * 10)
         for what, stock, captured in cases:
             runs(what, build(stock), build(captured), data, rounds)
 
