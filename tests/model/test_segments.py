@@ -17,7 +17,9 @@ from cyclescope.model import (
     Profile,
     Runs,
     Segments,
+    Spans,
     active_cycles,
+    around,
     between,
     check_laws,
     find_anchors,
@@ -212,3 +214,20 @@ def test_more_than_fits_in_memory_is_refused_with_a_way_out(
         segments.runs()
     assert len(segments.between(0, 10)) == 10
     assert len(segments.between(0, 1_000).runs()[0]) == 1_000
+
+
+@settings(max_examples=40, deadline=None)
+@given(calyx_profiles(), st.lists(st.integers(0, 6), max_size=3), st.data())
+def test_what_is_around_a_window_says_all_of_it(
+    profile: Profile, anchors: list[int], data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, profile.cycles - 1))
+    end = data.draw(st.integers(start + 1, profile.cycles))
+    part, first = around(kept_otherwise(profile, anchors), start, end)
+
+    def inside(found: Spans) -> list[tuple[int, int, int]]:
+        edges = np.maximum(found.start, start), np.minimum(found.end, end)
+        rows = zip(found.path.tolist(), *(edge.tolist() for edge in edges), strict=True)
+        return sorted(row for row in rows if row[1] < row[2])
+
+    assert inside(spans(part).later(first)) == inside(spans(profile))

@@ -68,7 +68,7 @@ from cyclescope.model._threads import (
     profile_of_threads,
 )
 from cyclescope.model._together import moved
-from cyclescope.model._window import between, check_window
+from cyclescope.model._window import around, between, check_window
 
 __all__ = [
     "CONTROL",
@@ -113,6 +113,7 @@ __all__ = [
     "ThreadStates",
     "Trees",
     "active_cycles",
+    "around",
     "between",
     "by_appearance",
     "check_laws",

@@ -38,6 +38,10 @@ class Spans:
     def __len__(self) -> int:
         return len(self.path)
 
+    def later(self, cycles: int) -> Spans:
+        """The same so many cycles later."""
+        return Spans(self.path, self.start + cycles, self.end + cycles) if cycles else self
+
 
 def spans(profile: Profile, *, split_static: bool = True, paths: Ints | None = None) -> Spans:
     """Every path's activations, or those of the given paths (cost: changes, not cycles)."""
@@ -137,7 +141,9 @@ def kept_once(profile: Profile) -> KeptOnce:
     end = np.cumsum(segments.length + 1)
     occurs = segments.starts()[segments.first_occurrences]
     start = end - 1 - segments.length
-    return KeptOnce(once, _crossing(profile), start, end, occurs, segments.count)
+    crossing = _crossing(profile)
+    crossing |= _cut_with(profile, crossing)
+    return KeptOnce(once, crossing, start, end, occurs, segments.count)
 
 
 def _crossing(profile: Profile) -> NDArray[np.bool_]:
@@ -149,12 +155,21 @@ def _crossing(profile: Profile) -> NDArray[np.bool_]:
     result = np.zeros(len(profile.call_paths), dtype=np.bool_)
     for before, after in pairs.T.tolist():
         result[np.intersect1d(forest[before], forest[after], assume_unique=True)] = True
-    # Activations in a static one are cut where it is.
+    return result
+
+
+def cuts_across(profile: Profile) -> bool:
+    """Whether a static activation ever goes on from one segment to the next."""
+    return bool((_crossing(profile) & (np.array(_latencies(profile)) > 0)).any())
+
+
+def _cut_with(profile: Profile, crossing: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Paths that are cut where static ones of these are."""
     static = np.array(_latencies(profile)) > 0
-    cut = np.zeros_like(result)
+    cut = np.zeros_like(crossing)
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        cut[path] = (static[path] and result[path]) or (parent >= 0 and cut[parent])
-    return result | cut
+        cut[path] = (static[path] and crossing[path]) or (parent >= 0 and cut[parent])
+    return cut
 
 
 def _restricted(profile: Profile, wanted: NDArray[np.bool_]) -> Profile:

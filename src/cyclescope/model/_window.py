@@ -11,6 +11,7 @@ from cyclescope.errors import InputError
 from cyclescope.model._meta import Anomaly, Severity
 from cyclescope.model._profile import Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
+from cyclescope.model._spans import cuts_across
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from cyclescope.model._profile import Ints
     from cyclescope.model._segments import Segments
 
-__all__ = ["between", "check_window"]
+__all__ = ["around", "between", "check_window"]
 
 
 def check_window(profiles: Sequence[Profile], start: int, end: int | None) -> None:
@@ -89,6 +90,25 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
         schedule=Runs.of(segments, rank[runs.tree_of]),
         series=tuple(series),
     )
+
+
+def around(profile: Profile, start: int, end: int) -> tuple[Profile, int]:
+    """The part of a run that it takes to know all of a window, and the cycle with which it begins.
+
+    It begins and ends with segments of runs. What is active in the window is so there, too, and
+    activations are cut where they are in the run; those that reach beyond the part end with it.
+    """
+    segments = profile.schedule.segments
+    starts = segments.starts()
+    if not len(starts):
+        return profile, 0
+    first = int(starts[max(int(np.searchsorted(starts, start, side="right")) - 1, 0)])
+    behind = int(np.searchsorted(starts, end, side="left"))
+    last = int(starts[behind]) if behind < len(starts) else profile.cycles
+    whole = first == 0 and last == profile.cycles
+    if whole or not first < last or cuts_across(profile):
+        return profile, 0
+    return between(profile, first, last), first
 
 
 def _bank(bank: Bank, inside: Segments, until: int) -> Bank:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from cyclescope.analyse import WORK, account, moves, team, uses_of_paths, uses_of_tracks
-from cyclescope.model import Activity, Ints, Kind, Profile, Spans, check_window, spans
+from cyclescope.model import Activity, Ints, Kind, Profile, Spans, around, check_window, spans
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, number, percent, visible
@@ -402,6 +402,7 @@ class _Still:
         many = len(by_instance) > 1
         uses, told = uses_of_paths(profile), self._uses(profile)
         threaded = _threaded(profile)
+        part, begin = around(profile, self._start, min(self._end, profile.cycles))
         for instance, mine in by_instance.items():
             kinds = {row.kind for row in mine}
             # Threads and their region are always there: states say it all.
@@ -409,13 +410,13 @@ class _Still:
             hidden |= {Kind.THREAD} if Kind.STATE in kinds else set()
             shown = [row for row in mine if row.kind not in hidden]
             wanted = np.array([p for row in shown for p in row.paths], dtype=np.int64)
-            found = spans(profile, paths=wanted)
+            found = spans(part, paths=wanted).later(begin)
             prefix = f"{instance.rsplit('.', 1)[-1]} " if many else ""
             for kind in dict.fromkeys((*_ORDER, *(row.kind for row in shown))):
                 for row in sorted((r for r in shown if r.kind is kind), key=_lane):
                     yield from _of_row(profile, uses, told, row, found, prefix)
                 if kind is Kind.CONTROL:
-                    yield from _of_registers(profile, instance, prefix)
+                    yield from _of_registers(part, begin, instance, prefix)
 
 
 def _title(profile: Profile) -> str:
@@ -597,10 +598,10 @@ def _of_row(
         )
 
 
-def _of_registers(profile: Profile, instance: str, prefix: str) -> Iterator[_Band]:
+def _of_registers(profile: Profile, begin: int, instance: str, prefix: str) -> Iterator[_Band]:
     """One box of one cycle wherever control registers of an instance are updated."""
     mine = (s for s in profile.series if s.track == instance and s.metric in REGISTERS)
-    found = [(one.register.name.split(" (")[0], one.when) for one in moves(mine)]
+    found = [(one.register.name.split(" (")[0], one.when + begin) for one in moves(mine)]
     if not sum(len(when) for _, when in found):
         return
     every = np.concatenate([when for _, when in found])

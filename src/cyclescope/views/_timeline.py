@@ -30,6 +30,7 @@ from cyclescope.model import (
     Profile,
     Series,
     Spans,
+    around,
     check_window,
     spans,
 )
@@ -135,6 +136,10 @@ class _Timeline:
         self._root = taken + 1
         self._start = start
         self._end = end
+        # Of a window of a long run only the part around it is looked at.
+        self._part, self._first = around(profile, start, end)
+        pairs = zip(profile.series, self._part.series, strict=True)
+        self._in_part = {id(series): part for series, part in pairs}
         self._tick, self._unit = _tick(period_ps)
         self._tracks: list[_Track] = []
 
@@ -234,7 +239,7 @@ class _Timeline:
         """The activations of one instance: found together, written row by row."""
         shown = [(track, track.row) for track in tracks if track.row is not None]
         wanted = np.array([path for _, row in shown for path in row.paths], dtype=np.int64)
-        found = spans(self._profile, paths=wanted)
+        found = spans(self._part, paths=wanted).later(self._first)
         for track, row in shown:
             names = [(self._label(path), _position(self._profile, path)) for path in row.paths]
             yield from self._slices(track, names, self._of_row(row, found))
@@ -285,8 +290,8 @@ class _Timeline:
         texts: list[str] = []
         which: list[Ints] = []
         when: list[Ints] = []
-        for found in moves(registers):
-            when.append(found.when)
+        for found in moves(self._in_part[id(register)] for register in registers):
+            when.append(found.when + self._first)
             which.append(len(texts) + found.which)
             name = _name(found.register.name)
             texts += [f"{name}: {old} \u2192 {new}" for old, new in found.pairs]
