@@ -34,7 +34,10 @@ NUMBERS = [b"0", b"-1", b"1", b"2147483648", b"9223372036854775807", b"184467440
            b"1e999", b"1e999999999", b"-1e-999999999", b"9" * 5000, b"0x" + b"f" * 5000, b"nan",
            b"inf", "\u00b2".encode(), "\u0663".encode()]  # fmt: skip
 KEPT = Path(__file__).parent / "inputs"
-TABLES = ("frames", "paths", "trees", "runs", "counters", "banks", "values", "sources", "areas")
+TABLES = (
+    "frames", "paths", "trees", "runs", "counters", "banks", "values", "sources", "areas", "order",
+    "states",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ def read_views(folder: Path) -> None:
     except Exception:  # noqa: BLE001 - no profile comes of it: nothing is read
         return
     profile = load(folder / "P")
-    if profile.cycles > 10**9 or len(profile.schedule) > 10**5:
+    if profile.cycles > 10**9 or len(profile.schedule.segments) > 10**5:
         return  # pictures of those take their time
     view = VIEWS[zlib.crc32(data) % len(VIEWS)]
     here = Path.cwd()
