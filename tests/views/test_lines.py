@@ -64,6 +64,17 @@ def test_a_position_past_the_text_is_no_accident() -> None:
     assert "12 │" in source_text(small("only\nthree\nlines\n"))
 
 
+@pytest.mark.parametrize("text", ["", "last"])
+def test_a_position_before_the_text_has_none(text: str) -> None:
+    # Found by scripts/fuzz.py: line 0 was taken for the last one, or there was none.
+    build = ProfileBuilder()
+    main = build.path(-1, Frame(Kind.CELL, "main", "main", positions=(Position("c", "k.c", 0),)))
+    profile = build.build(Meta("calyx", "k.c"), [5], [build.tree([main])])
+    shown = source_text(replace(profile, sources={"k.c": text}))
+    (own,) = (line for line in shown.splitlines() if "│" in line and " 0 │" in line)
+    assert "last" not in own
+
+
 def test_the_table_puts_the_hottest_first_and_what_has_no_line_last() -> None:
     table = lines_view(small(TEXT)).decode()
     assert [row.split()[5:7] for row in table.splitlines()[1:4]] == [

@@ -118,7 +118,7 @@ def _shown(known: dict[int, Line], text: Sequence[str]) -> Iterator[tuple[int, s
     for n in sorted(wanted):
         if n > before + 1:
             yield None
-        yield n, text[n - 1] if n <= len(text) else ""
+        yield n, text[n - 1] if 0 < n <= len(text) else ""
         before = n
     if before < len(text):
         yield None
