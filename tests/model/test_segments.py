@@ -86,7 +86,7 @@ def test_however_it_is_cut_it_is_the_same(
         next((c for c, (_, n) in zip(start, runs, strict=True) if n == s), found.total)
         for s in range(STATES)
     ]
-    assert found.first_rows(STATES)[0].tolist() == first
+    assert found.first_cycles(STATES).tolist() == first
 
 
 @given(sequences(), st.lists(st.integers(0, STATES - 1), max_size=3), st.data())
@@ -113,16 +113,6 @@ def test_turned_it_begins_where_least_goes_on(
     turned = found.turned(np.array(depth))
     assert listed(turned) == runs
     assert (np.diff(turned.offset) > 0).all()
-
-
-@given(sequences())
-def test_in_blocks(runs: list[tuple[int, int]]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK", 4)
-        parts = list(cut(runs, None).blocks())
-    assert all(len(cycles) <= 4 for cycles, _ in parts) or len(parts) == 1
-    both = [np.concatenate([part[i] for part in parts] or [[]]).tolist() for i in (0, 1)]
-    assert list(zip(*both, strict=True)) == runs
 
 
 def test_neighbours_of_one_state_are_one_run() -> None:

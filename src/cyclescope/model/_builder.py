@@ -96,15 +96,8 @@ class ProfileBuilder:
         members = list(self._trees)
         depth = np.array([len(row) for row in members], dtype=np.int64)[tree_of]
         given, segments = segments, segments.turned(depth)
-        first, order = segments.first_rows(len(tree_of))
-        # Written backwards, the earliest state has the last word.
-        first_run = np.full(len(self._trees), segments.total, dtype=np.int64)
-        first_run[tree_of[order[::-1]]] = first[order[::-1]]
-        order = np.argsort(first_run, kind="stable")
-        order = order[first_run[order] < segments.total]
-        rank = np.zeros(len(self._trees), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        rows = [members[t] for t in order.tolist()]
+        shown, runs = Runs.of(segments, tree_of).by_appearance(len(members))
+        rows = [members[tree] for tree in shown.tolist()]
         offset = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(r) for r in rows], out=offset[1:])
         profile = Profile(
@@ -118,7 +111,7 @@ class ProfileBuilder:
                 offset=offset,
                 path=np.array([p for row in rows for p in row], dtype=np.int64),
             ),
-            schedule=Runs.of(segments, rank[tree_of]),
+            schedule=runs,
             series=tuple(moved(self._series, given, segments)),
             sites=tuple(sites),
         )

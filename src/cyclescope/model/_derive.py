@@ -103,7 +103,8 @@ def flat_weights(profile: Profile) -> list[int]:
     trees, paths = profile.leaves
     weights = np.zeros(len(profile.call_paths), dtype=np.int64)
     np.add.at(weights, paths, tree_cycles(profile)[trees])
-    return [int(weight) for weight in weights.tolist()]
+    found: list[int] = weights.tolist()
+    return found
 
 
 def scaled_weights(profile: Profile) -> list[Fraction]:
@@ -127,9 +128,7 @@ def scaled_weights(profile: Profile) -> list[Fraction]:
 def first_cycles(profile: Profile) -> Ints:
     """The first cycle in which each path was active (shape: paths); the total if in none."""
     forest, runs = profile.forest, profile.schedule
-    first, _ = runs.segments.first_rows(len(runs.tree_of))
-    of_tree = np.full(len(forest), profile.cycles, dtype=np.int64)
-    np.minimum.at(of_tree, runs.tree_of, first)
+    of_tree = runs.first_cycles(len(forest))
     result = np.full(len(profile.call_paths), profile.cycles, dtype=np.int64)
     np.minimum.at(result, forest.path, np.repeat(of_tree, np.diff(forest.offset)))
     return result

@@ -136,6 +136,24 @@ class Runs:
         """First cycle of each run (shape: runs)."""
         return np.cumsum(self.cycles) - self.cycles
 
+    def first_cycles(self, trees: int) -> Ints:
+        """The first cycle of each tree (shape: trees); of one that is never shown the total."""
+        first = np.full(trees, self.segments.total, dtype=np.int64)
+        np.minimum.at(first, self.tree_of, self.segments.first_cycles(len(self.tree_of)))
+        return first
+
+    def by_appearance(self, trees: int) -> tuple[Ints, Runs]:
+        """The trees that are shown, in the order of their first cycles; and the same runs of these.
+
+        Args:
+            trees: how many there are, shown or not.
+        """
+        first = self.first_cycles(trees)
+        shown = np.argsort(first, kind="stable")[: int((first < self.segments.total).sum())]
+        rank = np.zeros(trees, dtype=np.int64)
+        rank[shown] = np.arange(len(shown))
+        return shown, Runs.of(self.segments, rank[self.tree_of])
+
     def __len__(self) -> int:
         return len(self.cycles)
 

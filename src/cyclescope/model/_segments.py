@@ -3,7 +3,7 @@
 A loop goes through the same runs in each iteration, and most programs are loops. So a sequence is
 kept as its distinct *segments* and the order in which they follow each other: a hundred million
 cycles of a scheduler are a few dozen segments of some fifty runs. What needs sums reads each
-segment once, with how often it occurs; what needs the sequence itself reads it in blocks.
+segment once, with how often it occurs; what needs the sequence itself has it run by run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cyclescope._native import Segmenter, segment_anchors
 from cyclescope.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,10 +29,12 @@ __all__ = [
     "SAMPLE",
     "Changes",
     "Segments",
+    "combined",
     "find_anchors",
     "held",
     "sampled",
     "segmented",
+    "smallest",
 ]
 
 MOST_ROWS = 1 << 28
@@ -41,7 +43,6 @@ MOST_ROWS = 1 << 28
 SAMPLE = 1 << 14
 """Runs of a sample in which anchors are looked for."""
 
-_BLOCK = 1 << 20  # runs that are handed out together
 _SAMPLES = 8
 
 
@@ -163,7 +164,7 @@ class Segments:
         state = self.state.astype(np.int64)
         first, last = state[self.offset[:-1]], state[self.offset[1:] - 1]
         inner = np.ones(max(len(state) - 1, 0), dtype=np.bool_)
-        inner[self.offset[1:-1].astype(np.int64) - 1] = False
+        inner[self.offset[1:-1] - 1] = False
         ahead, behind, times = self.pairs
         before = np.concatenate((state[:-1][inner], last[ahead]))
         after = np.concatenate((state[1:][inner], first[behind]))
@@ -174,20 +175,14 @@ class Segments:
         np.add.at(sums, which.reshape(-1), weight)
         return Changes(*np.divmod(keys, width), sums)
 
-    def first_rows(self, states: int) -> tuple[Ints, Ints]:
-        """Where each state occurs first: the first cycle, and a rank in that order.
-
-        Returns:
-            Shapes (states,); of a state that does not occur the total.
-        """
+    def first_cycles(self, states: int) -> Ints:
+        """The first cycle of each state (shape: states); of one that does not occur the total."""
         start = np.append(self.starts(), self.total)[self.first_occurrences]
-        cycles = self.cycles.astype(np.int64)
-        until = np.cumsum(cycles) - cycles
-        size = np.diff(self.offset)
-        within = until - np.repeat(until[self.offset[:-1]], size)
+        until = np.cumsum(self.cycles, dtype=np.int64) - self.cycles
+        within = until - np.repeat(until[self.offset[:-1]], np.diff(self.offset))
         first = np.full(states, self.total, dtype=np.int64)
-        np.minimum.at(first, self.state, np.repeat(start, size) + within)
-        return first, np.argsort(first, kind="stable")
+        np.minimum.at(first, self.state, np.repeat(start, np.diff(self.offset)) + within)
+        return first
 
     def runs(self, of_state: Ints | None = None) -> tuple[Ints, Ints]:
         """(cycles, state) of every run.
@@ -199,8 +194,14 @@ class Segments:
             InputError: there are more than fit in memory.
         """
         if of_state is None:
-            self._check(len(self))
-            rows = self._rows(self.order)
+            if len(self) > MOST_ROWS:
+                raise InputError(
+                    f"{len(self):,} changes are too many to look at one by one; choose a window of "
+                    "cycles (--from, --to)"
+                )
+            size = np.diff(self.offset)[self.order]
+            rows = np.arange(int(size.sum()))
+            rows += np.repeat(self.offset[self.order] - (np.cumsum(size) - size), size)
             return self.cycles[rows].astype(np.int64), self.state[rows].astype(np.int64)
         state = of_state[self.state]
         first = np.ones(len(state), dtype=np.bool_)
@@ -211,38 +212,10 @@ class Segments:
             return self.runs()
         cycles = np.add.reduceat(self.cycles, begin, dtype=np.int64)
         offset = np.searchsorted(begin, self.offset)
-        inner = Segments(self.order, offset, cycles, state[begin])
-        return _joined(*inner.runs())
-
-    def _check(self, rows: int) -> None:
-        if rows > MOST_ROWS:
-            raise InputError(
-                f"{rows:,} changes are too many to look at one by one; choose a window of "
-                "cycles (--from, --to)"
-            )
-
-    def _rows(self, order: NDArray[np.integer]) -> Ints:
-        """The kept runs of some occurrences, one after another."""
-        if len(self.order) == 1 and len(order) == 1 and len(self.offset) == 2:
-            return np.arange(len(self.cycles))
-        size = np.diff(self.offset)[order]
-        rows = np.arange(int(size.sum()))
-        rows += np.repeat(self.offset[order] - (np.cumsum(size) - size), size)
-        return rows
-
-    def blocks(self) -> Iterator[tuple[Ints, Ints]]:
-        """(cycles, state) of all runs in order, some at a time."""
-        until = np.cumsum(np.diff(self.offset)[self.order])
-        first = 0
-        while first < len(self.order):
-            before = int(until[first - 1]) if first else 0
-            last = max(int(np.searchsorted(until, before + _BLOCK, side="right")), first + 1)
-            rows = self._rows(self.order[first:last])
-            # A segment is as long as a sequence in which nothing repeats.
-            for begin in range(0, len(rows), _BLOCK):
-                part = rows[begin : begin + _BLOCK]
-                yield self.cycles[part].astype(np.int64), self.state[part].astype(np.int64)
-            first = last
+        cycles, state = Segments(self.order, offset, cycles, state[begin]).runs()
+        # Segments that meet may show the same.
+        begin = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
+        return np.add.reduceat(cycles, begin), state[begin]
 
     def between(self, start: int, end: int) -> Segments:
         """The runs of cycles `start` up to before `end`, those at the edges cut."""
@@ -326,12 +299,6 @@ class Segments:
             order = np.concatenate(([len(kept)], order[:-1], [len(kept) + 1]))
         cycles, state = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
         return Segments(order, offset, cycles, state)
-
-
-def _joined(cycles: Ints, state: Ints) -> tuple[Ints, Ints]:
-    """Runs whose neighbours of one state are one."""
-    first = np.flatnonzero(np.concatenate(([True], state[1:] != state[:-1])))
-    return np.add.reduceat(cycles, first), state[first]
 
 
 def find_anchors(samples: Iterable[tuple[Ints, Ints]]) -> list[int]:

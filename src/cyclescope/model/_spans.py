@@ -160,15 +160,14 @@ def _crossing(profile: Profile) -> NDArray[np.bool_]:
 
 def cuts_across(profile: Profile) -> bool:
     """Whether a static activation ever goes on from one segment to the next."""
-    return bool((_crossing(profile) & (np.array(_latencies(profile)) > 0)).any())
+    return bool((_crossing(profile) & _static(profile)).any())
 
 
 def _cut_with(profile: Profile, crossing: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Paths that are cut where static ones of these are."""
-    static = np.array(_latencies(profile)) > 0
-    cut = np.zeros_like(crossing)
+    cut = _static(profile) & crossing
     for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        cut[path] = (static[path] and crossing[path]) or (parent >= 0 and cut[parent])
+        cut[path] |= parent >= 0 and cut[parent]
     return cut
 
 
@@ -176,11 +175,7 @@ def _restricted(profile: Profile, wanted: NDArray[np.bool_]) -> Profile:
     """The profile with only some paths active, and those that call them: fewer changes."""
     if len(profile.forest) * _FEW > len(profile.schedule.segments):
         return profile  # not worth it
-    kept = wanted.copy()
-    parents = profile.call_paths.parent.tolist()
-    for path in range(len(parents) - 1, -1, -1):
-        if kept[path] and parents[path] >= 0:
-            kept[parents[path]] = True
+    kept = _with_callers(profile, wanted)
     if kept.all():
         return profile
     forest, runs = profile.forest, profile.schedule
@@ -213,17 +208,24 @@ def _latencies(profile: Profile) -> list[int]:
     return result
 
 
-def _with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The wanted paths, and the static ones above them, at which they have to be cut."""
-    static = np.array([latency > 0 for latency in _latencies(profile)], dtype=np.bool_)
-    needed = wanted.copy()
-    above = wanted.copy()
+def _static(profile: Profile) -> NDArray[np.bool_]:
+    """The paths whose activations have a fixed length."""
+    return np.array(_latencies(profile), dtype=np.int64) > 0
+
+
+def _with_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The wanted paths, and all above them."""
+    found = wanted.copy()
     parents = profile.call_paths.parent.tolist()
     for path in range(len(parents) - 1, -1, -1):
-        if above[path] and parents[path] >= 0:
-            above[parents[path]] = True
-    needed |= above & static
-    return needed
+        if found[path] and parents[path] >= 0:
+            found[parents[path]] = True
+    return found
+
+
+def _with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The wanted paths, and the static ones above them, at which they have to be cut."""
+    return wanted | (_with_callers(profile, wanted) & _static(profile))
 
 
 def _transitions(profile: Profile, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:

@@ -53,13 +53,7 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
         return profile
     runs = profile.schedule
     segments = runs.segments.between(start, until)
-    first, _ = segments.first_rows(len(runs.tree_of))
-    seen = np.full(len(profile.forest), segments.total, dtype=np.int64)
-    np.minimum.at(seen, runs.tree_of, first)
-    numbers = np.argsort(seen, kind="stable")
-    numbers = numbers[seen[numbers] < segments.total]
-    rank = np.zeros(len(profile.forest), dtype=np.int64)
-    rank[numbers] = np.arange(len(numbers))
+    numbers, shown = Runs.of(segments, runs.tree_of).by_appearance(len(profile.forest))
     rows = [profile.forest[tree] for tree in numbers.tolist()]
     offset = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in rows], out=offset[1:])
@@ -87,7 +81,7 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
         profile,
         meta=replace(profile.meta, title=title, anomalies=anomalies, ladder=(), memories=()),
         forest=Trees(offset=offset, path=path),
-        schedule=Runs.of(segments, rank[runs.tree_of]),
+        schedule=shown,
         series=tuple(series),
     )
 

@@ -89,9 +89,14 @@ class Facts:
         """Cycles of each tree."""
         return tree_cycles(self.profile)
 
-    def _ask(self, paths: Iterable[int], together: Ints) -> tuple[Spans, Ints, Ints]:
+    @cached_property
+    def _work(self) -> list[int]:
+        """All paths but those of primitives."""
+        return [p for p in range(len(self.parent)) if self.of(p).kind is not Kind.PRIMITIVE]
+
+    def _ask(self, paths: Sequence[int], together: Ints) -> tuple[Spans, Ints, Ints]:
         """Activations by path, how often each occurs, and where each path's begin."""
-        found, times = repeated_spans(self.profile, np.fromiter(paths, dtype=np.int64), together)
+        found, times = repeated_spans(self.profile, np.array(paths, dtype=np.int64), together)
         order = np.lexsort((found.start, found.path))
         found = Spans(found.path[order], found.start[order], found.end[order])
         bounds = np.searchsorted(found.path, np.arange(len(self.parent) + 1))
@@ -99,8 +104,7 @@ class Facts:
 
     @cached_property
     def _activations(self) -> tuple[Spans, Ints, Ints]:
-        work = (p for p in range(len(self.parent)) if self.of(p).kind is not Kind.PRIMITIVE)
-        return self._ask(work, np.arange(len(self.parent)))
+        return self._ask(self._work, np.arange(len(self.parent)))
 
     def _of(self, path: int) -> tuple[Ints, Ints, Ints]:
         """The distinct activations of a path that is no primitive: starts, ends, how often each."""
@@ -123,8 +127,7 @@ class Facts:
 
     @cached_property
     def _every(self) -> tuple[Spans, Ints]:
-        work = [p for p in range(len(self.parent)) if self.of(p).kind is not Kind.PRIMITIVE]
-        found = spans(self.profile, paths=np.array(work, dtype=np.int64))
+        found = spans(self.profile, paths=np.array(self._work, dtype=np.int64))
         return found, np.searchsorted(found.path, np.arange(len(self.parent) + 1))
 
     def spans(self, path: int) -> tuple[Ints, Ints]:
