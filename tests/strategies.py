@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from cyclescope.model import (
     Activity,
     Anomaly,
+    Bank,
     Kind,
     Meta,
     Position,
@@ -25,9 +26,11 @@ from cyclescope.model import (
     Runs,
     Series,
     Severity,
+    control_register,
     moved,
     segmented,
 )
+from cyclescope.model._together import together
 from meaning import CAUSES, Frame
 
 if TYPE_CHECKING:
@@ -288,6 +291,26 @@ def kept_otherwise(profile: Profile, anchors: list[int]) -> Profile:
     segments = segmented([runs.segments.runs()], anchors)
     series = tuple(moved(profile.series, runs.segments, segments))
     return replace(profile, schedule=Runs.of(segments, runs.tree_of), series=series)
+
+
+def with_banks(profile: Profile, seed: int) -> Profile:
+    """The profile with more control registers: in a bank of the runs' states, and in one apart."""
+    rng = np.random.default_rng(seed)
+
+    def registers(name: str) -> list[Series]:
+        known = profile.cycles + int(rng.integers(2))  # also what the last cycle led to
+        begin = np.unique(np.append(0, rng.integers(0, known, int(rng.integers(12)))))
+        values = np.unique(rng.integers(0, 3, (3, 2)), axis=0)
+        state = rng.integers(0, len(values), len(begin))
+        first = np.flatnonzero(np.append(True, state[1:] != state[:-1]))
+        bank = Bank(np.diff(np.append(begin[first], known)), state[first], values)
+        return [
+            control_register("main", f"{name}{column}", metric, bank, column)
+            for column, metric in enumerate(("fsm", "par done"))
+        ]
+
+    shared = together(replace(profile, series=tuple(registers("shared"))))
+    return replace(shared, series=(*profile.series, *shared.series, *registers("apart")))
 
 
 def _busy(machine: Machine, name: str, cells: Sequence[tuple[str, str, dict]]) -> dict:

@@ -20,13 +20,13 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
 )
 
 from cyclescope.errors import InputError
-from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series, _repeated
 from cyclescope.views import write_timeline
 from cyclescope.views._lanes import rows
 from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets, varint
 from meaning import Frame
 
-from ..strategies import calyx_profiles
+from ..strategies import calyx_profiles, kept_otherwise, with_banks
 from .golden import check_golden
 from .switch import switch_profile
 
@@ -115,14 +115,29 @@ def test_timeline_of_the_switch() -> None:
     check_golden("switch.timeline.txt", outline(decoded(written(switch_profile()))))
 
 
-@settings(max_examples=60, deadline=None)
-@given(calyx_profiles(), st.data())
+@settings(max_examples=150, deadline=None)
+@given(
+    calyx_profiles(),
+    st.lists(st.integers(0, 6), max_size=3),
+    st.sampled_from([2, 40, 1 << 17]),
+    st.data(),
+)
 def test_every_cycle_shows_its_call_tree_and_its_updates(
-    profile: Profile, data: st.DataObject
+    profile: Profile, anchors: list[int], part: int, data: st.DataObject
 ) -> None:
+    """However its runs are kept, and in parts of any size: the same bytes."""
+    if data.draw(st.booleans()):
+        profile = with_banks(profile, data.draw(st.integers(0, 1 << 32)))
     start = data.draw(st.integers(0, profile.cycles - 1))
     end = data.draw(st.one_of(st.none(), st.integers(start + 1, profile.cycles)))
-    tracks = decoded(written(profile, start=start, end=end))
+    trace = written(profile, start=start, end=end)
+    tracks = decoded(trace)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_repeated, "PART", part)
+        again = written(kept_otherwise(profile, anchors), start=start, end=end)
+    if start == 0 and end is None:
+        assert again == trace
+    assert decoded(again) == tracks
     shown: dict[int, Counter[str]] = {}
     updated: dict[int, Counter[str]] = {}
     for track in tracks.values():

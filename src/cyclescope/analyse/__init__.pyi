@@ -30,7 +30,7 @@ from ._match import match_paths, plain_name
 from ._places import places
 from ._query import QUERY_TABLES, Answer, query, query_parquet
 from ._source_levels import at_level, levels, located
-from ._steps import Moves, moves
+from ._steps import Moves, moves, moves_over_time
 from ._summary import HotPath, Summary, is_hot, summarise
 from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
@@ -87,6 +87,7 @@ __all__ = [
     "located",
     "match_paths",
     "moves",
+    "moves_over_time",
     "parse_limit",
     "places",
     "plain_name",

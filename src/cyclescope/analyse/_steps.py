@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model import Activity, Cause, Changes, Segments, combined, held
+from cyclescope.model import Activity, Cause, Changes, Segments, at_changes, combined, held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from cyclescope.model import Bank, Ints, Profile, Series
 
-__all__ = ["Moves", "Steps", "causes_of_bits", "moves", "steps"]
+__all__ = ["Moves", "Steps", "causes_of_bits", "moves", "moves_over_time", "steps"]
 
 _MOST_CAUSES = 8  # that are told apart: bits of what steps in a cycle
 
@@ -200,16 +201,13 @@ class Moves:
 
 def moves(registers: Iterable[Series]) -> Iterator[Moves]:
     """Every change of the given registers, a register at a time, those of a bank together."""
-    banks: dict[int, tuple[Bank, list[Series]]] = {}
-    for series in registers:
-        if series.bank is None:
-            when = _updates(series)
-            after = np.searchsorted(series.start, when, side="right")
-            pairs = np.stack((series.value[after - 1], series.value[after]), axis=1)
-            yield _moves(series, when, np.arange(len(pairs)), pairs)
-        else:
-            banks.setdefault(id(series.bank), (series.bank, []))[1].append(series)
-    for bank, members in banks.values():
+    alone, banks = _by_bank(registers)
+    for series in alone:
+        when = _updates(series)
+        after = np.searchsorted(series.start, when, side="right")
+        pairs = np.stack((series.value[after - 1], series.value[after]), axis=1)
+        yield _moves(series, when, np.arange(len(pairs)), pairs)
+    for bank, members in banks:
         pairs, which = bank.changes
         values = bank.values[:, [series.column for series in members]]
         before, after = (values[state] for state in np.divmod(pairs, len(values)))
@@ -219,6 +217,64 @@ def moves(registers: Iterable[Series]) -> Iterator[Moves]:
         for series, old, new in zip(members, before.T, after.T, strict=True):
             own = np.flatnonzero((old != new)[which])
             yield _moves(series, when[own], which[own], np.stack((old, new), axis=1))
+
+
+def moves_over_time(
+    registers: Iterable[Series], start: int, end: int
+) -> tuple[list[tuple[Series, int, int]], list[Iterator[tuple[Ints, Ints]]]]:
+    """Every change of the given registers from cycle `start` to before `end`, part by part.
+
+    Returns:
+        The distinct changes of the whole run, as `moves` gives them: (register, value before,
+        value after). And streams of (cycle in which it is written, index of the change): in each
+        cycles ascend, and of one cycle indices.
+    """
+    alone, banks = _by_bank(registers)
+    names: list[tuple[Series, int, int]] = []
+    streams: list[Iterator[tuple[Ints, Ints]]] = []
+    for found in moves(alone):
+        inside = slice(*np.searchsorted(found.when, (start, end)).tolist())
+        streams.append(iter([(found.when[inside], found.which[inside] + len(names))]))
+        names += [(found.register, old, new) for old, new in found.pairs]
+    for bank, members in banks:
+        segments, total = bank.segments, bank.segments.total
+        changes = segments.changes
+        states = [bank.shown[changes.before], bank.shown[changes.after]]
+        if bank.after >= 0 and total:
+            final = (bank.shown[segments.last], bank.after)
+            states = [np.append(side, state) for side, state in zip(states, final, strict=True)]
+        columns = [series.column for series in members]
+        before, after = (bank.values[side][:, columns] for side in states)
+        differs = before != after
+        number = np.zeros(differs.shape, dtype=np.int64)
+        for column, series in enumerate(members):
+            own = differs[:, column]
+            both = np.stack((before[own, column], after[own, column]), axis=1)
+            pairs, which = np.unique(both, axis=0, return_inverse=True)
+            number[own, column] = which.reshape(-1) + len(names)
+            names += [(series, old, new) for old, new in pairs.tolist()]
+        offset = np.concatenate(([0], np.cumsum(differs.sum(axis=1))))
+        listed = number[differs]
+        inner = offset[: len(changes.before) + 1]
+        repeated = at_changes(segments, inner, listed[: inner[-1]], shift=-1)
+        last = listed[inner[-1] :] if start < total <= end else listed[:0]
+        ending = (np.full(len(last), total - 1), last)
+        streams.append(chain(repeated.parts(start, end), [ending]))
+    return names, streams
+
+
+def _by_bank(
+    registers: Iterable[Series],
+) -> tuple[list[Series], Iterable[tuple[Bank, list[Series]]]]:
+    """The registers with intervals of their own, and the others by bank."""
+    alone: list[Series] = []
+    banks: dict[int, tuple[Bank, list[Series]]] = {}
+    for series in registers:
+        if series.bank is None:
+            alone.append(series)
+        else:
+            banks.setdefault(id(series.bank), (series.bank, []))[1].append(series)
+    return alone, banks.values()
 
 
 def _moves(register: Series, when: Ints, which: Ints, pairs: Ints) -> Moves:

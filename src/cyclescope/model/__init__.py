@@ -28,11 +28,13 @@ from cyclescope.model._derive import (
     scaled_weights,
     tree_cycles,
 )
+from cyclescope.model._edges import Edges
 from cyclescope.model._file import FORMAT_VERSION, load, save, save_together
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
+from cyclescope.model._repeated import Columns, at_changes, in_windows, values
 from cyclescope.model._segments import (
     SAMPLE,
     Changes,
@@ -88,9 +90,11 @@ __all__ = [
     "Cause",
     "Cell",
     "Changes",
+    "Columns",
     "Condition",
     "Contents",
     "Edge",
+    "Edges",
     "Frame",
     "Gap",
     "Group",
@@ -114,6 +118,7 @@ __all__ = [
     "Trees",
     "active_cycles",
     "around",
+    "at_changes",
     "between",
     "by_appearance",
     "check_laws",
@@ -126,6 +131,7 @@ __all__ = [
     "first_cycles",
     "flat_weights",
     "held",
+    "in_windows",
     "leaves",
     "load",
     "moved",
@@ -141,4 +147,5 @@ __all__ = [
     "site_to_json",
     "spans",
     "tree_cycles",
+    "values",
 ]

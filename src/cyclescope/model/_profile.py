@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cyclescope.model._site import Site
     from cyclescope.model._spans import KeptOnce
 
-__all__ = ["CallPaths", "Ints", "Profile", "Runs", "Trees"]
+__all__ = ["CallPaths", "Ints", "Profile", "Runs", "Trees", "without"]
 
 Ints = NDArray[np.int64]
 
@@ -253,7 +253,7 @@ class Profile:
             np.concatenate(([nowhere], self.schedule.tree, [nowhere])), nowhere + 1
         )
         before, after = np.divmod(pairs, nowhere + 1)
-        return _without(self.forest, after, before), _without(self.forest, before, after), which
+        return without(self.forest, after, before), without(self.forest, before, after), which
 
     @cached_property
     def leaves(self) -> tuple[Ints, Ints]:
@@ -317,7 +317,7 @@ class Profile:
 _AT_ONCE = 1 << 21  # paths of trees that are compared at once: the intermediate arrays stay small
 
 
-def _without(forest: Trees, these: Ints, those: Ints) -> Trees:
+def without(forest: Trees, these: Ints, those: Ints) -> Trees:
     """For each pair of trees the paths of the first that the second does not have.
 
     The number behind the last tree's is that of one without paths.

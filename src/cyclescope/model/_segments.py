@@ -159,8 +159,20 @@ class Segments:
         return *np.divmod(keys, many), times
 
     @cached_property
-    def changes(self) -> Changes:
-        """What follows what, inside of segments and from one to the next."""
+    def within(self) -> Ints:
+        """The first cycle of each kept run, counted from its segment's (shape: rows)."""
+        begin = np.cumsum(self.cycles, dtype=np.int64) - self.cycles
+        begin -= np.repeat(begin[self.offset[:-1]], np.diff(self.offset))
+        return begin
+
+    @cached_property
+    def numbered_changes(self) -> tuple[Changes, Ints, Ints]:
+        """What follows what, inside of segments and from one to the next.
+
+        Returns:
+            The distinct changes, and which of them is before each kept run that begins no segment,
+            and between each of `pairs`.
+        """
         state = self.state.astype(np.int64)
         first, last = state[self.offset[:-1]], state[self.offset[1:] - 1]
         inner = np.ones(max(len(state) - 1, 0), dtype=np.bool_)
@@ -171,17 +183,30 @@ class Segments:
         weight = np.concatenate((self.times[:-1][inner], times))
         width = int(state.max(initial=0)) + 1
         keys, which = np.unique(before * width + after, return_inverse=True)
+        which = which.reshape(-1)
         sums = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(sums, which.reshape(-1), weight)
-        return Changes(*np.divmod(keys, width), sums)
+        np.add.at(sums, which, weight)
+        inside = len(which) - len(times)
+        return Changes(*np.divmod(keys, width), sums), which[:inside], which[inside:]
+
+    @property
+    def changes(self) -> Changes:
+        """The distinct changes of state."""
+        return self.numbered_changes[0]
+
+    def state_at(self, cycle: int) -> int:
+        """The state in a cycle."""
+        if cycle == 0:
+            return int(self.state[int(self.offset[int(self.order[0])])])
+        if cycle == self.total - 1:
+            return self.last
+        return int(self.between(cycle, cycle + 1).state[0])
 
     def first_cycles(self, states: int) -> Ints:
         """The first cycle of each state (shape: states); of one that does not occur the total."""
         start = np.append(self.starts(), self.total)[self.first_occurrences]
-        until = np.cumsum(self.cycles, dtype=np.int64) - self.cycles
-        within = until - np.repeat(until[self.offset[:-1]], np.diff(self.offset))
         first = np.full(states, self.total, dtype=np.int64)
-        np.minimum.at(first, self.state, np.repeat(start, np.diff(self.offset)) + within)
+        np.minimum.at(first, self.state, np.repeat(start, np.diff(self.offset)) + self.within)
         return first
 
     def runs(self, of_state: Ints | None = None) -> tuple[Ints, Ints]:

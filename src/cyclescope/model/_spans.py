@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
     from cyclescope.model._profile import Ints, Profile
 
-__all__ = ["KeptOnce", "Spans", "kept_once", "repeated_spans", "spans"]
+__all__ = [
+    "KeptOnce",
+    "Spans",
+    "cuts_across",
+    "kept_once",
+    "repeated_spans",
+    "spans",
+    "split",
+    "static_paths",
+    "with_static_callers",
+]
 
 
 _FEW = 8  # runs a tree, from which on trees are looked at first
@@ -53,7 +63,7 @@ def spans(profile: Profile, *, split_static: bool = True, paths: Ints | None = N
 
 
 def _spans(profile: Profile, wanted: NDArray[np.bool_], *, split_static: bool) -> Spans:
-    needed = _with_static_callers(profile, wanted) if split_static else wanted
+    needed = with_static_callers(profile, wanted) if split_static else wanted
     begin, end = _transitions(profile, needed)
     boundary = np.concatenate((profile.schedule.start, [profile.cycles]))
     width = len(boundary)
@@ -64,7 +74,7 @@ def _spans(profile: Profile, wanted: NDArray[np.bool_], *, split_static: bool) -
     del begin
     end %= width
     whole = Spans(path, start, boundary[end])
-    return _split(profile, whole, wanted) if split_static else whole
+    return split(profile, whole, wanted) if split_static else whole
 
 
 def repeated_spans(profile: Profile, paths: Ints, together: Ints) -> tuple[Spans, Ints]:
@@ -84,9 +94,6 @@ def repeated_spans(profile: Profile, paths: Ints, together: Ints) -> tuple[Spans
     """
     wanted = np.zeros(len(profile.call_paths), dtype=np.bool_)
     wanted[paths] = True
-    if len(profile.schedule.segments.order) < 2:
-        found = spans(profile, paths=paths)
-        return found, np.ones(len(found), dtype=np.int64)
     kept = profile.kept_once
     over = wanted & np.isin(together, together[kept.crossing & wanted])
     # What is active from one segment to the next: over the whole run, and few.
@@ -111,8 +118,9 @@ class KeptOnce:
 
     Attributes:
         profile: that run, of the same paths.
-        crossing: paths that are ever active from one segment to the next, and what static
-            activations of these cut; what else there is begins and ends in a segment.
+        crossing: paths that are ever active from one segment to the next, and those that are cut;
+            what else there is begins and ends in a segment.
+        cut: static paths of these, and what is cut where their activations are.
         start, end: each segment's cycles in that run.
         occurs: in the real run the first cycle of its first occurrence.
         times: how often it occurs.
@@ -120,6 +128,7 @@ class KeptOnce:
 
     profile: Profile
     crossing: NDArray[np.bool_]
+    cut: NDArray[np.bool_]
     start: Ints
     end: Ints
     occurs: Ints
@@ -129,6 +138,9 @@ class KeptOnce:
 def kept_once(profile: Profile) -> KeptOnce:
     """The distinct segments of a profile as a run of their own."""
     segments, forest = profile.schedule.segments, profile.forest
+    if len(segments.order) < 2:
+        none, zero = np.zeros(len(profile.call_paths), dtype=np.bool_), np.zeros(1, dtype=np.int64)
+        return KeptOnce(profile, none, none, zero, zero + segments.total + 1, zero, zero + 1)
     tree = profile.schedule.tree_of[segments.state]
     cycles = np.insert(segments.cycles.astype(np.int64), segments.offset[1:], 1)
     tree = np.insert(tree, segments.offset[1:], len(forest))  # a tree of nothing
@@ -142,8 +154,8 @@ def kept_once(profile: Profile) -> KeptOnce:
     occurs = segments.starts()[segments.first_occurrences]
     start = end - 1 - segments.length
     crossing = _crossing(profile)
-    crossing |= _cut_with(profile, crossing)
-    return KeptOnce(once, crossing, start, end, occurs, segments.count)
+    cut = _cut_with(profile, crossing)
+    return KeptOnce(once, crossing | cut, cut, start, end, occurs, segments.count)
 
 
 def _crossing(profile: Profile) -> NDArray[np.bool_]:
@@ -160,14 +172,15 @@ def _crossing(profile: Profile) -> NDArray[np.bool_]:
 
 def cuts_across(profile: Profile) -> bool:
     """Whether a static activation ever goes on from one segment to the next."""
-    return bool((_crossing(profile) & _static(profile)).any())
+    return bool((_crossing(profile) & (static_paths(profile).latency > 0)).any())
 
 
 def _cut_with(profile: Profile, crossing: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Paths that are cut where static ones of these are."""
-    cut = _static(profile) & crossing
-    for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        cut[path] |= parent >= 0 and cut[parent]
+    """The static paths of these, and what is cut where they are."""
+    static = static_paths(profile)
+    cut = (static.latency > 0) & crossing
+    for path, caller in enumerate(static.above.tolist()):
+        cut[path] |= caller >= 0 and cut[caller]
     return cut
 
 
@@ -193,24 +206,42 @@ def _restricted(profile: Profile, wanted: NDArray[np.bool_]) -> Profile:
     )
 
 
-def _latencies(profile: Profile) -> list[int]:
-    """For each path the cycles of one activation, 0 if they are not fixed.
+@dataclass(frozen=True, slots=True)
+class Static:
+    """Which paths' activations have a fixed length.
+
+    Attributes:
+        latency: for each path the cycles of one activation, 0 if they are not fixed.
+        above: for each path the nearest static one that calls it, -1 for none: it is cut there.
+    """
+
+    latency: Ints
+    above: Ints
+
+
+def static_paths(profile: Profile) -> Static:
+    """The paths of fixed latency.
 
     A block is only as static as what it contains: one around a loop that was not promoted has
     no fixed length, whatever was promoted in its other part.
     """
-    frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
-    result = [frame.latency or 0 for frame in frames]
-    for path, parent in enumerate(profile.call_paths.parent.tolist()):
-        timed = frames[path].kind in (Kind.CONTROL, Kind.GROUP)
-        if parent >= 0 and timed and frames[path].latency is None:
-            result[parent] = 0
-    return result
-
-
-def _static(profile: Profile) -> NDArray[np.bool_]:
-    """The paths whose activations have a fixed length."""
-    return np.array(_latencies(profile), dtype=np.int64) > 0
+    found = profile.memo.get(static_paths)
+    if found is None:
+        frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
+        latency = [frame.latency or 0 for frame in frames]
+        parents = profile.call_paths.parent.tolist()
+        for path, parent in enumerate(parents):
+            timed = frames[path].kind in (Kind.CONTROL, Kind.GROUP)
+            if parent >= 0 and timed and frames[path].latency is None:
+                latency[parent] = 0
+        above: list[int] = []
+        for parent in parents:
+            inherited = above[parent] if parent >= 0 else -1
+            above.append(parent if parent >= 0 and latency[parent] else inherited)
+        both = (np.array(column, dtype=np.int64) for column in (latency, above))
+        found = profile.memo[static_paths] = Static(*both)
+    assert isinstance(found, Static)
+    return found
 
 
 def _with_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -223,9 +254,14 @@ def _with_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.boo
     return found
 
 
-def _with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The wanted paths, and the static ones above them, at which they have to be cut."""
-    return wanted | (_with_callers(profile, wanted) & _static(profile))
+    found, above = wanted.copy(), static_paths(profile).above
+    callers = above[wanted]
+    while len(callers := callers[callers >= 0]):
+        found[callers] = True
+        callers = above[callers]
+    return found
 
 
 def _transitions(profile: Profile, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
@@ -259,40 +295,66 @@ def _spread(lists: Trees, wanted: NDArray[np.bool_], which: Ints, chunk: int = 1
     return result
 
 
-def _split(profile: Profile, whole: Spans, wanted: NDArray[np.bool_]) -> Spans:
-    """Cut intervals into single activations, and leave out paths that are not wanted."""
-    paths = profile.call_paths
-    latencies = _latencies(profile)
-    if not any(latencies):
+def split(
+    profile: Profile,
+    whole: Spans,
+    wanted: NDArray[np.bool_],
+    window: tuple[int, int] | None = None,
+) -> Spans:
+    """Cut intervals into single activations, and leave out paths that are not wanted.
+
+    Args:
+        profile: of which they are.
+        whole: the intervals of the wanted paths and their static callers.
+        wanted: the paths, shape (paths,).
+        window: cycles `low` to `high`: only what begins or ends there need be right, and only the
+            intervals need be given that do not end before nor begin behind.
+    """
+    static = static_paths(profile)
+    if not static.latency.any():
         return whole
-    bounds = np.searchsorted(whole.path, np.arange(len(paths) + 1)).tolist()
-    starts: list[Ints] = []
-    ends: list[Ints] = []
-    cut_at: list[Ints | None] = []
-    for path, parent in enumerate(paths.parent.tolist()):
-        own = slice(bounds[path], bounds[path + 1])
-        start, end = whole.start[own], whole.end[own]
-        caller = cut_at[parent] if parent >= 0 else None
-        if caller is not None:
-            start, end = _cut(start, end, caller)
-        latency = latencies[path]
-        if latency:
-            start, end = _chop(start, end, latency)
-        starts.append(start if wanted[path] else start[:0])
-        ends.append(end if wanted[path] else end[:0])
+    needed = np.flatnonzero(with_static_callers(profile, wanted))
+    bounds = np.searchsorted(whole.path, np.stack((needed, needed + 1))).T.tolist()
+    starts: list[Ints] = [np.empty(0, dtype=np.int64)]
+    ends: list[Ints] = [np.empty(0, dtype=np.int64)]
+    counts: list[int] = []
+    cut_at: dict[int, Ints] = {}
+    for path, (first, last) in zip(needed.tolist(), bounds, strict=True):
+        start, end = whole.start[first:last], whole.end[first:last]
         # What a path calls is cut where the path itself was, and nowhere else.
-        cut_at.append(start if latency else caller)
-    counts = [len(start) for start in starts]
-    path_of = np.repeat(np.arange(len(counts)), counts)
+        caller = int(static.above[path])
+        if caller >= 0:
+            start, end = _cut(start, end, cut_at[caller])
+        latency = int(static.latency[path])
+        if latency:
+            start, end = _chop(start, end, latency, window)
+            cut_at[path] = start
+        if wanted[path]:
+            starts.append(start)
+            ends.append(end)
+            counts.append(len(start))
+    path_of = np.repeat(needed[wanted[needed]], counts)
     return Spans(path_of, np.concatenate(starts), np.concatenate(ends))
 
 
-def _chop(start: Ints, end: Ints, latency: int) -> tuple[Ints, Ints]:
-    """Cut intervals whose length is a multiple of `latency` into pieces of that length."""
+def _chop(
+    start: Ints, end: Ints, latency: int, window: tuple[int, int] | None
+) -> tuple[Ints, Ints]:
+    """Cut intervals whose length is a multiple of `latency` into pieces of that length.
+
+    Of those in a window also the piece before it and the one behind: by where these end and begin,
+    activations inside are cut.
+    """
     length = end - start
-    count = np.where(length % latency == 0, length // latency, 1)
-    step = np.repeat(np.where(length % latency == 0, latency, length), count)
-    nth = np.arange(len(step)) - np.repeat(np.cumsum(count) - count, count)
+    whole = length % latency == 0
+    step = np.where(whole, latency, length)
+    first, last = np.zeros_like(start), np.where(whole, length // latency, 1)
+    if window is not None:
+        first = np.clip((window[0] - start) // step - 1, 0, last)
+        last = np.clip((window[1] - start) // step + 2, np.minimum(first + 1, last), last)
+    count = last - first
+    step = np.repeat(step, count)
+    nth = np.arange(len(step)) - np.repeat(np.cumsum(count) - count - first, count)
     start = np.repeat(start, count) + nth * step
     return start, start + step
 

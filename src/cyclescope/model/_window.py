@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.errors import InputError
+from cyclescope.model._activity import Activity
 from cyclescope.model._meta import Anomaly, Severity
 from cyclescope.model._profile import Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
@@ -117,9 +118,11 @@ def _bank(bank: Bank, inside: Segments, until: int) -> Bank:
 def _intervals(series: Series, start: int, until: int) -> tuple[tuple[Ints, Ints, Ints], int]:
     """What lies in the window; of totals, how many samples the window cuts."""
     begin, end, value = series.intervals
-    touches = (end > start) & (begin < until)
+    # What the last cycle led a control register to is known in the cycle behind it, as of a bank.
+    behind = until + (series.activity is Activity.CONTROL and not series.summed)
+    touches = (end > start) & (begin < behind)
     whole = (begin >= start) & (end <= until)
     cut = int(np.count_nonzero(touches & ~whole & (value != 0))) if series.summed else 0
     kept = whole if series.summed else touches
-    moved = np.maximum(begin[kept], start) - start, np.minimum(end[kept], until) - start
+    moved = np.maximum(begin[kept], start) - start, np.minimum(end[kept], behind) - start
     return (*moved, value[kept]), cut

@@ -21,25 +21,26 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from cyclescope.analyse import moves
+from cyclescope.analyse import moves_over_time
 from cyclescope.errors import InputError
 from cyclescope.model import (
+    Columns,
+    Edges,
     Ints,
     Kind,
     Position,
     Profile,
     Series,
-    Spans,
     around,
     check_window,
-    spans,
+    in_windows,
 )
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._text import clip, nanoseconds, visible
-from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets
+from cyclescope.views._trace_bytes import Slices, counter_packets, edge_packets, edges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
 
@@ -138,6 +139,7 @@ class _Timeline:
         self._end = end
         # Of a window of a long run only the part around it is looked at.
         self._part, self._first = around(profile, start, end)
+        self._window = start - self._first, end - self._first
         pairs = zip(profile.series, self._part.series, strict=True)
         self._in_part = {id(series): part for series, part in pairs}
         self._tick, self._unit = _tick(period_ps)
@@ -239,16 +241,20 @@ class _Timeline:
         """The activations of one instance: found together, written row by row."""
         shown = [(track, track.row) for track in tracks if track.row is not None]
         wanted = np.array([path for _, row in shown for path in row.paths], dtype=np.int64)
-        found = spans(self._part, paths=wanted).later(self._first)
+        found = Edges(self._part, wanted)
         for track, row in shown:
             names = [(self._label(path), _position(self._profile, path)) for path in row.paths]
-            yield from self._slices(track, names, self._of_row(row, found))
+            edges = found.of(np.array(row.paths, dtype=np.int64), *self._window)
+            yield from self._edges(track, names, edges)
 
     def _register_slices(self, track: _Track) -> Iterator[Any]:
-        texts, slices = self._of_registers(track.registers)
-        packets = self._slices(track, [(text, None) for text in texts], slices)
-        del slices
-        yield from packets
+        """One slice of one cycle for each update."""
+        registers = [self._in_part[id(register)] for register in track.registers]
+        moves, streams = moves_over_time(registers, *self._window)
+        texts = [f"{_name(one.name)}: {old} \u2192 {new}" for one, old, new in moves]
+        windows = in_windows(streams, *self._window)
+        parts = (_updates(len(texts), found) for _, _, found in windows)
+        yield from self._edges(track, [(text, None) for text in texts], parts)
 
     def _labelled_slices(self, track: _Track, series: Series) -> Iterator[Any]:
         """A slice for each value that has a label, or is not 0."""
@@ -256,47 +262,27 @@ class _Timeline:
         numbers, which = np.unique(value, return_inverse=True)
         texts = [_name(series.labels.get(n, str(n))) for n in numbers.tolist()]
         shown = np.array([n in series.labels or n != 0 for n in numbers.tolist()], dtype=np.bool_)
-        kept = shown[which] & (start < self._profile.cycles)
-        end = np.minimum(end[kept], self._profile.cycles)
-        slices = self._windowed(len(texts), which[kept], start[kept], end)
-        yield from self._slices(track, [(text, None) for text in texts], slices)
+        kept = shown[which] & (end > self._start) & (start < self._end)
+        start = np.maximum(start[kept], self._start) - self._first
+        end = np.minimum(end[kept], self._end) - self._first
+        found = edges(Slices(len(texts), which[kept], start, end))
+        yield from self._edges(track, [(text, None) for text in texts], [found])
 
     def _counter(self, track: _Track, series: Series) -> Iterator[Any]:
         yield _serialized(self._defaults(track, []))
         yield from counter_packets(*self._of_counter(series), track.uuid)
 
-    def _slices(
-        self, track: _Track, names: list[tuple[str, Position | None]], slices: Slices
+    def _edges(
+        self,
+        track: _Track,
+        names: list[tuple[str, Position | None]],
+        parts: Iterable[tuple[Ints, Ints]],
     ) -> Iterator[Any]:
+        """Slices, given by their edges in cycles of the part that is looked at."""
         yield _serialized(self._defaults(track, names))
         located = np.array([position is not None for _, position in names], dtype=np.bool_)
-        packets = slice_packets(slices, track.uuid, located)
-        del slices
-        yield from packets
-
-    def _of_row(self, row: Row, found: Spans) -> Slices:
-        """A row's activations; its paths' order puts callers outside."""
-        paths = np.array(row.paths, dtype=np.int64)
-        begin = np.searchsorted(found.path, paths, side="left")
-        until = np.searchsorted(found.path, paths, side="right")
-        parts = [slice(b, u) for b, u in zip(begin.tolist(), until.tolist(), strict=True)]
-        which = np.repeat(np.arange(len(paths)), until - begin)
-        start = np.concatenate([found.start[part] for part in parts])
-        end = np.concatenate([found.end[part] for part in parts])
-        return self._windowed(len(paths), which, start, end)
-
-    def _of_registers(self, registers: tuple[Series, ...]) -> tuple[list[str], Slices]:
-        """One slice of one cycle for each update, and the names that occur."""
-        texts: list[str] = []
-        which: list[Ints] = []
-        when: list[Ints] = []
-        for found in moves(self._in_part[id(register)] for register in registers):
-            when.append(found.when + self._first)
-            which.append(len(texts) + found.which)
-            name = _name(found.register.name)
-            texts += [f"{name}: {old} \u2192 {new}" for old, new in found.pairs]
-        cycle = np.concatenate(when)
-        return texts, self._windowed(len(texts), np.concatenate(which), cycle, cycle + 1)
+        ticks = (((time + self._first) * self._tick, which) for time, which in parts)
+        yield from edge_packets(ticks, len(names), track.uuid, located)
 
     def _of_counter(self, series: Series) -> tuple[Ints, Ints]:
         """Times and values; where no interval follows at once the counter falls to 0."""
@@ -310,16 +296,6 @@ class _Timeline:
         if len(before):
             inside[before[-1]] = True  # the value with which the window begins
         return np.maximum(time[inside], self._start) * self._tick, value[inside]
-
-    def _windowed(self, names: int, which: Ints, start: Ints, end: Ints) -> Slices:
-        if self._start > 0 or self._end < self._profile.cycles:
-            inside = (end > self._start) & (start < self._end)
-            which = which[inside]
-            start = np.maximum(start[inside], self._start)
-            end = np.minimum(end[inside], self._end)
-        if self._tick != 1:
-            start, end = start * self._tick, end * self._tick
-        return Slices(names, which, start, end)
 
     # Messages
 
@@ -371,6 +347,14 @@ def _tick(period_ps: int | None) -> tuple[int, str]:
     if period_ps % 1000 == 0:
         return period_ps // 1000, f"1 cycle = {nanoseconds(period_ps)}"
     return period_ps, f"1 cycle = {nanoseconds(period_ps)}; 1 ns shown is 1 ps"
+
+
+def _updates(names: int, found: list[list[Columns]]) -> tuple[Ints, Ints]:
+    """The edges of slices of one cycle, from streams of (cycle, which) in one window of time."""
+    nothing = np.empty(0, dtype=np.int64)
+    columns = [[part[column] for parts in found for part in parts] for column in (0, 1)]
+    when, which = (np.concatenate([nothing, *column]) for column in columns)
+    return edges(Slices(names, which, when, when + 1))
 
 
 def _callers(profile: Profile) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """Perfetto packets as bytes, a track at a time.
 
 A timeline has millions of slice ends; built one message at a time they would take minutes. Here
-all packets of a track have one length, so they are rows of one array: the row of each name is
-encoded once, the rows are copied in order, and the time stamps are filled in by column. That a
-number may be written with more bytes than it needs (continuation bits with nothing behind them)
-is what makes the lengths equal; protocol buffers allow it.
+the packets of a track are of one length (until time stamps need more bytes), so they are rows of an
+array: the row of each name is encoded once, the rows are copied in order, and the time stamps are
+filled in by column. That a number may be written with more bytes than it needs (continuation bits
+with nothing behind them) is what makes the lengths equal; protocol buffers allow it.
 
 Field numbers are those of Perfetto's `TracePacket` and `TrackEvent` messages. Each track is a
 packet sequence of its own, so that the sequence's defaults name the track once for all.
@@ -19,15 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cyclescope.model import Ints
 
-__all__ = ["Slices", "counter_packets", "slice_packets", "varint"]
+__all__ = ["Slices", "counter_packets", "edge_packets", "edges", "slice_packets", "varint"]
 
 _BEGIN, _END, _COUNTER = 1, 2, 4  # TrackEvent.Type
 _NEEDS_STATE = 2  # TracePacket.SequenceFlags: interned names are in use
 _CHUNK = 1 << 17  # packets encoded at a time
+_EARLY = 1 << 28  # times below need a stamp of 4 bytes only
 
 Bytes = NDArray[np.uint8]
 
@@ -71,7 +72,7 @@ def _message(number: int, content: bytes) -> bytes:
 
 def _stamp_length(last: int) -> int:
     """Bytes for a time stamp: 4, as long as 28 bits suffice, else 9."""
-    return 4 if last < 1 << 28 else 9
+    return 4 if last < _EARLY else 9
 
 
 def _packet(sequence: int, stamp: int, event: bytes) -> bytes:
@@ -90,10 +91,34 @@ def _fill(rows: Bytes, at: int, length: int, values: Ints) -> None:
 
 
 def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> Iterator[Bytes]:
-    """The packets of a track's slices, in order of time.
+    """The packets of a track's slices, in order of time; see `edge_packets`."""
+    return edge_packets([edges(slices)], slices.names, sequence, located)
+
+
+def edges(slices: Slices) -> tuple[Ints, Ints]:
+    """The edges of slices in order, as `edge_packets` takes them."""
+    # Of edges at one time ends come first, all alike: each ends the innermost slice. Then
+    # beginnings, outer ones first.
+    bits = slices.names.bit_length()
+    count = len(slices.which)
+    key = np.empty(2 * count, dtype=np.int64)
+    np.left_shift(slices.end, bits, out=key[:count])
+    np.left_shift(slices.start, bits, out=key[count:])
+    key[count:] += slices.which
+    key[count:] += 1
+    key.sort()
+    return key >> bits, (key & (1 << bits) - 1) - 1
+
+
+def edge_packets(
+    parts: Iterable[tuple[Ints, Ints]], names: int, sequence: int, located: NDArray[np.bool_]
+) -> Iterator[Bytes]:
+    """The packets of a track's slices, given by their edges.
 
     Args:
-        slices: what to write.
+        parts: (time, which) in order of time, in ticks: which name's slice begins, or -1 where the
+            innermost one ends.
+        names: how many names there are.
         sequence: the packet sequence, whose defaults name the track. Name i has the interned
             id i + 1 on it.
         located: for each name whether the interned source location i + 1 belongs to it.
@@ -101,22 +126,22 @@ def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> 
     Yields:
         Arrays of shape (packets, bytes of a packet): whole packets.
     """
-    names = slices.names
-    if not len(slices.which):
-        return
-    # Of packets with equal time stamps ends come first, all alike: each ends the innermost
-    # slice. Then beginnings, outer ones first.
-    bits = names.bit_length()
-    mask = (1 << bits) - 1
-    count = len(slices.which)
-    key = np.empty(2 * count, dtype=np.int64)
-    np.left_shift(slices.end, bits, out=key[:count])
-    np.left_shift(slices.start, bits, out=key[count:])
-    key[count:] += slices.which
-    key[count:] += 1
-    del slices  # a long run's are large, and packets take long to write
-    key.sort()
-    stamp = _stamp_length(int(key[-1]) >> bits)
+    templates: dict[int, Bytes] = {}
+    for time, which in parts:
+        early = int(np.searchsorted(time, _EARLY))
+        for stamp, part in ((4, slice(0, early)), (9, slice(early, len(time)))):
+            for first in range(part.start, part.stop, _CHUNK):
+                some = slice(first, min(first + _CHUNK, part.stop))
+                if stamp not in templates:
+                    templates[stamp] = _template(stamp, names, sequence, located)
+                packets = np.take(templates[stamp], which[some] + 1, axis=0)
+                at = 1 + len(varint(packets.shape[1] - 2)) + 1
+                _fill(packets, at, stamp, time[some])
+                yield packets
+
+
+def _template(stamp: int, names: int, sequence: int, located: NDArray[np.bool_]) -> Bytes:
+    """A packet that ends a slice, and one for each name that begins one, all of one length."""
     digits = len(varint(names))
     locating = 2 + digits  # a source location's field: two bytes of tag, then its id
     ending = _field(9, _END, 2 + digits + locating)
@@ -127,13 +152,7 @@ def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> 
         if with_line:
             event += _field(34, name + 1, digits)
         rows.append(_packet(sequence, stamp, event))
-    template = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(names + 1, -1)
-    at = 1 + len(varint(template.shape[1] - 2)) + 1
-    for first in range(0, len(key), _CHUNK):
-        part = key[first : first + _CHUNK]
-        packets = np.take(template, part & mask, axis=0)
-        _fill(packets, at, stamp, part >> bits)
-        yield packets
+    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(names + 1, -1)
 
 
 def counter_packets(time: Ints, value: Ints, sequence: int) -> Iterator[Bytes]:
