@@ -122,14 +122,20 @@ class Account:
 
 
 def account(profile: Profile) -> Account:
-    """Say where every unit of a profile went."""
+    """Say where every unit of a profile went; worked out once."""
+    found: Account = profile.memo.get(account) or profile.memo.setdefault(
+        account, _account(profile)
+    )
+    return found
+
+
+def _account(profile: Profile) -> Account:
     work = _Uses.of(profile)
     tracks = profile.tracks
     of_trees = work.of_trees(_inside(profile), max(len(tracks), 1))
     rows = np.zeros((of_trees.shape[1], len(work.uses)), dtype=np.int64)
-    weights = tree_cycles(profile)
-    for row, column in zip(rows, of_trees.T, strict=True):
-        np.add.at(row, column, weights)
+    cells = of_trees + np.arange(len(rows)) * len(work.uses)
+    np.add.at(rows.reshape(-1), cells.reshape(-1), np.repeat(tree_cycles(profile), len(rows)))
     if not tracks:
         work.split_control([of_trees[:, 0]], [lambda _: True], rows)
     for number, track, use in work.splits:
@@ -335,12 +341,13 @@ class _Uses:
             tracks: how many there are.
             none: what to give where a track has no leaf; idle if not told.
         """
-        chosen = np.full((self._trees, tracks), len(self.uses), dtype=np.int64)
-        there = inside[self._leaf] >= 0
-        owner, leaf = self._owner[there], self._leaf[there]
-        np.minimum.at(chosen, (owner, inside[leaf]), self._of_path[leaf])
+        chosen = np.full(self._trees * tracks, len(self.uses), dtype=np.int64)
+        track = inside[self._leaf]
+        there = track >= 0
+        cells = self._owner[there] * tracks + track[there]
+        np.minimum.at(chosen, cells, self._of_path[self._leaf[there]])
         nothing = self.number[Use(Activity.IDLE)] if none is None else none
-        return np.where(chosen < len(self.uses), chosen, nothing)
+        return np.where(chosen < len(self.uses), chosen, nothing).reshape(-1, tracks)
 
     def decisive(self, inside: Ints, tracks: int) -> Ints:
         """For each tree and track the first leaf of the use that counts there; -1: none."""

@@ -91,7 +91,8 @@ def line_cycles(profile: Profile, level: str | None = None) -> tuple[Line, ...]:
     frame = profile.call_paths.frame.tolist()
     of_path = [places[f] for f in frame]
     threads, whole = team(profile), account(profile)
-    rows = _count_tracks(profile) if whole.tracks else _count(profile)
+    placed = np.array([place is not None for place in of_path], dtype=np.bool_)
+    rows = _count_tracks(profile, placed) if whole.tracks else _count(profile, placed)
     active, useful = _by_place(profile, of_path, rows, max(len(whole.tracks), 1))
     waiting: dict[_Place, int] = {}
     for wait in threads.waits if threads is not None else ():
@@ -129,7 +130,7 @@ _Place = tuple[str, int] | None
 
 
 class _Rows(NamedTuple):
-    """Paths that are active in trees, each with the account in which it counts there.
+    """Paths with a place that are active in trees, each with the account in which it counts there.
 
     Attributes:
         cell: the tree, and the track in it: tree · tracks + track.
@@ -142,8 +143,8 @@ class _Rows(NamedTuple):
     works: NDArray[np.bool_]
 
 
-def _count(profile: Profile) -> _Rows:
-    """All that is active in trees, and whether there is work below it."""
+def _count(profile: Profile, placed: NDArray[np.bool_]) -> _Rows:
+    """What is active in trees and in a place, and whether there is work below it."""
     forest, parent = profile.forest, profile.call_paths.parent
     width = len(parent) + 1
     owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
@@ -156,29 +157,29 @@ def _count(profile: Profile) -> _Rows:
         trees, paths = trees[parent[paths] >= 0], parent[paths][parent[paths] >= 0]
         known = works[np.searchsorted(key, trees * width + paths)]
         trees, paths = trees[~known], paths[~known]
-    return _Rows(owner, forest.path, works)
+    shown = placed[forest.path]
+    return _Rows(owner[shown], forest.path[shown], works[shown])
 
 
-def _count_tracks(profile: Profile) -> _Rows:
-    """What is active in each track, or calls it; a track at work is so in all of it."""
-    forest, tracks = profile.forest, len(profile.tracks)
-    owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
-    track = profile.track_of[forest.path]
-    there = track >= 0
-    cell, path = owner[there] * tracks + track[there], forest.path[there]
+def _count_tracks(profile: Profile, placed: NDArray[np.bool_]) -> _Rows:
+    """What is in a place and active in a track, or calls it; a track at work is so in all of it."""
+    forest, tracks, track_of = profile.forest, len(profile.tracks), profile.track_of
+    shown = np.flatnonzero((placed & (track_of >= 0))[forest.path])
+    path = forest.path[shown]
+    owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))[shown]
+    cells, paths = [owner * tracks + track_of[path]], [path]
     at_work = np.array([use == WORK for use in uses_of_paths(profile)], dtype=np.bool_)
     trees, ends = profile.leaves
-    working = at_work[ends] & (profile.track_of[ends] >= 0)
-    works = np.zeros(len(forest) * tracks, dtype=np.bool_)
-    works[trees[working] * tracks + profile.track_of[ends[working]]] = True
-    cells, paths = [cell], [path]
-    active = np.zeros(len(works), dtype=np.bool_)
-    active[cell] = True
+    inside = track_of[ends] >= 0
+    leaf = trees[inside] * tracks + track_of[ends[inside]]
+    active, works = np.zeros((2, len(forest) * tracks), dtype=np.bool_)
+    active[leaf] = True
+    works[leaf[at_work[ends[inside]]]] = True
     for number, top in enumerate(profile.tracks):
+        above = [caller for caller in profile.lineage(top)[:-1] if placed[caller]]
         own = np.flatnonzero(active[number::tracks]) * tracks + number
-        for above in profile.lineage(top)[:-1]:
-            cells.append(own)
-            paths.append(np.full(len(own), above))
+        cells += [own] * len(above)
+        paths += [np.full(len(own), caller) for caller in above]
     every = np.concatenate(cells)
     return _Rows(every, np.concatenate(paths), works[every])
 
@@ -189,15 +190,24 @@ def _by_place(
     """For each place the cycles in which it was active, and those with work in it."""
     names = list(dict.fromkeys(of_path))
     place = {name: number for number, name in enumerate(names)}
-    number = np.array([place[name] for name in of_path], dtype=np.int64)[rows.path]
     cycles = np.repeat(tree_cycles(profile), tracks)
-    found = []
-    for inside in (np.ones(len(number), dtype=np.bool_), rows.works):
-        key = distinct(rows.cell[inside] * len(names) + number[inside], len(cycles) * len(names))
-        sums = np.zeros(len(names), dtype=np.int64)
-        np.add.at(sums, key % len(names), cycles[key // len(names)])
-        found.append({name: n for name, n in zip(names, sums.tolist(), strict=True) if n})
-    return found[0], found[1]
+    key = rows.cell * len(names)
+    key += np.array([place[name] for name in of_path], dtype=np.int64)[rows.path]
+    # What is in a place more than once is at work there if any of it is.
+    key *= 2
+    key += rows.works
+    cell, found = np.divmod(distinct(key, 2 * len(cycles) * len(names)), 2 * len(names))
+    number, works = found >> 1, (found & 1).astype(np.bool_)
+    twice = np.flatnonzero((cell[1:] == cell[:-1]) & (number[1:] == number[:-1]))
+    weight = cycles[cell]
+    useful = np.zeros(len(names), dtype=np.int64)
+    np.add.at(useful, number[works], weight[works])
+    weight[twice] = 0
+    active = np.zeros(len(names), dtype=np.int64)
+    np.add.at(active, number, weight)
+    both = (dict(zip(names, sums.tolist(), strict=True)) for sums in (active, useful))
+    first, second = ({name: n for name, n in sums.items() if n} for sums in both)
+    return first, second
 
 
 def _own(

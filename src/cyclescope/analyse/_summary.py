@@ -132,7 +132,7 @@ def _own_cycles(profile: Profile, place: tuple[int, ...], *, each: bool) -> Ints
     """
     frames = [profile.frame_of(path).kind for path in range(len(profile.call_paths))]
     kept = np.array([kind is not Kind.PRIMITIVE for kind in frames], dtype=np.bool_)
-    trees, paths = leaves(profile, kept)
+    trees, paths = profile.leaves if kept.all() else leaves(profile, kept)
     ends = np.array(place, dtype=np.int64)[paths]
     count = max(place, default=-1) + 1
     if not each:

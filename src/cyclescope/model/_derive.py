@@ -6,6 +6,7 @@ One place for each derivation; every view and analysis calls these.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,14 +58,19 @@ def leaves(profile: Profile, kept: NDArray[np.bool_] | None = None) -> tuple[Int
     if kept is not None:
         there = kept[path]
         owner, path = owner[there], path[there]
-    # One number for each (tree, path), ascending; a leaf is no active path's parent.
+    # What calls something is marked in a table of (tree, path). A root is called by number -1:
+    # that is behind the paths of the row before.
     width = len(parent) + 1
-    key = owner * width + path
-    inner = parent[path] >= 0
-    above = (key - path + parent[path])[inner]
-    found = np.minimum(np.searchsorted(key, above), max(len(key) - 1, 0))
-    leaf = np.ones(len(path), dtype=np.bool_)
-    leaf[found[key[found] == above]] = False
+    many = max(_TABLE // width, 1)
+    calls = np.zeros(min(many, len(forest)) * width, dtype=np.bool_)
+    leaf = np.empty(len(path), dtype=np.bool_)
+    cuts = np.searchsorted(owner, np.arange(0, len(forest) + many, many))
+    for number, (first, last) in enumerate(pairwise(cuts.tolist())):
+        row = (owner[first:last] - number * many) * width
+        above = row + parent[path[first:last]]
+        calls[above] = True
+        leaf[first:last] = ~calls[row + path[first:last]]
+        calls[above] = False
     return owner[leaf], path[leaf]
 
 
