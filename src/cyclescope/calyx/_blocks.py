@@ -15,7 +15,7 @@ from cyclescope.calltree import Nesting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cyclescope.calyx._record import Compiled, ComponentRecord, Record
+    from cyclescope.calyx._record import CompiledRecord, ComponentRecord, Record
 
 __all__ = ["ControlTree"]
 
@@ -68,7 +68,7 @@ class ControlTree(Nesting):
         nodes = {n for leaf in leaves for n in self._probed.get(leaf, ())}
         return len(nodes & self._live) == self._live_below[node]
 
-    def compiled_block(self, compiled: Compiled) -> int | None:
+    def compiled_block(self, compiled: CompiledRecord) -> int | None:
         """The node that a compilation group implements, None if all of it is compiler-made."""
         block = self.block_of(compiled.leaves, compiled.kind)
         around = [] if block is None else self.chain(block)

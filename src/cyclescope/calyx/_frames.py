@@ -11,7 +11,7 @@ from cyclescope.model import CONTROL, WORK, Frame, Kind, Position
 
 if TYPE_CHECKING:
     from cyclescope.calyx._compile import Program
-    from cyclescope.calyx._record import Cell, ComponentRecord, Group
+    from cyclescope.calyx._record import CellRecord, ComponentRecord, GroupRecord
 
 __all__ = ["ComponentFrames"]
 
@@ -37,7 +37,7 @@ class ComponentFrames:
         self._lines = Counter((name, self._line_at(file, offset)) for name, file, offset in places)
         self.node = cache(self._node)
 
-    def cell(self, name: str, *, kind: Kind = Kind.CELL, group: Group | None = None) -> Frame:
+    def cell(self, name: str, *, kind: Kind = Kind.CELL, group: GroupRecord | None = None) -> Frame:
         """A cell or primitive that a group of this component calls."""
         component, known = self.name, self._cells.get(name)
         if known is None and group is not None:
@@ -53,7 +53,7 @@ class ComponentFrames:
             **(CONTROL if kind is Kind.CELL else WORK),
         )
 
-    def _inlined(self, name: str, group: Group) -> tuple[str, Cell | None]:
+    def _inlined(self, name: str, group: GroupRecord) -> tuple[str, CellRecord | None]:
         """A cell that came here with an inlined component, under a name with digits appended."""
         for node in group.nodes:
             origin = self._nodes[node].origin
@@ -66,7 +66,7 @@ class ComponentFrames:
                 return home, found
         return self.name, None
 
-    def declared(self, name: str) -> Cell | None:
+    def declared(self, name: str) -> CellRecord | None:
         """A cell as the program declares it, None if a pass made it."""
         return self._cells.get(name)
 
@@ -76,7 +76,7 @@ class ComponentFrames:
         component = self._program.record.components.get(known.type) if known else None
         return component is not None and component.latency is not None
 
-    def inner_group(self, group: Group) -> Frame:
+    def inner_group(self, group: GroupRecord) -> Frame:
         """A group that other groups call: no statement of the control program names it."""
         place = self._groups.get(group.name)
         positions = self._program.positions(*place) if place else ()

@@ -1,4 +1,8 @@
-"""What the compiler's passes wrote down about a program, typed (see `rust/src/record.rs`)."""
+"""What the compiler's passes wrote down about a program, typed (see `rust/src/record.rs`).
+
+It knows probes and numbers of statements. What a recording shows by them, signals and frames, is
+said in `calltree`'s terms by `_trees`.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
-    "Call",
-    "Cell",
-    "Compiled",
+    "CallRecord",
+    "CellRecord",
+    "CompiledRecord",
     "ComponentRecord",
-    "Group",
+    "GroupRecord",
     "Node",
     "Record",
-    "Register",
-    "Static",
+    "RegisterRecord",
+    "StaticRecord",
     "read_record",
 ]
 
@@ -37,7 +41,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellRecord:
     """A cell as declared: its component or primitive and that one's parameters."""
 
     name: str
@@ -49,7 +53,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallRecord:
     """What a group calls; without a probe, whenever the group is active."""
 
     kind: str
@@ -59,18 +63,18 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupRecord:
     """A probed group and the nodes for which it stands (none: other groups call it)."""
 
     name: str
     nodes: tuple[int, ...]
     probe: str
-    calls: tuple[Call, ...]
+    calls: tuple[CallRecord, ...]
     refs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Static:
+class StaticRecord:
     """A control block of fixed length (cycles) and the group probes inside it."""
 
     kind: str
@@ -80,7 +84,7 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatRecord:
     """A repeat (its node) that became a counting loop: the groups that count, and their probe."""
 
     node: int
@@ -89,7 +93,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Register:
+class RegisterRecord:
     """A control register: `fsm` or `par done`; width in bits."""
 
     name: str
@@ -98,14 +102,14 @@ class Register:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledRecord:
     """A group that implements a control block, with its registers and the groups it starts."""
 
     name: str
     kind: str
     probe: str
     leaves: tuple[str, ...]
-    registers: tuple[Register, ...]
+    registers: tuple[RegisterRecord, ...]
     final_state: int | None
     children: tuple[str, ...]
     calls_shared: tuple[tuple[str, str], ...]
@@ -120,12 +124,12 @@ class ComponentRecord:
     file: str
     offset: int
     latency: int | None
-    cells: tuple[Cell, ...]
+    cells: tuple[CellRecord, ...]
     group_positions: tuple[tuple[str, str, int], ...]
-    groups: tuple[Group, ...]
-    statics: tuple[Static, ...]
-    repeats: tuple[Repeat, ...]
-    compiled: tuple[Compiled, ...]
+    groups: tuple[GroupRecord, ...]
+    statics: tuple[StaticRecord, ...]
+    repeats: tuple[RepeatRecord, ...]
+    compiled: tuple[CompiledRecord, ...]
     continuous: tuple[tuple[str, str], ...]
     live: frozenset[str]
     kept: frozenset[str]
@@ -169,17 +173,19 @@ def _component(data: dict[str, Any]) -> ComponentRecord:
     def pairs(rows: list[list[str]]) -> tuple[tuple[str, str], ...]:
         return tuple((a, b) for a, b in rows)
 
-    def group(row: dict[str, Any]) -> Group:
-        calls = tuple(Call(**call) for call in row["calls"])
-        return Group(row["name"], tuple(row["nodes"]), row["probe"], calls, pairs(row["refs"]))
+    def group(row: dict[str, Any]) -> GroupRecord:
+        calls = tuple(CallRecord(**call) for call in row["calls"])
+        return GroupRecord(
+            row["name"], tuple(row["nodes"]), row["probe"], calls, pairs(row["refs"])
+        )
 
-    def compiled(row: dict[str, Any]) -> Compiled:
-        return Compiled(
+    def compiled(row: dict[str, Any]) -> CompiledRecord:
+        return CompiledRecord(
             name=row["name"],
             kind=row["kind"],
             probe=row["probe"],
             leaves=tuple(row["leaves"]),
-            registers=tuple(Register(**r) for r in row["registers"]),
+            registers=tuple(RegisterRecord(**r) for r in row["registers"]),
             final_state=row["final_state"],
             children=tuple(row["children"]),
             calls_shared=pairs(row["calls_shared"]),
@@ -191,11 +197,11 @@ def _component(data: dict[str, Any]) -> ComponentRecord:
         file=data["file"],
         offset=data["offset"],
         latency=data["latency"],
-        cells=tuple(Cell(**{**c, "params": tuple(c["params"])}) for c in data["cells"]),
+        cells=tuple(CellRecord(**{**c, "params": tuple(c["params"])}) for c in data["cells"]),
         group_positions=tuple((n, f, o) for n, f, o in data["group_positions"]),
         groups=tuple(group(g) for g in data["groups"]),
-        statics=tuple(Static(**{**s, "leaves": tuple(s["leaves"])}) for s in data["statics"]),
-        repeats=tuple(Repeat(**{**r, "groups": tuple(r["groups"])}) for r in data["repeats"]),
+        statics=tuple(StaticRecord(**{**s, "leaves": tuple(s["leaves"])}) for s in data["statics"]),
+        repeats=tuple(RepeatRecord(**{**r, "groups": tuple(r["groups"])}) for r in data["repeats"]),
         compiled=tuple(compiled(c) for c in data["compiled"]),
         continuous=pairs(data["continuous"]),
         live=frozenset(data["live"]),

@@ -120,7 +120,7 @@ def _component(program: Program, name: str) -> Component:
     )
 
 
-def _group(frames: ComponentFrames, group: _record.Group) -> Group:
+def _group(frames: ComponentFrames, group: _record.GroupRecord) -> Group:
     return Group(
         name=group.name,
         signal=group.probe,
@@ -131,7 +131,7 @@ def _group(frames: ComponentFrames, group: _record.Group) -> Group:
     )
 
 
-def _calls(frames: ComponentFrames, group: _record.Group) -> Iterator[Call]:
+def _calls(frames: ComponentFrames, group: _record.GroupRecord) -> Iterator[Call]:
     for call in group.calls:
         if call.kind == "cell":
             if not _removed(frames, call.actual):
@@ -168,7 +168,9 @@ def _removed(frames: ComponentFrames, actual: str) -> bool:
     return not given and actual not in frames.component.kept
 
 
-def _compiled(frames: ComponentFrames, compiled: Iterable[_record.Compiled]) -> Iterator[Compiled]:
+def _compiled(
+    frames: ComponentFrames, compiled: Iterable[_record.CompiledRecord]
+) -> Iterator[Compiled]:
     every = tuple(compiled)
     for one in every:
         if one.probe not in frames.component.live:
