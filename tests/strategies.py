@@ -29,8 +29,8 @@ from cyclescope.model import (
     control_register,
     moved,
     segmented,
+    together,
 )
-from cyclescope.model._together import together
 from meaning import CAUSES, Frame
 
 if TYPE_CHECKING:

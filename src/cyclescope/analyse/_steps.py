@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.model import Activity, Cause, Changes, Segments, at_changes, combined, held
+from cyclescope.model import (
+    Activity,
+    Cause,
+    Changes,
+    Segments,
+    at_changes,
+    combined,
+    held,
+    together,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -108,70 +117,59 @@ def causes_of_bits(profile: Profile) -> list[str]:
 def steps(profile: Profile) -> Steps:
     """Trees and control registers over time."""
     bit = {cause: 1 << number for number, cause in enumerate(_causes(profile))}
+    profile = together(profile)
     found = [series for series in profile.series if _is_register(series)]
     found.sort(key=lambda register: register.bank is None)
     bits = np.array([bit.get(register.cause, 0) for register in found], dtype=np.uint8)
     banked = [(r.bank, r.column) for r in found if r.bank is not None]
-    runs = profile.schedule
-    alone = found[len(banked) :]
-    if not alone and all(bank.segments is runs.segments for bank, _ in banked):
-        segments, tree_of = runs.segments, runs.tree_of
-        shown = {id(bank): np.append(bank.shown, bank.after) for bank, _ in banked}
-        stepping = np.zeros((len(tree_of), 0), dtype=np.bool_)
-    else:
-        segments, tree_of, shown, stepping = _merged(profile, [b for b, _ in banked], alone)
-    values = [bank.values[shown[id(bank)], column] for bank, column in banked]
-    nothing = np.empty((len(tree_of) + 1, 0), dtype=np.int64)
+    runs, alone = profile.schedule, found[len(banked) :]
+    segments, of_state = runs.segments, np.arange(len(runs.tree_of))
+    stepping = np.zeros((len(of_state), 0), dtype=np.bool_)
+    if alone:
+        segments, of_state, stepping = _with_steps(segments, alone)
+    shown = (np.append(bank.shown[of_state], bank.after) for bank, _ in banked)
+    pairs = zip(banked, shown, strict=True)
+    values = [bank.values[states, column] for (bank, column), states in pairs]
+    nothing = np.empty((len(of_state) + 1, 0), dtype=np.int64)
     return Steps(
         segments,
-        tree_of,
+        runs.tree_of[of_state],
         tuple(found),
         np.stack(values, axis=1) if values else nothing,
-        np.array([shown[id(bank)][-1] >= 0 for bank, _ in banked], dtype=np.bool_),
+        np.array([bank.after >= 0 for bank, _ in banked], dtype=np.bool_),
         stepping,
         bits,
     )
 
 
-def _merged(
-    profile: Profile, banks: list[Bank], alone: list[Series]
-) -> tuple[Segments, Ints, dict[int, Ints], NDArray[np.bool_]]:
-    """Trees and registers that were recorded apart from each other, as states of one sequence.
+def _with_steps(
+    segments: Segments, alone: list[Series]
+) -> tuple[Segments, Ints, NDArray[np.bool_]]:
+    """A sequence whose states also tell what registers with intervals of their own step.
 
     Returns:
-        The sequence; of each state its tree; by bank what it shows in each state, and behind the
-        last; of each state which of the others take a step in the last cycle of a run of it.
+        The sequence; of each of its states the one of `segments`, and which of the registers take a
+        step in the last cycle of a run of it.
     """
-    runs, total = profile.schedule, profile.cycles
+    total = segments.total
     steps = [_steps_of(register) for register in alone]
-    when = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *steps]))
+    when = np.unique(np.concatenate(steps))
     taken = np.zeros((len(when) + 1, len(alone)), dtype=np.bool_)
     for column, own in enumerate(steps):
         taken[np.searchsorted(when, own), column] = True
     words = np.packbits(taken, axis=1)
     sets, number = combined([*words.T.astype(np.int64), np.zeros(len(words), dtype=np.int64)])
-    distinct = {id(bank): bank for bank in banks}
-    found = [(np.cumsum(runs.cycles) - runs.cycles, runs.tree)]
-    found += [(bank.ends - bank.cycles, bank.state) for bank in distinct.values()]
-    begin = np.unique(np.concatenate([when + 1, *(start for start, _ in found)]))
+    lengths, state = segments.runs()
+    start = np.cumsum(lengths) - lengths
+    begin = np.unique(np.concatenate((when + 1, start)))
     begin = begin[begin < total]
     last = np.append(begin[1:], total) - 1
     place = np.searchsorted(when, last)
     place[np.append(when, -1)[place] != last] = len(when)
-    columns = [held(start, state, begin) for start, state in found]
-    rows, state = combined([*columns, number[place]])
-    shown = {
-        id(bank): np.append(column, bank.state[-1] if bank.total > total else -1)
-        for bank, column in zip(distinct.values(), rows.T[1:-1], strict=True)
-    }
-    cycles = np.diff(np.append(begin, total))
+    rows, shown = combined([held(start, state, begin), number[place]])
     stepping = np.unpackbits(sets[:, :-1].astype(np.uint8), axis=1, count=len(alone))
-    return (
-        Segments.plain(cycles, state),
-        rows[:, 0],
-        shown,
-        stepping.astype(np.bool_)[rows[:, -1]],
-    )
+    cycles = np.diff(np.append(begin, total))
+    return Segments.plain(cycles, shown), rows[:, 0], stepping.astype(np.bool_)[rows[:, 1]]
 
 
 def _steps_of(register: Series) -> Ints:

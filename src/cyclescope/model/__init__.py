@@ -69,7 +69,7 @@ from cyclescope.model._threads import (
     profile_of_combinations,
     profile_of_threads,
 )
-from cyclescope.model._together import moved
+from cyclescope.model._together import moved, together
 from cyclescope.model._window import around, between, check_window
 
 __all__ = [
@@ -146,6 +146,7 @@ __all__ = [
     "site_from_json",
     "site_to_json",
     "spans",
+    "together",
     "tree_cycles",
     "values",
 ]
