@@ -108,10 +108,17 @@ def test_a_barrier_that_not_all_reach_is_a_deadlock() -> None:
 
 
 def test_locks_that_wait_for_each_other_are_a_deadlock() -> None:
+    both = """
+#pragma omp critical({first})
+{{ for (int i = 0; i < 9; i++) a[i]++;
+#pragma omp critical({second})
+a[0] = 1; }}
+"""
     program = region(
-        "#pragma omp critical (x)\n{\n#pragma omp critical (x)\na[0] = 1;\n}", threads=1
+        f"if (omp_get_thread_num()) {{ {both.format(first='x', second='y')} }}\n"
+        f"else {{ {both.format(first='y', second='x')} }}"
     )
-    with pytest.raises(RunError, match="thread 0 waits for x, which thread 0 holds"):
+    with pytest.raises(RunError, match="thread 0 waits for x, which thread 1 holds; thread 1 wait"):
         run(program)
 
 

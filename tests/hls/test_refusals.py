@@ -91,7 +91,7 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ),
         (
             "#pragma omp for reduction(+: a[0:4)\nfor (int i = 0; i < n; i++) a[0] += i;",
-            "a section in reduction isn't closed",
+            r"a \[ 0 : 4 \): `\[` is not closed; add a bracket",
         ),
         (
             "int s;\n#pragma omp for lastprivate(s)\nfor (int i = 0; i < n; i++) s = a[i];",
@@ -109,6 +109,10 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "can't depend on another's variable",
         ),
         ("short c[4] = {[n = 2] = 1}; a[0] = c[0];", "k.c:"),
+        (
+            "#pragma omp critical (x)\n{\n#pragma omp critical (x)\na[0] = 1;\n}",
+            r"critical\(x\) inside itself waits for ever; give the inner one another name",
+        ),
         ("int *p; a[0] = *p;", "p is used before it is given a value"),
         ("a[0] =\n#pragma omp critical\n1;", "belongs to no statement"),
         ("float x[2000] = {0}; f[0] = x[n];", "with an initial value is not supported"),

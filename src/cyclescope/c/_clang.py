@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclescope._stack import with_room
 from cyclescope.c._limits import too_much
+from cyclescope.c._tree import Range
 from cyclescope.errors import SourceError, ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "Cursor",
@@ -29,6 +30,7 @@ __all__ = [
     "operator",
     "parse",
     "skipped",
+    "warnings",
 ]
 
 Cursor: TypeAlias = Any
@@ -231,11 +233,9 @@ def parse(
         ToolError: libclang is missing or too old.
     """
     cindex, _ = _library()
-    arguments = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), _OPENMP, *flags]
-    arguments += [word for folder in _SYSTEM for word in ("-idirafter", folder)]
     given = (
         str(file),
-        arguments,
+        _arguments(flags),
         [(str(file), text)],
         # Without it nothing is known of what `#if` leaves out.
         cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
@@ -260,6 +260,39 @@ def parse(
         if diagnostic.severity >= cindex.Diagnostic.Error:
             raise SourceError(_diagnostic(file, diagnostic))
     return unit
+
+
+def _arguments(flags: tuple[str, ...]) -> list[str]:
+    given = ["-x", "c", "-std=gnu11", "-nostdinc", "-isystem", str(_STUBS), _OPENMP, *flags]
+    return given + [word for folder in _SYSTEM for word in ("-idirafter", folder)]
+
+
+def warnings(
+    file: Path, texts: Mapping[str, str], flags: tuple[str, ...]
+) -> list[tuple[str, Range, str]]:
+    """What libclang says of texts beside errors: the option that asks for it, where, what.
+
+    Functions' bodies are not looked at but by the preprocessor.
+
+    Args:
+        file: the text's name.
+        texts: this and others, in the place of files.
+        flags: for libclang.
+    """
+    cindex, _ = _library()
+    unsaved = [(name, text.encode("utf-8", "replace").decode()) for name, text in texts.items()]
+    skip = cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES
+    try:
+        unit = with_room(cindex.Index.create().parse, str(file), _arguments(flags), unsaved, skip)
+    except cindex.TranslationUnitLoadError:
+        raise SourceError(f"{file}: libclang fails on its pragmas; simplify them") from None
+    found = []
+    for diagnostic in unit.diagnostics:
+        place = diagnostic.location
+        if place.file is not None and diagnostic.option:
+            where = Range(place.file.name, place.line, place.column, place.line, place.column)
+            found.append((diagnostic.option, where, diagnostic.spelling))
+    return found
 
 
 def _refuse_outside(file: Path, unit: Any, folders: Sequence[Path]) -> None:

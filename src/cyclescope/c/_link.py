@@ -45,6 +45,7 @@ def link(units: Sequence[Unit], first: str | None = None) -> Unit:
         {n: t for unit in order for n, t in unit.sources.items()},
         tuple(s for unit in order for s in unit.skipped),
         frozenset(doubled),
+        tuple(p for unit in order for p in unit.stray),
     )
 
 

@@ -11,7 +11,7 @@ from cyclescope.c import _clang
 from cyclescope.c._build import ExprBuilder
 from cyclescope.c._depth import DEEPEST, MOST_STATEMENTS
 from cyclescope.c._for_heads import ForHeads
-from cyclescope.c._pragmas import Pragmas, compiled, find_pragmas
+from cyclescope.c._pragmas import Pragmas, find_pragmas
 from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
     Block,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cyclescope.c._clang import Cursor
+    from cyclescope.c._pragmas import Place
 
 __all__ = ["read_c"]
 
@@ -93,12 +94,17 @@ def read_c(
     folders = [path.parent, *map(Path, include)] if current_trust().refuse else None
     unit = _clang.parse(path, text.encode("utf-8", "replace").decode(), tuple(flags), folders)
     with deep_recursion():
-        return _Reader(path, text, unit, externals).unit()
+        return _Reader(path, text, unit, externals, tuple(flags)).unit()
 
 
 class _Reader:
     def __init__(
-        self, path: Path, text: str, unit: Cursor, externals: dict[str, Variable] | None
+        self,
+        path: Path,
+        text: str,
+        unit: Cursor,
+        externals: dict[str, Variable] | None,
+        flags: tuple[str, ...],
     ) -> None:
         self._path = path
         self._unit = unit
@@ -107,9 +113,8 @@ class _Reader:
             name = inclusion.include.name
             if name not in self._sources and not _clang.is_system(name):
                 self._sources[name] = read_text(Path(name), errors="replace")
-        found = [p for name, source in self._sources.items() for p in find_pragmas(name, source)]
         self._skipped = tuple(r for r in _clang.skipped(unit) if r[0] in self._sources)
-        self._pragmas = Pragmas(compiled(found, self._skipped))
+        self._pragmas = Pragmas(find_pragmas(self._sources, path, flags, self._skipped))
         self._build = ExprBuilder(externals)
         self._nesting = self._statements = 0
 
@@ -118,7 +123,7 @@ class _Reader:
     def unit(self) -> Unit:
         functions: dict[str, Function] = {}
         variables: dict[str, Variable] = {}
-        last: dict[str, int] = {}
+        last: dict[str, Place] = {}
         for cursor in _clang.children(self._unit.cursor):
             file = cursor.location.file
             if file is None or file.name not in self._sources or cursor.kind.is_preprocessing():
@@ -128,12 +133,12 @@ class _Reader:
             if kind == "VAR_DECL":
                 variables[cursor.spelling] = self._build.variable(cursor, "global")
             elif kind == "FUNCTION_DECL":
-                pragmas = self._pragmas.take(where.file, last.get(where.file, 1), where.line)
+                pragmas = self._pragmas.take(where.file, last.get(where.file, (1, 1)), where.start)
                 function = self._function(cursor, pragmas)
                 known = functions.get(function.name)
                 if known is None or known.body is None:
                     functions[function.name] = function
-            last[where.file] = where.end_line
+            last[where.file] = where.end
         return Unit(
             str(self._path),
             functions,
@@ -141,6 +146,7 @@ class _Reader:
             self._build.structs,
             self._sources,
             self._skipped,
+            stray=self._pragmas.left(),
         )
 
     def _function(self, cursor: Cursor, pragmas: tuple[Pragma, ...]) -> Function:
@@ -160,13 +166,13 @@ class _Reader:
     def _block(self, cursor: Cursor, *, pragmas: tuple[Pragma, ...], label: str) -> Block:
         where = self._build.where(cursor)
         body: list[Stmt] = []
-        line = where.line
+        at = where.start
         for inner in map(_bare, _clang.children(cursor)):
             place = self._build.where(inner)
-            own = self._pragmas.take(where.file, line, place.line)
+            own = self._pragmas.take(where.file, at, place.start)
             body.append(self._stmt(inner, pragmas=own))
-            line = place.end_line
-        trailing = self._pragmas.take(where.file, line, where.end_line + 1)
+            at = place.end
+        trailing = self._pragmas.take(where.file, at, where.end)
         return Block(where, tuple(body), trailing, pragmas=pragmas, label=label)
 
     def _stmt(self, cursor: Cursor, *, pragmas: tuple[Pragma, ...] = (), label: str = "") -> Stmt:
@@ -184,10 +190,10 @@ class _Reader:
         self._nesting -= 1
         return result
 
-    def _body(self, cursor: Cursor, after: int) -> Stmt:
-        """An arm or a loop's body, with the pragmas between line `after` and it."""
+    def _body(self, cursor: Cursor, after: Place) -> Stmt:
+        """An arm or a loop's body, with the pragmas between `after` and it."""
         where = self._build.where(_bare(cursor))
-        return self._stmt(cursor, pragmas=self._pragmas.take(where.file, after, where.line))
+        return self._stmt(cursor, pragmas=self._pragmas.take(where.file, after, where.start))
 
     def _built(self, cursor: Cursor, pragmas: tuple[Pragma, ...], label: str) -> Stmt:
         where = self._build.where(cursor)
@@ -207,16 +213,16 @@ class _Reader:
                 )
                 return Declare(where, variables, pragmas=pragmas, label=label)
             case "IF_STMT":
-                condition, then = expr(inner[0]), self._body(inner[1], where.line)
-                other = self._body(inner[2], then.where.end_line) if len(inner) > 2 else None
+                condition, then = expr(inner[0]), self._body(inner[1], where.start)
+                other = self._body(inner[2], then.where.end) if len(inner) > 2 else None
                 return If(where, condition, then, other, pragmas=pragmas, label=label)
             case "FOR_STMT":
                 return self._for(cursor, inner, pragmas, label)
             case "WHILE_STMT":
-                condition, then = expr(inner[0]), self._body(inner[1], where.line)
+                condition, then = expr(inner[0]), self._body(inner[1], where.start)
                 return While(where, condition, then, pragmas=pragmas, label=label)
             case "DO_STMT":
-                then, condition = self._body(inner[0], where.line), expr(inner[1])
+                then, condition = self._body(inner[0], where.start), expr(inner[1])
                 return DoWhile(where, then, condition, pragmas=pragmas, label=label)
             case "SWITCH_STMT" if inner[-1].kind.name == "COMPOUND_STMT":
                 sections = self._sections(inner[-1])
@@ -246,7 +252,7 @@ class _Reader:
     def _sections(self, cursor: Cursor) -> tuple[Section, ...] | None:
         """The sections of a switch's block; None if it isn't made of them alone."""
         sections: list[tuple[list[int | None], list[Stmt]]] = []
-        line = self._build.where(cursor).line
+        at = self._build.where(cursor).start
         for given in map(_bare, _clang.children(cursor)):
             inner = given
             values: list[int | None] = []
@@ -264,9 +270,9 @@ class _Reader:
                 return None
             inner = _bare(inner)
             place = self._build.where(inner)
-            own = self._pragmas.take(place.file, line, place.line)
+            own = self._pragmas.take(place.file, at, place.start)
             sections[-1][1].append(self._stmt(inner, pragmas=own))
-            line = place.end_line
+            at = place.end
         return tuple(Section(tuple(values), tuple(body)) for values, body in sections)
 
     def _for(
@@ -281,7 +287,7 @@ class _Reader:
         first = self._stmt(init) if init is not None else None
         test: Expr | None = build(condition) if condition is not None else None
         after: Expr | None = build(step) if step is not None else None
-        body = self._body(inner[-1], where.line)
+        body = self._body(inner[-1], where.start)
         return For(where, first, test, after, body, pragmas=pragmas, label=label)
 
 

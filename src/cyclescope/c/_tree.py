@@ -8,7 +8,7 @@ the construct, so that a source can refuse it only where it matters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -68,6 +68,16 @@ class Range:
     end_line: int
     end_column: int
 
+    @property
+    def start(self) -> tuple[int, int]:
+        """Its first line and column."""
+        return self.line, self.column
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Its last line, and the column behind it."""
+        return self.end_line, self.end_column
+
     def __str__(self) -> str:
         """Render as `file:line`, as compilers print it."""
         return f"{self.file}:{self.line}"
@@ -75,10 +85,24 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Pragma:
-    """One `#pragma` line: its words after `#pragma`, punctuation apart (`omp`, `for`, `(` …)."""
+    """A `#pragma` or `_Pragma`.
+
+    Attributes:
+        tokens: what it says, token by token (`omp`, `for`, `(` …); OpenMP's with macros expanded.
+        where: the directive; of a macro's `_Pragma`, where the macro is used.
+        is_operator: whether it is a `_Pragma`.
+        trouble: why it can't be told what it says, or of which statement; empty if it can.
+    """
 
     tokens: tuple[str, ...]
     where: Range
+    is_operator: bool = False
+    trouble: str = ""
+
+    def unplaced(self) -> Pragma:
+        """The same where it can't be told of which statement it is."""
+        trouble = "a macro holds both this pragma and statements; write the pragma in front of it"
+        return replace(self, trouble=self.trouble or trouble)
 
 
 @dataclass(eq=False, slots=True)
@@ -396,6 +420,7 @@ class Unit:
         sources: every file of the user's that took part, name → text.
         skipped: what the preprocessor left out: file, and the lines before and behind.
         doubled: names of functions that different files have, of which `functions` has one.
+        stray: pragmas that no statement and no function has.
     """
 
     file: str
@@ -405,6 +430,7 @@ class Unit:
     sources: dict[str, str]
     skipped: tuple[tuple[str, int, int], ...] = ()
     doubled: frozenset[str] = frozenset()
+    stray: tuple[Pragma, ...] = ()
 
     def text(self, where: Range) -> str:
         """The text of a range in one line, white space reduced to single blanks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cyclescope.hls._ir import Op
 
-__all__ = ["BLOCKS", "INFINITIES", "KINDS_OF_NUMBERS", "MATHS", "constant_call"]
+__all__ = ["BLOCKS", "INFINITIES", "KINDS_OF_NUMBERS", "MATHS", "OF_TEAMS", "constant_call"]
 
 MATHS = {
     "sqrt": Op.FSQRT,
@@ -38,6 +38,15 @@ _CONSTANT = {
     "omp_is_initial_device": "0",
     "omp_in_parallel": "1",
 }
+
+
+OF_TEAMS = frozenset(
+    {
+        "omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_get_team_num",
+        "omp_get_num_teams", "omp_in_parallel",
+    }
+)  # fmt: skip
+"""What has other values in a league of teams than in a team of threads."""
 
 
 def constant_call(name: str) -> str | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["clean", "graphs"]
 
-_LASTING = frozenset({Op.STORE, Op.COPY, Op.ACQUIRE, Op.RELEASE, Op.BARRIER})
+_LASTING = frozenset({Op.STORE, Op.COPY, Op.ACQUIRE, Op.RELEASE, Op.BARRIER, Op.FENCE})
 
 
 def graphs(root: Graph) -> Iterator[Graph]:

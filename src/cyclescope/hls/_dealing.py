@@ -64,16 +64,16 @@ class Dealing(Loops):
             SourceError: the loops can't be dealt out.
         """
         words = directive.clause("schedule") or ("static",)
-        if words[0] not in ("static", "auto", "runtime"):
-            raise self.refuse(directive.where, f"schedule({words[0]}) isn't supported; use static")
         chunk: int | None = None
-        if len(words) > 2:
-            chunk = self.constants.value(words[2:])
+        if "," in words and words[-2:] != (",", "static"):
+            chunk = self.constants.value(words[words.index("static") + 2 :], directive.where)
             if chunk is None or chunk < 1:
                 raise self.refuse(directive.where, "schedule: give a positive constant chunk")
         collapsed = directive.clause("collapse")
-        depth = 1 if collapsed is None else self.constants.value(collapsed)
-        if depth is None or depth < 1:
+        depth = 1
+        if collapsed is not None:
+            depth = self.constants.value(collapsed, directive.where) or 0
+        if depth < 1:
             raise self.refuse(directive.where, "collapse: give a positive constant number of loops")
         nest: list[_Canonical] = []
         inner = stmt

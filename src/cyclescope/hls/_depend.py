@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._affine import Induction, Sum, affine, disjoint, inductions, outside
+from cyclescope.hls._clean import graphs
 from cyclescope.hls._ir import EFFECTS, Array, Graph, Node, Op, Order, Place, Value
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class _Summary:
     accesses: tuple[_Access, ...]
     acquires: bool
     releases: bool
+    has_fence: bool = False
 
     @property
     def synchronises(self) -> bool:
@@ -49,9 +51,17 @@ class _Summary:
         """Whether it touches memory that other threads see."""
         return any(a.array.place is not Place.LOCAL for a in self.accesses)
 
+    @property
+    def is_shared_store(self) -> bool:
+        """Whether it changes memory that other threads see."""
+        return any(a.writes and a.array.place is not Place.LOCAL for a in self.accesses)
+
 
 def depend(root: Graph, exact: Set[Node]) -> None:
-    """Fill in `after` of all effects and `orders` of all graphs.
+    """Fill in `after` of all effects and `orders` of all graphs; fences become those.
+
+    Besides what a fence orders, stores keep their place among the shared accesses of a graph that
+    holds one: a program that synchronises its threads by itself relies on that.
 
     Args:
         root: the region's graph.
@@ -62,6 +72,7 @@ def depend(root: Graph, exact: Set[Node]) -> None:
 
 def _graph(graph: Graph, loop: Node | None, exact: Set[Node]) -> list[_Summary]:
     found: list[_Summary] = []
+    fenced = any(n.op is Op.FENCE for inner in graphs(graph) for n in inner.nodes)
     for node in graph.nodes:
         if node.op not in EFFECTS:
             continue
@@ -69,18 +80,54 @@ def _graph(graph: Graph, loop: Node | None, exact: Set[Node]) -> list[_Summary]:
             summary = _of_loop(node, _graph(node.body, node, exact), exact)
         else:
             summary = _of_effect(node, exact)
-        earlier = [s.node for s in found if _ordered(s, summary, exact)]
+        earlier = [
+            s.node for s in found if _ordered(s, summary, exact) or (fenced and _kept(s, summary))
+        ]
         node.after = tuple(_needed(earlier))
         found.append(summary)
+    if fenced:
+        _remove_fences(graph, found)
     if loop is not None:
         known = inductions(loop, exact)
         fixed = set(graph.invariants)
         for before in found:
             for after in found:
+                if before.node.op is Op.FENCE or after.node.op is Op.FENCE:
+                    continue
                 distance = _distance(before, after, known, fixed, exact)
+                if fenced and (_kept(before, after) or _fenced(before, after, found)):
+                    distance = 1
                 if distance:
                     graph.orders.append(Order(before.node, after.node, distance))
     return found
+
+
+def _kept(first: _Summary, second: _Summary) -> bool:
+    """Whether the second is a store that must not overtake the first, in a graph with fences."""
+    return first.is_shared and second.is_shared_store
+
+
+def _fenced(first: _Summary, second: _Summary, found: list[_Summary]) -> bool:
+    """Whether a fence is between an effect of an iteration and one of the next."""
+    if not all(s.is_shared or s.synchronises for s in (first, second)):
+        return False
+    fences = [n for n, s in enumerate(found) if s.has_fence]
+    return first in found[: fences[-1] + 1] or second in found[fences[0] :]
+
+
+def _remove_fences(graph: Graph, found: list[_Summary]) -> None:
+    """What is behind a fence waits for what is before it: hardware has nothing else to do."""
+    for summary in found:
+        before: dict[Node, None] = {}
+        waiting = list(summary.node.after)
+        while waiting:
+            node = waiting.pop(0)
+            if node.op is Op.FENCE:
+                waiting += node.after
+            else:
+                before[node] = None
+        summary.node.after = tuple(_needed(list(before)))
+    graph.nodes = [n for n in graph.nodes if n.op is not Op.FENCE]
 
 
 def _needed(earlier: list[Node]) -> list[Node]:
@@ -107,9 +154,9 @@ def _of_effect(node: Node, exact: Set[Node]) -> _Summary:
         width = node.widths[0] if node.op is Op.LOAD else node.operands[1].width
         low = affine(node.operands[0], exact)
         accesses.append(_Access(node.array, node.op is Op.STORE, low, width // 8))
-    acquires = node.op in (Op.ACQUIRE, Op.BARRIER)
-    releases = node.op in (Op.RELEASE, Op.BARRIER)
-    return _Summary(node, tuple(accesses), acquires, releases)
+    acquires = node.op in (Op.ACQUIRE, Op.BARRIER, Op.FENCE)
+    releases = node.op in (Op.RELEASE, Op.BARRIER, Op.FENCE)
+    return _Summary(node, tuple(accesses), acquires, releases, node.op is Op.FENCE)
 
 
 def _of_loop(loop: Node, inner: list[_Summary], exact: Set[Node]) -> _Summary:
@@ -121,6 +168,7 @@ def _of_loop(loop: Node, inner: list[_Summary], exact: Set[Node]) -> _Summary:
         tuple(accesses.values()),
         any(s.acquires for s in inner),
         any(s.releases for s in inner),
+        any(s.has_fence for s in inner),
     )
 
 

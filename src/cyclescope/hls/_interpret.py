@@ -311,6 +311,8 @@ class Text:
                 return [f"release({node.constant})"], ""
             case Op.BARRIER:
                 return [f"yield from barrier({node.constant}, thread)"], ""
+            case Op.FENCE:
+                return ["pass"], ""
         assert node.body is not None
         callee = self.names[node.body]
         call = f"{name} = yield from {callee}({', '.join(['memories', 'thread', *operands])})"

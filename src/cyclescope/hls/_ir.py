@@ -101,10 +101,13 @@ class Op(StrEnum):
     ACQUIRE = "acquire"  # lock number `constant`
     RELEASE = "release"
     BARRIER = "barrier"  # barrier number `constant`: waits for the whole team
+    FENCE = "fence"  # a flush: shared accesses before it are over before those behind it begin
     LOOP = "loop"  # operands: initial carried values, then invariants; results: carried values
 
 
-EFFECTS = frozenset({Op.LOAD, Op.STORE, Op.COPY, Op.ACQUIRE, Op.RELEASE, Op.BARRIER, Op.LOOP})
+EFFECTS = frozenset(
+    {Op.LOAD, Op.STORE, Op.COPY, Op.ACQUIRE, Op.RELEASE, Op.BARRIER, Op.FENCE, Op.LOOP}
+)
 
 
 class Place(StrEnum):

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import Call, Construct, Tool, Void, refusal
 from cyclescope.hls._blocks import Blocks
-from cyclescope.hls._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
+from cyclescope.hls._calls import (
+    BLOCKS,
+    INFINITIES,
+    KINDS_OF_NUMBERS,
+    MATHS,
+    OF_TEAMS,
+    constant_call,
+)
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import width_of
 from cyclescope.hls._semantics import bits_of
@@ -50,6 +57,11 @@ class Library(Blocks):
             SourceError: of a function that has no text and isn't known.
         """
         name = expr.function.removeprefix("__builtin_")
+        if self.is_league and name in OF_TEAMS:
+            raise self.refuse(
+                expr.where, f"{name}() in teams of one thread each isn't supported; write `target "
+                f"parallel`, whose threads have numbers"
+            )  # fmt: skip
         fixed = constant_call(name)
         if fixed is not None:
             return self.b.const(32, self.threads if fixed == "threads" else int(fixed))
@@ -79,6 +91,9 @@ class Library(Blocks):
         )
         if exact is not None:
             return exact
+        if name.startswith("omp_"):
+            instead = "; use omp critical" if name.endswith("_lock") else ""
+            raise self.refuse(expr.where, f"{name}() isn't supported in a target region{instead}")
         if name in ("fma", "fmaf"):
             raise refusal(Construct.FMA, Tool.HLS, expr.where, f"{expr.function}()")
         raise refusal(_kind(name), Tool.HLS, expr.where, f"{expr.function}()")

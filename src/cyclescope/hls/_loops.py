@@ -66,7 +66,7 @@ class Loops(Statements):
     def _asked(self, words: tuple[str, ...], where: Range) -> int | None:
         if not words:
             return None
-        asked = self.constants.value(words)
+        asked = self.constants.value(words, where)
         if asked is None or asked < 1:
             raise self.refuse(where, f"unroll {' '.join(words)}: give a positive constant")
         if asked > _MOST_COPIES:

@@ -19,7 +19,7 @@ __all__ = ["neighbours"]
 
 _ORDERED = frozenset({Op.SLT, Op.SLE, Op.ULT, Op.ULE})
 _NEAR = 4  # iterations: farther ones may well be outside the loop
-_TOGETHER = frozenset({Op.ACQUIRE, Op.BARRIER})
+_TOGETHER = frozenset({Op.ACQUIRE, Op.BARRIER, Op.FENCE})
 
 
 def neighbours(root: Graph, guarded: Set[Node], exact: Set[Node], own: Threads) -> list[str]:

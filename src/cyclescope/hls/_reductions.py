@@ -114,7 +114,7 @@ class Reductions(Copies):
                     where, f"reduction of {name}: say how much of it, {name}[0:count]"
                 )
             return 0, size_of(kind, where) // size
-        low, count = self.constants.value(reduction.low), self.constants.value(reduction.count)
+        low, count = (self.constants.value(w, where) for w in (reduction.low, reduction.count))
         if low is None or count is None or low < 0 or count < 1:
             raise self.refuse(
                 where, f"reduction of {name}: its section must have constant bounds, since the "

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from cyclescope._stack import deep_recursion
 from cyclescope.c import Array as CArray
 from cyclescope.c import (
-    Block,
     Call,
     Name,
     Pointer,
@@ -60,6 +59,7 @@ class Lowered:
         guarded: loads and stores under mutual exclusion.
         warnings: for people; each begins with file and line.
         undecided: arrays whose contents depend on which thread is last.
+        overruled: the team has not the size that the text says.
     """
 
     region: Region
@@ -69,6 +69,7 @@ class Lowered:
     guarded: frozenset[Node]
     warnings: tuple[str, ...]
     undecided: frozenset[str] = frozenset()
+    overruled: bool = False
 
 
 def lower(unit: Unit, target: Target, constants: Constants, threads: int | None) -> Lowered:
@@ -87,11 +88,9 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
     if not target.is_parallel:
         threads = 1
     elif threads is None:
-        given = directive.clause("num_threads") or directive.clause("thread_limit")
-        threads = constants.value(given) if given else None
-        threads = threads or _DEFAULT_THREADS
+        threads = _team(target, constants)
     if target.team:
-        has_team = constants.value(target.team)
+        has_team = constants.value(target.team, directive.where)
         if has_team is None:
             text = " ".join(target.team)
             raise SourceError(
@@ -102,19 +101,65 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
     if not 1 <= threads <= 256:
         raise SourceError(f"{directive.where}: {threads} threads; from 1 to 256 are possible")
     with deep_recursion():
-        return _Lowering(unit, threads, constants, target).lowered()
+        lowered = _Lowering(unit, threads, constants, target).lowered()
+    return replace(lowered, overruled=_overruled(target, constants, threads))
+
+
+def _overruled(target: Target, constants: Constants, threads: int) -> bool:
+    """Whether a clause of the region says another size of the team."""
+    clause = target.directive.clause("num_teams" if target.is_league else "num_threads")
+    if clause is None or target.team:
+        return False
+    return constants.value(clause, target.directive.where) != threads
+
+
+def _team(target: Target, constants: Constants) -> int:
+    """The team's size, as the text says it, else the default.
+
+    Raises:
+        SourceError: it says something that is no constant, or several teams do the same.
+    """
+    directive = target.directive
+
+    def constant(clause: str) -> int | None:
+        words = directive.clause(clause)
+        if words is None:
+            return None
+        value = constants.value(words, directive.where)
+        if value is None or value < 1:
+            raise SourceError(
+                f"{directive.where}: {clause}({' '.join(words)}): the hardware's team has its size "
+                f"before it runs; give a positive constant, or --threads"
+            )
+        return value
+
+    most, teams = constant("thread_limit"), constant("num_teams")
+    if target.is_league:
+        return teams or _DEFAULT_THREADS
+    if teams not in (None, 1) and not directive.has("distribute"):
+        raise SourceError(
+            f"{directive.where}: num_teams({teams}): each team would do the same in the region; "
+            f"write num_teams(1), or distribute a loop to them"
+        )
+    threads = constant("num_threads") or _DEFAULT_THREADS
+    return threads if most is None else min(threads, most)
 
 
 class _Lowering(Sharing):
     def __init__(self, unit: Unit, threads: int, constants: Constants, target: Target) -> None:
         super().__init__(unit, threads, constants, target.directive.where)
         self.target = target
+        self.is_league = target.is_league
         self.items: dict[str, MapItem] = {i.name: i for i in target.directive.maps}
+        # Scalars that no clause names are mapped, not handed over by value.
+        default = target.directive.clause("defaultmap") or ()
+        self.maps_scalars = "scalar" in default
         self.order: list[Variable] = []
         self.hosts: dict[Array, Variable] = {}
         self.undecided: set[Array] = set()
         names = called(expressions(target.body), unit.functions)
         bodies = [target.body, *(unit.functions[name].body for name in names)]
+        self.texts = [body.where for body in bodies if body is not None]
         inside = [d for b in bodies for stmt in statements(b) for d in directives(stmt.pragmas)]
         self.mentioned = {
             e.variable.name: e.variable for b in bodies for e in expressions(b)
@@ -213,7 +258,8 @@ class _Lowering(Sharing):
             self._memory(variable, item, size_of(kind, where))
             return
         if isinstance(kind, Scalar | Vector | Struct):
-            shared = name in self.reduced or (item is not None and item.direction != "alloc")
+            shared = name in self.reduced or self.maps_scalars
+            shared = shared or (item is not None and item.direction != "alloc")
             if shared and not private and (variable in self.written or name in self.reduced):
                 self._memory(variable, item, size_of(kind, where))
                 return
@@ -242,8 +288,8 @@ class _Lowering(Sharing):
                     self.target.directive.where, f"map({name}): give a section, {name}[0:count]"
                 )
             target = kind.target if isinstance(kind, Pointer) else kind.element
-            count = self.constants.value(item.count)
-            low = self.constants.value(item.low)
+            count = self.constants.value(item.count, self.target.directive.where)
+            low = self.constants.value(item.low, self.target.directive.where)
             size = None
             if count is not None and low is not None and not _is_open(target):
                 size = (low + count) * size_of(target, where)
@@ -269,27 +315,19 @@ class _Lowering(Sharing):
         return array
 
     def _check_pragmas(self) -> None:
-        """A directive that is at no statement would be lost, and change what the program means."""
-        where = self.target.body.where
-        seen = {(p.where.file, p.where.line) for p in self.target.pragmas}
-        for stmt in statements(self.target.body):
-            pragmas = (*stmt.pragmas, *(stmt.trailing if isinstance(stmt, Block) else ()))
-            seen |= {(p.where.file, p.where.line) for p in pragmas}
-        for file, first, last in self.unit.skipped:
-            seen |= {(file, line) for line in range(first + 1, last)}
-        text = self.unit.sources[where.file].splitlines()
-        for number in range(where.line, where.end_line + 1):
-            words = text[number - 1].split("pragma", 1)
-            is_omp = words[0].strip() == "#" and words[-1].split()[:1] == ["omp"]
-            if is_omp and (where.file, number) not in seen and not self._commented(number):
-                raise SourceError(
-                    f"{where.file}:{number}: this directive belongs to no statement here; "
-                    f"move it before one"
-                )
+        """A directive that is at no statement would be lost, and change what the program means.
 
-    def _commented(self, line: int) -> bool:
-        before = "\n".join(self.unit.sources[self.unit.file].splitlines()[: line - 1])
-        return before.count("/*") > before.count("*/")
+        Raises:
+            SourceError: there is one in the region, or in a function that it calls.
+        """
+        for pragma in self.unit.stray:
+            for where in self.texts:
+                inside = where.start <= pragma.where.start < where.end
+                if pragma.tokens[:1] == ("omp",) and pragma.where.file == where.file and inside:
+                    raise SourceError(
+                        f"{pragma.where}: this directive belongs to no statement here; "
+                        f"move it before one"
+                    )
 
     def _finished(self) -> Lowered:
         used: set[Array] = set()

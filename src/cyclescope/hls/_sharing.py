@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.hls._atomics import Atomics
+from cyclescope.hls._clauses import check
 from cyclescope.hls._ir import Op
-from cyclescope.hls._reductions import Reductions
 
 if TYPE_CHECKING:
     from cyclescope.c import Stmt
@@ -13,22 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Sharing"]
 
-_OF_LOOPS = frozenset({"collapse", "private", "lastprivate", "reduction"})
-_CLAUSES = {
-    "critical": frozenset({"name", "hint"}),
-    "atomic": frozenset({"read", "write", "update", "capture", "seq_cst", "relaxed", "acq_rel"}),
-    "for": _OF_LOOPS | {"schedule", "nowait", "firstprivate"},
-    "loop": _OF_LOOPS | {"bind"},
-    "simd": frozenset(
-        {"simdlen", "safelen", "aligned", "private", "lastprivate", "reduction", "if"}
-    ),
-    "single": frozenset({"nowait", "private", "firstprivate"}),
-    "master": frozenset[str](),
-    "masked": frozenset[str](),
-}
+_CONSTRUCTS = frozenset(
+    {
+        ("critical",), ("atomic",), ("for",), ("for", "simd"), ("loop",), ("simd",), ("single",),
+        ("master",), ("masked",),
+    }
+)  # fmt: skip
 
 
-class Sharing(Reductions):
+class Sharing(Atomics):
     """Lowers OpenMP constructs inside a region."""
 
     def is_standalone(self, directive: Directive) -> bool:
@@ -36,12 +30,19 @@ class Sharing(Reductions):
         return directive.words[:1] in (("barrier",), ("flush",), ("taskwait",))
 
     def standalone(self, directive: Directive) -> None:
-        """A barrier; a flush is nothing, as memory is in order here."""
+        """A barrier, or a flush; there are no tasks to wait for.
+
+        Raises:
+            SourceError: it isn't supported.
+        """
+        if not self.is_standalone(directive):
+            name = _shown(directive)
+            raise self.refuse(directive.where, f"omp {name} needs a statement behind it")
+        check(directive)
         if directive.words == ("barrier",):
             self.barrier(directive.where)
-        elif directive.words[:1] not in (("flush",), ("taskwait",)):
-            name = " ".join(directive.words)
-            raise self.refuse(directive.where, f"omp {name} isn't supported here")
+        elif directive.words == ("flush",):
+            self.fence(directive.where)
 
     def construct(self, directive: Directive, stmt: Stmt) -> None:
         """A directive with its statement.
@@ -51,19 +52,15 @@ class Sharing(Reductions):
         """
         words = directive.words
         if not words:
-            written = "".join(word for word, _ in directive.clauses[:1])
+            written = _shown(directive)
             raise self.refuse(directive.where, f"omp {written} is no directive known here".strip())
-        if words[0] not in _CLAUSES:
+        if words not in _CONSTRUCTS:
             hint = "; the region's own directive begins all threads" if "parallel" in words else ""
             raise self.refuse(
                 directive.where,
                 f"omp {' '.join(words)} isn't supported inside a target region{hint}",
             )
-        for clause, _ in directive.clauses:
-            if clause not in _CLAUSES[words[0]]:
-                raise self.refuse(
-                    directive.where, f"the clause {clause} of omp {words[0]} isn't supported"
-                )
+        check(directive)
         with self.private(directive):
             self._construct(directive, stmt)
 
@@ -71,12 +68,10 @@ class Sharing(Reductions):
         words = directive.words
         match words:
             case ("critical",):
-                name = " ".join(directive.clause("name") or ()) or "critical"
-                with self.locked(name):
+                with self.locked("critical", " ".join(directive.clause("name") or ())):
                     self.bare(stmt)
             case ("atomic",):
-                with self.locked("atomic"):
-                    self.bare(stmt)
+                self.atomic(directive, stmt)
             case ("for",) | ("for", "simd") | ("loop",):
                 self._shared_for(directive, stmt)
             case ("simd",):
@@ -107,3 +102,8 @@ class Sharing(Reductions):
             entered = self.begin_reductions(directive)
             self.dealt(directive, stmt)
             self.end_reductions(directive, entered)
+
+
+def _shown(directive: Directive) -> str:
+    """A directive's name, or what stands in its place."""
+    return " ".join(directive.words) or str(next(iter(directive.clauses), ""))

@@ -22,6 +22,7 @@ __all__ = ["BIT", "Location", "State", "flag"]
 
 BIT = Scalar("bool", 1)
 _MOST_COPIES, _MOST_NODES = 1 << 14, 1 << 15
+_LOCK_KINDS = frozenset({"critical", "atomic", "reduction"})
 
 
 def flag(name: str, where: Range) -> Variable:
@@ -72,6 +73,7 @@ class State(ABC):
         mentioned: global variables that the region's text and its functions name.
         pred: the condition under which the present statement is executed; None: always.
         flags: variables that say that the rest of the present block is left out.
+        is_league: whether the threads are teams of one thread each.
     """
 
     def __init__(self, unit: Unit, threads: int, constants: Constants, where: Range) -> None:
@@ -100,12 +102,15 @@ class State(ABC):
         self.laned: set[Variable | None] = set()  # whose vectors are written by elements
         self.fixed: set[Variable] = set()  # scalars of the host that a thread must not write
         self.locks: list[str] = []
+        self._lock_numbers: dict[tuple[str, str], int] = {}
+        self._locks_held: list[int] = []
         self.barriers: list[Range] = []
         self.guarded = 0
         self.copies = 0  # of loops' bodies and functions
         self.guarded_nodes: set[Node] = set()
         self.warnings: list[str] = []
         self.labels = _Names()
+        self.is_league = False
 
     @abstractmethod
     def rvalue(self, expr: Expr) -> Value:
@@ -150,21 +155,40 @@ class State(ABC):
                 f"the text or {_MOST_NODES} operations; unroll less, or call from a loop"
             )  # fmt: skip
 
-    def lock(self, name: str) -> int:
-        """The number of a lock."""
-        if name not in self.locks:
-            self.locks.append(name)
-        return self.locks.index(name)
-
     @contextmanager
-    def locked(self, name: str) -> Iterator[None]:
-        """Under mutual exclusion."""
-        number = self.lock(name)
-        self.b.effect(Op.ACQUIRE, when=self.pred, constant=number, name=name)
+    def locked(self, kind: str, name: str = "") -> Iterator[None]:
+        """Under mutual exclusion.
+
+        Args:
+            kind: the construct; each has locks of its own.
+            name: of a `critical` that has one.
+
+        Raises:
+            SourceError: this thread has the lock already.
+        """
+        key = kind, name
+        number = self._lock_numbers.setdefault(key, len(self.locks))
+        if number == len(self.locks):
+            shown = f"{kind}({name})" if name in _LOCK_KINDS else name
+            self.locks.append(shown or kind)
+        if number in self._locks_held:
+            raise self.refuse(
+                self.shared.where, f"{kind}{name and f'({name})'} inside itself waits for ever; "
+                f"give the inner one another name"
+            )  # fmt: skip
+        shown = self.locks[number]
+        self.b.effect(Op.ACQUIRE, when=self.pred, constant=number, name=shown)
         self.guarded += 1
+        self._locks_held.append(number)
         yield
+        self._locks_held.pop()
         self.guarded -= 1
-        self.b.effect(Op.RELEASE, when=self.pred, constant=number, name=name)
+        self.b.effect(Op.RELEASE, when=self.pred, constant=number, name=shown)
+
+    def fence(self, where: Range) -> None:
+        """Shared accesses before are over before those behind begin."""
+        with self.at(where):
+            self.b.effect(Op.FENCE)
 
     def barrier(self, where: Range) -> None:
         """All of the team wait for each other."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Block
 from cyclescope.errors import SourceError
 from cyclescope.hls._assigned import statements
+from cyclescope.hls._clauses import check, check_file_level
 from cyclescope.hls._openmp import Directive, directives
 from cyclescope.hls._statements import within
 
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Target", "find_target"]
 
-_CLAUSES = frozenset(
-    """
-    map num_threads thread_limit num_teams device default shared private firstprivate
-    lastprivate reduction schedule dist_schedule collapse proc_bind defaultmap simdlen safelen
-    aligned nowait if
-    """.split()  # noqa: SIM905
-)
 _WORDS = frozenset({"target", "teams", "distribute", "parallel", "for", "simd", "loop"})
 
 
@@ -54,6 +48,11 @@ class Target:
     def is_parallel(self) -> bool:
         """Whether it has more than one thread."""
         return self.directive.has("parallel") or self.directive.has("teams")
+
+    @property
+    def is_league(self) -> bool:
+        """Whether its threads are teams of one thread each."""
+        return self.directive.has("teams") and not self.directive.has("parallel")
 
 
 def find_target(unit: Unit) -> Target:
@@ -98,11 +97,19 @@ def find_target(unit: Unit) -> Target:
     words = tuple(w for d in own for w in d.words)
     clauses = tuple(c for d in own for c in d.clauses)
     merged = Directive(words, clauses, own[0].where)
-    for name, _ in clauses:
-        if name not in _CLAUSES:
-            raise SourceError(f"{merged.where}: the clause {name} isn't supported here; remove it")
-    if not set(words) <= _WORDS:
-        raise SourceError(f"{merged.where}: omp {' '.join(words)} isn't supported")
+    if any(pragma.is_operator for pragma in pragmas):
+        raise SourceError(
+            f"{merged.where}: the region's own directive as _Pragma isn't supported; write it as "
+            f"#pragma"
+        )
+    for one in own:
+        if not set(one.words) <= _WORDS:
+            raise SourceError(f"{one.where}: omp {' '.join(one.words)} isn't supported")
+        check(one)
+    outside = [p for f in unit.functions.values() for p in f.pragmas]
+    outside += [p for p in unit.stray if not _is_inside(p, unit)]
+    for one in directives(outside):
+        check_file_level(one)
     conditions = [
         next((c for d in own if (c := d.condition(part)) is not None), ())
         for part in ("target", "parallel")
@@ -116,6 +123,15 @@ def _leading(found: list[Directive]) -> tuple[list[Directive], list[Directive]]:
         if position and not set(directive.words) <= _WORDS:
             return found[:position], found[position:]
     return found, []
+
+
+def _is_inside(pragma: Pragma, unit: Unit) -> bool:
+    """Whether a pragma is in a function's body, which the region may not be part of."""
+    return any(
+        f.where.file == pragma.where.file and f.where.start <= pragma.where.start < f.where.end
+        for f in unit.functions.values()
+        if f.body is not None
+    )
 
 
 def _at(stmt: Stmt, own: Sequence[Directive]) -> list[Pragma]:

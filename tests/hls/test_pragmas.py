@@ -1,0 +1,346 @@
+"""OpenMP's pragmas as C reads them: macros, comments, joined lines, `_Pragma`.
+
+Each directive and clause is understood, or refused in a line that says where and what to write.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cyclescope.errors import SourceError
+from cyclescope.hls import Program, compile_c
+from cyclescope.hls._ir import Op
+
+HEAD = "#include <omp.h>\n#define N 3\n#define TEAM(n) num_threads(n)\nint a[64], s, t, k;\n"
+
+
+def program(directive: str, body: str = "{ a[omp_get_thread_num()] = 1; }", **more: int) -> Program:
+    text = f"{HEAD}int main(void) {{ enum {{ LOCAL = 6 }};\n{directive}\n{body}\n}}\n"
+    return compile_c("p.c", text=text, **more)  # type: ignore[arg-type]
+
+
+def inside(body: str) -> Program:
+    return program(
+        "#pragma omp target parallel num_threads(2) map(tofrom: a, s, t)", f"{{\n{body}\n}}"
+    )
+
+
+TARGET = "#pragma omp target parallel map(tofrom: a)"
+TEAMS = {
+    f"{TARGET} num_threads(5)": 5,
+    f"{TARGET} num_threads(N)": 3,
+    f"{TARGET} num_threads(N << 1)": 6,
+    f"{TARGET} num_threads((N+1)*2)": 8,
+    f"{TARGET} num_threads(N >= 3 ? 4 : 2)": 4,
+    f"{TARGET} num_threads(0x10 | 1)": 17,
+    f"{TARGET} num_threads(010)": 8,
+    f"{TARGET} num_threads(4u)": 4,
+    f"{TARGET} num_threads('\\5')": 5,
+    f"{TARGET} num_threads(sizeof(int))": 4,
+    f"{TARGET} num_threads((unsigned char)258)": 2,
+    f"{TARGET} num_threads(LOCAL)": 6,
+    f"{TARGET} num_threads(!!N + (N == 3) + (N != 2 && N <= 3))": 3,
+    f"{TARGET} TEAM(N)": 3,
+    f"{TARGET} num_threads /* a ) comment */ ( /* over\n lines */ N ) // and ( more": 3,
+    f"{TARGET} \\\n num_threads(\\\nN)": 3,
+    f"{TARGET} num_thr\\\neads(N)": 3,
+    f"{TARGET}, num_threads(N), shared(a)": 3,
+    f"#define P {TARGET[8:]}\n#undef N\n#define N 7\n{TARGET} num_threads(N)\n#undef N": 7,
+    f"/* leading */ {TARGET} num_threads(3)": 3,
+    f"{TARGET} num_threads(3) \\\n": 3,
+    f"  #  pragma   omp{TARGET[11:]} num_threads(3)": 3,
+    f"%:{TARGET[1:]} num_threads(3)": 3,
+    "#pragma omp target map(tofrom: a)\n#pragma omp parallel num_threads(N + 1)": 4,
+    f"#if 0\n{TARGET} num_threads(9)\n#else\n{TARGET} num_threads(2)\n#endif": 2,
+    f"// #pragma omp foo \\\n#pragma omp bar\n{TARGET} num_threads(2)": 2,
+    f"{TARGET} num_threads(8) thread_limit(4)": 4,
+    f"{TARGET} if(parallel: N > 2) num_threads(4)": 4,
+    f"{TARGET} if(parallel: N >= 4) num_threads(4)": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("directive", TEAMS)
+def test_the_size_of_a_team_is_read_as_c(directive: str) -> None:
+    assert program(directive).region.threads == TEAMS[directive]
+
+
+def test_a_team_of_another_size_overrules_the_text() -> None:
+    given = f"{TARGET} num_threads(N)"
+    assert not program(given).lowered.overruled
+    assert not program(given, threads=3).lowered.overruled
+    assert program(given, threads=4).lowered.overruled
+    assert not program(TARGET, threads=4).lowered.overruled
+    assert program(f"{TARGET} num_threads(k)", threads=4).region.threads == 4
+
+
+CONDITIONS = (
+    "k >= 2",
+    "target: k >= 2",
+    "k<<1 != 4",
+    "target: a[0] == 0 && k->x",
+    "k ? s : t",
+    "N",
+)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_is_handed_on_token_by_token(condition: str) -> None:
+    made = program(f"{TARGET} if({condition})", "a[0] = 1;")
+    wanted = condition.removeprefix("target: ").replace("N", "3").replace(" ", "")
+    assert "".join(made.target.condition) == wanted
+    assert ">=" in made.target.condition or ">=" not in condition
+
+
+# Where a flush is counted as a fence, a barrier as one: a directive is of the statement behind it.
+PLACES = {
+    '_Pragma("omp barrier") a[0] = 1;': 1,
+    'a[0] = 1; _Pragma("omp barrier")': 1,
+    'a[0] = 1; _Pragma("omp barrier") a[1] = 2; _Pragma("omp barrier")': 2,
+    '_Pragma ( "omp" " barrier" )': 0,
+    'if (k) { _Pragma("omp barrier") a[0] = 1; }': 1,
+    "#define WAIT _Pragma(\"omp barrier\")\nWAIT a[0] = 1; WAIT": 2,
+    "#pragma omp barrier\n#pragma omp barrier\n;": 2,
+    "#if N == 3\n#pragma omp barrier\n#endif\n;": 1,
+    "#if N == 4\n#pragma omp barrier\n#endif\n;": 0,
+    "/*\n#pragma omp barrier\n*/": 0,
+    "int critical = 1, barrier = 2; a[critical] = barrier;": 0,
+    "#define barrier flush\n#pragma omp barrier\n;": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", PLACES)
+def test_directives_are_found_where_c_has_them(body: str) -> None:
+    if 'omp" "' in body:  # strings are not joined before pragmas are read: no OpenMP
+        with pytest.raises(SourceError):
+            inside(body)
+        return
+    assert len(inside(body).region.barriers) == PLACES[body]
+
+
+GOOD = (
+    "#pragma omp for schedule(static, N + 1)", "#pragma omp for schedule(monotonic: static)",
+    "#pragma omp for schedule(static) nowait", "#pragma omp for collapse(1)",
+    "#pragma omp for private(k) firstprivate(t)", "#pragma omp for reduction(+ : s)",
+    "#pragma omp for reduction(default, max: s, t)", "#pragma omp for lastprivate(s)",
+    "#pragma omp for order(concurrent)", "#pragma omp simd safelen(4) simdlen(N + 1)",
+    "#pragma omp for simd aligned(a: 16)", "#pragma omp loop bind(parallel)",
+    "#pragma omp for reduction(^:s) reduction(&&:t)", "#pragma omp for reduction(-:s)",
+    "#pragma omp critical", "#pragma omp critical(for)", "#pragma omp critical (x) hint(0)",
+    "#pragma omp single nowait", "#pragma omp master", "#pragma omp masked",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("directive", GOOD)
+def test_what_is_understood(directive: str) -> None:
+    inside(f"{directive}\nfor (int i = 0; i < 8; i++) a[i] += i;\n")
+
+
+# Of a loop: what it says must be in the message besides its line.
+BAD = {
+    "for schedule(dynamic)": "schedule(dynamic)", "for schedule(guided, 4)": "schedule",
+    "for schedule(static, )": "schedule", "for schedule(static, 4, 4)": "schedule",
+    "for schedule(simd: static)": "schedule", "for schedule(static 4)": "schedule",
+    "for schedule(runtime, 4)": "schedule", "for schedule": "schedule",
+    "for schedule(static) schedule(static)": "schedule twice", "for ordered": "ordered",
+    "for ordered(2)": "ordered", "for nowait(1)": "nowait", "for nowait nowait": "nowait twice",
+    "for collapse": "collapse", "for collapse()": "collapse", "for collapse(k)": "collapse",
+    "for collapse(1, 2)": "collapse", "for linear(k: 2)": "linear", "for allocate(s)": "allocate",
+    "for private": "private", "for private()": "private", "for private(s t)": "private",
+    "for private(s, )": "private", "for private(a[0:4])": "private", "for private(*a)": "private",
+    "for lastprivate(conditional: s)": "comparison in a critical section",
+    "for reduction(+)": "reduction", "for reduction(s)": "reduction",
+    "for reduction(inscan, +: s)": "reduction", "for reduction(task, +: s)": "reduction",
+    "for reduction(+: s, )": "reduction", "for reduction(+: s.x)": "reduction",
+    "for reduction(+: s) reduction(*: s)": "s is in reduction twice", "for reduction(%: s)": "%",
+    "for reduction(mine: s)": "mine", "for if(k)": "if", "for num_threads(2)": "num_threads",
+    "for map(tofrom: a)": "map", "for copyin(s)": "copyin", "for bogus": "bogus",
+    "for bogus(1)": "bogus", "for 3": "3", "for , nowait": ",", "for ;": ";", "for nowait ;": ";",
+    "for +": "+", "for order(reproducible)": "order", "loop bind(here)": "bind",
+    "critical(a, b)": "critical", "critical(3)": "critical(name)", "critical()": "critical(name)",
+    "critical(x) hint(0) hint(0)": "hint twice", "atomic relaxed seq_cst": "exclude each other",
+    "atomic read write": "exclude each other", "atomic compare": "compare",
+    "atomic update fail(relaxed)": "fail", "atomic seq_cst(1)": "seq_cst", "atomic weak": "weak",
+    "single copyprivate(s)": "copyprivate", "single private(s": "`(` is not closed",
+    "masked filter(1)": "filter", "master nowait": "nowait", "flush relaxed": "relaxed",
+    "flush(s) bogus": "bogus", "flush(3)": "list", "barrier nowait": "nowait",
+    "taskwait depend(in: s)": "depend", "sections": "sections", "section": "section",
+    "task": "task", "taskloop": "taskloop", "taskgroup": "taskgroup", "taskyield": "taskyield",
+    "ordered": "ordered", "parallel": "parallel", "parallel for": "parallel for",
+    "teams": "teams", "target": "target", "cancel for": "cancel", "scan inclusive(s)": "scan",
+    "cancellation point for": "cancellation point", "tile sizes(2)": "tile", "scope": "scope",
+    "unroll partial(2)": "unroll", "nothing": "nothing", "error": "error", "assume": "assume",
+    "threadprivate(s)": "threadprivate", "declare reduction(x: int: omp_out)": "declare",
+    "metadirective": "metadirective", "dispatch": "dispatch", "bogus": "bogus", "": "",
+    "For": "For", "for simdx": "simdx", "paralel for": "paralel", "atomic foo(": "`(` is not",
+    "for private(s))": "`)` closes nothing", "for private(s])": "`(` is not closed",
+    "depobj(s) depend(in: t)": "depobj", "interop": "interop", "allocate(s)": "allocate",
+    "requires reverse_offload": "requires", "workshare": "workshare",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_what_is_not_understood_is_refused_in_a_line(words: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        inside(f"#pragma omp {words}\nfor (int i = 0; i < 8; i++) a[i] += i;\n")
+    said = str(caught.value)
+    assert said.startswith("p.c:8: ")
+    assert "\n" not in said
+    assert BAD[words] in said
+
+
+REGIONS = {
+    "num_threads(k)": "give a positive constant, or --threads", "num_threads(0)": "positive",
+    "num_threads(-1)": "positive", "num_threads()": "num_threads", "num_threads(1, 2)": "num_th",
+    "num_threads(2) num_threads(2)": "twice", "num_threads(2;)": "num_threads(n)",
+    "num_threads(1/0)": "positive constant", "num_threads(2.5)": "positive constant",
+    "num_threads(undeclared)": "positive constant", "num_threads(300)": "300 threads",
+    "default(private)": "default", "default(firstprivate)": "default", "proc_bind(far)": "proc",
+    "depend(in: s)": "depend", "is_device_ptr(s)": "is_device_ptr", "in_reduction(+: s)": "in_",
+    "has_device_addr(a)": "has_device", "uses_allocators(x)": "uses_all", "allocate(s)": "alloc",
+    "defaultmap(firstprivate: aggregate)": "defaultmap", "defaultmap(none:scalar)": "defaultmap",
+    "map(release: s)": "map", "map(delete: s)": "map", "map(present, to: s)": "map",
+    "map(mapper(m), to: s)": "map", "map(iterator(i=0:2), to: s)": "map", "map(s.x)": "map",
+    "map(tofrom: a)": "a is in map twice", "map(tofrom: *s)": "map", "map(to: s[0:1:2])": "map",
+    "map(to: s, )": "map", "map()": "map", "map": "map", "map(inout: s)": "map",
+    "device(ancestor: 1)": "device", "if()": "if", "if(simd2: k)": "if(", "if(k;)": "if",
+    "schedule(static)": "schedule", "collapse(2)": "collapse", "nowait(1)": "nowait",
+    "copyin(s)": "copyin", "reduction(+: s) reduction(+: s) bogus": "bogus", "private(3)": "priv",
+    "shared()": "shared", "if(parallel: k)": "give a constant", "simdlen(4)": "simdlen",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", REGIONS)
+def test_so_is_what_a_region_says(words: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        program(f"{TARGET} {words}")
+    said = str(caught.value)
+    assert said.startswith("p.c:6: ")
+    assert "\n" not in said
+    assert REGIONS[words] in said
+
+
+LEVELS = {
+    "#pragma omp threadprivate(s)": "threadprivate",
+    "#pragma omp declare reduction(x: int: omp_out += omp_in)": "declare reduction",
+    "#pragma omp declare variant(f) match(construct={target})": "declare variant",
+    "#pragma omp requires reverse_offload": "requires reverse_offload",
+    "#pragma omp bogus": "bogus",
+}
+
+
+@pytest.mark.parametrize("line", LEVELS)
+def test_what_stands_outside_of_functions_is_read_too(line: str) -> None:
+    text = (
+        f"int s, a[4];\n{line}\nint main(void) {{\n#pragma omp target map(tofrom: a)\na[0] = 1; }}"
+    )
+    with pytest.raises(SourceError, match=r"p\.c:2: omp ") as caught:
+        compile_c("p.c", text=text)
+    assert LEVELS[line] in str(caught.value)
+
+
+def test_what_is_harmless_there_is_not_refused() -> None:
+    compile_c(
+        "p.c",
+        text="#pragma omp requires atomic_default_mem_order(seq_cst)\nint a[4];\n"
+        "#pragma omp declare target\nvoid f(void) { a[0] = 1; }\n#pragma omp end declare target\n"
+        "int main(void) {\n#pragma omp parallel for schedule(dynamic)\n"
+        "for (int i = 0; i < 4; i++) a[i] = 1;\n#pragma omp target map(tofrom: a)\nf(); }",
+    )
+
+
+MACROS = {
+    "#define P(x) _Pragma(#x)\nP(omp barrier)": "write #pragma omp, or _Pragma",
+    '#define M a[0]++; _Pragma("omp critical") a[1]++;\nM': "a macro holds both this pragma and",
+    "a[0] =\n#pragma omp flush\n1;": "belongs to no statement",
+    'a[0] = _Pragma("omp flush") 1;': "belongs to no statement",
+}
+
+
+@pytest.mark.parametrize("body", MACROS)
+def test_a_directive_whose_place_is_not_known_is_refused(body: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        inside(body)
+    assert MACROS[body] in str(caught.value)
+
+
+def test_pragmas_of_headers_are_read(tmp_path: object) -> None:
+    from pathlib import Path
+
+    folder = Path(str(tmp_path))
+    (folder / "h.h").write_text(
+        "static void wait(void) {\n#pragma omp barrier\n;\n#pragma omp critical(NAME)\na[0]++; }\n"
+    )
+    text = (
+        'int a[4];\n#define NAME here\n#include "h.h"\nint main(void) {\n'
+        "#pragma omp target parallel map(tofrom: a)\nwait(); }\n"
+    )
+    made = compile_c(folder / "p.c", text=text)
+    assert (len(made.region.barriers), made.region.locks) == (1, ("here",))
+
+
+def test_each_kind_of_lock_is_its_own() -> None:
+    made = inside(
+        "\n#pragma omp critical(atomic)\n{\n#pragma omp atomic\ns++;\n#pragma omp critical\nt++;\n"
+        "#pragma omp critical(critical)\nt++;\n#pragma omp critical(reduction)\nt++;\n"
+        "#pragma omp critical(x)\nt++; }\n#pragma omp for reduction(+: t)\n"
+        "for (int i = 0; i < 4; i++) t += i;\n"
+    )
+    locks = made.region.locks
+    assert locks[:3] == ("critical(atomic)", "atomic", "critical")
+    assert locks[3:] == ("critical(critical)", "critical(reduction)", "x", "reduction")
+
+
+ATOMICS = {
+    "": ("s++;", "--s;", "s += a[3];", "s = s * 2;", "s = a[1] + s;", "s <<= 1;", "a[k + 1] |= 2;"),
+    "read": ("t = s;", "a[1] = a[2];"),
+    "write seq_cst": ("s = 3;", "s = a[1] + t;"),
+    "update relaxed": ("s -= t;",),
+    "capture acq_rel": (
+        "t = s++;", "t = s += 2;", "t = s = s + 1;", "{ t = s; s += 1; }", "{ s++; t = s; }",
+        "{ t = s; s = 5; }",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("clauses", ATOMICS)
+def test_atomics_load_and_store_under_their_lock_alone(clauses: str) -> None:
+    for stmt in ATOMICS[clauses]:
+        made = inside(f"int k = 0;\n#pragma omp atomic {clauses}\n{stmt}\n")
+        ops = [n.op for n in made.region.root.nodes if n.op in (Op.ACQUIRE, Op.LOAD, Op.STORE)]
+        under = ops[ops.index(Op.ACQUIRE) :]
+        wanted = {"read": 1, "write seq_cst": 1, "capture acq_rel": 4}.get(clauses, 2)
+        assert len(under) - 1 <= wanted + (clauses == "read"), stmt
+
+
+FORMS = ("", "update", "read", "write", "capture")
+ODD = ("s;", "s == t;", "s = t;", "{ s++; t++; }", "if (k) s++;", "s = t = k;",
+       "s = s < t ? s : t;", "t = s + 1;", "{ s++; }", ";", "s++, t++;",
+       "for (;;) s++;")  # fmt: skip
+
+
+@pytest.mark.parametrize("stmt", ODD)
+def test_atomics_have_the_forms_of_openmp(stmt: str) -> None:
+    fits = {("read", "s = t;"), ("write", "s = t;")}
+    fits |= {("write", "t = s + 1;"), ("write", "s = t = k;"), ("update", "{ s++; }")}
+    fits |= {("", "{ s++; }"), ("write", "s = s < t ? s : t;")}
+    for form in FORMS:
+        body = f"int k = 0;\n#pragma omp atomic {form}\n{stmt}\n"
+        if (form, stmt) in fits:
+            continue
+        with pytest.raises(SourceError, match=r"p\.c:9: omp atomic .*: write"):
+            inside(body)
+
+
+def test_an_atomic_access_may_call_what_locks_before_it() -> None:
+    head = "static int more(int x) {\n#pragma omp atomic\nt++;\nreturn x + 1; }\n"
+    for stmt, works in (("s += more(2);", True), ("a[more(2)] += 1;", False)):
+        text = (
+            f"{HEAD}{head}int main(void) {{\n"
+            f"#pragma omp target parallel map(tofrom: a, s, t)\n"
+            f"{{\n#pragma omp atomic\n{stmt}\n}}}}"
+        )
+        if works:
+            compile_c("p.c", text=text)
+            continue
+        with pytest.raises(SourceError, match="a call of more, which has directives of its own"):
+            compile_c("p.c", text=text)
