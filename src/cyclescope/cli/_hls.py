@@ -266,11 +266,17 @@ def _judge(source: Path, result: Measurement) -> None:
         not_complete(f"{result.run.stop_reason}; no results")
     if not result.agrees:
         first = result.differing[0] if result.differing else "what it prints differs"
+        wrong = [j for j in result.judgements if j.differing or not j.prints_alike]
+        who = " and ".join(f"the {j.judge}" for j in wrong)
         raise VerifyError(
-            f"{source}: hardware and native run differ: {first}; if the program has no data race,"
-            " please report it"
+            f"{source}: hardware and native run ({who}) differ: {first}; if the program has no"
+            " data race, please report it"
         )
     how = "to rounding" if result.loose else "bit for bit"
     if result.undecided:
         how += f"; {', '.join(result.undecided)} not compared: which thread writes last is open"
-    click.echo(f"results: as in the native run, {how}")
+    used = " and ".join(f"the {j.judge}" for j in result.judgements if not j.why_not)
+    click.echo(f"results: as in the native run, {how} (judged by {used})")
+    for judgement in result.judgements:
+        if judgement.why_not:
+            click.echo(f"the {judgement.judge} was no judge: {judgement.why_not}")

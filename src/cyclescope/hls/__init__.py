@@ -16,6 +16,7 @@ from cyclescope.hls._explain import explain
 from cyclescope.hls._host import Host, Native
 from cyclescope.hls._interpret import interpret
 from cyclescope.hls._ir import Graph, Node, Op, Region, Schedule
+from cyclescope.hls._judges import Judge, Judgement
 from cyclescope.hls._machine import Machine
 from cyclescope.hls._measure import PERIOD, START_COST, Measurement, machine_of, measure
 from cyclescope.hls._memory_model import MemoryModel, read_memory_model
@@ -42,6 +43,8 @@ __all__ = [
     "Cost",
     "Graph",
     "Host",
+    "Judge",
+    "Judgement",
     "Machine",
     "Measurement",
     "MemoryModel",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import struct
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,14 @@ from cyclescope._files import scratch
 from cyclescope.errors import RunError, SourceError, ToolError
 from cyclescope.hls._host_text import host_text
 from cyclescope.hls._ir import Place
-from cyclescope.sim import Process, calculation, call, find_compiler
+from cyclescope.sim import Process, calculation, call, current_trust, find_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cyclescope.hls._compile import Program
 
-__all__ = ["Host", "Native"]
+__all__ = ["EndlessError", "Host", "Native"]
 
 # Floating point as written, also where `simd` would allow lanes of it, signed arithmetic that
 # wraps: what the hardware does.
@@ -29,9 +30,16 @@ _FLAGS = (
     "-std=gnu11", "-O1", "-fopenmp", "-fno-tree-loop-vectorize", "-ffp-contract=off", "-fwrapv",
     "-w",
 )  # fmt: skip
+# What the text leaves without a value is zero, as in block RAM.
+_LIKE_BLOCK_RAM = ("-ftrivial-auto-var-init=zero",)
+_SECONDS = 120.0  # of a native run: what takes longer cannot be simulated
 _NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
 _MOST_OUTPUT = 256 << 20  # bytes
 _POLL, _IDLE = 0.5, 4  # seconds between two looks; looks without any progress: it hangs
+
+
+class EndlessError(RunError):
+    """A native run that did not come to its end in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,26 +87,54 @@ class Host:
         self._open = ExitStack()
         self._folder = self._open.enter_context(scratch("hls"))
         folder = self._folder
-        source = folder / "host.c"
-        source.write_text(host_text(program), encoding="utf-8", errors="surrogateescape")
-        compiler = find_compiler()
-        constants = program.constants
-        flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
         self._sources = Path(unit.file).resolve().parent
-        folders = [*map(Path, constants.include), self._sources]
-        flags += [f"-I{path}" for path in folders]
-        self._program_file = folder / "host"
-        command = [*compiler.command, "-x", "c", *_FLAGS, *flags, str(source)]
+        self._compiled = {False: folder / "host"}
         try:
-            call(
-                [*command, "-o", str(self._program_file), "-lm"],
-                what=f"{compiler.command[0]} -fopenmp",
-                own=folder,
-                read=folders,
-            )
+            self._compile(find_compiler().command, self._compiled[False], host_text(program))
         except BaseException:
             self.close()
             raise
+
+    @property
+    def no_judge(self) -> str:
+        """Why the unmodified program cannot judge the hardware; empty if it can."""
+        if self._program.lowered.overruled:
+            return "the team has not the size that the text says"
+        return ""
+
+    def _unmodified(self) -> Path:
+        """The program with its region as it is, compiled: by gcc if it is there."""
+        if True not in self._compiled:
+            file = self._folder / "unmodified"
+            text = host_text(self._program, unmodified=True)
+            commands = [find_compiler().command]
+            if gcc := shutil.which("gcc"):
+                commands.insert(0, (gcc,))
+            for number, command in enumerate(commands):
+                try:
+                    self._compile(command, file, text, _LIKE_BLOCK_RAM)
+                    break
+                except ToolError:
+                    if number + 1 == len(commands):
+                        raise
+            self._compiled[True] = file
+        return self._compiled[True]
+
+    def _compile(
+        self, compiler: Sequence[str], file: Path, text: str, more: Sequence[str] = ()
+    ) -> None:
+        source = file.with_suffix(".c")
+        source.write_text(text, encoding="utf-8", errors="surrogateescape")
+        constants = self._program.constants
+        flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
+        folders = [*map(Path, constants.include), self._sources]
+        flags += [f"-I{path}" for path in folders]
+        call(
+            [*compiler, "-x", "c", *_FLAGS, *more, *flags, str(source), "-o", str(file), "-lm"],
+            what=f"{compiler[0]} -fopenmp",
+            own=self._folder,
+            read=folders,
+        )
 
     def close(self) -> None:
         """Remove the compiled program."""
@@ -110,17 +146,27 @@ class Host:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, arguments: Sequence[str] = (), *, threads: int | None = None) -> Native:
+    def run(
+        self,
+        arguments: Sequence[str] = (),
+        *,
+        threads: int | None = None,
+        unmodified: bool = False,
+    ) -> Native:
         """Run natively.
 
         Args:
             arguments: of the program.
             threads: of the region; None: as many as the hardware has.
+            unmodified: the region with its directives as they are.
 
         Raises:
             RunError: it crashes, never enters the region, or maps memory twice.
+            EndlessError: it did not come to its end in time.
+            ToolError: the unmodified program cannot be compiled.
         """
-        found = self._recorded("record", arguments, threads)
+        program = self._unmodified() if unmodified else self._compiled[False]
+        found = self._recorded("record", arguments, threads, program)
         if len(found.outputs) != len(self._arrays):
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {found.status}) inside the "
@@ -137,10 +183,12 @@ class Host:
         Raises:
             RunError: it crashes, never enters the region, or maps memory twice.
         """
-        return self._recorded("begin", arguments, None)
+        return self._recorded("begin", arguments, None, self._compiled[False])
 
-    def _recorded(self, mode: str, arguments: Sequence[str], threads: int | None) -> Native:
-        data, stdout, status = self._execute(mode, b"", arguments, threads)
+    def _recorded(
+        self, mode: str, arguments: Sequence[str], threads: int | None, program: Path
+    ) -> Native:
+        data, stdout, status = self._execute(mode, b"", arguments, threads, program)
         if not data:
             condition = " where its if clause holds" if self._program.target.condition else ""
             raise RunError(
@@ -173,7 +221,7 @@ class Host:
             RunError: it crashes.
         """
         data = b"".join(struct.pack("<Q", len(outputs[n])) + outputs[n] for n in self._arrays)
-        _, stdout, status = self._execute("replay", data, arguments, None)
+        _, stdout, status = self._execute("replay", data, arguments, None, self._compiled[False])
         return stdout, status
 
     @property
@@ -186,20 +234,32 @@ class Host:
         return len(self._arrays) + len(self._program.lowered.scalars)
 
     def _execute(
-        self, mode: str, data: bytes, arguments: Sequence[str], threads: int | None
+        self,
+        mode: str,
+        data: bytes,
+        arguments: Sequence[str],
+        threads: int | None,
+        program: Path,
     ) -> tuple[bytes, bytes, int]:
         file = self._folder / "data"
         file.write_bytes(data)
+        team = str(threads or self._program.region.threads)
         environment = {
             "CYCLESCOPE_HLS_MODE": mode,
             "CYCLESCOPE_HLS_FILE": str(file),
-            "CYCLESCOPE_HLS_THREADS": str(threads or self._program.region.threads),
+            "CYCLESCOPE_HLS_THREADS": team,
+            "OMP_NUM_THREADS": team,
+            "OMP_NUM_TEAMS": team,
+            "OMP_SCHEDULE": "static",
+            "OMP_TARGET_OFFLOAD": "disabled",
             "OMP_DYNAMIC": "false",
             "OMP_WAIT_POLICY": "passive",
         }
-        command = [str(self._program_file), *arguments]
+        command = [str(program), *arguments]
         # Hosts read their input from files beside them.
-        policy = calculation(self._program_file, file.parent, read=(self._sources,))
+        policy = calculation(program, file.parent, read=(self._sources,))
+        if current_trust().seconds is None:
+            policy = replace(policy, seconds=_SECONDS)
         output, written = os.pipe()
         written_out = bytearray()
         try:
@@ -214,9 +274,11 @@ class Host:
             os.close(output)
         assert end is not None
         if end.exceeded:
-            raise RunError(
-                f"{self._program.unit.file}: its native run {end.exceeded}; give it less to do, or"
-                " --time-limit"
+            inside = len(_parts(file.read_bytes())) == self._recorded_first
+            raise EndlessError(
+                f"{self._program.region.where if inside else self._program.unit.file}: the native "
+                f"run {end.exceeded}{' in the region' if inside else ''}; let it end, give it less "
+                f"to do, or more time with --time-limit"
             )
         status, stdout = end.status, bytes(written_out)
         name = self._program.unit.file

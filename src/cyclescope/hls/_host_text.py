@@ -28,17 +28,22 @@ _DEVICE_CLAUSES = frozenset(
 )  # fmt: skip
 
 
-def host_text(program: Program) -> str:
+def host_text(program: Program, *, unmodified: bool = False) -> str:
     """The program with its region between hooks, to be compiled with OpenMP for the host.
 
     In the region's place stands the region itself, run by as many threads of the host as the
     hardware has, or, on request, the results of another run.
+
+    Args:
+        program: compiled.
+        unmodified: leave the region and its directives as they are.
     """
     unit, target = program.unit, program.target
     lines = unit.sources[unit.file].encode("utf-8", "surrogateescape").split(b"\n")
     where = target.stmt.where
     moved = 0  # of the region's end
-    for line, column in sorted(_own_arrays(program), reverse=True):
+    own = [] if unmodified else _own_arrays(program)
+    for line, column in sorted(own, reverse=True):
         written = lines[line - 1]
         lines[line - 1] = written[: column - 1] + _OWN + written[column - 1 :]
         moved += len(_OWN) * (line == where.end_line and column < where.end_column)
@@ -49,10 +54,13 @@ def host_text(program: Program) -> str:
     rest = inside[-1][end[1] :]
     inside[-1] = inside[-1][: end[1]]
     words = target.directive.words
-    for pragma in target.pragmas:
+    for pragma in () if unmodified else target.pragmas:
         start = pragma.where.line - first
         stop = pragma.where.end_line - first
-        new = _host_pragma(pragma, words).encode()
+        # Comments that begin or end on these lines stay.
+        ahead = inside[start][: pragma.where.column - 1]
+        behind = inside[stop][pragma.where.end_column - 1 :]
+        new = ahead + _host_pragma(pragma, words).encode() + behind
         inside[start : stop + 1] = [new, *[b""] * (stop - start)]
     after = [rest, *lines[end[0] + 1 :]]
     hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING
 from cyclescope._files import write_together
 from cyclescope._stack import deep_recursion
 from cyclescope.errors import OutputError, RunError
-from cyclescope.hls._compare import contents, differences, order_matters
-from cyclescope.hls._host import Host
+from cyclescope.hls._compare import contents, order_matters
+from cyclescope.hls._host import EndlessError, Host
+from cyclescope.hls._judges import judge
 from cyclescope.hls._machine import build_machine
 from cyclescope.hls._machine_memory import BANKS, LINE
 from cyclescope.hls._memory_model import MemoryModel
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from cyclescope.hls._compile import Program
     from cyclescope.hls._host import Native
+    from cyclescope.hls._judges import Judgement
     from cyclescope.hls._machine import Machine
     from cyclescope.hls._run import HardwareRun
     from cyclescope.hls._trace_format import TraceLayout
@@ -61,10 +62,11 @@ class Measurement:
         machine: the hardware.
         native: the run without hardware.
         run: the region in hardware.
-        differing: arrays whose contents differ from the native run's, a line each.
+        judgements: what the judges say of it; empty if it is not complete.
         loose: floating-point results were compared with a tolerance, as threads combined them in
             an order that is open.
-        undecided: arrays that weren't compared, as they depend on which thread writes last.
+        undecided: arrays that weren't compared, as they depend on which thread writes last, or
+            differ from one native run to the next.
         stdout: what the host's side wrote, given the hardware's results.
         status: its exit status.
         profile: of the region.
@@ -74,7 +76,7 @@ class Measurement:
     machine: Machine
     native: Native
     run: HardwareRun
-    differing: tuple[str, ...]
+    judgements: tuple[Judgement, ...]
     loose: bool
     undecided: tuple[str, ...]
     stdout: bytes
@@ -83,16 +85,15 @@ class Measurement:
     dump: bytes = b""
 
     @property
+    def differing(self) -> tuple[str, ...]:
+        """Arrays whose contents differ from a native run's, a line each."""
+        return next((j.differing for j in self.judgements if j.differing), ())
+
+    @property
     def agrees(self) -> bool:
-        """Did hardware and native run lead to the same?"""
-        printed = _without_signs_of_nan(self.stdout) == _without_signs_of_nan(self.native.stdout)
-        same = printed and self.status == self.native.status
+        """Did the hardware and all native runs lead to the same?"""
+        same = all(j.prints_alike for j in self.judgements)
         return not self.differing and (same or self.loose or bool(self.undecided))
-
-
-def _without_signs_of_nan(text: bytes) -> bytes:
-    """The text with every printed NaN alike, as one is as good as another."""
-    return re.sub(rb"(?i) *-?\bnan", b" nan", text)
 
 
 def machine_of(
@@ -190,13 +191,14 @@ def measure(
         )
         if failed is not None:
             raise failed
-        differing: tuple[str, ...] = ()
+        judgements: tuple[Judgement, ...] = ()
         memories: tuple[Contents, ...] = ()
         stdout, status = native.stdout, native.status
         if run.complete and only is None:
-            differing = tuple(differences(program, native.outputs, run.arrays))
             memories = contents(program, native.inputs, native.outputs, run.arrays)
             stdout, status = host.replay(run.arrays, arguments)
+            end = stdout, status
+            judgements = judge(program, host, arguments, native, run.arrays, end)
     inputs = {
         Path(name).name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         for name, text in program.unit.sources.items()
@@ -230,9 +232,9 @@ def measure(
         machine,
         native,
         run,
-        differing,
+        judgements,
         order_matters(program),
-        tuple(sorted(program.lowered.undecided)),
+        tuple(sorted(program.lowered.undecided.union(*(j.undecided for j in judgements)))),
         stdout,
         status,
         profile,
@@ -247,6 +249,8 @@ def _native(host: Host, arguments: Sequence[str]) -> tuple[Native, RunError | No
     """
     try:
         return host.run(arguments), None
+    except EndlessError:
+        raise  # so would the hardware be
     except RunError as error:
         try:
             return host.begin(arguments), error
