@@ -8,6 +8,7 @@ from cyclescope.c import Scalar, Vector
 from cyclescope.hls._ir import Op, Value
 from cyclescope.hls._layout import width_of
 from cyclescope.hls._places import Places
+from cyclescope.hls._semantics import bits_of
 
 if TYPE_CHECKING:
     from cyclescope.c import CType, Range
@@ -49,7 +50,11 @@ class Conversions(Places):
             return self.b.op(Op.FPEXT if width > value.width else Op.FPTRUNC, value, width=width)
         if given.is_float:
             if wanted.kind == "uint" and width == 64:
-                return self.b.op(Op.FPTOUI, value, width=64)
+                # As compilers for x86 do it: from 2^64 on, 0.
+                limit = self.b.const(value.width, bits_of(2.0**64, value.width))
+                beyond = self.b.op(Op.FLE, limit, value, width=1)
+                whole = self.b.op(Op.FPTOUI, value, width=64)
+                return self.b.select(beyond, self.b.const(64, 0), whole)
             # As x86 does it: by way of the next wider signed integer.
             wide = 64 if width == 64 or (wanted.kind == "uint" and width == 32) else 32
             whole = self.b.op(Op.FPTOSI, value, width=wide)

@@ -289,7 +289,9 @@ class Expressions(Pointers):
         if op in _INTEGER:
             return self.b.op(_INTEGER[op], a, b, width=width, exact=signed and width >= 32)
         if op in ("<<", ">>"):
-            amount = self.b.resized(b, width, is_signed=False)
+            # As the processor has it: the amount's lowest five or six bits count.
+            bits = self.b.const(width, 63 if width > 32 else min(31, (1 << width) - 1))
+            amount = self.b.op(Op.AND, self.b.resized(b, width, is_signed=False), bits, width=width)
             right = Op.ASHR if signed else Op.LSHR
             return self.b.op(Op.SHL if op == "<<" else right, a, amount, width=width)
         if op == "/":

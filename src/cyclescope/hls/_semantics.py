@@ -134,12 +134,14 @@ def _shift(op: Op, a: int, b: int, width: int) -> int:
 
 
 def _to_integer(number: float, width: int, *, is_signed: bool) -> int:
-    out_of_range = 1 << (width - 1)
     if number != number or math.isinf(number):
-        return out_of_range
+        return (1 << ((width if is_signed else 64) - 1)) & mask(width)
     whole = math.trunc(number)
-    low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, mask(width))
-    return whole & mask(width) if low <= whole <= high else out_of_range
+    # To unsigned by way of 64 bits: what fits in signed ones wraps around.
+    inner = width if is_signed else 64
+    high = (1 << (inner - 1)) - 1 if is_signed or width < 64 else mask(64)
+    fits = -(1 << (inner - 1)) <= whole <= high
+    return (whole if fits else 1 << (inner - 1)) & mask(width)
 
 
 def _integer_to_float(whole: int, width: int) -> int:

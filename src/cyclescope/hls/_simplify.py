@@ -131,6 +131,12 @@ def _bitwise(b: Builder, op: Op, given: tuple[Value, ...], width: int) -> Value 
         return b.const(width, 0 if op is Op.AND else -1) if opposite else None
     if known == 0:
         return right if op is Op.AND else left
+    if op is Op.AND and _is(left, Op.AND):
+        inner, other = left.node.operands
+        both = _const(other)
+        if both is not None:
+            kept = b.const(left.width, both & known)
+            return left if both & known == both else b.op(Op.AND, inner, kept, width=left.width)
     if known == mask(width):
         return {Op.AND: left, Op.OR: right}.get(op) or b.op(Op.NOT, left, width=width)
     return None
