@@ -15,10 +15,19 @@ from click.testing import CliRunner
 from cyclescope.analyse import same_results
 from cyclescope.cli import main, program
 from cyclescope.errors import DataError
-from cyclescope.hls import MemoryModel, compile_c, machine_of, measure, read_memory_model
+from cyclescope.hls import (
+    MemoryModel,
+    UnitOptions,
+    _run,
+    compile_c,
+    machine_of,
+    measure,
+    read_memory_model,
+)
 from cyclescope.hls._compare import contents
 from cyclescope.hls._machine_memory import BANKS, LINE
 from cyclescope.hls._run import Layout, _read_back, run_machine
+from cyclescope.hls._testbench import harness
 from cyclescope.model import Kind, check_laws, load
 from cyclescope.sim import call
 from cyclescope.sim._toolchain import find_verilator
@@ -270,3 +279,31 @@ def test_memory_that_a_full_disk_cut_is_no_memory(tmp_path: Path, missing: int) 
     last.write_text((64 * line)[: -1 - missing])
     with pytest.raises(OSError, match="No space left"):
         _read_back(tmp_path, layout)
+
+
+def test_the_exported_testbench_is_the_one_that_ran(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a profiling unit, byte for byte: the banks and all that the bench is told."""
+    written: list[dict[str, bytes]] = []
+    write = _run.write_inputs
+
+    def kept(folder: Path, *rest: object) -> None:
+        write(folder, *rest)  # type: ignore[arg-type]
+        written.append({f.name: f.read_bytes() for f in folder.glob("*.hex")})
+
+    monkeypatch.setattr(_run, "write_inputs", kept)
+    rtl = tmp_path / "rtl"
+    unit = UnitOptions("squares", period=64)
+    found = measure(compile_c(source), rtl=rtl, unit=unit, start_cost=7, cycle_limit=10**6)
+    exported, ran = written
+    assert exported == ran
+    assert {name: (rtl / name).read_bytes() for name in ran} == ran
+    bench = (rtl / "bench.v").read_text()
+    lines = len(ran["bank0.hex"].split())
+    assert bench == harness(found.machine, lines).verilog
+    if shutil.which("iverilog"):
+        files = sorted(str(f) for f in rtl.glob("*.v"))
+        subprocess.run(["iverilog", "-g2005", "-o", "sim", *files], cwd=rtl, check=True)
+        out = subprocess.run(["vvp", "sim"], cwd=rtl, check=True, capture_output=True, text=True)
+        assert f"{found.run.cycles} cycles" in out.stdout

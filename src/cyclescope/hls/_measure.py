@@ -15,32 +15,23 @@ from cyclescope.hls._compare import contents, order_matters
 from cyclescope.hls._host import EndlessError, Host
 from cyclescope.hls._judges import judge
 from cyclescope.hls._machine import build_machine
-from cyclescope.hls._machine_memory import BANKS, LINE
 from cyclescope.hls._memory_model import MemoryModel
 from cyclescope.hls._profile import profile_of
-from cyclescope.hls._run import (
-    TRACE_LINES,
-    externals,
-    lay_out,
-    run_machine,
-    unit_lines,
-    write_inputs,
-)
+from cyclescope.hls._run import TRACE_LINES, run_setup, set_up
 from cyclescope.hls._sites import Sites
 from cyclescope.hls._strides import Given
-from cyclescope.hls._testbench import Host as Saying
 from cyclescope.hls._testbench import bench, dram, wrapper
 from cyclescope.hls._trace_read import read_dump
 from cyclescope.model import Anomaly, Loop, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from cyclescope.hls._compile import Program
     from cyclescope.hls._host import Native
     from cyclescope.hls._judges import Judgement
     from cyclescope.hls._machine import Machine
-    from cyclescope.hls._run import HardwareRun
+    from cyclescope.hls._run import HardwareRun, Setup
     from cyclescope.hls._trace_format import TraceLayout
     from cyclescope.hls._unit_top import UnitOptions
     from cyclescope.model import Contents, Profile
@@ -163,19 +154,7 @@ def measure(
     machine = machine_of(program, unit=unit)
     with nullcontext(host) if host is not None else Host(program) as host:
         native, failed = _native(host, arguments)
-        if rtl is not None:
-            write_rtl(
-                machine,
-                rtl,
-                native.inputs,
-                native.scalars,
-                memory,
-                in_order,
-                start_cost,
-                force,
-                trace_lines,
-            )
-        run = run_machine(
+        setup = set_up(
             machine,
             native.inputs,
             native.scalars,
@@ -185,10 +164,11 @@ def measure(
             start_cost=start_cost,
             period=period if unit is None else None,
             cycle_limit=cycle_limit,
-            progress=progress,
-            unit_rtl=unit_rtl,
             trace_lines=trace_lines,
         )
+        if rtl is not None:
+            write_rtl(setup, rtl, force=force)
+        run = run_setup(setup, profiled=unit is None, progress=progress, unit_rtl=unit_rtl)
         if failed is not None:
             raise failed
         judgements: tuple[Judgement, ...] = ()
@@ -318,17 +298,7 @@ def _options(
     return options
 
 
-def write_rtl(
-    machine: Machine,
-    folder: Path,
-    arrays: Mapping[str, bytes],
-    scalars: Sequence[int],
-    memory: MemoryModel,
-    in_order: bool,
-    start_cost: int,
-    force: bool,
-    trace_lines: int = TRACE_LINES,
-) -> None:
+def write_rtl(setup: Setup, folder: Path, *, force: bool) -> None:
     """Writes the hardware, its testbench and the data of a run into a folder.
 
     In that folder `iverilog -g2005 -o sim *.v && vvp sim` runs it.
@@ -336,17 +306,11 @@ def write_rtl(
     Raises:
         OutputError: it cannot be written, or files are there and `force` is not set.
     """
-    sizes = [len(arrays[a.name]) for a in externals(machine)]
-    room = 0 if machine.trace is None else trace_lines
-    layout = lay_out([*sizes, LINE * BANKS * room])
-    region = (layout.bases[-1] // BANKS, unit_lines(machine, room))
-    host = Saying(
-        machine.threads, in_order, start_cost, layout.bases[:-1], sizes, scalars, trace=region
-    )
+    machine = setup.machine
     files = {
         **machine.sources,
         "dram.v": dram(),
-        "bench.v": bench(machine, layout.lines),
+        "bench.v": bench(machine, setup.layout.lines),
         "testbench.v": wrapper(),
     }
     if machine.trace is not None:
@@ -359,6 +323,6 @@ def write_rtl(
         for stream, text in zip(streams, files.values(), strict=True):
             stream.write(text.encode())
     try:
-        write_inputs(folder, machine, arrays, host, memory, layout)
+        setup.write(folder)
     except OSError as error:
         raise OutputError(f"{error.filename}: cannot write: {error.strerror}") from error

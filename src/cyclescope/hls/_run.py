@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cyclescope.hls._machine import Access, Machine
     from cyclescope.sim import Capture
 
-__all__ = ["TRACE_LINES", "HardwareRun", "prepare", "run_machine"]
+__all__ = ["TRACE_LINES", "HardwareRun", "Setup", "prepare", "run_machine", "run_setup", "set_up"]
 
 # Arrays begin at multiples of a page, with a page between them.
 _PAGE = 4096
@@ -168,6 +168,68 @@ def run_machine(
         ToolError: a compiler is missing or fails.
         OutputError: no room for the simulation's files.
     """
+    setup = set_up(
+        machine,
+        arrays,
+        scalars,
+        team=team,
+        only=only,
+        memory=memory,
+        in_order=in_order,
+        start_cost=start_cost,
+        cycle_limit=cycle_limit,
+        period=period,
+        trace_lines=trace_lines,
+    )
+    return run_setup(
+        setup, profiled=period is not None, progress=progress, unit_rtl=unit_rtl, optimise=optimise
+    )
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A run that is about to be made: what the bench is told, and what is in the memories.
+
+    Attributes:
+        machine: what to simulate.
+        arrays: external array → its bytes.
+        host: what the host says.
+        memory: timing of the external memory.
+        layout: where the arrays are.
+        room: lines of memory that a profiling unit has; 0 without one.
+    """
+
+    machine: Machine
+    arrays: Mapping[str, bytes] = field(repr=False)
+    host: Host
+    memory: MemoryModel
+    layout: Layout
+    room: int
+
+    def write(self, folder: Path) -> None:
+        """Write `config.hex` and `bank0.hex` … into a folder."""
+        write_inputs(folder, self.machine, self.arrays, self.host, self.memory, self.layout)
+
+
+def set_up(
+    machine: Machine,
+    arrays: Mapping[str, bytes],
+    scalars: Sequence[int] = (),
+    *,
+    team: int | None = None,
+    only: int | None = None,
+    memory: MemoryModel | None = None,
+    in_order: bool = False,
+    start_cost: int = 0,
+    cycle_limit: int | None = None,
+    period: int | None = None,
+    trace_lines: int = TRACE_LINES,
+) -> Setup:
+    """Prepares a run; arguments as of `run_machine`.
+
+    Raises:
+        DataError: an array is missing or too large, or the team does not fit.
+    """
     team = machine.threads if team is None else team
     if not 1 <= team <= machine.threads:
         raise DataError(f"{team} threads: the hardware has 1 to {machine.threads}")
@@ -180,7 +242,6 @@ def run_machine(
     room = 0 if machine.trace is None else trace_lines
     # The trace has a bank to itself: of each group of lines the one that lies in bank 0.
     layout = lay_out([*sizes, LINE * BANKS * room])
-    region = layout.bases[-1] // BANKS
     host = Host(
         team,
         in_order,
@@ -191,17 +252,40 @@ def run_machine(
         only=0 if only is None else only + 1,
         period=period or 1,
         patience=_PATIENCE if machine.trace is None else _PATIENCE_TRACED,
-        trace=(region, unit_lines(machine, room)),
+        trace=(layout.bases[-1] // BANKS, unit_lines(machine, room)),
         stop_at=cycle_limit or 0,
     )
+    return Setup(machine, arrays, host, memory or MemoryModel(), layout, room)
+
+
+def run_setup(
+    setup: Setup,
+    *,
+    profiled: bool = False,
+    progress: Callable[[int, float], object] | None = None,
+    unit_rtl: bool = False,
+    optimise: str = "-O1",
+) -> HardwareRun:
+    """Simulates a run that has been prepared; raises what `run_machine` does.
+
+    Args:
+        setup: the run.
+        profiled: capture what a profile is made of.
+        progress: called a few times a second with (cycles, seconds) so far.
+        unit_rtl: simulate arithmetic units by their RTL, not by models.
+        optimise: the C++ compiler's flag for the simulator.
+    """
+    machine, layout = setup.machine, setup.layout
+    places, sizes = externals(machine), setup.host.sizes
+    cycle_limit = setup.host.stop_at or None
     limit = cycle_limit
     if limit is not None and machine.trace is not None:
         limit += LAST_WORDS
-    design = prepare(machine, layout.lines, profiled=period is not None, unit_rtl=unit_rtl)
+    design = prepare(machine, layout.lines, profiled=profiled, unit_rtl=unit_rtl)
     built = build(design, optimise=optimise)
     try:
         with scratch("data") as folder:
-            write_inputs(folder, machine, arrays, host, memory or MemoryModel(), layout)
+            setup.write(folder)
             result = run(
                 built,
                 cycle_limit=limit,
@@ -241,7 +325,7 @@ def run_machine(
             if complete
         },
         result.capture,
-        _trace(image, layout, region // LINE, room),
+        _trace(image, layout, setup.host.trace[0] // LINE, setup.room),
     )
 
 
