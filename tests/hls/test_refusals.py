@@ -214,6 +214,9 @@ def test_what_threads_do_apart_or_protected_is_none(body: str) -> None:
 
 FOR = "#pragma omp for\nfor (int i = 1; i < 64; i++)\n"
 FOR_J = FOR + "for (int j = 1; j < 64; j++)\n"
+ALL, ONE, TWO = (f"#pragma omp for{way}\n" for way in (
+    "", " schedule(static, 1)", " schedule(static, 2)"
+))  # fmt: skip
 MINE = "int t = omp_get_thread_num();\n"
 
 
@@ -226,7 +229,20 @@ MINE = "int t = omp_get_thread_num();\n"
         FOR_J + "a[j * 64 + i] += a[j * 64 + i - 1];",
         FOR_J + "a[i * 64 + j] += a[(i - 1) * 64 + j + 1];",
         MINE + "a[t] = a[t + 1];",
+        MINE + "a[t] = a[t + 3];",
         MINE + "for (int i = t; i < n; i += 4)\na[i] = a[i - 1];",
+        MINE + "for (int i = t; i < 64; i += 4)\na[i] = a[i - 7];",
+        ALL + "for (int i = 0; i < 4; i++) a[i] += a[i + 3];",
+        ALL + "for (int i = 0; i < 5; i++) a[i] += a[i + 4];",
+        ALL + "for (int i = 0; i < 64; i++) a[i] += a[i + 40];",
+        ALL + "for (int i = 0; i < 8; i += 2) a[i] += a[i + 6];",
+        ALL + "for (int i = 7; i >= 0; i--) a[i] += a[i + 7];",
+        ALL + "for (long i = 0; i < 8; ++i) a[i] += a[i + 5];",
+        ONE + "for (int i = 0; i < 64; i++) a[i] += a[i + 6];",
+        TWO + "for (int i = 0; i < 64; i++) a[i] += a[i + 7];",
+        TWO + "for (int i = 0; i < 64; i++) a[i] += a[i + 12];",
+        ALL
+        + "for (int i = 0; i < 8; i++) for (int j = 0; j < 4; j++) a[4*i + j] += a[4*i + j + 4];",
     ],
 )
 def test_a_race_between_neighbours_is_a_warning(body: str) -> None:
@@ -234,6 +250,12 @@ def test_a_race_between_neighbours_is_a_warning(body: str) -> None:
     line = LINE + body.count("\n")
     assert warning.startswith(f"k.c:{line}: data race: this element of a is written by another")
     assert not compiled(body, threads=1)
+
+
+def test_a_race_that_the_number_of_iterations_decides_says_so() -> None:
+    (warning,) = compiled(ALL + "for (int i = 0; i < n; i++) a[i] += a[i + 4];")
+    assert f"(k.c:{LINE + 1}) if the loop has more than 4 of them; read a copy" in warning
+    assert not compiled(ONE + "for (int i = 0; i < n; i++) a[i] += a[i + 4];")
 
 
 @pytest.mark.parametrize(
@@ -248,6 +270,23 @@ def test_a_race_between_neighbours_is_a_warning(body: str) -> None:
         FOR_J + "a[j * 64 + i] += a[(j - 1) * 64 + i];",
         "#pragma omp for\nfor (int i = 1; i < n; i += 2) a[i] = a[i - 1] + a[i + 1];",
         MINE + "a[2 * t] = a[2 * t + 1];",
+        MINE + "a[t] = a[t + 4];",
+        MINE + "for (int i = t; i < n; i += 4) a[i] = a[i - 4];",
+        MINE + "for (int i = t; i < 64; i += 4) a[i] = a[i - 8];",
+        ALL + "for (int i = 0; i < 4; i++) a[i] += a[i + 4];",
+        ALL + "for (int i = 0; i <= 3; i++) a[i] += a[i + 4];",
+        ALL + "for (int i = 4; i < 8; i++) a[i] += a[i - 4];",
+        ALL + "for (int i = 3; i >= 0; i--) a[i] += a[i + 4];",
+        ALL + "for (unsigned i = 0; i != 4; i++) a[i] += a[i + 4];",
+        ALL + "for (int i = 0; i < 8; i += 2) a[i] += a[i + 8];",
+        ALL + "for (int i = 0; i < 8; i += 2) a[i] += a[i + 3];",
+        ALL + "for (int i = 0; i < 64; i++) a[i] += a[i + 64];",
+        ONE + "for (int i = 0; i < 64; i++) a[i] += a[i + 4];",
+        ONE + "for (int i = 0; i < 64; i++) a[i] += a[i + 8];",
+        TWO + "for (int i = 0; i < 64; i++) a[i] += a[i + 8];",
+        TWO + "for (int i = 0; i < 64; i++) a[i] += a[i + 64];",
+        ALL
+        + "for (int i = 0; i < 2; i++) for (int j = 0; j < 4; j++) a[4*i + j] += a[4*i + j + 8];",
         MINE + "for (int i = 2 * t; i < n; i += 8) a[i] = a[i + 1];",
         MINE + "a[t] = 0; for (int i = 0; i < 8; i++) a[t] += a[t + 32];",
         MINE + "for (int i = 0; i < 9; i++) { f[t] = a[t + 1];\n#pragma omp barrier\na[t] = i; }",

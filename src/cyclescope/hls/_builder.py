@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.hls._ir import EFFECTS, Graph, Node, Op, Value
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls._ir import Array
 
-__all__ = ["Builder", "Shared", "constant_of"]
+__all__ = ["Builder", "Dealt", "Shared", "constant_of"]
 
 _LEAVES = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 _COMMUTATIVE = frozenset(
@@ -26,12 +27,44 @@ def constant_of(value: Value) -> int | None:
     return value.node.constant if value.node.op is Op.CONST else None
 
 
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """How the iterations of a work-shared loop are dealt out.
+
+    Attributes:
+        step: from one value of the loop's variable to the next.
+        count: how many iterations there are; None if only the run knows.
+        chunk: iterations in a row that a thread gets in turn; None: blocks of equal size.
+        threads: in the team.
+    """
+
+    step: int
+    count: int | None
+    chunk: int | None
+    threads: int
+
+    def apart(self, difference: int) -> bool:
+        """Whether values that differ so much may be those of two threads' iterations."""
+        distance, rest = divmod(abs(difference), abs(self.step))
+        if rest or not distance or (self.count is not None and distance >= self.count):
+            return False
+        if self.chunk is None:
+            return True  # one of the pairs is on both sides of a block's end
+        turn = self.chunk * self.threads
+        pairs = turn if self.count is None else min(turn, self.count - distance)
+        return any(
+            i // self.chunk % self.threads != (i + distance) // self.chunk % self.threads
+            for i in range(pairs)
+        )
+
+
 class Shared:
     """What all builders of a region share.
 
     Attributes:
         owner: node → the builder of its graph.
         exact: sums and products of signed C arithmetic, which cannot overflow.
+        dealt: the variables of work-shared loops.
         where: the C text that new nodes come from.
         name: the variable they compute.
     """
@@ -39,6 +72,7 @@ class Shared:
     def __init__(self, where: Range) -> None:
         self.owner: dict[Node, Builder] = {}
         self.exact: set[Node] = set()
+        self.dealt: dict[Node, Dealt] = {}
         self.where = where
 
 

@@ -20,8 +20,10 @@ from cyclescope.c import (
     Variable,
 )
 from cyclescope.hls._assigned import breaks, may_jump, without_casts
+from cyclescope.hls._builder import Dealt, constant_of
 from cyclescope.hls._ir import Op
 from cyclescope.hls._loops import Loops, returns
+from cyclescope.hls._semantics import signed
 
 if TYPE_CHECKING:
     from cyclescope.c import Range
@@ -156,7 +158,7 @@ class Dealing(Loops):
         if chunk is None:
             begin, end = self._share(loop.count)
             first, last = self._at(loop, begin), self._at(loop, end)
-            self._run(loop, first, last, loop.step)
+            self._run(loop, first, last, loop.step, chunk)
             return
         last = self._at(loop, loop.count)
         each = self.b.op(Op.MUL, loop.step, self.b.const(width, chunk), width=width, exact=True)
@@ -164,7 +166,7 @@ class Dealing(Loops):
         first = self.b.op(Op.ADD, loop.first, mine, width=width, exact=sort.kind == "int")
         turn = self.b.op(Op.MUL, each, self.b.const(width, self.threads), width=width, exact=True)
         if chunk == 1:
-            self._run(loop, first, last, turn)
+            self._run(loop, first, last, turn, chunk)
             return
         at = Variable(f"{variable.name} chunk", sort, loop.where, "local")
         self.env[at] = first
@@ -173,7 +175,7 @@ class Dealing(Loops):
             start = self.env[at]
             after = self.b.op(Op.ADD, start, each, width=width, exact=sort.kind == "int")
             inside = self._before(loop, after, last)
-            self._run(loop, start, self.b.select(inside, after, last), loop.step)
+            self._run(loop, start, self.b.select(inside, after, last), loop.step, chunk)
 
         def next_chunk() -> None:
             self.env[at] = self.b.op(
@@ -190,7 +192,9 @@ class Dealing(Loops):
         )
         self.env.pop(at, None)
 
-    def _run(self, loop: _Canonical, first: Value, last: Value, step: Value) -> None:
+    def _run(
+        self, loop: _Canonical, first: Value, last: Value, step: Value, chunk: int | None
+    ) -> None:
         variable, width = loop.variable, loop.type.bits
         changed = [v for v in self.changed([loop.body]) if v is not variable]
         self.env[variable] = first
@@ -200,11 +204,18 @@ class Dealing(Loops):
                 Op.ADD, self.env[variable], step, width=width, exact=loop.type.kind == "int"
             )
 
+        def body() -> None:
+            change, count = constant_of(loop.step), constant_of(loop.count)
+            if change:
+                dealt = Dealt(signed(change, width), count, chunk, self.threads)
+                self.shared.dealt[self.env[variable].node] = dealt
+            self.statement(loop.body)
+
         self.looped(
             loop.where,
             [variable, *changed],
             test=lambda: self._before(loop, self.env[variable], last),
-            body=lambda: self.statement(loop.body),
+            body=body,
             step=forward,
             jumps=may_jump(loop.body),
         )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Set
 
     from cyclescope.hls._affine import Induction
+    from cyclescope.hls._builder import Shared
     from cyclescope.hls._races import Threads
 
 __all__ = ["neighbours"]
@@ -22,7 +23,9 @@ _NEAR = 4  # iterations: farther ones may well be outside the loop
 _TOGETHER = frozenset({Op.ACQUIRE, Op.BARRIER, Op.FENCE})
 
 
-def neighbours(root: Graph, guarded: Set[Node], exact: Set[Node], own: Threads) -> list[str]:
+def neighbours(
+    root: Graph, guarded: Set[Node], shared: Shared, own: Threads, threads: int
+) -> list[str]:
     """A warning for each load whose element another thread stores in the same loop.
 
     Only what is certain counts: both subscripts are the same sum of the loops' variables but for
@@ -31,8 +34,9 @@ def neighbours(root: Graph, guarded: Set[Node], exact: Set[Node], own: Threads) 
     Args:
         root: the region's graph.
         guarded: effects under mutual exclusion.
-        exact: arithmetic that cannot overflow.
+        shared: what is known of the region's nodes.
         own: what differs from thread to thread.
+        threads: in the team.
     """
     loops: dict[Graph, tuple[Graph, Node]] = {}
     for graph in graphs(root):
@@ -44,18 +48,20 @@ def neighbours(root: Graph, guarded: Set[Node], exact: Set[Node], own: Threads) 
         sides = [n for n in graph.nodes if _is_open(n) and n not in guarded and _usual(n, own)]
         if any(n.op in _TOGETHER for n in graph.nodes):
             continue
-        view = _View(graph, loops, exact)
+        view = _View(graph, loops, shared, threads)
         for store in sides:
             if store.op is not Op.STORE:
                 continue
             for load in sides:
                 if load.op is not Op.LOAD or load.array is not store.array:
                     continue
-                if view.meets(load.operands[0], store.operands[0], own):
+                distance = view.meets(load.operands[0], store.operands[0], own)
+                if distance is not None:
                     assert load.array is not None
+                    more = f" if the loop has more than {distance} of them" if distance else ""
                     found.setdefault(
                         f"{load.where}: data race: this element of {load.array.name} is written by "
-                        f"another thread's iteration ({store.where}); read a copy, or put a "
+                        f"another thread's iteration ({store.where}){more}; read a copy, or put a "
                         f"barrier between"
                     )
     return list(found)
@@ -83,9 +89,15 @@ class _View:
     """The loops around a graph, as its subscripts see them."""
 
     def __init__(
-        self, graph: Graph, loops: dict[Graph, tuple[Graph, Node]], exact: Set[Node]
+        self,
+        graph: Graph,
+        loops: dict[Graph, tuple[Graph, Node]],
+        shared: Shared,
+        threads: int,
     ) -> None:
-        self._exact = exact
+        self._exact = exact = shared.exact
+        self._dealt = shared.dealt
+        self._threads = threads
         self._known: dict[Value, Induction] = {}
         self._given: dict[Value, Value] = {}  # invariant → the value outside
         self._sums: dict[Value, Sum] = {}
@@ -124,24 +136,66 @@ class _View:
             grain = gcd(grain, factor) if term.node.op is Op.THREAD else grain
         return abs(grain) or 1
 
-    def meets(self, load: Value, store: Value, own: Threads) -> bool:
-        """Whether some thread loads what another one stores."""
+    def _reaches(self, value: Value, turns: int) -> bool:
+        """Whether two values in a loop of each thread's own can be so much apart."""
+        known = self._known.get(value)
+        step = known.step.number if known is not None else None
+        if known is None or known.count is None or not step:
+            return True
+        return turns % step == 0 and abs(turns // step) < known.count
+
+    def _is_of_another(self, value: Value, turns: int) -> bool:
+        """Whether a value that is so much apart is one of another thread."""
+        others = [sign * t for t in range(1, self._threads) for sign in (1, -1)]
+        if value.node.op is Op.THREAD:
+            return turns in others
+        known = self._known[value]
+        step = known.step.number
+        factor = sum(f for v, f in self._sum(known.first).terms.items() if v.node.op is Op.THREAD)
+        if not step or not factor:
+            return turns % self._grain(value) == 0 and abs(turns) <= _NEAR * self._grain(value)
+        # The threads' first values are `factor` apart, each thread's own ones `step`.
+        ways = [divmod(turns - factor * t, step) for t in others]
+        most = known.count if known.count is not None else _NEAR + self._threads
+        return any(rest == 0 and abs(count) < most for count, rest in ways)
+
+    def meets(self, load: Value, store: Value, own: Threads) -> int | None:
+        """Whether some thread loads what another one stores.
+
+        Returns:
+            How many iterations a shared loop must have for it, if only the run knows how many it
+            has, else 0; None: no thread does.
+        """
         first, second = self._sum(load), self._sum(store)
         apart = first.constant - second.constant
         if not apart or first.terms != second.terms:
-            return False
+            return None
         shared = {v for v in second.terms if own.differs(v)}
         steps = {v for v in second.terms if v in self._known or v.node.op is Op.THREAD}
         if not shared or not shared <= steps:
-            return False
-        rest, moved = apart, 0
+            return None
+        rest, moved, least = apart, 0, 0
         # Rows before columns: what is left of each is less than half of it.
         for value in sorted(steps, key=lambda v: -abs(second.terms[v])):
             factor = second.terms[value]
             turns = (2 * rest + abs(factor)) // (2 * abs(factor)) * (1 if factor > 0 else -1)
             rest -= turns * factor
-            if value in shared and turns:
-                if turns % self._grain(value) or abs(turns) > _NEAR * self._grain(value):
-                    return False
-                moved += 1
-        return rest == 0 and moved > 0
+            if not turns:
+                continue
+            if value not in shared:
+                if not self._reaches(value, turns):
+                    return None
+                continue
+            dealt = self._dealt.get(value.node)
+            if dealt is None:
+                if not self._is_of_another(value, turns):
+                    return None
+            else:
+                if not dealt.apart(turns):
+                    return None
+                if dealt.count is None:
+                    least = max(least, abs(turns // dealt.step))
+            moved += 1
+        if least > _NEAR:
+            return None
+        return least if rest == 0 and moved else None

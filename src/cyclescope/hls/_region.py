@@ -195,7 +195,7 @@ class _Lowering(Sharing):
         if self.threads > 1:
             graph, guarded, own = self.root.graph, self.guarded_nodes, Threads(self.root.graph)
             self.warnings += races(graph, guarded, own)
-            self.warnings += neighbours(graph, guarded, self.shared.exact, own)
+            self.warnings += neighbours(graph, guarded, self.shared, own, self.threads)
             for warning, array in last_writers(graph, guarded, own):
                 self.warnings.append(warning)
                 self.undecided.add(array)
