@@ -19,6 +19,7 @@ from traces.design import (
     FOLDED,
     KEY,
     SIDE_FILES,
+    SIGNALS,
     body,
     change,
     header,
@@ -261,6 +262,15 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     (tmp_path / "fsm.json").unlink()
     with pytest.raises(DataError, match=r"fsm.json: is missing"):
         import_petal(tmp_path, tmp_path / "run.vcd")
+
+
+def test_a_waveform_without_probes_shows_the_program_alone(tmp_path: Path) -> None:
+    shown = {name: SIGNALS[name] for name in ("clk", "go", "done")}
+    kept = {KEY[name] for name in shown}
+    lines = (line for line in body().split("\n"))
+    changes = "\n".join(x for x in lines if x[:1] in ("#", "") or x[1:] in kept)
+    profile = import_petal(tmp_path, write_run(tmp_path, header(shown) + changes))
+    assert folded(profile) == "main 10\n"
 
 
 def test_a_waveform_of_another_program_is_refused(tmp_path: Path) -> None:

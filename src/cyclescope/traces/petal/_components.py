@@ -74,7 +74,8 @@ def recording_of(
         for own, shown in zip(keys, rows, strict=True):
             there = [n for n, name in enumerate(names) if name in own]
             shown[:, there] = values[:, [columns[own[names[n]]] for n in there]]
-        distinct, number = np.unique(rows.reshape(-1, len(names)), axis=0, return_inverse=True)
+        every = rows.reshape(len(places) * len(values), len(names))
+        distinct, number = np.unique(every, axis=0, return_inverse=True)
         states[:, places] = number.reshape(len(places), -1).T
         vectors[component] = dict(zip(names, distinct.T.tolist(), strict=True))
     run_state, run_cycles, after = runs
