@@ -12,6 +12,7 @@ mod control;
 mod corrections;
 mod cursors;
 mod encode;
+mod formulas;
 mod guard;
 mod inline;
 mod instrument;
@@ -105,6 +106,14 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
 
     in_fixed_order(&ctx);
     VerilogBackend::validate(&ctx)?;
+    let mut record = record::finish();
+    note_final(&ctx, &mut record);
+    if request.instrument {
+        for comp in &mut ctx.components {
+            let known = record.component(comp.name);
+            known.formulas = formulas::take(comp, known);
+        }
+    }
     let externs = request.work.join("externs.sv");
     let components = request.work.join("components.sv");
     VerilogBackend::link_externs(&ctx, &mut OutputFile::File(externs.clone()))?;
@@ -112,7 +121,7 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     let verilog = fs::read_to_string(externs)? + &fs::read_to_string(components)?;
 
     let passes = if request.instrument { with_ours(&chosen) } else { chosen };
-    let facts = facts(&ctx, record::finish(), &main, &passes, Some(&request.library))?;
+    let facts = facts(&ctx, record, &main, &passes, Some(&request.library))?;
     Ok((verilog, facts))
 }
 
@@ -120,19 +129,23 @@ fn with_ours(passes: &[String]) -> Vec<String> {
     plan::instrumented(passes).into_iter().map(|(name, _)| name).collect()
 }
 
-/// What is known of a program in its final form, as JSON.
-fn facts(
-    ctx: &ir::Context,
-    mut record: record::Record,
-    main: &str,
-    passes: &[String],
-    library: Option<&Path>,
-) -> CalyxResult<String> {
+/// Note what is left in the final form.
+fn note_final(ctx: &ir::Context, record: &mut record::Record) {
     for comp in &ctx.components {
         let entry = record.component(comp.name);
         entry.live = driven_probes(comp);
         entry.kept = comp.cells.iter().map(|c| c.borrow().name().to_string()).collect();
     }
+}
+
+/// What is known of a program in its final form, as JSON.
+fn facts(
+    ctx: &ir::Context,
+    record: record::Record,
+    main: &str,
+    passes: &[String],
+    library: Option<&Path>,
+) -> CalyxResult<String> {
     let json = serde_json::json!({
         "main": main,
         "top": ctx.entrypoint.to_string(),
@@ -361,7 +374,8 @@ impl Instrumenter {
     fn finish(&self, py: Python<'_>, file: PathBuf, passes: Vec<String>) -> PyResult<String> {
         py.detach(|| {
             let (ctx, _) = read_printed(&file)?;
-            let record = std::mem::take(&mut *self.record());
+            let mut record = std::mem::take(&mut *self.record());
+            note_final(&ctx, &mut record);
             let main = record.main.clone().unwrap_or_else(|| ctx.entrypoint.to_string());
             in_compiler(|| facts(&ctx, record, &main, &passes, None))
         })

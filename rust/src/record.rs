@@ -155,6 +155,8 @@ pub struct ComponentRecord {
     pub live: Vec<String>,
     /// Cells that are still there in the final design.
     pub kept: Vec<String>,
+    /// Live probes that are not in the design: worked out from other signals.
+    pub formulas: Option<crate::formulas::Formulas>,
 }
 
 #[derive(Default, Serialize)]

@@ -13,7 +13,13 @@ from cyclescope._stack import with_room
 from cyclescope.calyx._complaints import explain, explain_printed
 from cyclescope.calyx._float import complete, write_float_library
 from cyclescope.calyx._foreign import refuse_reaching_out
-from cyclescope.calyx._record import ComponentRecord, Record, read_record
+from cyclescope.calyx._record import (
+    ComponentRecord,
+    Record,
+    probe_signal,
+    read_record,
+    register_signal,
+)
 from cyclescope.calyx._text import ProgramText, read_program
 from cyclescope.errors import OutputError, SourceError
 from cyclescope.sim import CaptureModule, Design, Memory, Signal, current_trust
@@ -215,14 +221,11 @@ def _captures(record: Record) -> tuple[CaptureModule, ...]:
 
 
 def _signals(component: ComponentRecord) -> tuple[Signal, ...]:
-    probes = [Signal(f"{probe}_in", 1, probe) for probe in sorted(component.live)]
-    registers = [
-        Signal(f"{register.name}_out", register.width, register.name)
-        for block in component.compiled
-        if block.probe in component.live
-        for register in block.registers
-    ]
-    return (*probes, *registers)
+    probes = sorted(component.live - component.formulas.probes.keys())
+    wanted = {probe_signal(probe): 1 for probe in probes}
+    wanted |= {register_signal(r.name): r.width for r in component.registers}
+    wanted |= dict(component.formulas.signals)
+    return tuple(Signal(name, width) for name, width in wanted.items())
 
 
 def _memory(name: str, params: tuple[int, ...]) -> Memory:

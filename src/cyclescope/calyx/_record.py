@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from cyclescope.calyx._formulas import Formulas, read_formulas
+
 __all__ = [
     "CallRecord",
     "CellRecord",
@@ -20,7 +22,9 @@ __all__ = [
     "Record",
     "RegisterRecord",
     "StaticRecord",
+    "probe_signal",
     "read_record",
+    "register_signal",
 ]
 
 
@@ -133,6 +137,13 @@ class ComponentRecord:
     continuous: tuple[tuple[str, str], ...]
     live: frozenset[str]
     kept: frozenset[str]
+    formulas: Formulas
+
+    @property
+    def registers(self) -> tuple[RegisterRecord, ...]:
+        """The control registers of what is left in the design."""
+        left = (block for block in self.compiled if block.probe in self.live)
+        return tuple(register for block in left for register in block.registers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +162,16 @@ class Record:
     passes: tuple[str, ...]
     foreign: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...] = ()
+
+
+def probe_signal(probe: str) -> str:
+    """The wire in the Verilog that is a probe."""
+    return f"{probe}_in"
+
+
+def register_signal(register: str) -> str:
+    """The wire in the Verilog that is a register's state."""
+    return f"{register}_out"
 
 
 def read_record(text: str) -> Record:
@@ -206,4 +227,5 @@ def _component(data: dict[str, Any]) -> ComponentRecord:
         continuous=pairs(data["continuous"]),
         live=frozenset(data["live"]),
         kept=frozenset(data["kept"]),
+        formulas=read_formulas(data["formulas"]),
     )

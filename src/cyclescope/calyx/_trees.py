@@ -18,6 +18,7 @@ from cyclescope.calltree import (
     continuous_frame,
 )
 from cyclescope.calyx._frames import ComponentFrames
+from cyclescope.calyx._record import probe_signal, register_signal
 from cyclescope.model import CONTROL, Frame, Kind, ProfileBuilder
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from cyclescope.calyx import _record
     from cyclescope.calyx._compile import Program
+    from cyclescope.calyx._record import ComponentRecord
     from cyclescope.model import Meta, Profile
     from cyclescope.sim import Capture
 
@@ -52,8 +54,8 @@ def build_profile(
     recording = Recording(
         instances=capture.instances,
         vectors={
-            module: {p.name: capture.values(module, p.name).tolist() for p in layout.places}
-            for module, layout in capture.layouts.items()
+            module: _values(record.components[module], module, capture)
+            for module in capture.layouts
         },
         states=capture.states,
         runs=capture.runs,
@@ -65,6 +67,20 @@ def build_profile(
     for series in made.registers():
         made.profile.counter(series)
     return made.profile.build_states(meta, capture.runs, trees)
+
+
+def _values(component: ComponentRecord, module: str, capture: Capture) -> dict[str, list[int]]:
+    """Probes and control registers of a component in each vector of its module."""
+    values = component.formulas.values(
+        lambda signal: capture.values(module, signal), len(capture.vectors[module])
+    )
+    named = {probe: column.astype(int).tolist() for probe, column in values.items()}
+    for probe in component.live - values.keys():
+        named[probe] = capture.values(module, probe_signal(probe)).tolist()
+    for register in component.registers:
+        signal = register_signal(register.name)
+        named[register.name] = capture.values(module, signal).tolist()
+    return named
 
 
 def bare_profile(program: Program, cycles: int, meta: Meta) -> Profile:
