@@ -5,19 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cyclescope
 from cyclescope.cli import main
 from cyclescope.errors import InputError
-from cyclescope.model import Ints, Kind, Meta, Profile, ProfileBuilder, spans
+from cyclescope.model import Ints, Kind, Meta, Profile, ProfileBuilder, Series, _repeated, spans
 from cyclescope.views import paraver_companions, write_paraver
 from meaning import Frame
-from strategies import calyx_profiles
+from strategies import calyx_profiles, kept_otherwise, with_banks
 
 from ..views.switch import switch_profile
 from .grammar import Names, Trace, check_names, check_rows, check_trace, check_view
@@ -53,6 +55,28 @@ def curve(cycles: int, start: Ints, end: Ints, value: Ints) -> np.ndarray:
     for begin, until, level in zip(start.tolist(), end.tolist(), value.tolist(), strict=True):
         result[begin:until] = level
     return result
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    calyx_profiles(),
+    st.integers(0, 1 << 32),
+    st.lists(st.integers(0, 6), max_size=3),
+    st.sampled_from([1, 20, 1 << 17]),
+    st.sampled_from([None, 3333]),
+)
+def test_a_trace_is_the_same_however_a_profile_is_kept(
+    profile: Profile, seed: int, anchors: list[int], part: int, period: int | None
+) -> None:
+    """Cut into segments, written in parts, its registers in banks or each with its intervals."""
+    profile = with_banks(profile, seed)
+    apart = [
+        Series(s.track, s.name, s.metric, s.unit, s.path, *s.intervals) for s in profile.series
+    ]
+    whole = written(replace(profile, series=tuple(apart)), period_ps=period)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_repeated, "PART", part)
+        assert written(kept_otherwise(profile, anchors), period_ps=period) == whole
 
 
 @settings(max_examples=60, deadline=None)

@@ -155,7 +155,13 @@ class Runs:
         return shown, Runs.of(self.segments, rank[self.tree_of])
 
     def __len__(self) -> int:
-        return len(self.cycles)
+        """How many runs there are; nothing is worked out for each."""
+        if self._dense is not None:
+            return len(self._dense[0])
+        if not self.segments.total:
+            return 0
+        before, after, times = self.segments.changes
+        return 1 + int(times[self.tree_of[before] != self.tree_of[after]].sum())
 
     def __eq__(self, other: object) -> bool:
         """Equal contents, however they are kept."""

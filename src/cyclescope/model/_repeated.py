@@ -182,7 +182,7 @@ def values(segments: Segments, of_state: Ints, start: int, end: int) -> Iterator
     after = of_state[changes.after]
     differs = of_state[changes.before] != after
     offset = np.concatenate(([0], np.cumsum(differs)))
-    yield from at_changes(segments, offset, after[differs]).parts(start + 1, end, PART >> 3)
+    yield from at_changes(segments, offset, after[differs]).parts(start + 1, end, PART >> 4)
 
 
 class Taken:

@@ -10,10 +10,11 @@ import numpy as np
 
 from cyclescope.model._activity import Activity
 from cyclescope.model._changes import changes
+from cyclescope.model._repeated import values
 from cyclescope.model._segments import Segments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -110,6 +111,19 @@ class Bank:
     def total(self) -> int:
         """Cycles, the one after the run included where it is known."""
         return self.segments.total + (self.after >= 0)
+
+    def over_time(self, index: int) -> Iterator[tuple[Ints, Ints]]:
+        """(cycle, value) from which on each value of a column holds, in parts; neighbours differ.
+
+        What the last cycle led to is the last of it.
+        """
+        if not self.segments.total:
+            return
+        column = self.values[:, index]
+        yield from values(self.segments, column[self.shown], 0, self.segments.total)
+        last = int(self.shown[self.segments.last])
+        if self.after >= 0 and column[last] != column[self.after]:
+            yield np.array([self.segments.total]), column[[self.after]]
 
     def column(self, index: int) -> _Intervals:
         """The intervals (start, end, value) of one value, neighbours differing."""

@@ -14,17 +14,19 @@ import numpy as np
 
 from cyclescope import _prv
 from cyclescope.errors import InputError
+from cyclescope.model import in_windows, values
 from cyclescope.views._paraver_plan import ACTIVITY, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cyclescope.model import Ints, Profile, Series
+    from cyclescope.model import Columns, Ints, Profile, Series
     from cyclescope.views._paraver_plan import Plan
+
+    _Parts = Iterator[Columns]
 
 __all__ = ["write_paraver"]
 
-_CHUNK = 1 << 18  # records written at a time
 _KINDS = (_prv.STATE, _prv.EVENT)  # a row has two prefixes: of its states, of its events
 _STATE, _EVENT = range(2)
 
@@ -74,31 +76,33 @@ def write_paraver(
 
 
 class _Records:
-    """All records of a trace, in columns: time, and the two numbers that follow it."""
+    """All records of a trace: of each row its states and events, all side by side by time."""
 
     def __init__(self, profile: Profile, shown: Plan, period_ps: int | None) -> None:
         self._profile, self._plan, self._period = profile, shown, period_ps
         self.count = 0
 
     def write(self, stream: BinaryIO) -> None:
-        """Sort everything by time and write it."""
+        """Write everything in order of time, part by part; of one time in order of rows."""
         from cyclescope._polars import pl
 
-        parts = [*self._states(), *self._activity(), *self._counters()]
-        sizes = [len(time) for _, time, _, _ in parts]
-        who = np.repeat(np.array([key for key, *_ in parts], dtype=np.int32), sizes)
-        time, first, second = (
-            np.concatenate(column) for column in list(zip(*parts, strict=True))[1:]
-        )
-        order = np.argsort(time, kind="stable")
         prefixes = pl.Series(self._prefixes(), dtype=pl.String)
-        for begin in range(0, len(order), _CHUNK):
-            rows = order[begin : begin + _CHUNK]
-            columns = [time[rows], first[rows], second[rows]]
-            frame = pl.DataFrame({str(n): column for n, column in enumerate(columns)})
-            frame.insert_column(0, prefixes.gather(who[rows]).alias("who"))
+        rows = [*self._states(), *self._activity(), *self._counters()]
+        # The last cycle leads to what is in the one behind it.
+        windows = in_windows([parts for _, parts in rows], 0, self._profile.cycles + 1)
+        for _, _, found in windows:
+            parts = [part for several in found for part in several]
+            if not parts:
+                continue
+            keys = [key for (key, _), several in zip(rows, found, strict=True) for _ in several]
+            who = np.repeat(np.array(keys, dtype=np.int32), [len(part[0]) for part in parts])
+            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+            order = np.argsort(columns[0], kind="stable")
+            columns[0] = self._times(columns[0])
+            frame = pl.DataFrame({str(n): column[order] for n, column in enumerate(columns)})
+            frame.insert_column(0, prefixes.gather(who[order]).alias("who"))
             frame.write_csv(stream, include_header=False, separator=":", quote_style="never")
-        self.count = len(order)
+            self.count += len(order)
 
     def _prefixes(self) -> list[str]:
         """What the lines of each row begin with: its states, then its events."""
@@ -114,40 +118,50 @@ class _Records:
     def _times(self, cycles: Ints) -> Ints:
         return cycles if self._period is None else cycles * self._period // 1000
 
-    def _changes(self, numbers: Ints) -> tuple[Ints, Ints]:
-        """Where a row's number, given for each tree, changes: run, number."""
+    def _values(self, numbers: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """Where a row's number, given for each tree, changes: (cycle, number)."""
         runs = self._profile.schedule
-        small = numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))[runs.tree]
-        first = np.flatnonzero(small[1:] != small[:-1]) + 1
-        first = np.concatenate((np.zeros(1, dtype=np.int64), first))
-        return first, small[first].astype(np.int64)
+        return values(runs.segments, numbers[runs.tree_of], 0, self._profile.cycles)
 
-    def _states(self) -> Iterator[tuple[int, Ints, Ints, Ints]]:
-        boundary = self._times(np.append(self._profile.schedule.start, self._profile.cycles))
+    def _states(self) -> Iterator[tuple[int, _Parts]]:
+        """(time in cycles, end, number) of each row's states."""
         for row in range(len(self._plan.rows)):
-            first, number = self._changes(self._plan.state[:, row])
-            begin = boundary[first]
-            yield 2 * row + _STATE, begin, np.append(begin[1:], boundary[-1]), number
+            yield 2 * row + _STATE, self._lasting(self._values(self._plan.state[:, row]))
         for track in range(len(self._plan.tracks)):
             # Paraver takes a row without states for idle; so does everybody else, if it is said.
             row = len(self._plan.rows) + track
             zero = np.zeros(1, dtype=np.int64)
-            yield 2 * row + _STATE, zero, boundary[-1:], zero
+            yield 2 * row + _STATE, self._lasting(iter([(zero, zero)]))
 
-    def _activity(self) -> Iterator[tuple[int, Ints, Ints, Ints]]:
-        start = self._times(self._profile.schedule.start)
+    def _lasting(self, parts: Iterator[tuple[Ints, Ints]]) -> _Parts:
+        """Values with where each ends: where the next begins."""
+        begin, value = next(parts)
+        for times, following in parts:
+            begin, value = np.append(begin, times), np.append(value, following)
+            yield begin[:-1], self._times(begin[1:]), value[:-1]
+            begin, value = begin[-1:], value[-1:]
+        yield begin, self._times(np.append(begin[1:], self._profile.cycles)), value
+
+    def _activity(self) -> Iterator[tuple[int, _Parts]]:
         for row in range(len(self._plan.rows)):
             numbers = self._plan.activity[:, row]
             if numbers.any():
-                first, number = self._changes(numbers)
-                kind = np.full(len(first), ACTIVITY, dtype=np.int64)
-                yield 2 * row + _EVENT, start[first], kind, number
+                yield 2 * row + _EVENT, _of_kind(ACTIVITY, self._values(numbers))
 
-    def _counters(self) -> Iterator[tuple[int, Ints, Ints, Ints]]:
+    def _counters(self) -> Iterator[tuple[int, _Parts]]:
         for row, kind, series in self._plan.events:
-            time, value = (_totals if kind.summed else _levels)(series, self._profile.cycles)
-            number = np.full(len(time), kind.number, dtype=np.int64)
-            yield 2 * row + _EVENT, self._times(time), number, value
+            parts: Iterator[tuple[Ints, Ints]]
+            if series.bank is not None and not kind.summed:
+                parts = series.bank.over_time(series.column)
+            else:
+                found = (_totals if kind.summed else _levels)(series, self._profile.cycles)
+                parts = iter([found])
+            yield 2 * row + _EVENT, _of_kind(kind.number, parts)
+
+
+def _of_kind(kind: int, parts: Iterator[tuple[Ints, Ints]]) -> _Parts:
+    """Events of a kind: (time in cycles, kind, value)."""
+    return ((time, np.full(len(time), kind, dtype=np.int64), value) for time, value in parts)
 
 
 def _levels(series: Series, cycles: int) -> tuple[Ints, Ints]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cyclescope.analyse import account
+from cyclescope.model import Runs
 from cyclescope.views._stacks import Stacks, leaves, stacks
 from cyclescope.views._text import number, visible
 
@@ -122,14 +123,13 @@ def _stack(profile: Profile, path: int) -> list[int]:
 def _over_time(
     profile: Profile, tracks: Sequence[int], start: int, end: int, max_runs: int
 ) -> Iterator[dict[str, Any]]:
-    runs = profile.schedule
-    begin = np.maximum(runs.start, start)
-    until = np.minimum(runs.start + runs.cycles, end)
-    inside = until > begin
-    if not inside.any() or int(inside.sum()) > max_runs:
+    whole = profile.schedule
+    inside = whole.segments.between(max(start, 0), min(end, profile.cycles))
+    runs = Runs.of(inside, whole.tree_of)
+    if not 0 < len(runs) <= max_runs:
         return
-    tree, length = runs.tree[inside], (until - begin)[inside]
-    window = "" if len(tree) == len(runs) else f" from {number(start)} to {number(end)}"
+    tree, length = runs.tree, runs.cycles
+    window = "" if len(runs) == len(whole) else f" from {number(start)} to {number(end)}"
     ends = leaves(profile)
     lanes = max(len(ends[t]) for t in set(tree.tolist()))
     names = [f", parallel stack {lane + 1}" if lane else "" for lane in range(lanes)]
