@@ -90,17 +90,19 @@ def export(
         return
     suffix = f".{which}{_SUFFIXES[form]}" if tables else _SUFFIXES[form]
     path = target(output, profile, suffix)
-    data = _data(shown, form, which)
     with writing(path, force=force) as stream:
-        stream.write(data)
+        if tables:
+            from cyclescope.views import write_table
+
+            write_table(shown, stream, cast("ExportTable", which), cast("ExportFormat", form))
+        else:
+            stream.write(_text(shown, form).encode())
     report(path, form)
 
 
-def _data(profile: Profile, form: str, which: str) -> bytes:
-    from cyclescope.views import export_table, folded, speedscope
+def _text(profile: Profile, form: str) -> str:
+    from cyclescope.views import folded, speedscope
 
     if form == "speedscope":
-        return speedscope(profile).encode()
-    if form.startswith("folded"):
-        return folded(profile, scaled=form == "folded-scaled").encode()
-    return export_table(profile, cast("ExportTable", which), cast("ExportFormat", form))
+        return speedscope(profile)
+    return folded(profile, scaled=form == "folded-scaled")

@@ -34,7 +34,7 @@ from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
 from cyclescope.model._profile import CallPaths, Ints, Profile, Runs, Trees
-from cyclescope.model._repeated import Columns, at_changes, in_windows, values
+from cyclescope.model._repeated import STREAM, Columns, at_changes, in_windows, lasting, values
 from cyclescope.model._segments import (
     SAMPLE,
     Changes,
@@ -77,6 +77,7 @@ __all__ = [
     "FORMAT_VERSION",
     "SAMPLE",
     "SITES",
+    "STREAM",
     "SUMMED",
     "WORK",
     "Access",
@@ -132,6 +133,7 @@ __all__ = [
     "flat_weights",
     "held",
     "in_windows",
+    "lasting",
     "leaves",
     "load",
     "moved",

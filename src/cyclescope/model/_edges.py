@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.model._profile import without
-from cyclescope.model._repeated import Events, Repeated, Taken, in_windows, values
+from cyclescope.model._repeated import STREAM, Events, Repeated, Taken, in_windows, values
 from cyclescope.model._spans import (
     Spans,
     spans,
@@ -156,7 +156,7 @@ class _Intervals:
         active = np.zeros(len(forest), dtype=np.int64)
         active[owner[forest.path == path]] = 1
         self._total = runs.segments.total
-        self._changes = Taken(values(runs.segments, active[runs.tree_of], 0, self._total))
+        self._changes = Taken(values(runs.segments, active[runs.tree_of], 0, self._total, STREAM))
         nothing = np.empty(0, dtype=np.int64)
         self._start, self._end = nothing, nothing
         self._open = -1  # the beginning of one whose end is not known

@@ -18,10 +18,24 @@ if TYPE_CHECKING:
     from cyclescope.model._profile import Ints
     from cyclescope.model._segments import Segments
 
-__all__ = ["PART", "Columns", "Events", "Repeated", "Taken", "at_changes", "in_windows", "values"]
+__all__ = [
+    "PART",
+    "STREAM",
+    "Columns",
+    "Events",
+    "Repeated",
+    "Taken",
+    "at_changes",
+    "in_windows",
+    "lasting",
+    "values",
+]
 
 PART = 1 << 17
 """Events of a part at most."""
+
+STREAM = 1 << 13
+"""The same of one of many streams that are read side by side."""
 
 _TABLE = 1 << 20  # pairs of segments up to which a table is better than searching
 
@@ -166,7 +180,9 @@ def _listed(offset: Ints, what: Ints, which: Ints, time: Ints, until: Ints) -> E
     return Events(ends[until], np.repeat(time, size), what[rows])
 
 
-def values(segments: Segments, of_state: Ints, start: int, end: int) -> Iterator[tuple[Ints, Ints]]:
+def values(
+    segments: Segments, of_state: Ints, start: int, end: int, most: int = 0
+) -> Iterator[tuple[Ints, Ints]]:
     """(cycle, value) from which on each value holds, neighbours differing, in parts.
 
     Args:
@@ -174,6 +190,7 @@ def values(segments: Segments, of_state: Ints, start: int, end: int) -> Iterator
         of_state: the value of each state.
         start: the first cycle, with which the first value begins.
         end: the cycle after the last.
+        most: values of a part at most, as `Repeated.parts` takes it.
     """
     if start >= end:
         return
@@ -182,7 +199,20 @@ def values(segments: Segments, of_state: Ints, start: int, end: int) -> Iterator
     after = of_state[changes.after]
     differs = of_state[changes.before] != after
     offset = np.concatenate(([0], np.cumsum(differs)))
-    yield from at_changes(segments, offset, after[differs]).parts(start + 1, end, PART >> 4)
+    yield from at_changes(segments, offset, after[differs]).parts(start + 1, end, most)
+
+
+def lasting(parts: Iterator[tuple[Ints, Ints]], end: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """(start, end, value) of values of which each holds until the next, the last until `end`."""
+    held = next(parts, None)
+    if held is None:
+        return
+    begin, value = held
+    for times, following in parts:
+        begin, value = np.append(begin, times), np.append(value, following)
+        yield begin[:-1], begin[1:], value[:-1]
+        begin, value = begin[-1:], value[-1:]
+    yield begin, np.append(begin[1:], end), value
 
 
 class Taken:

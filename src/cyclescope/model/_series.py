@@ -10,7 +10,7 @@ import numpy as np
 
 from cyclescope.model._activity import Activity
 from cyclescope.model._changes import changes
-from cyclescope.model._repeated import values
+from cyclescope.model._repeated import lasting, values
 from cyclescope.model._segments import Segments
 
 if TYPE_CHECKING:
@@ -112,15 +112,15 @@ class Bank:
         """Cycles, the one after the run included where it is known."""
         return self.segments.total + (self.after >= 0)
 
-    def over_time(self, index: int) -> Iterator[tuple[Ints, Ints]]:
+    def over_time(self, index: int, most: int = 0) -> Iterator[tuple[Ints, Ints]]:
         """(cycle, value) from which on each value of a column holds, in parts; neighbours differ.
 
-        What the last cycle led to is the last of it.
+        What the last cycle led to is the last of it. A part has at most so many as for `values`.
         """
         if not self.segments.total:
             return
         column = self.values[:, index]
-        yield from values(self.segments, column[self.shown], 0, self.segments.total)
+        yield from values(self.segments, column[self.shown], 0, self.segments.total, most)
         last = int(self.shown[self.segments.last])
         if self.after >= 0 and column[last] != column[self.after]:
             yield np.array([self.segments.total]), column[[self.after]]
@@ -270,6 +270,13 @@ class Series:
             return self._own
         assert self.bank is not None
         return self.bank.column(self.column)
+
+    def in_parts(self) -> Iterator[_Intervals]:
+        """The intervals (start, end, value), a part of them after the other."""
+        if self._own is not None:
+            return iter([self._own])
+        assert self.bank is not None
+        return lasting(self.bank.over_time(self.column), self.bank.total)
 
     @property
     def start(self) -> Ints:

@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope._polars import pl
+from cyclescope.model._repeated import lasting, values
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cyclescope.model._profile import Profile
 
-__all__ = ["counters", "frames", "paths", "runs", "trees"]
+__all__ = [
+    "counters",
+    "counters_in_parts",
+    "frames",
+    "paths",
+    "runs",
+    "runs_in_parts",
+    "trees",
+]
 
 _POSITION = pl.Struct({"level": pl.String, "file": pl.String, "line": pl.Int64, "column": pl.Int64})
 
@@ -75,8 +86,15 @@ def trees(profile: Profile) -> pl.DataFrame:
 
 def runs(profile: Profile) -> pl.DataFrame:
     """Columns start, cycles, tree."""
-    schedule = profile.schedule
-    return pl.DataFrame({"start": schedule.start, "cycles": schedule.cycles, "tree": schedule.tree})
+    return pl.concat(runs_in_parts(profile))
+
+
+def runs_in_parts(profile: Profile) -> Iterator[pl.DataFrame]:
+    """The rows of `runs`, first none."""
+    schedule, total = profile.schedule, profile.cycles
+    yield pl.DataFrame(schema=dict.fromkeys(("start", "cycles", "tree"), pl.Int64))
+    for start, end, tree in lasting(values(schedule.segments, schedule.tree_of, 0, total), total):
+        yield pl.DataFrame({"start": start, "cycles": end - start, "tree": tree})
 
 
 def counters(profile: Profile) -> pl.DataFrame:
@@ -84,36 +102,29 @@ def counters(profile: Profile) -> pl.DataFrame:
 
     A path or a label is null where there is none.
     """
-    series = profile.series
-    index = np.repeat(np.arange(len(series)), [len(s) for s in series])
+    return pl.concat(counters_in_parts(profile))
 
-    def column(texts: list[str]) -> pl.Series:
-        return pl.Series(texts, dtype=pl.String).gather(index)
 
-    def joined(name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        parts = [getattr(s, name) for s in series]
-        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+_NAMES = ("track", "name", "metric", "unit")
+_COUNTERS = {
+    **dict.fromkeys(_NAMES, pl.String),
+    **dict.fromkeys(("path", "start", "end", "value"), pl.Int64),
+    "label": pl.String,
+}
 
-    def labelled() -> pl.Series:
-        labels = [
-            pl.Series(s.value).replace_strict(s.labels, default=None, return_dtype=pl.String)
-            if s.labels
-            else pl.Series([None], dtype=pl.String).new_from_index(0, len(s))
-            for s in series
-        ]
-        return pl.concat([pl.Series([], dtype=pl.String), *labels])
 
-    owner = np.array([s.path for s in series], dtype=np.int64)[index]
-    return pl.DataFrame(
-        {
-            "track": column([s.track for s in series]),
-            "name": column([s.name for s in series]),
-            "metric": column([s.metric for s in series]),
-            "unit": column([s.unit for s in series]),
-            "path": owner,
-            "start": joined("start"),
-            "end": joined("end"),
-            "value": joined("value"),
-            "label": labelled(),
-        }
-    ).with_columns(pl.when(pl.col("path") >= 0).then(pl.col("path")).alias("path"))
+def counters_in_parts(profile: Profile) -> Iterator[pl.DataFrame]:
+    """The rows of `counters`, first none."""
+    yield pl.DataFrame(schema=_COUNTERS)
+    for series in profile.series:
+        path = None if series.path < 0 else series.path
+        heads = [pl.lit(getattr(series, name), dtype=pl.String).alias(name) for name in _NAMES]
+        heads.append(pl.lit(path, dtype=pl.Int64).alias("path"))
+        label = pl.lit(None, dtype=pl.String)
+        if series.labels:
+            label = pl.col("value").replace_strict(
+                series.labels, default=None, return_dtype=pl.String
+            )
+        for start, end, value in series.in_parts():
+            part = pl.DataFrame({"start": start, "end": end, "value": value})
+            yield part.with_columns(*heads, label.alias("label")).select(list(_COUNTERS))

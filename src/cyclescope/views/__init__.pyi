@@ -9,7 +9,7 @@ from ._design_space import DesignSpace, design_space_svg
 from ._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
 from ._diffgraph import diff_flamegraph
 from ._diffpage import diff_html
-from ._export import EXPORT_FORMATS, EXPORT_TABLES, export_table
+from ._export import EXPORT_FORMATS, EXPORT_TABLES, export_table, write_table
 from ._flamegraph import flamegraph
 from ._folded import folded
 from ._ladder import GAP_CLASSES, ladder_json, ladder_markdown, ladder_svg, ladder_text
@@ -83,6 +83,7 @@ __all__ = [
     "waits_view",
     "write_paraver",
     "write_report",
+    "write_table",
     "write_timeline",
     "write_vcd",
 ]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Literal
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from cyclescope.views._text import spreadsheet_cell
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from cyclescope.model import Profile
 
-__all__ = ["EXPORT_FORMATS", "EXPORT_TABLES", "export_table"]
+__all__ = ["EXPORT_FORMATS", "EXPORT_TABLES", "export_table", "write_table"]
 
 ExportTable = Literal["frames", "paths", "trees", "runs", "counters"]
 ExportFormat = Literal["parquet", "csv", "json"]
@@ -29,15 +32,50 @@ def export_table(profile: Profile, which: ExportTable, fmt: ExportFormat = "parq
     In CSV a frame's source positions are one column, `file:line` separated by blanks, and texts
     that a spreadsheet would take for a formula are quoted.
     """
-    table: pl.DataFrame = getattr(profile, which)
     buffer = io.BytesIO()
-    if fmt == "parquet":
-        table.write_parquet(buffer, compression="zstd")
-    elif fmt == "json":
-        table.write_ndjson(buffer)
-    else:
-        _plain(profile, table).write_csv(buffer)
+    write_table(profile, buffer, which, fmt)
     return buffer.getvalue()
+
+
+def write_table(
+    profile: Profile, stream: BinaryIO, which: ExportTable, fmt: ExportFormat = "parquet"
+) -> None:
+    """Write one of the profile's tables as `export_table` gives it.
+
+    Runs and counters, of which a long run has many, are written part by part.
+    """
+    parts = _parts(profile, which)
+    if fmt == "parquet":
+        _write_parquet(parts, stream)
+        return
+    for number, part in enumerate(parts):
+        if fmt == "json":
+            part.write_ndjson(stream)
+        else:
+            _plain(profile, part).write_csv(stream, include_header=number == 0)
+
+
+def _parts(profile: Profile, which: ExportTable) -> Iterator[pl.DataFrame]:
+    """A table in parts; the first has all columns."""
+    from cyclescope.model._tables import counters_in_parts, runs_in_parts
+
+    if which == "runs":
+        return runs_in_parts(profile)
+    if which == "counters":
+        return counters_in_parts(profile)
+    return iter([getattr(profile, which)])
+
+
+def _write_parquet(parts: Iterator[pl.DataFrame], stream: BinaryIO) -> None:
+    from polars.io.plugins import register_io_source
+
+    first = next(parts)
+
+    def source(*_: object) -> Iterator[pl.DataFrame]:
+        return chain([first], parts)
+
+    table = register_io_source(source, schema=first.schema)
+    table.sink_parquet(stream, compression="zstd", maintain_order=True)
 
 
 def _plain(profile: Profile, table: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 
 from cyclescope import _prv
 from cyclescope.errors import InputError
-from cyclescope.model import in_windows, values
+from cyclescope.model import STREAM, in_windows, lasting, values
 from cyclescope.views._paraver_plan import ACTIVITY, plan
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class _Records:
     def _values(self, numbers: Ints) -> Iterator[tuple[Ints, Ints]]:
         """Where a row's number, given for each tree, changes: (cycle, number)."""
         runs = self._profile.schedule
-        return values(runs.segments, numbers[runs.tree_of], 0, self._profile.cycles)
+        return values(runs.segments, numbers[runs.tree_of], 0, self._profile.cycles, STREAM)
 
     def _states(self) -> Iterator[tuple[int, _Parts]]:
         """(time in cycles, end, number) of each row's states."""
@@ -134,13 +134,8 @@ class _Records:
             yield 2 * row + _STATE, self._lasting(iter([(zero, zero)]))
 
     def _lasting(self, parts: Iterator[tuple[Ints, Ints]]) -> _Parts:
-        """Values with where each ends: where the next begins."""
-        begin, value = next(parts)
-        for times, following in parts:
-            begin, value = np.append(begin, times), np.append(value, following)
-            yield begin[:-1], self._times(begin[1:]), value[:-1]
-            begin, value = begin[-1:], value[-1:]
-        yield begin, self._times(np.append(begin[1:], self._profile.cycles)), value
+        found = lasting(parts, self._profile.cycles)
+        return ((begin, self._times(end), number) for begin, end, number in found)
 
     def _activity(self) -> Iterator[tuple[int, _Parts]]:
         for row in range(len(self._plan.rows)):
@@ -152,7 +147,7 @@ class _Records:
         for row, kind, series in self._plan.events:
             parts: Iterator[tuple[Ints, Ints]]
             if series.bank is not None and not kind.summed:
-                parts = series.bank.over_time(series.column)
+                parts = series.bank.over_time(series.column, STREAM)
             else:
                 found = (_totals if kind.summed else _levels)(series, self._profile.cycles)
                 parts = iter([found])
