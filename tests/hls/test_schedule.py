@@ -161,6 +161,14 @@ def test_a_float_sum_is_bound_by_its_adder() -> None:
     assert list(add.bounds) == [f"s, line 5: {way}"]
 
 
+def test_so_are_float_sums_in_the_lanes_of_a_vector() -> None:
+    # Taking a lane out of a vector is wires: it needs no cycle between two additions.
+    program = compile_c(EXAMPLES / "pi" / "pi.c")
+    add = loops(program)[0]
+    adder = next(n for n in add.graph.nodes if n.op is Op.FADD)
+    assert add.interval == add.latency[adder] + 1 == 8
+
+
 def test_what_a_recurrence_does_not_need_is_not_in_its_way() -> None:
     # The product of x comes late; the sum must not wait for it from the iteration's start.
     program = region(

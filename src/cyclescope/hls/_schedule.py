@@ -277,7 +277,7 @@ class _Scheduler:
         there = [u for u in users if self.begin[u] == first]
         if takes:
             chained = all(self.latency[u] or self.chain[u] >= REGISTERED for u in there)
-            begin, ns = first - takes - (not chained), 0.0
+            begin, ns = first - takes - (not chained), REGISTERED
         elif all(self.chain[u] >= delay(node) + REGISTERED for u in there):
             begin, ns = first, REGISTERED
         else:
