@@ -222,13 +222,9 @@ class Dealing(Loops):
 
     def _deal_nest(self, nest: list[_Canonical], total: Value, chunk: int | None) -> None:
         """Loops collapsed into one: its number says where in the nest it is."""
-        if chunk is not None:
-            raise self.refuse(nest[0].where, "collapse with a chunk size isn't supported")
         width = total.width
-        begin, end = self._share(total)
         number = Variable("iteration", Scalar("uint", width), nest[0].where, "local")
         changed = [v for v in self.changed([nest[-1].body]) if v not in {n.variable for n in nest}]
-        self.env[number] = begin
 
         def body() -> None:
             left = self.b.use(self.env[number])
@@ -242,21 +238,53 @@ class Dealing(Loops):
             for level in nest:
                 del self.env[level.variable]
 
-        def forward() -> None:
-            one = self.b.const(width, 1)
-            self.env[number] = self.b.op(Op.ADD, self.env[number], one, width=width)
+        def share(begin: Value, end: Value, step: int) -> None:
+            self.env[number] = begin
+
+            def forward() -> None:
+                by = self.b.const(width, step)
+                self.env[number] = self.b.op(Op.ADD, self.env[number], by, width=width)
+
+            self.looped(
+                nest[0].where,
+                [number, *changed],
+                test=lambda: self.b.op(Op.ULT, self.env[number], end, width=1),
+                body=body,
+                step=forward,
+                jumps=may_jump(nest[-1].body),
+            )
+            self.env.pop(number, None)
 
         for level in nest:
             self.env.pop(level.variable, None)
+        if chunk is None:
+            share(*self._share(total), 1)
+            return
+        first = self.b.op(Op.MUL, self._thread(width), self.b.const(width, chunk), width=width)
+        if chunk == 1:
+            share(first, total, self.threads)
+            return
+        start = Variable("chunk", Scalar("uint", width), nest[0].where, "local")
+        self.env[start] = first
+
+        def chunk_body() -> None:
+            begin = self.b.use(self.env[start])
+            end = self.b.op(Op.ADD, begin, self.b.const(width, chunk), width=width)
+            inside = self.b.op(Op.ULT, end, total, width=1)
+            share(begin, self.b.select(inside, end, total), 1)
+
+        def next_chunk() -> None:
+            turn = self.b.const(width, chunk * self.threads)
+            self.env[start] = self.b.op(Op.ADD, self.env[start], turn, width=width)
+
         self.looped(
             nest[0].where,
-            [number, *changed],
-            test=lambda: self.b.op(Op.ULT, self.env[number], end, width=1),
-            body=body,
-            step=forward,
-            jumps=may_jump(nest[-1].body),
+            [start, *changed],
+            test=lambda: self.b.op(Op.ULT, self.env[start], total, width=1),
+            body=chunk_body,
+            step=next_chunk,
         )
-        self.env.pop(number, None)
+        self.env.pop(start, None)
 
     def _at(self, loop: _Canonical, number: Value) -> Value:
         width = loop.type.bits
