@@ -395,3 +395,15 @@ void k(int *a) {
     body = unit(text, defines=defines).functions["k"].body
     assert body is not None
     assert [p.tokens for p in body.body[0].pragmas] == [("omp", expected), ("unroll",)]
+
+
+def test_a_variable_may_be_named_in_its_own_initial_value() -> None:
+    text = "struct node { struct node *next; } head = {&head}; void f(void) { long x = (long)&x; }"
+    unit = read_c("k.c", text=text)
+    assert unit.variables["head"].init is not None
+    (stmt,) = unit.functions["f"].body.body  # type: ignore[union-attr]
+    assert isinstance(stmt, Declare)
+    (variable,) = stmt.variables
+    assert isinstance(variable.init, Cast)
+    named = [e.variable for e in walk(variable.init) if isinstance(e, Name)]
+    assert named == [variable]

@@ -54,6 +54,7 @@ class ExprBuilder:
         self.structs: dict[str, Struct] = {}
         self._externals = {} if externals is None else externals
         self._variables: dict[int, Variable] = {}
+        self._initialised: set[int] = set()
         self._types: dict[str, CType] = {}
         self._cursor_kind = _clang.kinds().CursorKind
         self._depth = 0
@@ -148,7 +149,8 @@ class ExprBuilder:
             self._variables[key] = found
             found.extents = self._extents(cursor)
         initial = _clang.initial_value(cursor) if scope != "param" else None
-        if initial is not None and found.init is None:
+        if initial is not None and found.init is None and key not in self._initialised:
+            self._initialised.add(key)  # its initial value may name it
             text = initial_text(initial, found.type, self.where(initial))
             found.init = text if text is not None else self.expr(initial)
         return found

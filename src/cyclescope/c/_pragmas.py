@@ -76,10 +76,10 @@ class _Text:
         return position + self._removed[bisect_right(self._joints, position) - 1]
 
     def place(self, position: int) -> Place:
-        """Line and column of a character of `visible`."""
+        """Line and column of a character of `visible`; columns are bytes, as libclang's."""
         at = self.written(position)
         line = bisect_right(self._lines, at)
-        return line, at - self._lines[line - 1] + 1
+        return line, len(self._written[self._lines[line - 1] : at].encode("utf-8", "replace")) + 1
 
     def range(self, first: int, end: int) -> Range:
         """The range of some characters of `visible`."""

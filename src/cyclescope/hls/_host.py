@@ -30,8 +30,8 @@ _FLAGS = (
     "-std=gnu11", "-O1", "-fopenmp", "-fno-tree-loop-vectorize", "-ffp-contract=off", "-fwrapv",
     "-w",
 )  # fmt: skip
-# What the text leaves without a value is zero, as in block RAM.
-_LIKE_BLOCK_RAM = ("-ftrivial-auto-var-init=zero",)
+# What the text leaves without a value is zero in each run, as in block RAM; from GCC 12 on.
+_ZEROS = "-ftrivial-auto-var-init=zero"
 _SECONDS = 120.0  # of a native run: what takes longer cannot be simulated
 _NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
 _MOST_OUTPUT = 256 << 20  # bytes
@@ -112,7 +112,7 @@ class Host:
                 commands.insert(0, (gcc,))
             for number, command in enumerate(commands):
                 try:
-                    self._compile(command, file, text, _LIKE_BLOCK_RAM)
+                    self._compile(command, file, text)
                     break
                 except ToolError:
                     if number + 1 == len(commands):
@@ -120,21 +120,21 @@ class Host:
             self._compiled[True] = file
         return self._compiled[True]
 
-    def _compile(
-        self, compiler: Sequence[str], file: Path, text: str, more: Sequence[str] = ()
-    ) -> None:
+    def _compile(self, compiler: Sequence[str], file: Path, text: str) -> None:
         source = file.with_suffix(".c")
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         constants = self._program.constants
         flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
         folders = [*map(Path, constants.include), self._sources]
         flags += [f"-I{path}" for path in folders]
-        call(
-            [*compiler, "-x", "c", *_FLAGS, *more, *flags, str(source), "-o", str(file), "-lm"],
-            what=f"{compiler[0]} -fopenmp",
-            own=self._folder,
-            read=folders,
-        )
+        command = [*compiler, "-x", "c", *_FLAGS, *flags, str(source), "-o", str(file), "-lm"]
+        what = f"{compiler[0]} -fopenmp"
+        try:
+            call([*command, _ZEROS], what=what, own=self._folder, read=folders)
+        except ToolError as error:
+            if _ZEROS not in str(error):
+                raise
+            call(command, what=what, own=self._folder, read=folders)
 
     def close(self) -> None:
         """Remove the compiled program."""
@@ -152,6 +152,7 @@ class Host:
         *,
         threads: int | None = None,
         unmodified: bool = False,
+        inputs: Mapping[str, bytes] | None = None,
     ) -> Native:
         """Run natively.
 
@@ -159,6 +160,8 @@ class Host:
             arguments: of the program.
             threads: of the region; None: as many as the hardware has.
             unmodified: the region with its directives as they are.
+            inputs: contents of the external arrays when the region begins; None: what the program
+                has there. What it leaves without a value may differ from run to run.
 
         Raises:
             RunError: it crashes, never enters the region, or maps memory twice.
@@ -166,7 +169,8 @@ class Host:
             ToolError: the unmodified program cannot be compiled.
         """
         program = self._unmodified() if unmodified else self._compiled[False]
-        found = self._recorded("record", arguments, threads, program)
+        mode, data = ("record", b"") if inputs is None else ("given", self._packed(inputs))
+        found = self._recorded(mode, arguments, threads, program, data)
         if len(found.outputs) != len(self._arrays):
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {found.status}) inside the "
@@ -186,9 +190,14 @@ class Host:
         return self._recorded("begin", arguments, None, self._compiled[False])
 
     def _recorded(
-        self, mode: str, arguments: Sequence[str], threads: int | None, program: Path
+        self,
+        mode: str,
+        arguments: Sequence[str],
+        threads: int | None,
+        program: Path,
+        given: bytes = b"",
     ) -> Native:
-        data, stdout, status = self._execute(mode, b"", arguments, threads, program)
+        data, stdout, status = self._execute(mode, given, arguments, threads, program)
         if not data:
             condition = " where its if clause holds" if self._program.target.condition else ""
             raise RunError(
@@ -206,13 +215,18 @@ class Host:
         )
 
     def replay(
-        self, outputs: Mapping[str, bytes], arguments: Sequence[str] = ()
+        self,
+        outputs: Mapping[str, bytes],
+        arguments: Sequence[str] = (),
+        *,
+        inputs: Mapping[str, bytes] | None = None,
     ) -> tuple[bytes, int]:
         """Run with given results in the place of the region (the first time it is entered).
 
         Args:
             outputs: contents of the external arrays after the region.
             arguments: of the program.
+            inputs: contents of them before it; None: what the program has there.
 
         Returns:
             What it wrote to its standard output, and its exit status.
@@ -220,9 +234,14 @@ class Host:
         Raises:
             RunError: it crashes.
         """
-        data = b"".join(struct.pack("<Q", len(outputs[n])) + outputs[n] for n in self._arrays)
-        _, stdout, status = self._execute("replay", data, arguments, None, self._compiled[False])
+        mode, data = "replay", self._packed(outputs)
+        if inputs is not None:
+            mode, data = "resume", self._packed(inputs) + data
+        _, stdout, status = self._execute(mode, data, arguments, None, self._compiled[False])
         return stdout, status
+
+    def _packed(self, arrays: Mapping[str, bytes]) -> bytes:
+        return b"".join(struct.pack("<Q", len(arrays[n])) + arrays[n] for n in self._arrays)
 
     @property
     def _arrays(self) -> list[str]:
@@ -249,7 +268,8 @@ class Host:
             "CYCLESCOPE_HLS_FILE": str(file),
             "CYCLESCOPE_HLS_THREADS": team,
             "OMP_NUM_THREADS": team,
-            "OMP_NUM_TEAMS": team,
+            # A league is a team of the hardware's; else all its threads are one team's.
+            "OMP_NUM_TEAMS": team if self._program.target.is_league else "1",
             "OMP_SCHEDULE": "static",
             "OMP_TARGET_OFFLOAD": "disabled",
             "OMP_DYNAMIC": "false",
@@ -274,7 +294,7 @@ class Host:
             os.close(output)
         assert end is not None
         if end.exceeded:
-            inside = len(_parts(file.read_bytes())) == self._recorded_first
+            inside = 0 < len(_parts(file.read_bytes())) == self._recorded_first
             raise EndlessError(
                 f"{self._program.region.where if inside else self._program.unit.file}: the native "
                 f"run {end.exceeded}{' in the region' if inside else ''}; let it end, give it less "

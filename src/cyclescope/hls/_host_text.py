@@ -23,7 +23,7 @@ _OWN = b"static _Thread_local "
 _DEVICE_CLAUSES = frozenset(
     {
         "map", "num_threads", "thread_limit", "num_teams", "device", "defaultmap", "dist_schedule",
-        "nowait", "depend", "is_device_ptr",
+        "nowait", "bind",
     }
 )  # fmt: skip
 
@@ -48,7 +48,10 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         lines[line - 1] = written[: column - 1] + _OWN + written[column - 1 :]
         moved += len(_OWN) * (line == where.end_line and column < where.end_column)
     first = target.pragmas[0].where.line
-    before = lines[: first - 1]
+    # A comment may end in front of the directive.
+    column = target.pragmas[0].where.column - 1
+    before = [*lines[: first - 1], lines[first - 1][:column]]
+    lines[first - 1] = b" " * column + lines[first - 1][column:]
     end = _end(lines, where.end_line - 1, where.end_column - 1 + moved)
     inside = lines[first - 1 : end[0] + 1]
     rest = inside[-1][end[1] :]
@@ -61,7 +64,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         ahead = inside[start][: pragma.where.column - 1]
         behind = inside[stop][pragma.where.end_column - 1 :]
         new = ahead + _host_pragma(pragma, words).encode() + behind
-        inside[start : stop + 1] = [new, *[b""] * (stop - start)]
+        inside[start : stop + 1] = [*[b""] * (stop - start), new]
     after = [rest, *lines[end[0] + 1 :]]
     hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")
     name = str(Path(unit.file).resolve()).replace("\\", "\\\\").replace('"', '\\"')
@@ -77,7 +80,10 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         b"if (!cyclescope_wanted || !cyclescope_enter(cyclescope_items, cyclescope_count)) {",
         f"#line {first}".encode(),
         *inside,
-        b"} if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count); }",
+        b"}",
+        # The results of a region that is a task are there when it is over.
+        b"#pragma omp taskwait" if target.directive.clause("nowait") is not None else b"",
+        b"if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count); }",
         f"#line {end[0] + 1}".encode(),
         *after,
     ]

@@ -82,25 +82,28 @@ def judge(
                 other = again()
             except RunError:
                 break
-            if other.inputs == first.inputs:
-                names = [n for n in first.outputs if other.outputs.get(n) != first.outputs[n]]
-                open_.update(names)
+            open_.update(n for n in first.outputs if other.outputs.get(n) != first.outputs[n])
         left = {n: first.outputs[n] if n in open_ else data for n, data in arrays.items()}
         found = differences(program, first.outputs, left)
         return Judgement(who, tuple(found), tuple(sorted(open_)), alike)
 
-    own = compared(Judge.HOST, native, lambda: host.run(arguments))
+    data = native.inputs
+    own = compared(Judge.HOST, native, lambda: host.run(arguments, inputs=data))
     why_not = host.no_judge
     if not why_not:
         try:
-            first = host.run(arguments, unmodified=True)
+            first = host.run(arguments, unmodified=True, inputs=data)
         except RunError as error:
-            return (Judgement(Judge.UNMODIFIED, (str(error),)), own)
-        if (first.inputs, first.scalars) != (native.inputs, native.scalars):
-            why_not = "its data differ from run to run"
+            why_not = str(error)
+        else:
+            sizes = [{n: len(data) for n, data in run.inputs.items()} for run in (first, native)]
+            if sizes[0] != sizes[1] or first.scalars != native.scalars:
+                why_not = "its data differ from run to run"
     if why_not:
         return (Judgement(Judge.UNMODIFIED, why_not=why_not), own)
-    other = compared(Judge.UNMODIFIED, first, lambda: host.run(arguments, unmodified=True))
+    other = compared(
+        Judge.UNMODIFIED, first, lambda: host.run(arguments, unmodified=True, inputs=data)
+    )
     return (other, own)
 
 

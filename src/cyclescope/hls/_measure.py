@@ -176,7 +176,7 @@ def measure(
         stdout, status = native.stdout, native.status
         if run.complete and only is None:
             memories = contents(program, native.inputs, native.outputs, run.arrays)
-            stdout, status = host.replay(run.arrays, arguments)
+            stdout, status = host.replay(run.arrays, arguments, inputs=native.inputs)
             end = stdout, status
             judgements = judge(program, host, arguments, native, run.arrays, end)
     inputs = {
