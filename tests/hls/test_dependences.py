@@ -113,3 +113,86 @@ def test_a_lost_dependence_would_be_noticed() -> None:
         walked(program, {"a": bytes(256)}, [])
     depend(program.region.root, program.lowered.exact)
     walked(program, {"a": bytes(256)}, [])
+
+
+FENCED = """
+int x[64], y[64], z[64]; int main(void) {{
+#pragma omp target parallel map(tofrom: x, y, z)
+{{ int s = 0; for (int i = 0; i < 8; i++) {{
+{body}
+}} z[0] = s; }} }}
+"""
+
+
+def edges(body: str) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """What waits for what in an iteration, and from one to the next."""
+    program = compile_c("k.c", text=FENCED.format(body=body))
+    (loop,) = (n for n in program.region.root.nodes if n.body is not None)
+    assert loop.body is not None
+    assert all(n.op is not Op.FENCE for graph in graphs(program.region.root) for n in graph.nodes)
+    named = {n: f"{n.op} {n.array.name}" for n in loop.body.nodes if n.array is not None}
+    within: set[tuple[str, str]] = set()
+    for node in named:
+        waiting = list(node.after)
+        while waiting:
+            before = waiting.pop()
+            within.add((named[before], named[node]))
+            waiting += before.after
+    return within, {(named[o.before], named[o.after]) for o in loop.body.orders}
+
+
+STORE, LOAD = "x[i] = i;", "s += y[i];"
+FLUSH = "\n#pragma omp flush\n"
+
+
+def test_a_fence_orders_what_is_on_its_two_sides() -> None:
+    assert edges(STORE + LOAD) == (set(), set())
+    # The next iteration's accesses are behind this one's fence, and its fence is behind ours.
+    assert edges(STORE + FLUSH + LOAD) == (
+        {("store x", "load y")},
+        {
+            ("store x", "store x"),
+            ("store x", "load y"),
+            ("load y", "load y"),
+            ("load y", "store x"),
+        },
+    )
+    assert edges(LOAD + STORE + FLUSH)[0] == {("load y", "store x")}  # stores keep their place
+    assert edges(STORE + LOAD + FLUSH)[0] == set()
+    for body in (STORE + LOAD + FLUSH, FLUSH + STORE + LOAD):
+        every = {(a, b) for a in ("store x", "load y") for b in ("store x", "load y")}
+        assert edges(body)[1] == every
+
+
+def test_a_load_may_overtake_a_load_where_no_fence_is_between() -> None:
+    # Behind the fence of one iteration, in front of the next one's.
+    within, across = edges("s += x[i];" + FLUSH + LOAD)
+    assert within == {("load x", "load y")}
+    assert ("load y", "load x") not in across
+    assert {("load x", "load y"), ("load x", "load x"), ("load y", "load y")} <= across
+
+
+def test_memory_is_read_again_behind_a_fence() -> None:
+    for fence, times in (("", 1), (FLUSH, 2), ("\n#pragma omp barrier\n", 2)):
+        program = compile_c("k.c", text=FENCED.format(body=f"s += y[0];{fence} s += y[0];"))
+        found = [n for g in graphs(program.region.root) for n in g.nodes if n.op is Op.LOAD]
+        assert len(found) == times
+
+
+def test_a_fence_in_an_inner_loop_is_one_around_it() -> None:
+    body = f"x[i] = 1; while (y[0] == i) {{ {FLUSH} }} z[i] = s;"
+    program = compile_c("k.c", text=FENCED.format(body=body))
+    (loop,) = (n for n in program.region.root.nodes if n.body is not None)
+    assert loop.body is not None
+    (inner,) = (n for n in loop.body.nodes if n.body is not None)
+    store, last = (
+        next(n for n in loop.body.nodes if n.op is Op.STORE and n.array and n.array.name == name)
+        for name in "xz"
+    )
+    waiting, behind = [inner], set()
+    while waiting:
+        node = waiting.pop()
+        behind.add(node)
+        waiting += node.after
+    assert store in behind
+    assert inner in last.after

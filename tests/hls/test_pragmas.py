@@ -344,3 +344,31 @@ def test_an_atomic_access_may_call_what_locks_before_it() -> None:
             continue
         with pytest.raises(SourceError, match="a call of more, which has directives of its own"):
             compile_c("p.c", text=text)
+
+
+MEETINGS = ("for", "for simd", "single", "barrier", "master")
+AROUND = {
+    "critical": "critical", "critical(x)": "critical", "single": "single", "master": "master",
+    "for": "for", "for simd": "for simd", "loop": "loop",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_threads_meet_where_all_come_together(around: str) -> None:
+    loop = "for (int i = 0; i < 4; i++)"
+    for meeting in MEETINGS:
+        body = f"\n#pragma omp {meeting}\n" + (";" if meeting == "barrier" else f"{loop} a[i]++;")
+        head = f"static void f(void) {{ {body} }}\n"
+        text = (
+            f"{HEAD}{head}int main(void) {{\n#pragma omp target parallel map(tofrom: a)\n{{\n"
+            f"#pragma omp {around}\n{loop if around[:3] in ('for', 'loo') else ''} {{ f(); }} }}}}"
+        )
+        with pytest.raises(SourceError, match=rf"omp {meeting} inside omp {AROUND[around]} "):
+            compile_c("p.c", text=text)
+    inside(
+        f"#pragma omp single\n{{\n#pragma omp critical\ns++; }}\n#pragma omp for\n{loop} a[i]++;"
+    )
+    with pytest.raises(SourceError, match="omp barrier inside omp target parallel for"):
+        program(
+            f"{TARGET[:27]} for map(tofrom: a)", f"{loop} {{\n#pragma omp barrier\na[i] = 1; }}"
+        )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from cyclescope.hls._ir import Op
 
-__all__ = ["BLOCKS", "INFINITIES", "KINDS_OF_NUMBERS", "MATHS", "OF_TEAMS", "constant_call"]
+__all__ = [
+    "BLOCKS",
+    "INFINITIES",
+    "KINDS_OF_NUMBERS",
+    "MATHS",
+    "OF_LEAGUES",
+    "OF_TEAMS",
+    "constant_call",
+]
 
 MATHS = {
     "sqrt": Op.FSQRT,
@@ -41,12 +49,12 @@ _CONSTANT = {
 
 
 OF_TEAMS = frozenset(
-    {
-        "omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_get_team_num",
-        "omp_get_num_teams", "omp_in_parallel",
-    }
-)  # fmt: skip
-"""What has other values in a league of teams than in a team of threads."""
+    {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_in_parallel"}
+)
+"""What has other values in teams of one thread each than in a team of threads."""
+
+OF_LEAGUES = frozenset({"omp_get_team_num", "omp_get_num_teams"})
+"""What has other values in several teams than in one."""
 
 
 def constant_call(name: str) -> str | None:

@@ -11,7 +11,6 @@ from cyclescope.hls._calls import (
     INFINITIES,
     KINDS_OF_NUMBERS,
     MATHS,
-    OF_TEAMS,
     constant_call,
 )
 from cyclescope.hls._ir import Op, Value
@@ -57,10 +56,10 @@ class Library(Blocks):
             SourceError: of a function that has no text and isn't known.
         """
         name = expr.function.removeprefix("__builtin_")
-        if self.is_league and name in OF_TEAMS:
+        if name in self.of_teams:
             raise self.refuse(
-                expr.where, f"{name}() in teams of one thread each isn't supported; write `target "
-                f"parallel`, whose threads have numbers"
+                expr.where, f"{name}() isn't supported here, as the hardware has one team; write "
+                f"`target parallel`, whose threads have numbers"
             )  # fmt: skip
         fixed = constant_call(name)
         if fixed is not None:

@@ -27,6 +27,7 @@ from cyclescope.hls._assigned import (
     outermost,
     statements,
 )
+from cyclescope.hls._calls import OF_LEAGUES, OF_TEAMS
 from cyclescope.hls._clean import clean, graphs
 from cyclescope.hls._ir import EFFECTS, Array, Node, Op, Place, Region
 from cyclescope.hls._layout import is_flat, size_of, width_of
@@ -145,11 +146,20 @@ def _team(target: Target, constants: Constants) -> int:
     return threads if most is None else min(threads, most)
 
 
+def _of_teams(target: Target, constants: Constants) -> frozenset[str]:
+    """The calls that tell one team with several threads from what the text has."""
+    if target.is_league:
+        return OF_TEAMS | OF_LEAGUES
+    teams = target.directive.clause("num_teams")
+    several = teams is not None and constants.value(teams, target.directive.where) != 1
+    return OF_LEAGUES if several else frozenset()
+
+
 class _Lowering(Sharing):
     def __init__(self, unit: Unit, threads: int, constants: Constants, target: Target) -> None:
         super().__init__(unit, threads, constants, target.directive.where)
         self.target = target
-        self.is_league = target.is_league
+        self.of_teams = _of_teams(target, constants)
         self.items: dict[str, MapItem] = {i.name: i for i in target.directive.maps}
         # Scalars that no clause names are mapped, not handed over by value.
         default = target.directive.clause("defaultmap") or ()
@@ -177,6 +187,7 @@ class _Lowering(Sharing):
 
     def lowered(self) -> Lowered:
         directive, body = self.target.directive, self.target.body
+        self.inside.append(directive)
         with self.at(directive.where):
             for variable in self._outside(body):
                 self.outer(variable)

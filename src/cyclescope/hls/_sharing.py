@@ -22,6 +22,11 @@ _CONSTRUCTS = frozenset(
 )  # fmt: skip
 
 
+# What all threads of the team meet in, and what parts them.
+_MEETINGS = frozenset({"for", "loop", "single", "barrier", "master", "masked"})
+_PARTING = frozenset({"for", "loop", "distribute", "single", "master", "masked", "critical"})
+
+
 class Sharing(Atomics):
     """Lowers OpenMP constructs inside a region."""
 
@@ -40,6 +45,7 @@ class Sharing(Atomics):
             raise self.refuse(directive.where, f"omp {name} needs a statement behind it")
         check(directive)
         if directive.words == ("barrier",):
+            self._check_nest(directive)
             self.barrier(directive.where)
         elif directive.words == ("flush",):
             self.fence(directive.where)
@@ -61,8 +67,28 @@ class Sharing(Atomics):
                 f"omp {' '.join(words)} isn't supported inside a target region{hint}",
             )
         check(directive)
+        self._check_nest(directive)
+        self.inside.append(directive)
         with self.private(directive):
             self._construct(directive, stmt)
+        self.inside.pop()
+
+    def _check_nest(self, directive: Directive) -> None:
+        """Whether all threads of the team come to what they meet in (OpenMP 4.5, 2.17).
+
+        Raises:
+            SourceError: a construct around it, also of a function that calls this one, lets
+                only some of them come, or one at a time.
+        """
+        if directive.words[0] not in _MEETINGS:
+            return
+        around = next((d for d in self.inside if d.words and _parts_team(d)), None)
+        if around is not None:
+            raise self.refuse(
+                directive.where, f"omp {' '.join(directive.words)} inside omp "
+                f"{' '.join(around.words)} ({around.where}): not all threads come there together; "
+                f"move it out"
+            )  # fmt: skip
 
     def _construct(self, directive: Directive, stmt: Stmt) -> None:
         words = directive.words
@@ -107,3 +133,7 @@ class Sharing(Atomics):
 def _shown(directive: Directive) -> str:
     """A directive's name, or what stands in its place."""
     return " ".join(directive.words) or str(next(iter(directive.clauses), ""))
+
+
+def _parts_team(directive: Directive) -> bool:
+    return not _PARTING.isdisjoint(directive.words)

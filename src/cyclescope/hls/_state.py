@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cyclescope.c import Call, CType, Expr, Function, Unit
-    from cyclescope.hls._openmp import Constants
+    from cyclescope.hls._openmp import Constants, Directive
 
 __all__ = ["BIT", "Location", "State", "flag"]
 
@@ -73,7 +73,8 @@ class State(ABC):
         mentioned: global variables that the region's text and its functions name.
         pred: the condition under which the present statement is executed; None: always.
         flags: variables that say that the rest of the present block is left out.
-        is_league: whether the threads are teams of one thread each.
+        inside: the directives around the present statement, outermost first.
+        of_teams: calls that would have other values in the text's teams than in the hardware's.
     """
 
     def __init__(self, unit: Unit, threads: int, constants: Constants, where: Range) -> None:
@@ -110,7 +111,8 @@ class State(ABC):
         self.guarded_nodes: set[Node] = set()
         self.warnings: list[str] = []
         self.labels = _Names()
-        self.is_league = False
+        self.of_teams: frozenset[str] = frozenset()
+        self.inside: list[Directive] = []
 
     @abstractmethod
     def rvalue(self, expr: Expr) -> Value:
