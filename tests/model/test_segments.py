@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 import cyclescope
 from cyclescope.errors import InputError
 from cyclescope.model import (
+    Kind,
+    Meta,
     Profile,
+    ProfileBuilder,
     Runs,
     Segments,
     Spans,
@@ -29,6 +32,7 @@ from cyclescope.model import (
     tree_cycles,
 )
 from cyclescope.model import _segments as module
+from meaning import Frame
 
 from ..strategies import calyx_profiles, kept_otherwise, large_profile
 
@@ -193,6 +197,15 @@ def test_a_long_run_is_a_small_file(tmp_path: Path) -> None:
     assert (tree_cycles(read) == tree_cycles(profile) * times).all()
 
 
+def one_by_one(segments: Segments) -> Profile:
+    """A profile in which two trees take turns."""
+    builder = ProfileBuilder()
+    paths = [builder.path(-1, Frame(Kind.CELL, name, "")) for name in "ab"]
+    trees = [builder.tree([path]) for path in paths]
+    profile = builder.build(Meta("calyx", "turns"), [1, 1], trees)
+    return replace(profile, schedule=Runs.of(segments, np.arange(2)))
+
+
 def test_more_than_fits_in_memory_is_refused_with_a_way_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -200,8 +213,9 @@ def test_more_than_fits_in_memory_is_refused_with_a_way_out(
     segments = Segments(
         np.zeros(501, np.uint8), np.array([0, 2]), np.array([1, 1]), np.array([0, 1])
     )
-    with pytest.raises(InputError, match="choose a window of cycles"):
-        segments.runs()
+    for asked in (segments.runs, lambda: one_by_one(segments).runs):
+        with pytest.raises(InputError, match="choose a window of cycles"):
+            asked()
     assert len(segments.between(0, 10)) == 10
     assert len(segments.between(0, 1_000).runs()[0]) == 1_000
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from cyclescope.analyse import account
 from cyclescope.errors import InputError
 from cyclescope.model import Activity, Area, Cause, Kind, Meta, Profile, ProfileBuilder, Series
-from cyclescope.views import comparison, timeline_svg, write_timeline
+from cyclescope.views import _still, comparison, timeline_svg, write_timeline
 from cyclescope.views._still import _coverage
 from cyclescope.views._uses import use_style
 from meaning import Frame, design_overhead
@@ -112,6 +112,15 @@ def test_a_window_of_a_still() -> None:
     }  # fmt: skip
     with pytest.raises(InputError, match="no cycles from 8 to 8"):
         timeline_svg([steps("slow", 2), steps("fast", 0)], start=8)
+
+
+def test_more_changes_than_a_picture_can_hold_are_refused_with_a_way_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_still, "_MOST", 2)
+    with pytest.raises(InputError, match=r"3 changes are too many .* choose a window of cycles"):
+        timeline_svg([steps("alone", 2)])
+    timeline_svg([steps("alone", 2)], start=1, end=4)
 
 
 def test_what_is_too_narrow_is_shade_and_rows_are_counted() -> None:

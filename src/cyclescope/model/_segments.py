@@ -29,6 +29,7 @@ __all__ = [
     "SAMPLE",
     "Changes",
     "Segments",
+    "check_rows",
     "combined",
     "find_anchors",
     "held",
@@ -44,6 +45,15 @@ SAMPLE = 1 << 14
 """Runs of a sample in which anchors are looked for."""
 
 _SAMPLES = 8
+
+
+def check_rows(count: int, most: int | None = None) -> None:
+    """Raise `InputError` if these are too many changes to look at all at once."""
+    if count > (MOST_ROWS if most is None else most):
+        raise InputError(
+            f"{count:,} changes are too many to look at one by one; choose a window of cycles "
+            "(--from, --to)"
+        )
 
 
 class Changes(NamedTuple):
@@ -219,11 +229,7 @@ class Segments:
             InputError: there are more than fit in memory.
         """
         if of_state is None:
-            if len(self) > MOST_ROWS:
-                raise InputError(
-                    f"{len(self):,} changes are too many to look at one by one; choose a window of "
-                    "cycles (--from, --to)"
-                )
+            check_rows(len(self))
             size = np.diff(self.offset)[self.order]
             rows = np.arange(int(size.sum()))
             rows += np.repeat(self.offset[self.order] - (np.cumsum(size) - size), size)

@@ -8,6 +8,7 @@ import numpy as np
 
 from cyclescope._polars import pl
 from cyclescope.model._repeated import lasting, values
+from cyclescope.model._segments import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,17 @@ def trees(profile: Profile) -> pl.DataFrame:
 
 def runs(profile: Profile) -> pl.DataFrame:
     """Columns start, cycles, tree."""
-    return pl.concat(runs_in_parts(profile))
+    return _whole(runs_in_parts(profile))
+
+
+def _whole(parts: Iterator[pl.DataFrame]) -> pl.DataFrame:
+    """The table that parts make; `InputError` if there are more rows than fit in memory."""
+    found, count = [], 0
+    for part in parts:
+        count += len(part)
+        check_rows(count)
+        found.append(part)
+    return pl.concat(found)
 
 
 def runs_in_parts(profile: Profile) -> Iterator[pl.DataFrame]:
@@ -102,7 +113,7 @@ def counters(profile: Profile) -> pl.DataFrame:
 
     A path or a label is null where there is none.
     """
-    return pl.concat(counters_in_parts(profile))
+    return _whole(counters_in_parts(profile))
 
 
 _NAMES = ("track", "name", "metric", "unit")

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from cyclescope.analyse import WORK, account, moves, team, uses_of_paths, uses_of_tracks
-from cyclescope.model import Activity, Ints, Kind, Profile, Spans, around, check_window, spans
+from cyclescope.model import (
+    Activity,
+    Ints,
+    Kind,
+    Profile,
+    Runs,
+    Spans,
+    around,
+    check_rows,
+    check_window,
+    spans,
+)
 from cyclescope.views._lanes import Row, rows
 from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, number, percent, visible
@@ -30,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["timeline_svg"]
 
+_MOST = 1 << 25  # changes in a picture, of which each takes some 170 bytes
 _LEFT, _RIGHT, _TOP = 204, 14, 34
 _ROW, _LETTER = 18, 6.6
 _LEAST = 3.0  # pixels from which a box is drawn as such
@@ -150,11 +162,15 @@ def timeline_svg(
         An SVG document in UTF-8, the same bytes for the same profiles.
 
     Raises:
-        InputError: no cycle of any run is in the window.
+        InputError: no cycle of any run is in the window, or more changes than fit in memory.
     """
     check_window(profiles, start, end)
     longest = max(profile.cycles for profile in profiles)
     until = longest if end is None else min(end, longest)
+    for profile in profiles:
+        runs = profile.schedule
+        inside = runs.segments.between(start, min(until, profile.cycles))
+        check_rows(len(Runs.of(inside, runs.tree_of)), _MOST)
     return _Still(width, start, max(until, start + 1)).draw(profiles, max_rows)
 
 
