@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,8 @@ from cyclescope.model import (
     Meta,
     Profile,
     ProfileBuilder,
+    Runs,
+    Segments,
     in_windows,
     spans,
     values,
@@ -144,3 +147,27 @@ def test_values_over_time_come_in_parts(profile: Profile, part: int, data: st.Da
         shown = column[each][start:end]
         begins = np.flatnonzero(np.append(True, shown[1:] != shown[:-1]))
         assert found == list(zip((begins + start).tolist(), shown[begins].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("latency", [None, 10])
+def test_no_part_is_longer_than_it_may_be(latency: int | None) -> None:
+    """However long the run, and also where an activation that is cut goes on all the time."""
+    builder = ProfileBuilder()
+    main = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
+    block = builder.path(main, Frame(Kind.CONTROL, "static seq", "main", latency=latency))
+    inner = [
+        builder.path(block, Frame(Kind.GROUP, name, "main", latency=latency and 5)) for name in "ab"
+    ]
+    trees = [builder.tree([path]) for path in inner]
+    profile = builder.build(Meta("calyx", "long"), [5, 5], trees)
+    times = 20_000
+    segments = Segments(
+        np.zeros(times, np.uint8), np.array([0, 2]), np.array([5, 5]), np.array([0, 1])
+    )
+    long = replace(profile, schedule=Runs.of(segments, np.arange(2)))
+    paths = np.array([block, *inner])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PART", 1 << 10)
+        sizes = [len(time) for time, _ in Edges(long, paths).of(paths, 0, long.cycles)]
+    assert sum(sizes) == 4 * times + (2 * times if latency else 2)
+    assert max(sizes) <= 1 << 10

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.model._profile import without
-from cyclescope.model._repeated import STREAM, Events, Repeated, Taken, in_windows, values
+from cyclescope.model._repeated import (
+    STREAM,
+    Events,
+    Repeated,
+    Taken,
+    first_step,
+    next_step,
+    values,
+)
 from cyclescope.model._spans import (
     Spans,
     spans,
@@ -114,7 +122,10 @@ class Edges:
         needed = np.flatnonzero(with_static_callers(self._profile, wanted))
         intervals = [_Intervals(self._profile, path) for path in needed.tolist()]
         bits = len(place).bit_length()
-        for low, high, (found,) in in_windows([parts], start, end):
+        taken, step, low = Taken(parts), first_step(), start
+        while low < end:
+            high = min(low + step, end)
+            found = taken.before(high)
             columns = [one.touching(low, high) for one in intervals]
             path = np.repeat(needed, [len(begin) for begin, _ in columns])
             whole = Spans(path, *(np.concatenate(c) for c in zip(*columns, strict=True)))
@@ -130,6 +141,7 @@ class Edges:
             )
             key.sort()
             yield key >> bits, (key & (1 << bits) - 1) - 1
+            step, low = next_step(step, len(key)), high
 
 
 def _met(profile: Profile) -> tuple[Trees, Trees]:

@@ -26,8 +26,10 @@ __all__ = [
     "Repeated",
     "Taken",
     "at_changes",
+    "first_step",
     "in_windows",
     "lasting",
+    "next_step",
     "values",
 ]
 
@@ -265,11 +267,22 @@ def in_windows(
         The window's first cycle, the one behind its last, and of each stream its parts in it.
     """
     taken = [Taken(stream) for stream in streams]
-    step = max(PART >> 5, 1)
+    step = first_step()
     while start < end:
         until = min(start + step, end)
         found = [stream.before(until) for stream in taken]
         yield start, until, found
-        many = sum(len(part[0]) for parts in found for part in parts)
-        step = step >> 1 if many > PART and step > 1 else step << 1 if many < PART >> 2 else step
+        step = next_step(step, sum(len(part[0]) for parts in found for part in parts))
         start = until
+
+
+def first_step() -> int:
+    """Cycles of the first window, when nothing is known of how much there is to do."""
+    return max(PART >> 5, 1)
+
+
+def next_step(step: int, count: int) -> int:
+    """Cycles of the next window, if there was so much in the last one."""
+    if count > PART and step > 1:
+        return step >> 1
+    return step << 1 if count < PART >> 2 else step
