@@ -51,6 +51,7 @@ def scheduler(commands: int, folder: Path) -> None:
     program, data = folder / "scheduler_par.futil", folder / "scheduler.json"
     run, page = folder / "run.cyc", folder / "run.html"
     build = [TOOL, "calyx", program, "--data", data, "-o", run, "--force"]
+    export = [TOOL, "export", run, "--force", "--format"]
     measured([*build, "--cycle-limit", "1000"])
     steps: dict[str, list[str | Path]] = {
         "run, capture, profile": build,
@@ -65,6 +66,12 @@ def scheduler(commands: int, folder: Path) -> None:
             TOOL, "timeline", run, "--from", "500000", "--to", "600000", "-o",
             folder / "run.pftrace", "--force",
         ],
+        "timeline, Perfetto": [TOOL, "timeline", run, "-o", folder / "run.pftrace", "--force"],
+        "timeline, Paraver": [*export, "paraver", "-o", folder / "run.prv"],
+        "runs, Parquet": [*export, "parquet", "-o", folder / "runs.parquet"],
+        "counters, Parquet": [
+            *export, "parquet", "--table", "counters", "-o", folder / "counters.parquet",
+        ],
     }  # fmt: skip
     for name, command in steps.items():
         wall, cpu, peak = measured(command)
@@ -78,10 +85,14 @@ def scheduler(commands: int, folder: Path) -> None:
                 f"{len(segments.offset) - 1:,} segments, an order of {len(segments.order):,}; "
                 f"profile {run.stat().st_size / 1e6:.2f} MB\n"
             )
-            print(f"| {'step':<28} | {'s':>7} | {'CPU s':>7} | {'peak MB':>7} |")
-            print(f"|{'-' * 30}|--------:|--------:|--------:|")
-        print(f"| {name:<28} | {wall:7.2f} | {cpu:7.2f} | {peak:7,} |", flush=True)
-    print(f"\nreport {page.stat().st_size / 1e6:.2f} MB")
+            print(f"| {'step':<28} | {'s':>7} | {'CPU s':>7} | {'peak MB':>7} | {'output MB':>9} |")
+            print(f"|{'-' * 30}|--------:|--------:|--------:|----------:|")
+        size = ""
+        if command is not build and "-o" in command:
+            written = Path(command[command.index("-o") + 1])
+            size = f"{written.stat().st_size / 1e6:.2f}"
+            written.unlink()  # a whole timeline is large
+        print(f"| {name:<28} | {wall:7.2f} | {cpu:7.2f} | {peak:7,} | {size:>9} |", flush=True)
 
 
 def threads(trees: int = 56_000, count: int = 16) -> Profile:
