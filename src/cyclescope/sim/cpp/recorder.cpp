@@ -257,14 +257,7 @@ struct Recorder {
         return reinterpret_cast<Slot*>(&slots[size_t{at} * (1 + state.count)]);
     }
     static bool holds(Slot& slot) {
-        if (slot.state == kNone) return false;
-        const uint64_t* const at = slot.vector();
-        // Word by word, as the design has just stored them: a load of two words at once would have
-        // to wait until both stores have reached the cache.
-        for (uint32_t i = 0; i < state.count; ++i) {
-            if (at[i] != words[i]) return false;
-        }
-        return true;
+        return slot.state != kNone && hold(slot.vector());
     }
 
     void say(const std::string& line) {

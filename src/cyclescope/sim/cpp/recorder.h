@@ -43,11 +43,24 @@ void attend();
 // False when the run must end early.
 bool running();
 
+// Do the words hold these values? Four at a time: where the first difference is cannot be foreseen,
+// and a wrong guess costs more than a few words.
+inline bool hold(const uint64_t* values) {
+    const uint32_t count = state.count;
+    uint32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        const uint64_t different = (words[i] ^ values[i]) | (words[i + 1] ^ values[i + 1]) |
+                                   (words[i + 2] ^ values[i + 2]) | (words[i + 3] ^ values[i + 3]);
+        if (different) return false;
+    }
+    uint64_t different = 0;
+    for (; i < count; ++i) different |= words[i] ^ values[i];
+    return different == 0;
+}
+
 // One cycle is over; the words hold the values it had at its closing clock edge.
 inline void tick() {
-    bool same = state.run_cycles != 0;
-    for (uint32_t i = 0; same && i < state.count; ++i) same = words[i] == state.current[i];
-    if (!same) change();
+    if (state.run_cycles == 0 || !hold(state.current)) change();
     ++state.run_cycles;
     ++state.cycles;
 }
