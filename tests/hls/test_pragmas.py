@@ -70,7 +70,9 @@ def test_a_team_of_another_size_overrules_the_text() -> None:
     assert not program(given, threads=3).lowered.overruled
     assert program(given, threads=4).lowered.overruled
     assert not program(TARGET, threads=4).lowered.overruled
-    assert program(f"{TARGET} num_threads(k)", threads=4).region.threads == 4
+    assert not program(f"{TARGET} num_threads(8) thread_limit(N)").lowered.overruled
+    unknown = program(f"{TARGET} num_threads(k)", threads=4)
+    assert (unknown.region.threads, unknown.lowered.overruled) == (4, True)
 
 
 CONDITIONS = (

@@ -111,7 +111,10 @@ def _overruled(target: Target, constants: Constants, threads: int) -> bool:
     clause = target.directive.clause("num_teams" if target.is_league else "num_threads")
     if clause is None or target.team:
         return False
-    return constants.value(clause, target.directive.where) != threads
+    try:
+        return _team(target, constants) != threads
+    except SourceError:
+        return True
 
 
 def _team(target: Target, constants: Constants) -> int:

@@ -166,6 +166,6 @@ def end_calls() -> None:
 def _first_error(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for line in lines:
-        if re.search(r"%Error|\berror\b|undefined (reference|symbol)", line):
+        if re.search(r"%Error|\berror\b|\bsorry, |undefined (reference|symbol)", line):
             return re.sub(r"^%Error(-\w+)?:\s*", "", line)
     return lines[-1] if lines else "no message"
