@@ -205,6 +205,8 @@ def test_a_data_race_that_can_be_seen_is_a_warning(body: str, place: str) -> Non
         "#pragma omp critical\na[0] = 1;",
         "#pragma omp atomic\na[0] += 1;",
         "#pragma omp single\na[0] = 1;",
+        "int t;\n#pragma omp atomic capture\nt = a[9]++;\na[t] = 1; if (t == 1) f[0] = 1;",
+        "int t;\n#pragma omp critical\n{ t = a[9]; a[9] += 2; }\na[t] = 1;",
         "#pragma omp for\nfor (int i = 0; i < n; i++) a[i] = 1;",
     ],
 )

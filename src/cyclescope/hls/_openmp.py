@@ -323,12 +323,15 @@ class Constants:
         if where is None:
             probed = f"{source}\n{enumerator}; __INT64_TYPE__ {_PROBE} = {_PROBE}_value;\n"
         else:
-            # In front of the statement, which is this loop's then.
-            lines = source.splitlines(keepends=True)
+            # In front of the statement, which is this loop's then; comments beside it stay.
+            lines = source.encode("utf-8", "surrogateescape").split(b"\n")
             head = f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )"
-            first, last = where.line - 1, where.end_line
-            ends = "\n" * (last - first)
-            probed = "".join([*lines[:first], head, ends, *lines[last:]])
+            first, last = where.line - 1, where.end_line - 1
+            ahead, behind = lines[first][: where.column - 1], lines[last][where.end_column - 1 :]
+            lines[first : last + 1] = [
+                *[b""] * (last - first), ahead + head.encode("utf-8", "surrogateescape") + behind
+            ]  # fmt: skip
+            probed = b"\n".join(lines).decode("utf-8", "surrogateescape")
         try:
             unit = read_c(self.unit.file, text=probed, defines=self.defines, include=self.include)
         except SourceError:

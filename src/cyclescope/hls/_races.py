@@ -32,6 +32,11 @@ def races(root: Graph, guarded: Set[Node], own: Threads) -> list[str]:
         assert node.array is not None
         if node in guarded or own.differs(node.operands[0]):
             continue
+        # A number drawn under a lock is each thread's own, as that of an atomic capture.
+        if own.is_drawn(node.operands[0], guarded):
+            continue
+        if node.when is not None and own.is_drawn(node.when, guarded):
+            continue
         adds = own.reads(node.operands[1], node.array)
         if own.picks_one(graph, node) if adds else own.selects(graph, node):
             continue
@@ -118,6 +123,10 @@ class Threads:
             if node.op is Op.LOAD and node.array is array and not self.differs(node.operands[0]):
                 return True
         return False
+
+    def is_drawn(self, value: Value, guarded: Set[Node]) -> bool:
+        """Whether a value is computed from what was read under mutual exclusion."""
+        return any(n.op is Op.LOAD and n in guarded for n in self._behind(value))
 
     def picks_one(self, graph: Graph, node: Node) -> bool:
         """Whether a condition on its number lets a single thread do an effect."""
