@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cyclescope.errors import LawError
 from cyclescope.model import (
+    Activity,
     CallPaths,
     Kind,
     Meta,
@@ -79,6 +80,10 @@ def broken() -> dict[str, Profile]:
     twice = Series(
         "main", "fsm", "fsm", "", -1, np.array([0, 1]), np.array([2, 3]), np.array([0, 1])
     )
+    much = Series(
+        "main", "stalls", "stall", "cycles", 0, *(np.array([n]) for n in (0, 2, 3)),
+        activity=Activity.WAITING,
+    )  # fmt: skip
     far = replace(MAIN, positions=(Position("c", "a.c", 1 << 31),))
     return {
         "at least one cycle": replace(good, schedule=Runs(runs.cycles - 1, runs.tree)),
@@ -91,6 +96,7 @@ def broken() -> dict[str, Profile]:
         "lines and columns": replace(good, catalog=(far, *good.catalog[1:])),
         "inside the run": replace(good, series=(late,)),
         "do not overlap": replace(good, series=(twice,)),
+        "no more cycles than there are": replace(good, series=(much,)),
     }
 
 

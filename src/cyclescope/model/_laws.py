@@ -241,3 +241,6 @@ def _counters(profile: Profile) -> None:
             int(series.start[0]) >= 0 and int(series.end[-1]) <= profile.cycles + 1
         )
         _require(inside, f"{name}: intervals lie inside the run")
+        if series.activity is Activity.WAITING:
+            possible = (series.value >= 0) & (series.value <= series.end - series.start)
+            _require(possible.all(), f"{name}: waits for no more cycles than there are")
