@@ -91,7 +91,7 @@ def test_edges_are_those_of_the_activations_in_memory(
             expected.append((min(int(until), end), -1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PART", part)
-        found = listed(Edges(other, paths).of(paths, start, end))
+        found = listed(Edges(other, paths, start, end).of(paths))
     assert found == sorted(expected)
 
 
@@ -115,8 +115,8 @@ def test_activations_are_cut_with_their_callers_in_the_next_part(
     dense = spans(profile, paths=paths)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PART", part)
-        edges = Edges(kept_otherwise(profile, [1]), paths)
-        found = listed(edges.of(paths, 0, profile.cycles))
+        edges = Edges(kept_otherwise(profile, [1]), paths, 0, profile.cycles)
+        found = listed(edges.of(paths))
     which = np.searchsorted(paths, dense.path).tolist()
     expected = list(zip(dense.start.tolist(), which, strict=True))
     assert found == sorted([*expected, *((end, -1) for end in dense.end.tolist())])
@@ -168,6 +168,6 @@ def test_no_part_is_longer_than_it_may_be(latency: int | None) -> None:
     paths = np.array([block, *inner])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PART", 1 << 10)
-        sizes = [len(time) for time, _ in Edges(long, paths).of(paths, 0, long.cycles)]
+        sizes = [len(time) for time, _ in Edges(long, paths, 0, long.cycles).of(paths)]
     assert sum(sizes) == 4 * times + (2 * times if latency else 2)
     assert max(sizes) <= 1 << 10

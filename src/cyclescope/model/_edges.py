@@ -41,41 +41,45 @@ class Edges:
     Args:
         profile: in which to look.
         paths: which of its paths.
+        start: the first cycle of a window, to which they are clipped.
+        end: the cycle after its last.
     """
 
-    def __init__(self, profile: Profile, paths: Ints) -> None:
-        self._profile = profile
+    def __init__(self, profile: Profile, paths: Ints, start: int, end: int) -> None:
+        self._profile, self._start, self._end = profile, start, end
+        runs = profile.schedule
+        self._first, self._last = (
+            profile.forest[int(runs.tree_of[runs.segments.state_at(cycle)])]
+            if start < end
+            else profile.forest.path[:0]
+            for cycle in (start, end - 1)
+        )
         self._kept = kept = profile.kept_once
         wanted = np.zeros(len(profile.call_paths), dtype=np.bool_)
         wanted[paths] = True
         self._spans = spans(kept.profile, paths=np.flatnonzero(wanted & ~kept.cut))
 
-    def of(self, paths: Ints, start: int, end: int) -> Iterator[tuple[Ints, Ints]]:
-        """The edges of paths that nest or alternate, clipped to a window.
+    def of(self, paths: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """The edges of paths that nest or alternate.
 
         Args:
             paths: which of those given before.
-            start: the first cycle.
-            end: the cycle after the last.
 
         Yields:
             Parts (time, which): ascending times, and for a beginning the path's place among
             `paths`, for the end of the innermost activation -1. Of equal times, ends come first,
             then beginnings by place.
         """
-        if start >= end:
-            return
-        segments, tree_of = self._profile.schedule.segments, self._profile.schedule.tree_of
-        first, last = (int(tree_of[segments.state_at(cycle)]) for cycle in (start, end - 1))
+        start, end = self._start, self._end
         place = np.full(len(self._profile.call_paths), -1, dtype=np.int64)
         place[paths] = np.arange(len(paths))
-        begun = place[self._profile.forest[first]]
+        begun = place[self._first]
         begun = np.sort(begun[begun >= 0])
         yield np.full(len(begun), start), begun
         followed = paths[self._kept.cut[paths]]
         parts = self._repeated(place).parts(start + 1, end)
-        yield from self._merged(parts, place, followed, start, end) if len(followed) else parts
-        ended = int((place[self._profile.forest[last]] >= 0).sum())
+        yield from self._merged(parts, place, followed) if len(followed) else parts
+        ended = int((place[self._last] >= 0).sum())
         yield np.full(ended, end), np.full(ended, -1)
 
     def _repeated(self, place: Ints) -> Repeated:
@@ -113,8 +117,6 @@ class Edges:
         parts: Iterator[tuple[Ints, Ints]],
         place: Ints,
         followed: Ints,
-        start: int,
-        end: int,
     ) -> Iterator[tuple[Ints, Ints]]:
         """The edges in parts, and those of paths that have to be followed."""
         wanted = np.zeros(len(place), dtype=np.bool_)
@@ -122,6 +124,7 @@ class Edges:
         needed = np.flatnonzero(with_static_callers(self._profile, wanted))
         intervals = [_Intervals(self._profile, path) for path in needed.tolist()]
         bits = len(place).bit_length()
+        start, end = self._start, self._end
         taken, step, low = Taken(parts), first_step(), start
         while low < end:
             high = min(low + step, end)

@@ -206,11 +206,15 @@ class Segments:
 
     def state_at(self, cycle: int) -> int:
         """The state in a cycle."""
-        if cycle == 0:
-            return int(self.state[int(self.offset[int(self.order[0])])])
         if cycle == self.total - 1:
             return self.last
-        return int(self.between(cycle, cycle + 1).state[0])
+        starts = self.starts()
+        number = int(np.searchsorted(starts, cycle, side="right")) - 1
+        segment = int(self.order[number])
+        rows = slice(int(self.offset[segment]), int(self.offset[segment + 1]))
+        inside = cycle - int(starts[number])
+        row = int(np.searchsorted(self.within[rows], inside, side="right")) - 1
+        return int(self.state[rows][row])
 
     def first_cycles(self, states: int) -> Ints:
         """The first cycle of each state (shape: states); of one that does not occur the total."""

@@ -241,10 +241,10 @@ class _Timeline:
         """The activations of one instance: found together, written row by row."""
         shown = [(track, track.row) for track in tracks if track.row is not None]
         wanted = np.array([path for _, row in shown for path in row.paths], dtype=np.int64)
-        found = Edges(self._part, wanted)
+        found = Edges(self._part, wanted, *self._window)
         for track, row in shown:
             names = [(self._label(path), _position(self._profile, path)) for path in row.paths]
-            edges = found.of(np.array(row.paths, dtype=np.int64), *self._window)
+            edges = found.of(np.array(row.paths, dtype=np.int64))
             yield from self._edges(track, names, edges)
 
     def _register_slices(self, track: _Track) -> Iterator[Any]:
