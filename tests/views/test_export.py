@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from cyclescope.views import EXPORT_FORMATS, EXPORT_TABLES, export_table
+from cyclescope.views import EXPORT_FORMATS, EXPORT_TABLES, export_table, write_table
 
 from ..strategies import calyx_profiles
 from .golden import check_golden
@@ -45,6 +46,17 @@ def test_formats_carry_the_same_rows(profile: Profile) -> None:
             else:
                 cells = [r[name].lstrip() for r in parsed]
                 assert not any(c.startswith(("=", "+", "-", "@")) for c in cells)
+
+
+@pytest.mark.parametrize("fmt", EXPORT_FORMATS)
+@pytest.mark.parametrize("which", EXPORT_TABLES)
+def test_a_full_disk_is_the_systems_error(which: str, fmt: str) -> None:
+    class Full(io.RawIOBase):
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left on device"):
+        write_table(switch_profile(), Full(), which, fmt)
 
 
 def test_the_tables_and_formats_are_the_documented_ones() -> None:

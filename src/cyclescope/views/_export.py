@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from cyclescope.views._text import spreadsheet_cell
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
+    from typing_extensions import Buffer
 
     from cyclescope.model import Profile
 
@@ -67,6 +68,7 @@ def _parts(profile: Profile, which: ExportTable) -> Iterator[pl.DataFrame]:
 
 
 def _write_parquet(parts: Iterator[pl.DataFrame], stream: BinaryIO) -> None:
+    from polars.exceptions import PolarsError
     from polars.io.plugins import register_io_source
 
     first = next(parts)
@@ -74,8 +76,32 @@ def _write_parquet(parts: Iterator[pl.DataFrame], stream: BinaryIO) -> None:
     def source(*_: object) -> Iterator[pl.DataFrame]:
         return chain([first], parts)
 
-    table = register_io_source(source, schema=first.schema)
-    table.sink_parquet(stream, compression="zstd", maintain_order=True)
+    table, target = register_io_source(source, schema=first.schema), _Target(stream)
+    try:
+        file = cast("BinaryIO", target)
+        table.sink_parquet(file, compression="zstd", maintain_order=True)
+    except PolarsError:
+        if target.failed is not None:
+            raise target.failed from None
+        raise
+
+
+class _Target(io.RawIOBase):
+    """A stream that remembers why it failed, of which Polars tells in a text only."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.failed: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer) -> int:
+        try:
+            return self._stream.write(data)
+        except OSError as error:
+            self.failed = error
+            raise
 
 
 def _plain(profile: Profile, table: pl.DataFrame) -> pl.DataFrame:
