@@ -124,9 +124,10 @@ int x[64], y[64], z[64]; int main(void) {{
 """
 
 
-def edges(body: str) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+def edges(body: str, kind: str = "int") -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """What waits for what in an iteration, and from one to the next."""
-    program = compile_c("k.c", text=FENCED.format(body=body))
+    text = FENCED.format(body=body).replace("int x[64], y[64]", f"{kind} x[64], y[64]")
+    program = compile_c("k.c", text=text)
     (loop,) = (n for n in program.region.root.nodes if n.body is not None)
     assert loop.body is not None
     assert all(n.op is not Op.FENCE for graph in graphs(program.region.root) for n in graph.nodes)
@@ -196,3 +197,19 @@ def test_a_fence_in_an_inner_loop_is_one_around_it() -> None:
         waiting += node.after
     assert store in behind
     assert inner in last.after
+
+
+def test_accesses_of_volatile_objects_keep_the_order_of_the_text() -> None:
+    both = {(a, b) for a in ("store x", "load y") for b in ("store x", "load y")}
+    assert edges(STORE + LOAD, "volatile int") == ({("store x", "load y")}, both)
+    assert edges(LOAD + STORE, "const volatile int *volatile p; int volatile") == (
+        {("load y", "store x")},
+        both,
+    )
+    program = compile_c(
+        "k.c",
+        text="void f(volatile int *p, int *q) {\n"
+        "#pragma omp target map(tofrom: p[0:4], q[0:4])\n{ q[0] = p[0] + p[0]; while (!p[1]); } }",
+    )
+    found = [n for g in graphs(program.region.root) for n in g.nodes if n.op is Op.LOAD]
+    assert len(found) == 4  # twice, before the loop and in it

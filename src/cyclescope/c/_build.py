@@ -146,6 +146,7 @@ class ExprBuilder:
             kind = self.type(cursor.type)
             found = Variable(cursor.spelling, kind, self.where(cursor), scope)
             found.internal = scope == "global" and cursor.storage_class.name == "STATIC"
+            found.volatile = _is_volatile(cursor.type)
             self._variables[key] = found
             found.extents = self._extents(cursor)
         initial = _clang.initial_value(cursor) if scope != "param" else None
@@ -161,6 +162,7 @@ class ExprBuilder:
         found = self._externals.get(cursor.spelling)
         if found is None:
             found = Variable(cursor.spelling, kind, self.where(cursor), "global")
+            found.volatile = _is_volatile(cursor.type)
             self._externals[cursor.spelling] = found
         elif isinstance(found.type, Array) and found.type.extent is None:
             found.type = kind  # declared without its extent before
@@ -383,3 +385,20 @@ def _common(left: CType, right: CType) -> CType:
     bits = max(a.bits, b.bits)
     unsigned = any(s.kind == "uint" and s.bits == bits for s in (a, b))
     return Scalar("uint" if unsigned else "int", bits)
+
+
+def _is_volatile(given: Any) -> bool:
+    """Whether a type, or that of its elements or of what it points to, is volatile."""
+    given = given.get_canonical()
+    while not given.is_volatile_qualified():
+        try:
+            kind = given.kind.name
+        except ValueError:  # the binding doesn't know the kind
+            return False
+        if kind in _ARRAYS:
+            given = given.element_type.get_canonical()
+        elif kind == "POINTER":
+            given = given.get_pointee().get_canonical()
+        else:
+            return False
+    return True

@@ -117,6 +117,7 @@ class Variable:
         extents: the array extents as written, outermost first, where they aren't constants.
         init: the initial value, None without one.
         internal: a global that only its own file sees (`static`).
+        volatile: each access to it, its elements or what it points to counts.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Variable:
     extents: tuple[Expr, ...] = ()
     init: Expr | None = None
     internal: bool = False
+    volatile: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -73,6 +73,7 @@ class State(ABC):
         mentioned: global variables that the region's text and its functions name.
         pred: the condition under which the present statement is executed; None: always.
         flags: variables that say that the rest of the present block is left out.
+        volatile: memories of the host whose accesses keep the order of the text.
         inside: the directives around the present statement, outermost first.
         of_teams: calls that would have other values in the text's teams than in the hardware's.
     """
@@ -99,6 +100,7 @@ class State(ABC):
         self.returning: list[tuple[Variable, Variable | None]] = []  # returned, result
         self.arrays: list[Array] = []
         self.words: dict[Array, int] = {}
+        self.volatile: set[Array] = set()
         self.scalars: list[tuple[Variable, int]] = []
         self.laned: set[Variable | None] = set()  # whose vectors are written by elements
         self.fixed: set[Variable] = set()  # scalars of the host that a thread must not write
@@ -202,6 +204,7 @@ class State(ABC):
     def load(self, place: Location, width: int) -> Value:
         """Read memory."""
         self.words[place.array] = max(self.words.get(place.array, 1), width // 8)
+        self._keep_order(place.array)
         key = (place.array, self.b.use(place.offset), width)
         for when in (None, self.pred):
             known = self.b.loaded.get((*key, when and self.b.use(when)))
@@ -213,14 +216,22 @@ class State(ABC):
         if self.guarded:
             self.guarded_nodes.add(node)
         self.b.loaded[*key, node.when] = node.result
+        self._keep_order(place.array)
         return node.result
 
     def store(self, place: Location, value: Value) -> None:
         """Write memory."""
         self.words[place.array] = max(self.words.get(place.array, 1), value.width // 8)
+        self._keep_order(place.array)
         node = self.b.effect(Op.STORE, place.offset, value, when=self.pred, array=place.array)
         if self.guarded:
             self.guarded_nodes.add(node)
+        self._keep_order(place.array)
+
+    def _keep_order(self, array: Array) -> None:
+        """Before and behind an access of a volatile object."""
+        if array in self.volatile:
+            self.b.effect(Op.FENCE)
 
     def new_array(
         self, variable: Variable, place: Place, size: int | None, *, to: bool, back: bool
@@ -228,6 +239,8 @@ class State(ABC):
         """A memory for a variable."""
         array = Array(variable.name, place, size, 1, to, back, variable.where)
         self.arrays.append(array)
+        if variable.volatile and place is not Place.LOCAL:
+            self.volatile.add(array)
         return array
 
     def branch(
