@@ -393,12 +393,10 @@ def _is_volatile(given: Any) -> bool:
     while not given.is_volatile_qualified():
         try:
             kind = given.kind.name
+            if kind not in _ARRAYS and kind != "POINTER":
+                return False
+            inner = given.element_type if kind in _ARRAYS else given.get_pointee()
         except ValueError:  # the binding doesn't know the kind
             return False
-        if kind in _ARRAYS:
-            given = given.element_type.get_canonical()
-        elif kind == "POINTER":
-            given = given.get_pointee().get_canonical()
-        else:
-            return False
+        given = inner.get_canonical()
     return True
