@@ -309,6 +309,25 @@ def test_who_writes_last_may_be_open() -> None:
     assert not compiled(body, threads=1)
 
 
+def test_so_it_may_where_threads_synchronise_by_flushes() -> None:
+    flush = "\n#pragma omp flush\n"
+    body = (
+        "int t = omp_get_thread_num();\n"
+        f"if (t == 0) for (int i = 0; i < n; i++) {{ a[0] = 1; a[1] = 1; {flush} a[1] = 0;"
+        " a[2]++; }\n"
+        f"else for (int i = 0; i < n; i++) {{ f[0] = 0; {flush} f[t] = 1; }}"
+    )
+    text = f"{HEAD}{body}\n}}\n}}\n"
+    assert compile_c("k.c", text=text).lowered.undecided == set()
+    other = text.replace("f[0] = 0;", "a[0] = 0;")
+    lowered = compile_c("k.c", text=other).lowered
+    assert lowered.undecided == {"a"}
+    assert "threads write the same place of a one after the other: the last one's value" in "".join(
+        lowered.warnings
+    )
+    assert compile_c("k.c", text=other.replace("#pragma omp flush", "")).lowered.undecided == set()
+
+
 def test_a_loop_that_cannot_be_unrolled_is_a_warning() -> None:
     (warning,) = compiled(
         "#pragma unroll\nfor (int i = 0; i < n; i++) a[8 * i + omp_get_thread_num()] = 1;"

@@ -71,7 +71,33 @@ def last_writers(root: Graph, guarded: Set[Node], own: Threads) -> list[tuple[st
             f"{node.array.name}: the last one stays, and which that is, is open; combine them (+=)"
         )
         found.setdefault(warning, node.array)
+    if any(n.op is Op.FENCE for graph in graphs(root) for n in graph.nodes):
+        found |= _taken_turns(root, own)
     return list(found.items())
+
+
+def _taken_turns(root: Graph, own: Threads) -> dict[str, Array]:
+    """What threads that synchronise by flushes write to the same place, each in its own turn.
+
+    That is one store of all threads, or stores in several loops or branches of theirs.
+    """
+    stores: dict[Array, list[tuple[Graph, Node]]] = {}
+    for graph, node in _stores(root):
+        assert node.array is not None
+        place, value = node.operands
+        if not own.differs(place) and not own.reads(value, node.array):
+            stores.setdefault(node.array, []).append((graph, node))
+    found = {}
+    for array, given in stores.items():
+        every = [n for g, n in given if not own.selects(g, n) and own.differs(n.operands[1])]
+        apart = {(g, n.when) for g, n in given if own.selects(g, n)}
+        if every or len(apart) > 1:
+            node = every[0] if every else given[-1][1]
+            found[
+                f"{node.where}: threads write the same place of {array.name} one after the other: "
+                f"the last one's value stays, and which that is, is open"
+            ] = array
+    return found
 
 
 def _stores(root: Graph) -> Iterator[tuple[Graph, Node]]:
