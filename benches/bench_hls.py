@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from cyclescope.hls import Host, Machine, MemoryModel, compile_c, machine_of
-from cyclescope.hls._measure import START_COST, Measurement, measure
-from cyclescope.hls._run import run_machine
+from cyclescope.hls.run._measure import START_COST, Measurement, measure
+from cyclescope.hls.run._simulation import run_machine
 
 ROOT = Path(__file__).parents[1]
 GEMM = sorted((ROOT / "examples" / "hls" / "gemm").glob("*.c"))

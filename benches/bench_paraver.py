@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.hls._trace_format import COUNTERS, Source, TraceLayout, make_layout
-from cyclescope.hls._trace_read import read_dump
+from cyclescope.hls.trace._decoder import read_dump
+from cyclescope.hls.trace._format import COUNTERS, Source, TraceLayout, make_layout
 from cyclescope.model import Frame, Kind, Meta, Profile, ThreadStates, profile_of_threads
 from cyclescope.traces import import_paraver
 from cyclescope.views import write_paraver

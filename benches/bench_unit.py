@@ -24,7 +24,7 @@ from cyclescope.hls import (
     machine_of,
     read_dump,
 )
-from cyclescope.hls._run import run_machine
+from cyclescope.hls.run._simulation import run_machine
 
 if TYPE_CHECKING:
     from cyclescope.hls import Machine, Program

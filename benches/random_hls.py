@@ -24,8 +24,8 @@ from sweep_hls import FAST, UNITS, traced
 
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import MemoryModel
-from cyclescope.hls._run import run_machine
-from cyclescope.hls._unit_top import UnitOptions
+from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.trace._core import UnitOptions
 from hls.generator import Kernel, generate
 from hls.test_random import agrees, hardware, native, run
 

@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import Host, MemoryModel, compile_c, differences, machine_of
-from cyclescope.hls._profile import profile_of
-from cyclescope.hls._run import run_machine
-from cyclescope.hls._trace_format import OnFull
-from cyclescope.hls._trace_read import read_dump
-from cyclescope.hls._unit_top import UnitOptions
+from cyclescope.hls.run._profile import profile_of
+from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.trace._core import UnitOptions
+from cyclescope.hls.trace._decoder import read_dump
+from cyclescope.hls.trace._format import OnFull
 from cyclescope.model import check_laws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cyclescope.hls import Program
-    from cyclescope.hls._host import Native
-    from cyclescope.hls._machine import Machine
-    from cyclescope.hls._run import HardwareRun
+    from cyclescope.hls.microarch._machine import Machine
+    from cyclescope.hls.run._host import Native
+    from cyclescope.hls.run._simulation import HardwareRun
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

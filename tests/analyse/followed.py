@@ -91,7 +91,7 @@ def findings(profile: Profile) -> dict[str, Advice]:
 def measured(case: Case, variant: str) -> Profile:
     """Hardware that is built and run."""
     from cyclescope.hls import compile_c
-    from cyclescope.hls._measure import measure
+    from cyclescope.hls.run._measure import measure
 
     program = compile_c(_FOLDER / f"{case.program}.c", defines=case.defines(variant))
     result = measure(program, start_cost=case.start_cost, period=65536)

@@ -11,7 +11,7 @@ from cyclescope.model import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cyclescope.hls._trace_format import TraceLayout
+    from cyclescope.hls.trace._format import TraceLayout
     from cyclescope.model import Profile
 
 __all__ = ["states_by_cycle", "too_much", "wrong"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Range
-from cyclescope.hls._ir import (
+from cyclescope.hls.ir._graph import (
     EFFECTS,
     Array,
     Carried,
@@ -19,7 +19,7 @@ from cyclescope.hls._ir import (
 )
 
 if TYPE_CHECKING:
-    from cyclescope.hls._ir import Value
+    from cyclescope.hls.ir._graph import Value
 
 __all__ = ["HERE", "Maker", "at", "local", "outside", "region", "schedules"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cyclescope.hls import Graph, Node, Op, Program, compile_c, interpret
-from cyclescope.hls._clean import graphs
-from cyclescope.hls._depend import depend
+from cyclescope.hls.passes._dead_code import graphs
+from cyclescope.hls.passes._dependences import depend
 from hls.generator import device_text, generate, inputs
 from hls.walker import Walker
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cyclescope.errors import RunError
 from cyclescope.hls import Op, Program, compile_c, explain, interpret
-from cyclescope.hls._semantics import bits_of, evaluate, float_of
+from cyclescope.hls.ir._semantics import bits_of, evaluate, float_of
 
 DOUBLES = st.floats(allow_nan=False, width=64)
 SINGLES = st.floats(allow_nan=False, width=32)

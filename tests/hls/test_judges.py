@@ -11,8 +11,8 @@ import pytest
 
 from cyclescope.errors import RunError, ToolError
 from cyclescope.hls import Host, Judge, Program, compile_c, interpret, measure
-from cyclescope.hls._host import EndlessError, Native
-from cyclescope.hls._judges import judge
+from cyclescope.hls.run._host import EndlessError, Native
+from cyclescope.hls.run._judges import judge
 from cyclescope.sim import Confine, Trust, trusting
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
-from cyclescope.hls._run import run_machine
+from cyclescope.hls.run._simulation import run_machine
 from cyclescope.sim._toolchain import find_compiler, find_verilator
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cyclescope.errors import DataError, RunError
-from cyclescope.hls._ir import Op, Region
-from cyclescope.hls._machine import Machine, build_machine
-from cyclescope.hls._memory_model import MemoryModel
-from cyclescope.hls._run import HardwareRun, run_machine
+from cyclescope.hls.ir._graph import Op, Region
+from cyclescope.hls.microarch._machine import Machine, build_machine
+from cyclescope.hls.run._memory_model import MemoryModel
+from cyclescope.hls.run._simulation import HardwareRun, run_machine
 from cyclescope.rtl import unit
 from hls.graphs import Maker, local, outside, region, schedules
 

@@ -11,9 +11,9 @@ import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import compile_c, machine_of
-from cyclescope.hls._ir import Node, Op, Place
-from cyclescope.hls._machine_local import LocalArray
-from cyclescope.hls._machine_parts import tid_width
+from cyclescope.hls.ir._graph import Node, Op, Place
+from cyclescope.hls.microarch._local_memories import LocalArray
+from cyclescope.hls.microarch._parts import tid_width
 from cyclescope.rtl import Module
 from cyclescope.sim._synthesis import find_yosys
 from hls.graphs import HERE, local

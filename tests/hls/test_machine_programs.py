@@ -8,7 +8,7 @@ import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import Host, MemoryModel, compile_c, differences, interpret, machine_of
-from cyclescope.hls._run import run_machine
+from cyclescope.hls.run._simulation import run_machine
 from hls import generator
 
 FOLDER = Path(__file__).parent / "programs"

@@ -24,10 +24,10 @@ from cyclescope.hls import (
     measure,
     read_memory_model,
 )
-from cyclescope.hls._compare import contents
-from cyclescope.hls._machine_memory import BANKS, LINE
-from cyclescope.hls._run import Layout, _read_back, run_machine
-from cyclescope.hls._testbench import harness
+from cyclescope.hls.microarch._memory import BANKS, LINE
+from cyclescope.hls.run._compare import contents
+from cyclescope.hls.run._simulation import Layout, _read_back, run_machine
+from cyclescope.hls.run._testbench import harness
 from cyclescope.model import Kind, check_laws, load
 from cyclescope.sim import call
 from cyclescope.sim._toolchain import find_verilator

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cyclescope.hls._models import with_models
+from cyclescope.hls.run._models import with_models
 from cyclescope.rtl import External, unit
 from rtl.fpu import Subject, counts, design, stream, subject
 

@@ -9,7 +9,7 @@ import pytest
 
 from cyclescope.errors import SourceError
 from cyclescope.hls import Program, compile_c
-from cyclescope.hls._ir import Op
+from cyclescope.hls.ir._graph import Op
 
 HEAD = "#include <omp.h>\n#define N 3\n#define TEAM(n) num_threads(n)\nint a[64], s, t, k;\n"
 

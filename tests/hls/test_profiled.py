@@ -27,11 +27,11 @@ from cyclescope.hls import (
     measure,
     read_dump,
 )
-from cyclescope.hls._machine import Machine, build_machine
-from cyclescope.hls._profile import profile_of
-from cyclescope.hls._run import HardwareRun, run_machine
-from cyclescope.hls._schedule import schedule
-from cyclescope.hls._unit_top import UnitOptions
+from cyclescope.hls.microarch._machine import Machine, build_machine
+from cyclescope.hls.run._profile import profile_of
+from cyclescope.hls.run._simulation import HardwareRun, run_machine
+from cyclescope.hls.schedule._schedule import schedule
+from cyclescope.hls.trace._core import UnitOptions
 from cyclescope.model import Profile, Runs, Series, check_laws
 from hls.exact import states_by_cycle, too_much, wrong
 from hls.test_trace import losses

@@ -11,7 +11,7 @@ import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
-from cyclescope.hls._run import run_machine
+from cyclescope.hls.run._simulation import run_machine
 from cyclescope.sim import find_compiler
 from hls.generator import (
     ARRAYS,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cyclescope.hls import Machine
-    from cyclescope.hls._unit_top import UnitOptions
+    from cyclescope.hls.trace._core import UnitOptions
 
 FLAGS = ("-std=gnu11", "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-w", "-x", "c")
 FORMS = {

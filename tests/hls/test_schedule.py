@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 from cyclescope.hls import Graph, Node, Op, Program, Schedule, compile_c
-from cyclescope.hls._delays import BUDGET, REGISTERED, SETUP, delay, is_leaf, latency, varies
-from cyclescope.hls._ir import EFFECTS, Place, Value
+from cyclescope.hls.ir._graph import EFFECTS, Place, Value
+from cyclescope.hls.schedule._delays import (
+    BUDGET,
+    REGISTERED,
+    SETUP,
+    delay,
+    is_leaf,
+    latency,
+    varies,
+)
 from hls.generator import device_text, generate
 
 FOLDER = Path(__file__).parent / "programs"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cyclescope.hls import compile_c, machine_of
-from cyclescope.hls._sites import Sites
-from cyclescope.hls._strides import Given
+from cyclescope.hls.passes._strides import Given
+from cyclescope.hls.trace._sites import Sites
 from cyclescope.model import Access, Lock, Loop, Site, site_from_json, site_to_json
 
 HEAD = """

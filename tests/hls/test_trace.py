@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import cyclescope
 from cyclescope.cli import main
 from cyclescope.errors import DataError
-from cyclescope.hls._thread_states import STATES
-from cyclescope.hls._trace_format import (
+from cyclescope.hls.trace._decoder import read_dump
+from cyclescope.hls.trace._format import (
     COUNTERS,
     LineKind,
     OnFull,
@@ -27,7 +27,7 @@ from cyclescope.hls._trace_format import (
     make_layout,
     read_layout,
 )
-from cyclescope.hls._trace_read import read_dump
+from cyclescope.hls.trace._states import STATES
 from cyclescope.model import (
     Access,
     Activity,

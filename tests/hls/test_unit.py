@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.hls._trace_format import COUNTERS, OnFull, Source, TraceLayout, make_layout
-from cyclescope.hls._trace_read import read_dump
-from cyclescope.hls._unit import profiling_unit
-from cyclescope.hls._unit_rings import Feed, Term
+from cyclescope.hls.trace._decoder import read_dump
+from cyclescope.hls.trace._format import COUNTERS, OnFull, Source, TraceLayout, make_layout
+from cyclescope.hls.trace._rings import Feed, Term
+from cyclescope.hls.trace._unit import profiling_unit
 from cyclescope.model import Profile, check_laws
 from cyclescope.rtl import sources
 from hls.test_trace import check_counters, losses, seen_states, true_states

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls._trace_format import (
+from cyclescope.hls.trace._format import (
     NUMBER_BITS,
     SEQUENCE_BITS,
     LineKind,

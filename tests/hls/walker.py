@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cyclescope.hls import Graph, Node, Op, Region
-from cyclescope.hls._ir import Array, Place, Value
-from cyclescope.hls._semantics import evaluate
+from cyclescope.hls.ir._graph import Array, Place, Value
+from cyclescope.hls.ir._semantics import evaluate
 
 __all__ = ["Walker"]
 

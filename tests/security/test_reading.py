@@ -370,7 +370,8 @@ def test_more_than_a_compiler_can_take(
 
 
 def test_a_region_of_more_accesses_than_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cyclescope.hls import _region, compile_c
+    from cyclescope.hls import compile_c
+    from cyclescope.hls.front import _region
 
     monkeypatch.setattr(_region, "_MOST_EFFECTS", 50)
     text = (
@@ -384,7 +385,8 @@ def test_a_region_of_more_accesses_than_can_be_compared(monkeypatch: pytest.Monk
 
 
 def test_a_pipeline_of_more_registers_than_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cyclescope.hls import _machine_plan, compile_c, machine_of
+    from cyclescope.hls import compile_c, machine_of
+    from cyclescope.hls.microarch import _binding
 
     text = (
         "void k(int a[64]) {\n#pragma omp target parallel num_threads(2) map(tofrom: a[0:64])\n"
@@ -392,7 +394,7 @@ def test_a_pipeline_of_more_registers_than_can_be_built(monkeypatch: pytest.Monk
     )
     program = compile_c("k.c", text=text)
     assert machine_of(program).sources
-    monkeypatch.setattr(_machine_plan, "_MOST_REGISTERS", 20)
+    monkeypatch.setattr(_binding, "_MOST_REGISTERS", 20)
     with pytest.raises(SourceError, match=r"k\.c:3: a pipeline of \d+ stages and \d+ registers"):
         machine_of(program)
 

@@ -10,17 +10,16 @@ For example:
         differences(program, native.outputs, outputs)   # []
 """
 
-from cyclescope.hls._compare import differences, order_matters
 from cyclescope.hls._compile import Program, compile_c
-from cyclescope.hls._explain import explain
-from cyclescope.hls._host import Host, Native
-from cyclescope.hls._interpret import interpret
-from cyclescope.hls._ir import Graph, Node, Op, Region, Schedule
-from cyclescope.hls._judges import Judge, Judgement
-from cyclescope.hls._machine import Machine
-from cyclescope.hls._measure import PERIOD, START_COST, Measurement, machine_of, measure
-from cyclescope.hls._memory_model import MemoryModel, read_memory_model
-from cyclescope.hls._overhead import (
+from cyclescope.hls.ir._graph import Graph, Node, Op, Region, Schedule
+from cyclescope.hls.ir._interpret import interpret
+from cyclescope.hls.microarch._machine import Machine
+from cyclescope.hls.run._compare import differences, order_matters
+from cyclescope.hls.run._host import Host, Native
+from cyclescope.hls.run._judges import Judge, Judgement
+from cyclescope.hls.run._measure import PERIOD, START_COST, Measurement, machine_of, measure
+from cyclescope.hls.run._memory_model import MemoryModel, read_memory_model
+from cyclescope.hls.run._overhead import (
     PAPERS,
     Cost,
     chosen_counters,
@@ -28,11 +27,12 @@ from cyclescope.hls._overhead import (
     overhead,
     overhead_table,
 )
-from cyclescope.hls._run import TRACE_LINES
-from cyclescope.hls._stamps import MOST_ITERATIONS, Share, shares
-from cyclescope.hls._trace_format import OnFull
-from cyclescope.hls._trace_read import import_dump, read_dump
-from cyclescope.hls._unit_top import UnitOptions
+from cyclescope.hls.run._prediction import MOST_ITERATIONS, Share, shares
+from cyclescope.hls.run._simulation import TRACE_LINES
+from cyclescope.hls.schedule._explain import explain
+from cyclescope.hls.trace._core import UnitOptions
+from cyclescope.hls.trace._decoder import import_dump, read_dump
+from cyclescope.hls.trace._format import OnFull
 
 __all__ = [
     "MOST_ITERATIONS",

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
 from cyclescope.c import read_c
-from cyclescope.hls._depend import depend
-from cyclescope.hls._openmp import Constants
-from cyclescope.hls._region import lower
-from cyclescope.hls._schedule import schedule
-from cyclescope.hls._target import find_target
+from cyclescope.hls.front._region import lower
+from cyclescope.hls.front._target import find_target
+from cyclescope.hls.front.omp._directives import Constants
+from cyclescope.hls.passes._dependences import depend
+from cyclescope.hls.schedule._schedule import schedule
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
     from cyclescope.c import Unit
-    from cyclescope.hls._ir import Graph, Region, Schedule
-    from cyclescope.hls._region import Lowered
-    from cyclescope.hls._target import Target
+    from cyclescope.hls.front._region import Lowered
+    from cyclescope.hls.front._target import Target
+    from cyclescope.hls.ir._graph import Graph, Region, Schedule
 
 __all__ = ["Program", "compile_c"]
 

@@ -1,0 +1,1 @@
+"""C and OpenMP: from the text to a region."""

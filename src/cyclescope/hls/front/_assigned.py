@@ -1,0 +1,254 @@
+"""Which variables a piece of the text gives values to, and how it may be left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.c import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Continue,
+    Declare,
+    DoWhile,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Index,
+    Member,
+    Name,
+    Return,
+    Scalar,
+    Stmt,
+    Switch,
+    Unary,
+    Variable,
+    Vector,
+    While,
+    walk,
+)
+from cyclescope.hls.front._calls import BLOCKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cyclescope.c import Function
+
+__all__ = [
+    "assigned",
+    "breaks",
+    "called",
+    "expressions",
+    "has_effects",
+    "lanes_written",
+    "may_jump",
+    "outermost",
+    "root",
+    "statements",
+    "without_casts",
+]
+
+_STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
+
+
+def statements(stmt: Stmt | None) -> Iterator[Stmt]:
+    """A statement and all inside it."""
+    if stmt is None:
+        return
+    yield stmt
+    match stmt:
+        case Block(body=body):
+            for inner in body:
+                yield from statements(inner)
+        case If(then=then, other=other):
+            yield from statements(then)
+            yield from statements(other)
+        case For(init=init, body=inner):
+            yield from statements(init)
+            yield from statements(inner)
+        case While(body=inner) | DoWhile(body=inner):
+            yield from statements(inner)
+        case Switch(sections=sections):
+            for section in sections:
+                for inner in section.body:
+                    yield from statements(inner)
+
+
+def expressions(stmt: Stmt | None) -> Iterator[Expr]:
+    """All expressions in a statement, outside in."""
+    for expr in outermost(stmt):
+        yield from walk(expr)
+
+
+def outermost(stmt: Stmt | None) -> Iterator[Expr]:
+    """The expressions in a statement that aren't inside others."""
+    for inner in statements(stmt):
+        found: list[Expr | None] = []
+        match inner:
+            case Declare(variables=variables):
+                found = [v.init for v in variables]
+            case Evaluate(value=value) | Return(value=value):
+                found = [value]
+            case If(condition=condition) | While(condition=condition):
+                found = [condition]
+            case DoWhile(condition=condition) | Switch(condition=condition):
+                found = [condition]
+            case For(condition=test, step=step):
+                found = [test, step]
+        yield from (expr for expr in found if expr is not None)
+
+
+def _target(expr: Expr, aliases: Mapping[Variable, Variable]) -> Variable | None:
+    while True:
+        match expr:
+            case Index(base=base) if isinstance(base.type, Vector):
+                expr = base
+            case Unary(op="*", operand=Name(variable=pointer)) if pointer in aliases:
+                return aliases[pointer]
+            case Member(base=Name(variable=pointer), arrow=True) if pointer in aliases:
+                return aliases[pointer]
+            case Member(base=base, arrow=False):
+                expr = base
+            case Name(variable=variable):
+                return variable
+            case _:
+                return None
+
+
+def called(parts: Iterable[Expr], functions: Mapping[str, Function]) -> list[str]:
+    """The functions that expressions call, also through others."""
+    found: dict[str, None] = {}
+    waiting = list(parts)
+    while waiting:
+        match waiting.pop():
+            case Call(function=name) if name not in found and name in functions:
+                found[name] = None
+                waiting += expressions(functions[name].body)
+    return list(found)
+
+
+def assigned(
+    parts: list[Expr],
+    functions: Mapping[str, Function],
+    aliases: Mapping[Variable, Variable],
+) -> set[Variable]:
+    """The variables that expressions give values to, also in functions they call.
+
+    Args:
+        parts: expressions with all inside them (see `expressions`).
+        functions: by name.
+        aliases: pointer parameter → the variable it points to.
+    """
+    found: set[Variable] = set()
+    inside = [e for name in called(parts, functions) for e in expressions(functions[name].body)]
+    for expr in (*parts, *inside):
+        target: Variable | None = None
+        match expr:
+            case Assign(target=place):
+                target = _target(place, aliases)
+            case Unary(op=op, operand=operand) if op in _STEPS or op == "&":
+                target = _target(operand, aliases)
+            case Call(args=args):  # who is given a pointer may write there
+                found |= {
+                    aliases[a.variable]
+                    for a in args
+                    if isinstance(a, Name) and a.variable in aliases
+                }
+        if target is not None:
+            found.add(target)
+    return found
+
+
+def without_casts(expr: Expr) -> Expr:
+    """What is cast, however often."""
+    while isinstance(expr, Cast):
+        expr = expr.operand
+    return expr
+
+
+def root(expr: Expr) -> Variable | None:
+    """The variable that an object or pointer begins at."""
+    while True:
+        match expr:
+            case Name(variable=variable):
+                return variable
+            case (
+                Index(base=inner) | Member(base=inner) | Unary(operand=inner) | Cast(operand=inner)
+            ):
+                expr = inner
+            case Binary(left=left, right=right):
+                expr = right if isinstance(left.type, Scalar) else left
+            case _:
+                return None
+
+
+def lanes_written(parts: Iterable[Expr]) -> set[Variable | None]:
+    """The arrays of whose vectors single elements are written; None for an unknown one."""
+    found: set[Variable | None] = set()
+    for expr in parts:
+        target: Expr | None = None
+        match expr:
+            case Assign(target=place):
+                target = place
+            case Unary(op=op, operand=operand) if op in _STEPS:
+                target = operand
+        if not isinstance(target, Index) or isinstance(target.base, Name):
+            continue  # not of a vector, or of one on wires
+        if isinstance(target.base.type, Vector):
+            found.add(root(target))
+    return found
+
+
+def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Variable]) -> bool:
+    """Whether an expression reads memory, assigns or calls the user's functions."""
+    for part in walk(expr):
+        match part:
+            case Assign() | Unary(op="*") | Member(arrow=True):
+                return True
+            case Unary(op=op) if op in _STEPS:
+                return True
+            case Index(base=base) if not isinstance(base.type, Vector):
+                return True
+            case Name(variable=variable) if variable in in_memory:
+                return True
+            case Call(function=name) if name in functions and functions[name].body is not None:
+                return True
+            case Call(function=name) if name.removeprefix("__builtin_") in BLOCKS:
+                return True
+    return False
+
+
+def breaks(stmt: Stmt) -> bool:
+    """Whether a loop's body may end the loop by `break`."""
+    match stmt:
+        case Break():
+            return True
+        case Block(body=body):
+            return any(map(breaks, body))
+        case If(then=then, other=other):
+            return breaks(then) or (other is not None and breaks(other))
+    return False
+
+
+def may_jump(stmt: Stmt, by: tuple[type[Stmt], ...] = (Break, Continue, Return)) -> bool:
+    """Whether a statement may leave the block it is in.
+
+    Args:
+        stmt: the statement.
+        by: which statements lead out of it.
+    """
+    match stmt:
+        case Block(body=body):
+            return any(may_jump(s, by) for s in body)
+        case If(then=then, other=other):
+            return may_jump(then, by) or (other is not None and may_jump(other, by))
+        case For(body=inner) | While(body=inner) | DoWhile(body=inner):
+            return may_jump(inner, (Return,))
+        case Switch(sections=sections):
+            left = tuple(kind for kind in by if kind is not Break)
+            return any(may_jump(s, left) for section in sections for s in section.body)
+    return isinstance(stmt, by)

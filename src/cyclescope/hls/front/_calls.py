@@ -1,0 +1,62 @@
+"""Functions that a region may call without their text."""
+
+from __future__ import annotations
+
+from cyclescope.hls.ir._graph import Op
+
+__all__ = [
+    "BLOCKS",
+    "INFINITIES",
+    "KINDS_OF_NUMBERS",
+    "MATHS",
+    "OF_LEAGUES",
+    "OF_TEAMS",
+    "constant_call",
+]
+
+MATHS = {
+    "sqrt": Op.FSQRT,
+    "sqrtf": Op.FSQRT,
+    "fabs": Op.FABS,
+    "fabsf": Op.FABS,
+    "fmin": Op.FMIN,
+    "fminf": Op.FMIN,
+    "fmax": Op.FMAX,
+    "fmaxf": Op.FMAX,
+}
+
+BLOCKS = frozenset({"memcpy", "memmove", "memset"})
+
+KINDS_OF_NUMBERS = frozenset({"isnan", "isfinite", "isinf", "isinf_sign"})
+
+INFINITIES = {
+    "inf": float("inf"),
+    "inff": float("inf"),
+    "huge_val": float("inf"),
+    "nan": float("nan"),
+    "nanf": float("nan"),
+}
+
+_CONSTANT = {
+    "omp_get_num_threads": "threads",
+    "omp_get_max_threads": "threads",
+    "omp_get_thread_limit": "threads",
+    "omp_get_team_num": "0",
+    "omp_get_num_teams": "1",
+    "omp_is_initial_device": "0",
+    "omp_in_parallel": "1",
+}
+
+
+OF_TEAMS = frozenset(
+    {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_in_parallel"}
+)
+"""What has other values in teams of one thread each than in a team of threads."""
+
+OF_LEAGUES = frozenset({"omp_get_team_num", "omp_get_num_teams"})
+"""What has other values in several teams than in one."""
+
+
+def constant_call(name: str) -> str | None:
+    """What an OpenMP query gives: `threads`, or a number; None for anything else."""
+    return _CONSTANT.get(name) or None

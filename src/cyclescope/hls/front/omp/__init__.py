@@ -1,0 +1,1 @@
+"""OpenMP's directives and what they make of statements and loops."""

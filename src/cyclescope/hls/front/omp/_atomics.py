@@ -1,0 +1,193 @@
+"""Atomic updates: one lock for all of them, held for the access alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cyclescope.c import (
+    Assign,
+    Binary,
+    Block,
+    Cast,
+    Evaluate,
+    Index,
+    Literal,
+    Member,
+    Name,
+    Scalar,
+    Unary,
+    Variable,
+    walk,
+)
+from cyclescope.hls.front._assigned import called, statements, without_casts
+from cyclescope.hls.front.omp._directives import directives
+from cyclescope.hls.front.omp._reductions import Reductions
+
+if TYPE_CHECKING:
+    from cyclescope.c import Expr, Stmt
+    from cyclescope.hls.front.omp._directives import Directive
+
+__all__ = ["Atomics"]
+
+_STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
+_UPDATES = frozenset({"+=", "-=", "*=", "/=", "&=", "|=", "^=", "<<=", ">>="})
+_BINARY = frozenset(op[:-1] for op in _UPDATES)
+_FORMS = {
+    "read": "v = x",
+    "write": "x = expression",
+    "update": "x++, x += expression or x = x + expression",
+    "capture": "v = x++, v = x += expression or { v = x; x += expression; }",
+}
+
+
+class Atomics(Reductions):
+    """Lowers `atomic`."""
+
+    def atomic(self, directive: Directive, stmt: Stmt) -> None:
+        """An atomic access: what it computes with is computed before the lock is taken.
+
+        Every order of memory that it may ask for holds: nothing moves over a lock.
+
+        Raises:
+            SourceError: it has none of the forms that OpenMP gives it.
+        """
+        kind = next((k for k in _FORMS if directive.clause(k) is not None), "update")
+        given = _statements(stmt)
+        exprs = [s.value for s in given if isinstance(s, Evaluate)]
+        if len(exprs) != len(given) or not _fits(kind, exprs):
+            raise self.refuse(directive.where, f"omp atomic {kind}: write {_FORMS[kind]}")
+        held: list[Variable] = []
+        ready = [
+            expr if kind == "read" or _reads(expr, exprs) else self._prepared(expr, held)
+            for expr in exprs
+        ]
+        for expr in ready:
+            self._check_calls(expr)
+        with self.at(stmt.where):
+            with self.locked("atomic"):
+                for expr in ready:
+                    self.rvalue(expr)
+            for variable in held:
+                self.release(variable)
+
+    def _prepared(self, expr: Expr, held: list[Variable]) -> Expr:
+        """An access with what it computes with in variables of the compiler's."""
+        match expr:
+            case Assign(op="=", target=target, value=value):
+                x, inner = without_casts(target), without_casts(value)
+                if isinstance(inner, Assign):
+                    return replace(expr, value=_recast(value, self._prepared(inner, held)))
+                if isinstance(inner, Unary) and inner.op in _STEPS:
+                    return expr
+                if isinstance(inner, Binary) and inner.op in _BINARY:
+                    if _same(inner.left, x):
+                        right = self._kept(inner.right, held)
+                        return replace(expr, value=_recast(value, replace(inner, right=right)))
+                    if _same(inner.right, x):
+                        left = self._kept(inner.left, held)
+                        return replace(expr, value=_recast(value, replace(inner, left=left)))
+                return replace(expr, value=self._kept(value, held))
+            case Assign(value=value):
+                return replace(expr, value=self._kept(value, held))
+        return expr
+
+    def _kept(self, expr: Expr, held: list[Variable]) -> Expr:
+        """A value computed now, to be used under the lock."""
+        if isinstance(expr, Literal) or not isinstance(expr.type, Scalar):
+            return expr
+        variable = Variable("atomic operand", expr.type, expr.where, "local")
+        self.hold(variable, self.rvalue(expr))
+        held.append(variable)
+        return Name(expr.where, expr.type, variable)
+
+    def _check_calls(self, expr: Expr) -> None:
+        functions = self.unit.functions
+        for name in called(walk(expr), functions):
+            for stmt in statements(functions[name].body):
+                if directives(stmt.pragmas):
+                    raise self.refuse(
+                        expr.where, f"a call of {name}, which has directives of its own, in an "
+                        f"atomic access; give its value to a variable before"
+                    )  # fmt: skip
+
+
+def _statements(stmt: Stmt) -> list[Stmt]:
+    return list(stmt.body) if isinstance(stmt, Block) else [stmt]
+
+
+def _fits(kind: str, exprs: list[Expr]) -> bool:
+    """Whether expressions are what an atomic construct of a kind may hold."""
+    if kind == "capture" and len(exprs) == 2:
+        reads = [_reads(expr, exprs) for expr in exprs]
+        other = exprs[reads[0]]
+        return any(reads) and (_is_update(other) or (reads[0] and _is_assignment(other)))
+    if len(exprs) != 1:
+        return False
+    (expr,) = exprs
+    if kind == "update":
+        return _is_update(expr)
+    if kind == "capture":
+        return isinstance(expr, Assign) and expr.op == "=" and _is_update(without_casts(expr.value))
+    return isinstance(expr, Assign) and expr.op == "=" and (kind == "write" or _names_x(expr.value))
+
+
+def _reads(expr: Expr, exprs: list[Expr]) -> bool:
+    """Whether it is the `v = x` of a pair, the other one of which changes x."""
+    other = next((e for e in exprs if e is not expr), None)
+    if not isinstance(expr, Assign) or expr.op != "=" or other is None:
+        return False
+    match other:
+        case Assign(target=x) | Unary(operand=x):
+            return _same(expr.value, x)
+    return False
+
+
+def _is_assignment(expr: Expr) -> bool:
+    return isinstance(expr, Assign) and expr.op == "="
+
+
+def _names_x(expr: Expr) -> bool:
+    """Whether an expression is a place in memory, as what is read atomically must be."""
+    x = without_casts(expr)
+    return isinstance(x, Name | Index | Member) or (isinstance(x, Unary) and x.op == "*")
+
+
+def _is_update(expr: Expr) -> bool:
+    match expr:
+        case Unary(op=op):
+            return op in _STEPS
+        case Assign(op="=", target=target, value=value):
+            inner, x = without_casts(value), without_casts(target)
+            if not isinstance(inner, Binary) or inner.op not in _BINARY:
+                return False
+            return any(_same(side, x) for side in (inner.left, inner.right))
+        case Assign(op=op):
+            return op in _UPDATES
+    return False
+
+
+def _recast(around: Expr, inner: Expr) -> Expr:
+    """An expression in the conversions that are around another one."""
+    if isinstance(around, Cast):
+        return replace(around, operand=_recast(around.operand, inner))
+    return inner
+
+
+def _same(a: Expr, b: Expr) -> bool:
+    """Whether two expressions are written alike."""
+    a, b = without_casts(a), without_casts(b)
+    match a, b:
+        case Name(), Name():
+            return a.variable is b.variable
+        case Literal(), Literal():
+            return a.value == b.value
+        case Index(), Index():
+            return _same(a.base, b.base) and _same(a.index, b.index)
+        case Member(), Member():
+            return a.field == b.field and a.arrow == b.arrow and _same(a.base, b.base)
+        case Unary(), Unary():
+            return a.op == b.op and _same(a.operand, b.operand)
+        case Binary(), Binary():
+            return a.op == b.op and _same(a.left, b.left) and _same(a.right, b.right)
+    return False

@@ -1,0 +1,234 @@
+"""Which clauses each OpenMP construct may have in a target region, and what they may say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import SourceError
+from cyclescope.hls.front.omp._directives import is_name, item_of, split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cyclescope.c import Range
+    from cyclescope.hls.front.omp._directives import Clause, Directive
+
+__all__ = ["check", "check_file_level"]
+
+_ORDERS = frozenset({"seq_cst", "acq_rel", "acquire", "release", "relaxed"})
+_PRIVATE = frozenset({"private", "firstprivate"})
+# Word of a construct's name → clauses. A combined construct has those of all its words.
+_ALLOWED = {
+    "target": _PRIVATE | {"map", "device", "defaultmap", "nowait", "if", "thread_limit"},
+    "teams": _PRIVATE | {"num_teams", "thread_limit", "default", "shared", "reduction"},
+    "distribute": _PRIVATE | {"lastprivate", "collapse", "dist_schedule", "order"},
+    "parallel": _PRIVATE
+    | {"num_threads", "default", "shared", "reduction", "proc_bind", "if"},
+    "for": _PRIVATE | {"lastprivate", "reduction", "schedule", "collapse", "nowait", "order"},
+    "simd": frozenset(
+        {
+            "simdlen", "safelen", "aligned", "private", "lastprivate", "reduction", "if",
+            "collapse", "nontemporal", "order",
+        }
+    ),
+    "loop": frozenset({"bind", "collapse", "private", "lastprivate", "reduction", "order"}),
+    "critical": frozenset({"name", "hint"}),
+    "atomic": _ORDERS | {"read", "write", "update", "capture", "hint"},
+    "flush": _ORDERS - {"relaxed"} | {"list"},
+    "barrier": frozenset[str](),
+    "taskwait": frozenset[str](),
+    "single": _PRIVATE | {"nowait"},
+    "master": frozenset[str](),
+    "masked": frozenset[str](),
+}  # fmt: skip
+_ONCE = frozenset(
+    {
+        "num_threads", "num_teams", "thread_limit", "device", "schedule", "dist_schedule",
+        "collapse", "nowait", "default", "proc_bind", "simdlen", "safelen", "bind", "order",
+        "hint", "name", "list",
+    }
+)  # fmt: skip
+_KINDS = ("read", "write", "update", "capture")
+
+
+def check(directive: Directive) -> None:
+    """Whether all that a directive of a target region says is understood.
+
+    Raises:
+        SourceError: it is not.
+    """
+    where, words = directive.where, directive.words
+    name = f"omp {' '.join(words)}"
+    if directive.rest:
+        shown = " ".join(directive.rest)
+        raise SourceError(f"{where}: {name}: `{shown}` is no clause; remove it")
+    allowed = frozenset[str]().union(*(_ALLOWED.get(word, frozenset()) for word in words))
+    seen: set[str] = set()
+    for clause in directive.clauses:
+        if clause.name not in allowed:
+            have = ", ".join(sorted(allowed - {"name", "list"})) or "no clause"
+            raise SourceError(
+                f"{where}: the clause {clause.name} of {name} isn't supported; it can have {have}"
+            )
+        if clause.name in seen & _ONCE:
+            raise SourceError(f"{where}: {name} has {clause.name} twice; write it once")
+        seen.add(clause.name)
+        wanted = _WANTED.get(clause.name, _names)(clause)
+        if wanted:
+            raise SourceError(f"{where}: {name}: `{clause}` isn't supported; write {wanted}")
+    for kinds in (_KINDS, sorted(_ORDERS)):
+        several = [kind for kind in kinds if kind in seen]
+        if len(several) > 1:
+            raise SourceError(f"{where}: {name}: {' and '.join(several)} exclude each other")
+    _check_lists(directive, where)
+
+
+def _check_lists(directive: Directive, where: Range) -> None:
+    for kind, listed in (
+        ("map", [item.name for item in directive.maps]),
+        ("reduction", [one.name for one in directive.reductions]),
+    ):
+        twice = next((name for name in listed if listed.count(name) > 1), None)
+        if twice is not None:
+            raise SourceError(f"{where}: {twice} is in {kind} twice; name it once")
+
+
+def check_file_level(directive: Directive) -> None:
+    """Whether a directive outside of functions leaves what a target region means as it is.
+
+    Raises:
+        SourceError: it does not, or it isn't known.
+    """
+    words, where = directive.words, directive.where
+    if words in (("declare", "target"), ("end", "declare", "target"), ("declare", "simd")):
+        return
+    if words == ("begin", "declare", "target"):
+        return
+    if words == ("requires",):
+        harmless = {"unified_address", "unified_shared_memory", "atomic_default_mem_order"}
+        unknown = next((str(c) for c in directive.clauses if c.name not in harmless), None)
+        if unknown is None:
+            return
+        raise SourceError(f"{where}: omp requires {unknown} isn't supported; remove it")
+    name = " ".join(words) or " ".join(map(str, directive.clauses))
+    raise SourceError(f"{where}: omp {name} isn't supported with a target region; remove it")
+
+
+# What a clause should be, given one that is not; empty if it is right.
+
+
+def _flag(clause: Clause) -> str:
+    return f"{clause.name} alone" if clause.words is not None else ""
+
+
+def _names(clause: Clause) -> str:
+    words = clause.words or ()
+    good = words and all(len(p) == 1 and is_name(p[0]) for p in split(words, ","))
+    return "" if good else f"{clause.name}(x, y) with names of variables"
+
+
+def _name(clause: Clause) -> str:
+    words = clause.words or ()
+    return "" if len(words) == 1 and is_name(words[0]) else "critical(name)"
+
+
+def _last(clause: Clause) -> str:
+    if (clause.words or ())[:2] == ("conditional", ":"):
+        return "a comparison in a critical section: which iteration is the last to assign is open"
+    return _names(clause)
+
+
+def _number(clause: Clause) -> str:
+    parts = split(clause.words or (), ",")
+    bad = len(parts) != 1 or not parts[0] or ";" in parts[0]
+    bad = bad or (":" in parts[0] and "?" not in parts[0])
+    return f"{clause.name}(n)" if bad else ""
+
+
+def _device(clause: Clause) -> str:
+    words = clause.words or ()
+    return _number(clause) if words[:2] != ("device_num", ":") else "device(n)"
+
+
+def _condition(clause: Clause) -> str:
+    words = clause.words or ()
+    if words[1:2] == (":",):
+        if words[0] not in ("target", "parallel", "simd"):
+            return "if(target: …) or if(parallel: …)"
+        words = words[2:]
+    bad = not words or len(split(words, ",")) > 1 or ";" in words
+    return "if(condition)" if bad else ""
+
+
+def _one_of(*values: str) -> Callable[[Clause], str]:
+    def wanted(clause: Clause) -> str:
+        given = " ".join(clause.words or ())
+        return "" if given in values else f"{clause.name}({values[0]})"
+
+    return wanted
+
+
+def _schedule(clause: Clause) -> str:
+    words = clause.words or ()
+    while words[1:2] in ((":",), (",",)) and words[0] in ("monotonic", "nonmonotonic"):
+        words = words[2:]
+    kind, *chunk = split(words, ",")
+    if kind not in (("static",), ("auto",), ("runtime",)):
+        return "schedule(static)"
+    if len(chunk) > 1 or (chunk and (not chunk[0] or kind != ("static",))):
+        return "schedule(static, chunk)"
+    return ""
+
+
+def _shares(clause: Clause) -> str:
+    kind, *chunk = split(clause.words or (), ",")
+    return "" if kind == ("static",) and not chunk else "dist_schedule(static)"
+
+
+def _map(clause: Clause) -> str:
+    words = clause.words or ()
+    right = "map(to: …), map(from: …), map(tofrom: …) or map(alloc: …) of x or x[low:count]"
+    if ":" in words and "[" not in words[: words.index(":")]:
+        cut = words.index(":")
+        kind = [w for w in words[:cut] if w not in ("always", "close", ",")]
+        if kind not in (["to"], ["from"], ["tofrom"], ["alloc"]):
+            return right
+        words = words[cut + 1 :]
+    return "" if all(item_of(part, "") for part in split(words, ",")) else right
+
+
+def _reduction(clause: Clause) -> str:
+    words = clause.words or ()
+    right = "reduction(operator: x, y[low:count])"
+    if words[:2] == ("default", ","):
+        words = words[2:]
+    if words[1:2] != (":",):
+        return right
+    return "" if all(item_of(part, "") for part in split(words[2:], ",")) else right
+
+
+def _section_list(clause: Clause) -> str:
+    words = split(clause.words or (), ":")[0]
+    good = words and all(item_of(part, "") for part in split(words, ","))
+    return "" if good else f"{clause.name}(x)"
+
+
+_WANTED: dict[str, Callable[[Clause], str]] = {
+    **dict.fromkeys(("nowait", *_KINDS, *_ORDERS), _flag),
+    **dict.fromkeys(("num_threads", "num_teams", "thread_limit", "collapse"), _number),
+    **dict.fromkeys(("simdlen", "safelen", "hint"), _number),
+    **dict.fromkeys(("aligned", "nontemporal", "list"), _section_list),
+    "device": _device,
+    "if": _condition,
+    "name": _name,
+    "lastprivate": _last,
+    "map": _map,
+    "reduction": _reduction,
+    "schedule": _schedule,
+    "dist_schedule": _shares,
+    "default": _one_of("shared", "none"),
+    "proc_bind": _one_of("close", "master", "primary", "spread"),
+    "bind": _one_of("parallel", "teams", "thread"),
+    "order": _one_of("concurrent"),
+    "defaultmap": _one_of("tofrom : scalar", "default", "none"),
+}

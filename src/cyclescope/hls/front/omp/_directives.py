@@ -1,0 +1,365 @@
+"""OpenMP directives and their clauses, from the tokens of pragmas.
+
+What a construct may have is in one table (`_clauses.py`), which `checked` compares a directive
+with; a directive outside a target region is the host's, whose compiler reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Binary, Cast, Declare, For, Literal, Unary, combined, read_c
+from cyclescope.errors import SourceError
+from cyclescope.hls.front._assigned import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from cyclescope.c import Expr, Pragma, Range, Unit
+
+__all__ = [
+    "Clause",
+    "Constants",
+    "Directive",
+    "MapItem",
+    "Reduction",
+    "directives",
+    "folded",
+    "item_of",
+    "split",
+    "unroll_pragma",
+]
+
+_WORDS = frozenset(
+    """
+    target teams distribute parallel for simd critical barrier atomic single master masked
+    flush sections section task taskwait taskloop taskyield taskgroup ordered data enter exit
+    update declare end begin loop threadprivate requires cancel cancellation point reduction
+    variant mapper scan scope tile unroll interchange nothing error assume assumes dispatch
+    interop metadirective allocate allocators depobj workshare groupprivate
+    """.split()  # noqa: SIM905
+)
+# Words that may follow others in a directive's name; behind any other one clauses begin.
+_FOLLOW = {
+    "target": {"data", "enter", "exit", "update", "teams", "parallel", "simd", "loop"},
+    "enter": {"data"},
+    "exit": {"data"},
+    "teams": {"distribute", "loop"},
+    "distribute": {"parallel", "simd"},
+    "parallel": {"for", "sections", "master", "masked", "loop", "workshare"},
+    "for": {"simd"},
+    "taskloop": {"simd"},
+    "master": {"taskloop"},
+    "masked": {"taskloop"},
+    "declare": {"target", "simd", "reduction", "variant", "mapper"},
+    "begin": {"declare", "assumes", "metadirective"},
+    "end": {"declare", "assumes", "metadirective"},
+    "cancellation": {"point"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause of a directive.
+
+    Attributes:
+        name: it.
+        words: the tokens in its parentheses; None without any.
+    """
+
+    name: str
+    words: tuple[str, ...] | None
+
+    def __str__(self) -> str:
+        """Render as in the text, with single blanks."""
+        return self.name if self.words is None else f"{self.name}({' '.join(self.words)})"
+
+
+@dataclass(frozen=True, slots=True)
+class MapItem:
+    """One entry of a `map` clause.
+
+    Attributes:
+        name: the variable.
+        direction: `to`, `from`, `tofrom` or `alloc`.
+        low, count: the tokens of its first section's bounds; empty without a section.
+    """
+
+    name: str
+    direction: str
+    low: tuple[str, ...] = ()
+    count: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """One entry of a `reduction` clause.
+
+    Attributes:
+        operator: as written.
+        name: the variable.
+        low, count: the words of its section's bounds; empty without a section.
+    """
+
+    operator: str
+    name: str
+    low: tuple[str, ...] = ()
+    count: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """An OpenMP directive.
+
+    Attributes:
+        words: its name, word by word; empty if it is none that is known.
+        clauses: in order.
+        where: the pragma.
+        rest: what is behind the name and no clause.
+    """
+
+    words: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+    where: Range
+    rest: tuple[str, ...] = ()
+
+    def has(self, *words: str) -> bool:
+        """Whether all of the words are in its name."""
+        return all(word in self.words for word in words)
+
+    def clause(self, name: str) -> tuple[str, ...] | None:
+        """The tokens of a clause, empty if it has no parentheses; None if it isn't there."""
+        return next((c.words or () for c in self.clauses if c.name == name), None)
+
+    def condition(self, part: str) -> tuple[str, ...] | None:
+        """The tokens of the `if` clause of one of its parts; None without one.
+
+        A clause that names no part is of all of them: of `target` alone it need be said, as
+        hardware runs only if that holds.
+        """
+        first = "target" if "target" in self.words else "parallel"
+        for clause in self.clauses:
+            words = clause.words or ()
+            named = len(words) > 1 and words[1] == ":"
+            if clause.name == "if" and part == (words[0] if named else first):
+                return words[2:] if named else words
+        return None
+
+    def names(self, clause: str) -> list[str]:
+        """The variables listed in all clauses of a name."""
+        return [w for c in self.clauses if c.name == clause for w in c.words or () if w != ","]
+
+    @property
+    def reductions(self) -> list[Reduction]:
+        """The entries of all `reduction` clauses."""
+        found = []
+        for clause in self.clauses:
+            if clause.name == "reduction" and ":" in (words := clause.words or ()):
+                cut = words.index(":")
+                operator = words[cut - 1] if cut else ""
+                items = [item_of(part, "") for part in split(words[cut + 1 :], ",")]
+                found += [Reduction(operator, i.name, i.low, i.count) for i in items if i]
+        return list(dict.fromkeys(found))
+
+    @property
+    def maps(self) -> list[MapItem]:
+        """The entries of all `map` clauses."""
+        found = []
+        for clause in self.clauses:
+            if clause.name != "map":
+                continue
+            direction, words = "tofrom", clause.words or ()
+            if ":" in words and "[" not in words[: words.index(":")]:
+                cut = words.index(":")
+                direction = words[cut - 1] if cut else ""
+                words = words[cut + 1 :]
+            found += [item for part in split(words, ",") if (item := item_of(part, direction))]
+        return found
+
+
+def split(words: Sequence[str], at: str) -> list[tuple[str, ...]]:
+    """The parts of tokens between those that are `at`, outside of all brackets."""
+    parts: list[tuple[str, ...]] = []
+    depth = 0
+    current: list[str] = []
+    for word in words:
+        if word == at and depth == 0:
+            parts.append(tuple(current))
+            current = []
+            continue
+        depth += word in ("(", "[", "{")
+        depth -= word in (")", "]", "}")
+        current.append(word)
+    return [*parts, tuple(current)]
+
+
+def _closing(words: Sequence[str]) -> int:
+    """Where the bracket is that closes the first token; they are known to be paired."""
+    depth = 0
+    for position, word in enumerate(words):
+        depth += word in ("(", "[", "{")
+        depth -= word in (")", "]", "}")
+        if depth == 0:
+            return position
+    return len(words)
+
+
+def item_of(words: tuple[str, ...], direction: str) -> MapItem | None:
+    """A variable with the sections behind it; None if it is anything else."""
+    if not words or not is_name(words[0]):
+        return None
+    sections = []
+    rest = words[1:]
+    while rest:
+        end = _closing(rest)
+        if rest[0] != "[":
+            return None
+        sections.append(split(rest[1:end], ":"))
+        rest = rest[end + 1 :]
+    if any(len(parts) > 2 or (len(parts) == 1 and not parts[0]) for parts in sections):
+        return None
+    if not sections:
+        return MapItem(words[0], direction)
+    low, *count_ = sections[0]
+    # One element is a section, too.
+    return MapItem(words[0], direction, low or ("0",), count_[0] if count_ else ("1",))
+
+
+def is_name(word: str) -> bool:
+    """Whether a token is an identifier."""
+    return re.fullmatch(r"[A-Za-z_$]\w*", word) is not None
+
+
+def directives(pragmas: Sequence[Pragma]) -> list[Directive]:
+    """The OpenMP directives among pragmas.
+
+    Raises:
+        SourceError: it can't be told what one says, or of which statement.
+    """
+    return [_directive(p) for p in pragmas if p.tokens[:1] == ("omp",)]
+
+
+def _directive(pragma: Pragma) -> Directive:
+    where = pragma.where
+    if pragma.trouble:
+        raise SourceError(f"{where}: #pragma {' '.join(pragma.tokens)}: {pragma.trouble}")
+    words = list(pragma.tokens[1:])
+    name: list[str] = []
+    while words and words[0] in (_FOLLOW.get(name[-1], ()) if name else _WORDS):
+        name.append(words.pop(0))
+    clauses: list[Clause] = []
+    if name in (["critical"], ["flush"], ["threadprivate"]) and words[:1] == ["("]:
+        words.insert(0, "name" if name == ["critical"] else "list")
+    while words and (
+        is_name(words[0]) or (words[0] == "," and clauses and any(map(is_name, words[1:2])))
+    ):
+        if words[0] == ",":
+            words.pop(0)
+        clause, inside = words.pop(0), None
+        if words[:1] == ["("]:
+            end = _closing(words)
+            inside, words = tuple(words[1:end]), words[end + 1 :]
+        clauses.append(Clause(clause, inside))
+    return Directive(tuple(name), tuple(clauses), where, tuple(words))
+
+
+def unroll_pragma(pragmas: Sequence[Pragma]) -> tuple[tuple[str, ...], Range] | None:
+    """The words after `#pragma unroll`, None without one."""
+    for pragma in pragmas:
+        tokens = pragma.tokens
+        if tokens[:1] == ("unroll",):
+            rest = tokens[1:]
+            if rest[:1] == ("(",) and rest[-1:] == (")",):
+                rest = rest[1:-1]
+            return rest, pragma.where
+        if tokens[:2] == ("GCC", "unroll"):
+            return tokens[2:], pragma.where
+    return None
+
+
+_DIGITS = 18  # what has more is the compiler's to refuse
+_PROBE = "cyclescope_probe"
+
+
+@dataclass
+class Constants:
+    """Values of constant expressions in pragmas, where they stand.
+
+    Attributes:
+        unit: the text.
+        defines, include: how it was read.
+    """
+
+    unit: Unit
+    defines: Mapping[str, str]
+    include: Sequence[str | Path]
+    _known: dict[tuple[str, Range | None], int | None] = field(default_factory=dict)
+
+    def value(self, words: Sequence[str], where: Range | None) -> int | None:
+        """The value of an expression; None if it is no constant one.
+
+        Args:
+            words: its tokens.
+            where: the pragma that it is in, a `#pragma` in front of a statement; None: the
+                end of the text.
+        """
+        text = " ".join(words)
+        if text.isdecimal() and len(text) <= _DIGITS and (text == "0" or text[0] != "0"):
+            return int(text)
+        if where is not None and (where.file != self.unit.file or where.start == where.end):
+            # The name of another file's or macro's place may stand for something else here.
+            where = None
+        if (text, where) not in self._known:
+            self._known[text, where] = self._probe(text, where) if text else None
+        return self._known[text, where]
+
+    def _probe(self, text: str, where: Range | None) -> int | None:
+        # An enumerator's value is the compiler's to find, with all names that are known there.
+        source = self.unit.sources[self.unit.file]
+        enumerator = f"enum {{ {_PROBE}_value = ({text}) }}"
+        if where is None:
+            probed = f"{source}\n{enumerator}; __INT64_TYPE__ {_PROBE} = {_PROBE}_value;\n"
+        else:
+            # In front of the statement, which is this loop's then; comments beside it stay.
+            lines = source.encode("utf-8", "surrogateescape").split(b"\n")
+            head = f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )"
+            first, last = where.line - 1, where.end_line - 1
+            ahead, behind = lines[first][: where.column - 1], lines[last][where.end_column - 1 :]
+            lines[first : last + 1] = [
+                *[b""] * (last - first), ahead + head.encode("utf-8", "surrogateescape") + behind
+            ]  # fmt: skip
+            probed = b"\n".join(lines).decode("utf-8", "surrogateescape")
+        try:
+            unit = read_c(self.unit.file, text=probed, defines=self.defines, include=self.include)
+        except SourceError:
+            return None
+        if where is None:
+            return folded(unit.variables[_PROBE].init)
+        for function in unit.functions.values():
+            for stmt in statements(function.body):
+                match stmt:
+                    case For(init=Declare(variables=(variable,))) if variable.name == _PROBE:
+                        return folded(variable.init)
+        return None
+
+
+def folded(expr: Expr | None) -> int | None:
+    """The value of an expression of numbers; None if it holds anything else."""
+    match expr:
+        case Literal(value=int() as value):
+            return value
+        case Cast(operand=operand):
+            return folded(operand)
+        case Unary(op="-", operand=operand):
+            inner = folded(operand)
+            return -inner if inner is not None else None
+        case Binary(op=op, left=left, right=right):
+            a, b = folded(left), folded(right)
+            if a is None or b is None:
+                return None
+            found = combined(op, a, b)
+            return found if isinstance(found, int) and abs(found) < 1 << 63 else None
+    return None

@@ -1,0 +1,1 @@
+"""The data-flow form of a region: made, simplified, executed."""

@@ -1,0 +1,1 @@
+"""From schedules to hardware: pipelines, memories, locks."""

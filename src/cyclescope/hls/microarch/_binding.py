@@ -1,0 +1,146 @@
+"""What is decided before a graph becomes a pipeline: where each value is made, kept and needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import LawError, SourceError
+from cyclescope.hls.ir._graph import EFFECTS, Op
+from cyclescope.hls.microarch._operations import unit_of
+from cyclescope.hls.schedule._delays import varies
+
+if TYPE_CHECKING:
+    from cyclescope.hls.ir._graph import Carried, Graph, Node, Schedule, Value
+
+__all__ = ["FREE", "Plan"]
+
+FREE = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
+"""Leaves: values that are there in every stage."""
+
+_MOST_REGISTERS = 100_000
+
+
+class Plan:
+    """The plan of one graph's pipeline.
+
+    Attributes:
+        waiting: the waiting stages.
+        in_waiting: the operations of variable latency, which are in them.
+        by_stage: the operations that begin in a stage.
+        need: for each value the last stage that needs it.
+        stay_stage: where it is known whether the iteration happens.
+        writes: for each carried value the stage at whose end it is written.
+        events: gates that wait for something of the previous iteration → the stage in which that
+            is over.
+        end: the last stage.
+
+    Raises:
+        LawError: the schedule cannot be built, a fault of the scheduler.
+        SourceError: there would be more registers than can be built.
+    """
+
+    def __init__(self, graph: Graph, schedule: Schedule, note: str) -> None:
+        self._graph, self._schedule, self._note = graph, schedule, note
+        self._carried = {c.param for c in graph.carried}
+        self.waiting = tuple(sorted(schedule.waiting))
+        stages = set(self.waiting)
+        self.in_waiting = {n for n in graph.nodes if varies(n) and schedule.stage[n] in stages}
+        self.by_stage: dict[int, list[Node]] = {}
+        self.need: dict[Value, int] = {}
+        self.stay_stage = 0
+        self.writes: dict[Carried, int] = {}
+        self.events: dict[int, int] = {}
+        self._place()
+        self._ends()
+        self._wait()
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """A value has a register in each stage that it passes: long pipelines are mostly these."""
+        count = sum(max(0, last - max(self.available(v), 0)) for v, last in self.need.items())
+        if count > _MOST_REGISTERS:
+            raise SourceError(
+                f"{self._graph.nodes[0].where}: a pipeline of {self._schedule.depth:,} stages and"
+                f" {count:,} registers between them, more than can be built; shorten its longest"
+                " chain: a table for conditions, loops for what is repeated"
+            )
+
+    def available(self, value: Value) -> int:
+        """The first stage in which a value is there; -1 if it is there in all."""
+        node, schedule = value.node, self._schedule
+        if node.op in FREE or (node.op is Op.PARAM and node not in self._carried):
+            return -1
+        stage = schedule.stage[node]
+        if node.op is Op.PARAM:
+            return stage
+        if node in self.in_waiting:
+            return stage + 1
+        return stage + self._latency(node)
+
+    def region_of(self, stage: int) -> int:
+        """The number of the gate in front of a stage: 0 for the head."""
+        return sum(w < stage for w in self.waiting)
+
+    def _latency(self, node: Node) -> int:
+        """Cycles that the hardware takes; the schedule may allow more."""
+        if node.op is Op.LOAD:
+            return 1
+        unit = unit_of(node, self._schedule.latency.get(node, 0))
+        return unit.latency if unit else 0
+
+    def _place(self) -> None:
+        graph, schedule = self._graph, self._schedule
+        for node in graph.nodes:
+            if varies(node) and node not in self.in_waiting:
+                raise LawError(f"{self._note}: {node.op} is not in a waiting stage")
+            if node.op is Op.PARAM or node.op in FREE:
+                continue
+            self.by_stage.setdefault(schedule.stage[node], []).append(node)
+            for operand in (*node.operands, *((node.when,) if node.when else ())):
+                self._needs(operand, schedule.stage[node])
+        if graph.stay is not None:
+            self.stay_stage = max(self.available(graph.stay), 0)
+            self._needs(graph.stay, self.stay_stage)
+        for carried in graph.carried:
+            stages = (self.available(carried.next), schedule.stage[carried.param])
+            stage = self.writes[carried] = max(*stages, self.stay_stage)
+            self._needs(carried.next, stage)
+
+    def _needs(self, value: Value, stage: int) -> None:
+        if (there := self.available(value)) > stage:
+            raise LawError(
+                f"{self._note}: {value.node.op} is needed in stage {stage}, there in {there}"
+            )
+        if there >= 0:
+            self.need[value] = max(self.need.get(value, 0), stage)
+
+    def _ends(self) -> None:
+        graph, schedule = self._graph, self._schedule
+        last = [schedule.depth - 1, *self.writes.values(), *self.need.values()]
+        last += [schedule.stage[n] for n in graph.nodes if n.op in EFFECTS]
+        last += [self.waiting[-1] + 1] if self.waiting else []
+        self.end = max(0, *last)
+        for node in graph.nodes:
+            begin = schedule.stage.get(node, 0)
+            ready = begin + self._latency(node)
+            if node not in self.in_waiting and any(begin <= w < ready for w in self.waiting):
+                raise LawError(f"{self._note}: {node.op} runs across waiting stage {begin}")
+
+    def _wait(self) -> None:
+        """Which gates wait for what of the previous iteration.
+
+        An operation of waiting stage w is over when the iteration leaves w: stage w + 1.
+        """
+        schedule = self._schedule
+        pairs = [(schedule.stage[c.param], stage) for c, stage in self.writes.items()]
+        for order in self._graph.orders:
+            before = schedule.stage[order.before]
+            over = before + 1 if order.before in self.in_waiting else before
+            pairs.append((schedule.stage[order.after], over))
+        for reader, stage in pairs:
+            gate = self.region_of(reader)
+            if self.region_of(stage) > gate:
+                self.events[gate] = max(self.events.get(gate, 0), stage)
+        if self._graph.stay is not None and not self.waiting and self.stay_stage > 0:
+            # Nothing else keeps the head from iterations after the last.
+            self.events[0] = max(self.events.get(0, 0), self.stay_stage)

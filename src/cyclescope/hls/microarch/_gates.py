@@ -1,0 +1,82 @@
+"""What a pipeline is made of: how threads come in, where they wait, what works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.hls.microarch._parts import Flags
+from cyclescope.rtl import const
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cyclescope.hls.ir._graph import Node
+    from cyclescope.rtl import Expr, Module, Net
+
+__all__ = ["Entry", "Gate", "Operation", "Work"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Entry:
+    """How threads come in: in the cycle in which `valid`, with these values."""
+
+    valid: Expr
+    tid: Expr
+    initial: Sequence[Expr]
+    invariants: Sequence[Expr]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Operation:
+    """A variable-latency operation of a waiting stage.
+
+    Attributes:
+        node: what it is.
+        busy: the threads for which it is not over yet.
+        issue: it begins in this cycle.
+        result: a result's value for a thread, by index.
+    """
+
+    node: Node
+    busy: Flags
+    issue: Net
+    result: Callable[[int, Expr], Expr]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Work:
+    """A stage's operations.
+
+    Attributes:
+        valid, tid: they are done in this cycle, by this thread.
+        integer, floating: how many of each kind.
+        apart: cycles from a thread's one time to its next, at least.
+    """
+
+    valid: Net
+    tid: Expr
+    integer: int
+    floating: int
+    apart: int
+
+
+class Gate:
+    """A place where threads wait, and the scheduler that lets one go: the head, or a stage."""
+
+    def __init__(self, m: Module, name: str, threads: int, stage: int, note: str) -> None:
+        self.stage = stage  # -1: the head
+        self.name = f"{name}_head" if stage < 0 else f"{name}_w{stage}"
+        note = note if stage < 0 else f"{note}, stage {stage}: threads that wait"
+        self.present = Flags(m, f"{self.name}_present", threads, note=note)
+        self.reserved = Flags(m, f"{self.name}_reserved", threads)
+        self.blocked = Flags(m, f"{self.name}_too_soon", threads)
+        self.token = Flags(m, f"{self.name}_token", threads)
+        self.waits_token = False
+        self.waits_interval = False
+        self.apart = 1  # cycles between two iterations of a thread that it lets go, at least
+        self.operations: list[Operation] = []
+        self.grant: Expr = const(0, threads)
+        self.valid: Expr = const(0, 1)
+        self.tid: Expr = const(0, 1)
+        self.flags = [self.present]

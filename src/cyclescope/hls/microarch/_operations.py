@@ -1,0 +1,117 @@
+"""Operations without effects: as expressions, or as pipelined units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.hls.ir._graph import Op
+from cyclescope.rtl import cat, mux, unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cyclescope.hls.ir._graph import Node
+    from cyclescope.rtl import Expr, Unit
+
+__all__ = ["FLOATING", "INTEGER", "combinational", "unit_of"]
+
+# Operations that units of rtl/ do, by the units' names.
+_UNITS = {
+    Op.SDIV: "sdiv",
+    Op.UDIV: "udiv",
+    Op.SREM: "srem",
+    Op.UREM: "urem",
+    Op.FADD: "fadd",
+    Op.FSUB: "fsub",
+    Op.FMUL: "fmul",
+    Op.FDIV: "fdiv",
+    Op.FSQRT: "fsqrt",
+    Op.FMIN: "fmin",
+    Op.FMAX: "fmax",
+    Op.FEQ: "feq",
+    Op.FLT: "flt",
+    Op.FLE: "fle",
+    Op.SITOFP: "sitofp",
+    Op.UITOFP: "uitofp",
+    Op.FPTOSI: "fptosi",
+    Op.FPTOUI: "fptoui",
+    Op.FPEXT: "fpext",
+    Op.FPTRUNC: "fptrunc",
+}
+
+_BINARY: dict[Op, Callable[[Expr, Expr], Expr]] = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+    Op.AND: lambda a, b: a & b,
+    Op.OR: lambda a, b: a | b,
+    Op.XOR: lambda a, b: a ^ b,
+    Op.SHL: lambda a, b: a << b,
+    Op.LSHR: lambda a, b: a >> b,
+    Op.ASHR: lambda a, b: a.ashr(b),
+    Op.EQ: lambda a, b: a.eq(b),
+    Op.NE: lambda a, b: a.ne(b),
+    Op.SLT: lambda a, b: a.slt(b),
+    Op.SLE: lambda a, b: a.sle(b),
+    Op.ULT: lambda a, b: a.ult(b),
+    Op.ULE: lambda a, b: a.ule(b),
+}
+
+
+# What profiles count as operations: arithmetic, logic and comparisons, not conversions or choices.
+FLOATING = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FSQRT, Op.FMIN, Op.FMAX})
+INTEGER = frozenset(
+    {Op.ADD, Op.SUB, Op.MUL, Op.SDIV, Op.UDIV, Op.SREM, Op.UREM, Op.AND, Op.OR, Op.XOR, Op.SHL}
+    | {Op.LSHR, Op.ASHR, Op.EQ, Op.NE, Op.SLT, Op.SLE, Op.ULT, Op.ULE}
+)
+_CONVERSIONS = frozenset({Op.SITOFP, Op.UITOFP, Op.FPTOSI, Op.FPTOUI, Op.FPEXT, Op.FPTRUNC})
+_COMPARISONS = frozenset({Op.FEQ, Op.FLT, Op.FLE})
+
+
+def unit_of(node: Node, latency: int) -> Unit | None:
+    """The unit that does an operation; None if it is plain logic.
+
+    Args:
+        node: the operation.
+        latency: what the schedule allows; too little for the unit of a product makes it logic.
+    """
+    if node.op is Op.MUL:
+        if latency == 0 or node.widths[0] not in (8, 16, 32, 64):
+            return None
+        product = unit("mul", node.widths[0])
+        return product if product.latency <= latency else None
+    if node.op not in _UNITS:
+        return None
+    source = node.operands[0].width
+    if node.op in _CONVERSIONS:
+        return unit(_UNITS[node.op], node.widths[0], source)
+    return unit(_UNITS[node.op], source if node.op in _COMPARISONS else node.widths[0])
+
+
+def combinational(node: Node, operands: Sequence[Expr]) -> Expr:
+    """The value of an operation that is plain logic."""
+    op, width = node.op, node.widths[0]
+    if op in _BINARY:
+        return _BINARY[op](operands[0], operands[1])
+    first = operands[0]
+    if op is Op.SELECT:
+        return mux(first, operands[1], operands[2])
+    if op is Op.NOT:
+        return ~first
+    if op is Op.ZEXT:
+        return first.zext(width)
+    if op is Op.SEXT:
+        return first.sext(width)
+    if op is Op.TRUNC:
+        return first.trunc(width)
+    if op is Op.CONCAT:
+        return cat(*reversed(operands))
+    if op is Op.EXTRACT:
+        return first[node.constant + width - 1 : node.constant]
+    # The sign bit of a float: flipped or cleared.
+    sign = first[width - 1]
+    rest = first[width - 2 : 0]
+    if op is Op.FNEG:
+        return cat(~sign, rest)
+    assert op is Op.FABS, op
+    return cat(sign ^ sign, rest)

@@ -1,0 +1,363 @@
+"""The pipeline of one graph: static regions between a head and waiting stages.
+
+Time: the scheduler at the head (or behind a waiting stage w) grants a thread in some cycle; the
+next cycle is the thread's stage 0 (or w + 1). In its cycle in stage w an iteration arrives in w:
+its live values go into the contexts and the operations of w begin.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import LawError
+from cyclescope.hls.ir._graph import EFFECTS, Op
+from cyclescope.hls.microarch._binding import Plan
+from cyclescope.hls.microarch._gates import Entry, Gate, Operation, Work
+from cyclescope.hls.microarch._memory import Traffic
+from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational, unit_of
+from cyclescope.hls.microarch._parts import Flags, either, one_hot, scheduler
+from cyclescope.rtl import const
+
+if TYPE_CHECKING:
+    from cyclescope.hls.ir._graph import Graph, Node, Schedule, Value
+    from cyclescope.hls.microarch._machine import Core
+    from cyclescope.rtl import Expr, Memory
+
+__all__ = ["Pipeline"]
+
+
+class Pipeline:
+    """A graph as hardware.
+
+    Attributes:
+        name: prefix of its nets.
+        plan: what happens in which stage.
+        gates: the head, then the waiting stages.
+        over: a thread ends here in this cycle, and its number.
+        active: the threads that are in this graph.
+        entered: the threads that enter it in this cycle.
+        tested, stops: of a loop: an iteration's condition is known in this cycle, and is false.
+        stages: for each static stage its activation and thread.
+    """
+
+    def __init__(self, core: Core, graph: Graph, schedule: Schedule, entry: Entry) -> None:
+        self.core, self.graph, self.schedule = core, graph, schedule
+        self.name = graph.label
+        self.note = core.text(graph.where)
+        self.root = graph.stay is None
+        self.stages: dict[int, tuple[Expr, Expr]] = {}
+        self.tested: Expr
+        self.stops: Expr
+        self.plan = Plan(graph, schedule, self.note)
+        self.works: list[Work] = []
+        self._invariants: dict[Node, Memory] = {}
+        self._registers: dict[Node, Memory] = {}
+        self._values: dict[tuple[Value, int], Expr] = {}
+        self._go: dict[int, Expr] = {}
+        self._state(entry)
+        self._walk()
+        self._leave()
+
+    # State
+
+    def _state(self, entry: Entry) -> None:
+        core, m, n = self.core, self.core.m, self.core.threads
+        self.gates = [Gate(m, self.name, n, s, self.note) for s in (-1, *self.plan.waiting)]
+        inside = f"{self.note}: threads inside"
+        self.active = Flags(m, f"{self.name}_active", n, note=inside, keep=True)
+        self.last_seen = Flags(m, f"{self.name}_last", n)
+        self.entered = m.wire(f"{self.name}_entered", one_hot(entry.valid, entry.tid, n), keep=True)
+        self.tested = self.stops = const(0, 1)
+        for number, param in enumerate(self.graph.invariants):
+            memory = m.memory(
+                f"{self.name}_{param.name or f'given{number}'}", param.widths[0], n,
+                note=core.text(param.where),
+            )  # fmt: skip
+            memory.write(entry.tid, entry.invariants[number], entry.valid)
+            self._invariants[param] = memory
+        for number, carried in enumerate(self.graph.carried):
+            param = carried.param
+            memory = m.memory(
+                f"{self.name}_{param.name or f'carried{number}'}", param.widths[0], n,
+                note=core.text(param.where),
+            )  # fmt: skip
+            memory.write(entry.tid, entry.initial[number], entry.valid)
+            self._registers[param] = memory
+        self._waits()
+
+    def _waits(self) -> None:
+        """What the gates wait for besides the threads."""
+        plan, interval = self.plan, self.schedule.interval
+        lengths = [b - a for a, b in zip((-1, *plan.waiting), plan.waiting, strict=False)]
+        for number, here in enumerate(self.gates):
+            here.waits_token = number in plan.events
+            # One iteration in a region and the context behind it keeps them so far apart anyway,
+            # in the region before as in the region behind.
+            apart = max([1, *lengths[max(number - 1, 0) : number + 1]])
+            here.waits_interval = not self.root and interval > apart
+            if here.waits_token:
+                apart = max(apart, plan.events[number] - here.stage)
+            if here.waits_interval:
+                apart = max(apart, interval)
+            # A thread goes through the root once.
+            here.apart = max(apart, plan.end + 1) if self.root else apart
+
+    # Building
+
+    def _walk(self) -> None:
+        for number, gate in enumerate(self.gates):
+            self._scheduler(number, gate)
+            last = self.gates[number + 1].stage if number + 1 < len(self.gates) else self.plan.end
+            for stage in range(gate.stage + 1, last + 1):
+                self._begin(stage, gate)
+                for node in self.plan.by_stage.get(stage, ()):
+                    self._node(node, stage, gate)
+                self._carry(stage)
+                self._hook(stage, gate)
+            if number + 1 < len(self.gates):
+                self._arrive(gate, self.gates[number + 1])
+
+    def _scheduler(self, number: int, gate: Gate) -> None:
+        core, m, n = self.core, self.core.m, self.core.threads
+        eligible: Expr = gate.present.bits
+        if operations := gate.operations:
+            eligible = eligible & ~either([o.busy.bits for o in operations], n)
+        if gate.stage < 0 and not self.root:
+            # One iteration more may be on its way when the last is seen: its values are the
+            # last one's, so it ends a second time, in the next cycle, and nothing else.
+            eligible = eligible & ~self.last_seen.bits
+        if number + 1 < len(self.gates):
+            eligible = eligible & ~self.gates[number + 1].reserved.bits
+            gate.flags.append(self.gates[number + 1].reserved)
+        if gate.waits_interval:
+            eligible = eligible & ~gate.blocked.bits
+            gate.flags.append(gate.blocked)
+        if gate.waits_token:
+            eligible = eligible & gate.token.bits
+            gate.flags.append(gate.token)
+        inputs: dict[str, Expr] = {"eligible": m.wire(f"{gate.name}_ready", eligible)}
+        if gate.stage >= 0:
+            valid, tid = self.stages[gate.stage]
+            inputs |= {"in_order": core.in_order, "arrive": valid, "arrive_tid": tid}
+        hts = m.instance(scheduler(n, ordered=gate.stage >= 0), f"{gate.name}_hts", inputs)
+        gate.grant, gate.valid, gate.tid = hts["grant"], hts["valid"], hts["tid"]
+        if gate.stage >= 0:
+            gate.present.clear(gate.grant)
+            gate.reserved.clear(gate.grant)
+        elif self.root:
+            gate.present.clear(gate.grant)
+            gate.present.set(self.entered)
+        else:
+            gate.present.set(self.entered)
+        if number + 1 < len(self.gates):
+            self.gates[number + 1].reserved.set(gate.grant)
+        if gate.waits_interval:
+            gate.blocked.set(gate.grant)
+            after = self.schedule.interval - 1
+            name = f"{gate.name}_{after}_ago"
+            gate.blocked.clear(m.delay(gate.grant, name, after, reset=0))
+        if gate.waits_token:
+            gate.token.clear(gate.grant)
+            gate.token.set(self.entered)
+
+    def _begin(self, stage: int, gate: Gate) -> None:
+        """The registers of a stage: who is there, with which values."""
+        core, m = self.core, self.core.m
+        first = stage == gate.stage + 1
+        before = (gate.valid, gate.tid) if first else self.stages[stage - 1]
+        prefix = f"{self.name}_s{stage}"
+        valid = m.register(f"{prefix}_valid", 1, reset=0, note=f"{self.note}, stage {stage}")
+        m.update(valid, before[0])
+        if core.threads > 1:
+            tid: Expr = m.delay(before[1], f"{prefix}_tid", when=before[0])
+        else:
+            tid = const(0, 1)
+        self.stages[stage] = (valid, tid)
+        for value, until in self.plan.need.items():
+            there = self.plan.available(value)
+            if there < stage <= until:
+                self._values[value, stage] = self._pass(
+                    value, stage, gate if first else None, before[0]
+                )
+            elif (
+                there == stage and first and gate.stage >= 0 and value.node in self.plan.in_waiting
+            ):
+                operation = next(o for o in gate.operations if o.node is value.node)
+                name = f"{prefix}_{value.node.name or value.node.op}"
+                result = operation.result(value.index, gate.tid)
+                note = core.text(value.node.where)
+                self._values[value, stage] = m.delay(result, name, when=gate.valid, note=note)
+        if not self.root and stage > self.plan.stay_stage:
+            name = f"{self.name}_go"
+            went = self._go[stage - 1]
+            if first and gate.stage >= 0:
+                context = m.memory(f"{gate.name}_go", 1, core.threads)
+                context.write(self.stages[gate.stage][1], went, self.stages[gate.stage][0])
+                went = context.at(gate.tid)
+            self._go[stage] = m.delay(went, f"{prefix}_go", when=before[0])
+
+    def _pass(self, value: Value, stage: int, gate: Gate | None, valid: Expr) -> Expr:
+        m, core, node = self.core.m, self.core, value.node
+        label = node.name or node.op
+        source = self.at(value, stage - 1)
+        if gate is not None and gate.stage >= 0:
+            context = m.memory(f"{gate.name}_{label}", value.width, core.threads)
+            context.write(self.stages[gate.stage][1], source, self.stages[gate.stage][0])
+            source = context.at(gate.tid)
+        note = core.text(node.where)
+        return m.delay(source, f"{self.name}_s{stage}_{label}", when=valid, note=note)
+
+    def at(self, value: Value, stage: int) -> Expr:
+        """A value in a stage."""
+        found = self._values.get((value, stage))
+        if found is None:
+            found = self._values[value, stage] = self._leaf(value, stage)
+        return found
+
+    def _leaf(self, value: Value, stage: int) -> Expr:
+        node, core, tid = value.node, self.core, self.stages[stage][1]
+        if node.op is Op.CONST:
+            return const(node.constant % (1 << value.width), value.width)
+        if node.op is Op.SCALAR:
+            return core.scalars[node.constant]
+        if node.op is Op.THREAD:
+            return tid.zext(value.width)
+        if node.op is Op.THREADS:
+            return core.team.zext(value.width)
+        assert node.op is Op.PARAM, node.op
+        memory = self._invariants.get(node) or self._registers[node]
+        name = f"{self.name}_s{stage}_{node.name or 'given'}"
+        return core.m.wire(name, memory.at(tid), note=core.text(node.where))
+
+    def _go_at(self, stage: int) -> Expr:
+        """Do the effects of this stage happen?"""
+        if self.root:
+            return self.stages[stage][0]
+        if stage < self.plan.stay_stage:
+            raise LawError(f"{self.note}: an effect in stage {stage} before it is known to be")
+        if stage == self.plan.stay_stage and stage not in self._go:
+            assert self.graph.stay is not None
+            self._go[stage] = self.at(self.graph.stay, stage)
+        return self.stages[stage][0] & self._go[stage]
+
+    def _node(self, node: Node, stage: int, gate: Gate) -> None:
+        core, m = self.core, self.core.m
+        note = core.text(node.where)
+        if node in self.plan.in_waiting:
+            return
+        with m.source(note):
+            if node.op in EFFECTS:
+                self._static_effect(node, stage, gate)
+                return
+            operands = [self.at(v, stage) for v in node.operands]
+            name = f"{self.name}_s{stage}_{node.name or node.op}"
+            unit = unit_of(node, self.schedule.latency[node])
+            if unit is not None:
+                result = core.operate(unit, operands, name)
+                self._values[node.result, stage + unit.latency] = result
+            else:
+                result = m.wire(name, combinational(node, operands))
+                self._values[node.result, stage] = result
+
+    def _static_effect(self, node: Node, stage: int, gate: Gate) -> None:
+        """A local access, or a release."""
+        core, m = self.core, self.core.m
+        go, tid = self._go_at(stage), self.stages[stage][1]
+        if node.when is not None:
+            go = go & self.at(node.when, stage)
+        name = f"{self.name}_s{stage}_{node.name or node.op}"
+        go = m.wire(f"{name}_now", go)
+        if node.op is Op.RELEASE:
+            core.releases[node.constant].append(go)
+            return
+        assert node.array is not None
+        offset = self.at(node.operands[0], stage)
+        core.check(node, go, tid, offset)
+        stores = node.op is Op.STORE
+        bits = node.operands[1].width if stores else node.widths[0]
+        core.local_traffic.append(Traffic(go, tid, bits // 8, stores, gate.apart))
+        memory = core.local[node.array]
+        if stores:
+            memory.store(name, go, tid, offset, self.at(node.operands[1], stage))
+        else:
+            self._values[node.result, stage + 1] = memory.load(
+                name, go, tid, offset, node.widths[0]
+            )
+
+    def _carry(self, stage: int) -> None:
+        """What is written at the end of a stage's cycle."""
+        m = self.core.m
+        valid, tid = self.stages[stage]
+        if not self.root and stage == self.plan.stay_stage:
+            going = self._go_at(stage)
+            stops = self.stops = m.wire(f"{self.name}_stops", valid & ~going, keep=True)
+            self.tested = valid
+            self.last_seen.set(one_hot(stops, tid, self.core.threads))
+            self.last_seen.clear(self.entered)
+        for carried, at in self.plan.writes.items():
+            if at == stage:
+                value = self.at(carried.next, stage)
+                self._registers[carried.param].write(tid, value, self._late_go(stage))
+        for gate, event in self.plan.events.items():
+            if event == stage:
+                going = valid if stage < self.plan.stay_stage else self._late_go(stage)
+                self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
+
+    def _hook(self, stage: int, gate: Gate) -> None:
+        """A named wire that says when the stage's operations do their work."""
+        nodes = self.plan.by_stage.get(stage, ())
+        integer = sum(n.op in INTEGER for n in nodes)
+        floating = sum(n.op in FLOATING for n in nodes)
+        if integer or floating:
+            valid, tid = self.stages[stage]
+            works = valid if stage < self.plan.stay_stage else self._go_at(stage)
+            wire = self.core.m.wire(f"{self.name}_s{stage}_works", works, keep=True)
+            self.works.append(Work(wire, tid, integer, floating, gate.apart))
+
+    def _late_go(self, stage: int) -> Expr:
+        if stage < self.plan.stay_stage:
+            raise LawError(f"{self.note}: a carried value is written before the loop's condition")
+        return self._go_at(stage)
+
+    def _arrive(self, before: Gate, gate: Gate) -> None:
+        # A thread's next one leaves the gate before when this one has left here.
+        apart = gate.stage - before.stage
+        core, m = self.core, self.core.m
+        valid, tid = self.stages[gate.stage]
+        gate.present.set(one_hot(valid, tid, core.threads))
+        go = self._go_at(gate.stage)
+        for node in self.plan.by_stage.get(gate.stage, ()):
+            if node not in self.plan.in_waiting:
+                continue
+            with m.source(core.text(node.where)):
+                name = f"{self.name}_w{gate.stage}_{node.name or node.op}"
+                when = go if node.when is None else go & self.at(node.when, gate.stage)
+                issue = m.wire(f"{name}_issue", when)
+                busy = Flags(m, f"{name}_busy", core.threads)
+                busy.set(one_hot(issue, tid, core.threads))
+                gate.flags.append(busy)
+                operands = [self.at(v, gate.stage) for v in node.operands]
+                result = core.begin(node, name, busy, issue, tid, operands, apart=apart)
+            gate.operations.append(Operation(node, busy, issue, result))
+
+    def _leave(self) -> None:
+        m, n = self.core.m, self.core.threads
+        valid, tid = self.stages[self.plan.end]
+        ends = valid if self.root else valid & ~self._go[self.plan.end]
+        self.over = (m.wire(f"{self.name}_over", ends), tid)
+        self.over_mask = m.wire(f"{self.name}_over_mask", one_hot(self.over[0], tid, n))
+        self.active.set(self.entered)
+        self.active.clear(self.over_mask)
+        if not self.root:
+            self.gates[0].present.clear(self.over_mask)
+
+    def result(self, index: int, tid: Expr) -> Expr:
+        """A carried value of a thread whose loop is over."""
+        return self._registers[self.graph.carried[index].param].at(tid)
+
+    def finish(self) -> None:
+        """Everything that sets or clears a flag is known."""
+        self.active.finish()
+        self.last_seen.finish()
+        for flags in {id(f): f for g in self.gates for f in g.flags}.values():
+            flags.finish()

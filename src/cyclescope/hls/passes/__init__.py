@@ -1,0 +1,1 @@
+"""From region to region, and what is known of one."""

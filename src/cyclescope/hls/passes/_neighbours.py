@@ -1,0 +1,201 @@
+"""Races between neighbours: a thread reads what another one's iteration of a shared loop writes."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from cyclescope.hls.ir._graph import Graph, Node, Op, Place, Value
+from cyclescope.hls.passes._affine import Sum, affine, inductions
+from cyclescope.hls.passes._dead_code import graphs
+
+if TYPE_CHECKING:
+    from collections.abc import Set
+
+    from cyclescope.hls.ir._builder import Shared
+    from cyclescope.hls.passes._affine import Induction
+    from cyclescope.hls.passes._races import Threads
+
+__all__ = ["neighbours"]
+
+_ORDERED = frozenset({Op.SLT, Op.SLE, Op.ULT, Op.ULE})
+_NEAR = 4  # iterations: farther ones may well be outside the loop
+_TOGETHER = frozenset({Op.ACQUIRE, Op.BARRIER, Op.FENCE})
+
+
+def neighbours(
+    root: Graph, guarded: Set[Node], shared: Shared, own: Threads, threads: int
+) -> list[str]:
+    """A warning for each load whose element another thread stores in the same loop.
+
+    Only what is certain counts: both subscripts are the same sum of the loops' variables but for
+    a constant, and that constant is a whole number of iterations of another thread.
+
+    Args:
+        root: the region's graph.
+        guarded: effects under mutual exclusion.
+        shared: what is known of the region's nodes.
+        own: what differs from thread to thread.
+        threads: in the team.
+    """
+    loops: dict[Graph, tuple[Graph, Node]] = {}
+    for graph in graphs(root):
+        for node in graph.nodes:
+            if node.body is not None:
+                loops[node.body] = (graph, node)
+    found: dict[str, None] = {}
+    for graph in graphs(root):
+        sides = [n for n in graph.nodes if _is_open(n) and n not in guarded and _usual(n, own)]
+        if any(n.op in _TOGETHER for n in graph.nodes):
+            continue
+        view = _View(graph, loops, shared, threads)
+        for store in sides:
+            if store.op is not Op.STORE:
+                continue
+            for load in sides:
+                if load.op is not Op.LOAD or load.array is not store.array:
+                    continue
+                distance = view.meets(load.operands[0], store.operands[0], own)
+                if distance is not None:
+                    assert load.array is not None
+                    more = f" if the loop has more than {distance} of them" if distance else ""
+                    found.setdefault(
+                        f"{load.where}: data race: this element of {load.array.name} is written by "
+                        f"another thread's iteration ({store.where}){more}; read a copy, or put a "
+                        f"barrier between"
+                    )
+    return list(found)
+
+
+def _is_open(node: Node) -> bool:
+    return node.array is not None and node.array.place is not Place.LOCAL
+
+
+def _usual(node: Node, own: Threads) -> bool:
+    """Whether an access happens in most iterations: at most a bound is its condition."""
+    waiting = [node.when] if node.when is not None else []
+    while waiting:
+        value = waiting.pop()
+        if not own.differs(value):
+            continue
+        if value.width == 1 and value.node.op in (Op.AND, Op.NOT):
+            waiting += value.node.operands
+        elif value.node.op not in _ORDERED:
+            return False
+    return True
+
+
+class _View:
+    """The loops around a graph, as its subscripts see them."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        loops: dict[Graph, tuple[Graph, Node]],
+        shared: Shared,
+        threads: int,
+    ) -> None:
+        self._exact = exact = shared.exact
+        self._dealt = shared.dealt
+        self._threads = threads
+        self._known: dict[Value, Induction] = {}
+        self._given: dict[Value, Value] = {}  # invariant → the value outside
+        self._sums: dict[Value, Sum] = {}
+        while graph in loops:
+            around, loop = loops[graph]
+            self._known |= inductions(loop, exact)
+            count = len(graph.carried)
+            for position, node in enumerate(graph.invariants):
+                self._given[node.result] = loop.operands[count + position]
+            graph = around
+
+    def _sum(self, value: Value) -> Sum:
+        """A subscript in terms of the loops' variables and what none of them changes."""
+        if value not in self._sums:
+            self._sums[value] = self._expanded(value)
+        return self._sums[value]
+
+    def _expanded(self, value: Value) -> Sum:
+        result = affine(value, self._exact)
+        while True:
+            inner = next((v for v in result.terms if v in self._given), None)
+            if inner is None:
+                return result
+            factor = result.terms[inner]
+            result = result.plus(Sum(0, {inner: factor}), -1)
+            result = result.plus(affine(self._given[inner], self._exact), factor)
+
+    def _grain(self, value: Value) -> int:
+        """By how much a value of one thread may be apart from one of another."""
+        if value.node.op is Op.THREAD:
+            return 1
+        known = self._known[value]
+        start = self._sum(known.first)
+        grain = known.step.number or 0
+        for term, factor in (*start.terms.items(), *known.step.terms.items()):
+            grain = gcd(grain, factor) if term.node.op is Op.THREAD else grain
+        return abs(grain) or 1
+
+    def _reaches(self, value: Value, turns: int) -> bool:
+        """Whether two values in a loop of each thread's own can be so much apart."""
+        known = self._known.get(value)
+        step = known.step.number if known is not None else None
+        if known is None or known.count is None or not step:
+            return True
+        return turns % step == 0 and abs(turns // step) < known.count
+
+    def _is_of_another(self, value: Value, turns: int) -> bool:
+        """Whether a value that is so much apart is one of another thread."""
+        others = [sign * t for t in range(1, self._threads) for sign in (1, -1)]
+        if value.node.op is Op.THREAD:
+            return turns in others
+        known = self._known[value]
+        step = known.step.number
+        factor = sum(f for v, f in self._sum(known.first).terms.items() if v.node.op is Op.THREAD)
+        if not step or not factor:
+            return turns % self._grain(value) == 0 and abs(turns) <= _NEAR * self._grain(value)
+        # The threads' first values are `factor` apart, each thread's own ones `step`.
+        ways = [divmod(turns - factor * t, step) for t in others]
+        most = known.count if known.count is not None else _NEAR + self._threads
+        return any(rest == 0 and abs(count) < most for count, rest in ways)
+
+    def meets(self, load: Value, store: Value, own: Threads) -> int | None:
+        """Whether some thread loads what another one stores.
+
+        Returns:
+            How many iterations a shared loop must have for it, if only the run knows how many it
+            has, else 0; None: no thread does.
+        """
+        first, second = self._sum(load), self._sum(store)
+        apart = first.constant - second.constant
+        if not apart or first.terms != second.terms:
+            return None
+        shared = {v for v in second.terms if own.differs(v)}
+        steps = {v for v in second.terms if v in self._known or v.node.op is Op.THREAD}
+        if not shared or not shared <= steps:
+            return None
+        rest, moved, least = apart, 0, 0
+        # Rows before columns: what is left of each is less than half of it.
+        for value in sorted(steps, key=lambda v: -abs(second.terms[v])):
+            factor = second.terms[value]
+            turns = (2 * rest + abs(factor)) // (2 * abs(factor)) * (1 if factor > 0 else -1)
+            rest -= turns * factor
+            if not turns:
+                continue
+            if value not in shared:
+                if not self._reaches(value, turns):
+                    return None
+                continue
+            dealt = self._dealt.get(value.node)
+            if dealt is None:
+                if not self._is_of_another(value, turns):
+                    return None
+            else:
+                if not dealt.apart(turns):
+                    return None
+                if dealt.count is None:
+                    least = max(least, abs(turns // dealt.step))
+            moved += 1
+        if least > _NEAR:
+            return None
+        return least if rest == 0 and moved else None

@@ -1,0 +1,1 @@
+"""A program and its hardware, run: host, testbench, judges, profile."""

@@ -1,0 +1,170 @@
+"""Whether the hardware's results are those of the native run.
+
+The rule: bit for bit, but any NaN equals any other. Where several threads combine floating-point
+numbers under mutual exclusion (critical, atomic, reduction), the order of threads is open and so
+is the rounding: then floating-point results may differ by 2^-16 (float) or 2^-44 (double) of the
+largest magnitude in their array. Where all threads store at the same place one after the other,
+the last one's value stays, and nothing can be said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from cyclescope.c import Array, Pointer, Range, Scalar, Struct, Vector
+from cyclescope.hls.front._layout import field_offset, size_of
+from cyclescope.hls.ir._graph import Op, Place
+from cyclescope.model import Contents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cyclescope.c import CType
+    from cyclescope.hls._compile import Program
+
+__all__ = ["contents", "differences", "order_matters"]
+
+_Numbers: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
+# Name, offset in bytes and type of a scalar in an array's element.
+_Part: TypeAlias = "tuple[str, int, Scalar]"
+_NOWHERE = Range("", 0, 0, 0, 0)
+_TOLERANCE = {32: 2.0**-16, 64: 2.0**-44}
+
+
+def _layout(kind: CType) -> tuple[int, list[_Part]]:
+    """What an array or pointer repeats: bytes, and name, offset and type of each scalar in it.
+
+    Padding is nothing: whether a copy of a struct takes it along is the compiler's choice.
+    """
+    match kind:
+        case Array(element=inner) | Pointer(target=inner):
+            return _layout(inner)
+        case Vector(element=scalar):
+            return scalar.bits // 8, [("", 0, scalar)]
+        case Scalar():
+            return kind.bits // 8, [("", 0, kind)]
+        case Struct(fields=fields):
+            found = []
+            for name, sort in fields:
+                start = field_offset(kind, name, _NOWHERE)
+                size, parts = _layout(sort)
+                count = size_of(sort, _NOWHERE) // size if size else 0
+                for n in range(count):
+                    label = f".{name}[{n}]" if count > 1 else f".{name}"
+                    found += [(label + p, start + n * size + at, t) for p, at, t in parts]
+            return size_of(kind, _NOWHERE), found
+    return 0, []
+
+
+def _has_floats(program: Program, array: str) -> bool:
+    variable = program.lowered.variables.get(array)
+    return variable is not None and any(k.is_float for _, _, k in _layout(variable.type)[1])
+
+
+def _columns(parts: list[_Part], size: int, data: bytes) -> Iterator[tuple[str, Scalar, _Numbers]]:
+    """The numbers of each scalar of an array's elements."""
+    for name, offset, kind in parts:
+        code = {"float": "f", "int": "i", "uint": "u", "bool": "u"}[kind.kind]
+        form = np.dtype(
+            {
+                "names": ["it"],
+                "formats": [f"<{code}{kind.bits // 8}"],
+                "offsets": [offset],
+                "itemsize": size,
+            }
+        )
+        yield name, kind, np.frombuffer(data, form)["it"].copy()
+
+
+def order_matters(program: Program) -> bool:
+    """Whether the order of threads may change floating-point results."""
+    if program.region.threads == 1:
+        return False
+    for node in program.lowered.guarded:
+        if node.op is Op.STORE and node.array is not None and _has_floats(program, node.array.name):
+            return True
+    return False
+
+
+def differences(
+    program: Program, native: Mapping[str, bytes], hardware: Mapping[str, bytes]
+) -> list[str]:
+    """What differs between two runs' results, a line for each array; nothing if they agree."""
+    loose = order_matters(program)
+    found = []
+    for array in program.region.arrays:
+        if array.place is not Place.EXTERNAL or not array.from_device:
+            continue
+        a, b = native[array.name], hardware[array.name]
+        if a == b or array.name in program.lowered.undecided:
+            continue
+        size, parts = _layout(program.lowered.variables[array.name].type)
+        if len(a) != len(b) or not size or len(a) % size:
+            found.append(f"{array.name}: differs")
+            continue
+        columns = zip(_columns(parts, size, a), _columns(parts, size, b), strict=True)
+        for (name, kind, x), (_, _, y) in columns:
+            wrong = _wrong(x, y, kind, loose=loose)
+            if wrong.size:
+                first = int(wrong[0])
+                found.append(
+                    f"{array.name}{name and '[]'}{name}: {wrong.size} of {x.size} elements differ, "
+                    f"the first at {first}: {y[first]!s} in hardware, {x[first]!s} natively"
+                )
+    return found
+
+
+def contents(
+    program: Program,
+    before: Mapping[str, bytes],
+    native: Mapping[str, bytes],
+    hardware: Mapping[str, bytes],
+) -> tuple[Contents, ...]:
+    """What the region's arrays held before and after, as digests; `native` is what is expected.
+
+    Left out is what another order of threads may change: it cannot be told from a wrong result by
+    its digest.
+    """
+    loose = order_matters(program)
+    found = []
+    for array in program.region.arrays:
+        name = array.name
+        if array.place is not Place.EXTERNAL or name in program.lowered.undecided:
+            continue
+        if array.from_device and loose and _has_floats(program, name):
+            continue
+        size, parts = _layout(program.lowered.variables[name].type)
+        if not size or len(before[name]) % size:
+            continue
+
+        def digest(data: bytes, size: int = size, parts: list[_Part] = parts) -> str:
+            state = hashlib.sha256(f"{size} {len(data)}\n".encode())
+            for _, kind, column in _columns(parts, size, data):
+                if kind.is_float:
+                    column[np.isnan(column)] = np.nan  # any is as good as another
+                state.update(column.tobytes())
+            return state.hexdigest()
+
+        start = digest(before[name]) if array.to_device else ""
+        if array.from_device:
+            found.append(Contents(name, start, digest(hardware[name]), digest(native[name])))
+        else:
+            found.append(Contents(name, start, start))
+    return tuple(found)
+
+
+def _wrong(x: _Numbers, y: _Numbers, kind: Scalar, *, loose: bool) -> _Numbers:
+    """Where native numbers and the hardware's differ."""
+    wrong = x != y
+    if kind.is_float:
+        wrong = x.view(f"<u{kind.bits // 8}") != y.view(f"<u{kind.bits // 8}")
+        wrong &= ~(np.isnan(x) & np.isnan(y))
+        if loose:
+            finite = np.abs(x[np.isfinite(x)])
+            most = float(finite.max()) if finite.size else 0.0
+            with np.errstate(invalid="ignore"):
+                wrong &= ~(np.abs(x - y) <= _TOLERANCE[kind.bits] * most)
+    return np.flatnonzero(wrong)

@@ -1,0 +1,371 @@
+"""Runs the host's side of a program: natively for data and reference, again with results."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import struct
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope._files import scratch
+from cyclescope.errors import RunError, SourceError, ToolError
+from cyclescope.hls.ir._graph import Place
+from cyclescope.hls.run._host_text import host_text
+from cyclescope.sim import Process, calculation, call, current_trust, find_compiler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cyclescope.hls._compile import Program
+
+__all__ = ["EndlessError", "Host", "Native"]
+
+# Floating point as written, also where `simd` would allow lanes of it, signed arithmetic that
+# wraps: what the hardware does.
+_FLAGS = (
+    "-std=gnu11", "-O1", "-fopenmp", "-fno-tree-loop-vectorize", "-ffp-contract=off", "-fwrapv",
+    "-w",
+)  # fmt: skip
+# What the text leaves without a value is zero in each run, as in block RAM; from GCC 12 on.
+_ZEROS = "-ftrivial-auto-var-init=zero"
+_SECONDS = 120.0  # of a native run: what takes longer cannot be simulated
+_NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
+_MOST_OUTPUT = 256 << 20  # bytes
+_POLL, _IDLE = 0.5, 4  # seconds between two looks; looks without any progress: it hangs
+
+
+class EndlessError(RunError):
+    """A native run that did not come to its end in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A native run.
+
+    Attributes:
+        inputs: contents of the external arrays when the region began (the first time).
+        scalars: bits of the host's scalars then, in the region's order.
+        outputs: contents of the external arrays when it ended.
+        stdout: what the whole program wrote there.
+        status: its exit status.
+    """
+
+    inputs: dict[str, bytes]
+    scalars: tuple[int, ...]
+    outputs: dict[str, bytes]
+    stdout: bytes
+    status: int
+
+
+class Host:
+    """The host's side of a program, compiled; `close` (or `with`) removes it.
+
+    Example::
+
+        with Host(program) as host:
+            native = host.run(["100"])
+            again = host.replay(native.outputs, ["100"])
+    """
+
+    def __init__(self, program: Program) -> None:
+        """Compile it.
+
+        Raises:
+            SourceError: it has no main function.
+            ToolError: there is no C compiler with OpenMP, or it refuses the text.
+        """
+        unit = program.unit
+        if "main" not in unit.functions:
+            raise SourceError(
+                f"{unit.file}: no main function: the region needs a host that gives it data"
+            )
+        self._program = program
+        self._open = ExitStack()
+        self._folder = self._open.enter_context(scratch("hls"))
+        folder = self._folder
+        self._sources = Path(unit.file).resolve().parent
+        self._compiled = {False: folder / "host"}
+        try:
+            self._compile(find_compiler().command, self._compiled[False], host_text(program))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def no_judge(self) -> str:
+        """Why the unmodified program cannot judge the hardware; empty if it can."""
+        if self._program.lowered.overruled:
+            return "the team has not the size that the text says"
+        return ""
+
+    def _unmodified(self) -> Path:
+        """The program with its region as it is, compiled: by gcc if it is there."""
+        if True not in self._compiled:
+            file = self._folder / "unmodified"
+            text = host_text(self._program, unmodified=True)
+            commands = [find_compiler().command]
+            if gcc := shutil.which("gcc"):
+                commands.insert(0, (gcc,))
+            for number, command in enumerate(commands):
+                try:
+                    self._compile(command, file, text)
+                    break
+                except ToolError:
+                    if number + 1 == len(commands):
+                        raise
+            self._compiled[True] = file
+        return self._compiled[True]
+
+    def _compile(self, compiler: Sequence[str], file: Path, text: str) -> None:
+        source = file.with_suffix(".c")
+        source.write_text(text, encoding="utf-8", errors="surrogateescape")
+        constants = self._program.constants
+        flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
+        folders = [*map(Path, constants.include), self._sources]
+        flags += [f"-I{path}" for path in folders]
+        command = [*compiler, "-x", "c", *_FLAGS, *flags, str(source), "-o", str(file), "-lm"]
+        what = f"{compiler[0]} -fopenmp"
+        try:
+            call([*command, _ZEROS], what=what, own=self._folder, read=folders)
+        except ToolError as error:
+            if _ZEROS not in str(error):
+                raise
+            call(command, what=what, own=self._folder, read=folders)
+
+    def close(self) -> None:
+        """Remove the compiled program."""
+        self._open.close()
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(
+        self,
+        arguments: Sequence[str] = (),
+        *,
+        threads: int | None = None,
+        unmodified: bool = False,
+        inputs: Mapping[str, bytes] | None = None,
+    ) -> Native:
+        """Run natively.
+
+        Args:
+            arguments: of the program.
+            threads: of the region; None: as many as the hardware has.
+            unmodified: the region with its directives as they are.
+            inputs: contents of the external arrays when the region begins; None: what the program
+                has there. What it leaves without a value may differ from run to run.
+
+        Raises:
+            RunError: it crashes, never enters the region, or maps memory twice.
+            EndlessError: it did not come to its end in time.
+            ToolError: the unmodified program cannot be compiled.
+        """
+        program = self._unmodified() if unmodified else self._compiled[False]
+        mode, data = ("record", b"") if inputs is None else ("given", self._packed(inputs))
+        found = self._recorded(mode, arguments, threads, program, data)
+        if len(found.outputs) != len(self._arrays):
+            raise RunError(
+                f"{self._program.unit.file}: the program ended (status {found.status}) inside the "
+                f"region"
+            )
+        return found
+
+    def begin(self, arguments: Sequence[str] = ()) -> Native:
+        """Run natively up to the region alone: there are no outputs.
+
+        Args:
+            arguments: of the program.
+
+        Raises:
+            RunError: it crashes, never enters the region, or maps memory twice.
+        """
+        return self._recorded("begin", arguments, None, self._compiled[False])
+
+    def _recorded(
+        self,
+        mode: str,
+        arguments: Sequence[str],
+        threads: int | None,
+        program: Path,
+        given: bytes = b"",
+    ) -> Native:
+        data, stdout, status = self._execute(mode, given, arguments, threads, program)
+        if not data:
+            condition = " where its if clause holds" if self._program.target.condition else ""
+            raise RunError(
+                f"{self._program.unit.file}: the program ended (status {status}) without "
+                f"entering the target region{condition}; give it other arguments"
+            )
+        parts = _parts(data)
+        names, count = self._arrays, self._recorded_first
+        return Native(
+            inputs=dict(zip(names, parts, strict=False)),
+            scalars=tuple(int.from_bytes(p, "little") for p in parts[len(names) : count]),
+            outputs=dict(zip(names, parts[count:], strict=False)),
+            stdout=stdout,
+            status=status,
+        )
+
+    def replay(
+        self,
+        outputs: Mapping[str, bytes],
+        arguments: Sequence[str] = (),
+        *,
+        inputs: Mapping[str, bytes] | None = None,
+    ) -> tuple[bytes, int]:
+        """Run with given results in the place of the region (the first time it is entered).
+
+        Args:
+            outputs: contents of the external arrays after the region.
+            arguments: of the program.
+            inputs: contents of them before it; None: what the program has there.
+
+        Returns:
+            What it wrote to its standard output, and its exit status.
+
+        Raises:
+            RunError: it crashes.
+        """
+        mode, data = "replay", self._packed(outputs)
+        if inputs is not None:
+            mode, data = "resume", self._packed(inputs) + data
+        _, stdout, status = self._execute(mode, data, arguments, None, self._compiled[False])
+        return stdout, status
+
+    def _packed(self, arrays: Mapping[str, bytes]) -> bytes:
+        return b"".join(struct.pack("<Q", len(arrays[n])) + arrays[n] for n in self._arrays)
+
+    @property
+    def _arrays(self) -> list[str]:
+        return [a.name for a in self._program.region.arrays if a.place is Place.EXTERNAL]
+
+    @property
+    def _recorded_first(self) -> int:
+        """How many items are recorded when the region begins."""
+        return len(self._arrays) + len(self._program.lowered.scalars)
+
+    def _execute(
+        self,
+        mode: str,
+        data: bytes,
+        arguments: Sequence[str],
+        threads: int | None,
+        program: Path,
+    ) -> tuple[bytes, bytes, int]:
+        file = self._folder / "data"
+        file.write_bytes(data)
+        team = str(threads or self._program.region.threads)
+        environment = {
+            "CYCLESCOPE_HLS_MODE": mode,
+            "CYCLESCOPE_HLS_FILE": str(file),
+            "CYCLESCOPE_HLS_THREADS": team,
+            "OMP_NUM_THREADS": team,
+            # A league is a team of the hardware's; else all its threads are one team's.
+            "OMP_NUM_TEAMS": team if self._program.target.is_league else "1",
+            "OMP_SCHEDULE": "static",
+            "OMP_TARGET_OFFLOAD": "disabled",
+            "OMP_DYNAMIC": "false",
+            "OMP_WAIT_POLICY": "passive",
+        }
+        command = [str(program), *arguments]
+        # Hosts read their input from files beside them.
+        policy = calculation(program, file.parent, read=(self._sources,))
+        if current_trust().seconds is None:
+            policy = replace(policy, seconds=_SECONDS)
+        output, written = os.pipe()
+        written_out = bytearray()
+        try:
+            try:
+                running = Process(command, policy, env=environment, stdout=written)
+            finally:
+                os.close(written)
+            with running:
+                self._await(running, output, written_out, file)
+                end = running.wait()
+        finally:
+            os.close(output)
+        assert end is not None
+        if end.exceeded:
+            inside = 0 < len(_parts(file.read_bytes())) == self._recorded_first
+            raise EndlessError(
+                f"{self._program.region.where if inside else self._program.unit.file}: the native "
+                f"run {end.exceeded}{' in the region' if inside else ''}; let it end, give it less "
+                f"to do, or more time with --time-limit"
+            )
+        status, stdout = end.status, bytes(written_out)
+        name = self._program.unit.file
+        if status < 0:
+            raise RunError(
+                f"{name}: its native run was killed by signal {-status}; check it without hardware"
+            )
+        if status == _OVERLAP:
+            first, second = (self._arrays[int(n)] for n in file.read_bytes().split())
+            raise RunError(
+                f"{self._program.region.where}: {first} and {second} are mapped to overlapping "
+                f"memory; map it once"
+            )
+        if status in (_NO_FILE, _BAD_FILE):
+            raise ToolError(f"{file}: the native run cannot write there, or the disk is full")
+        return file.read_bytes(), stdout, status
+
+    def _await(self, running: Process, output: int, stdout: bytearray, file: Path) -> None:
+        """Collect what a process writes until it ends.
+
+        Raises:
+            RunError: it is in the region, and its threads wait for each other for ever.
+        """
+        idle, before = 0, ""
+        while True:
+            if select.select([output], [], [], _POLL)[0]:
+                chunk = os.read(output, 1 << 16)
+                if not chunk:
+                    return
+                stdout += chunk
+                if len(stdout) > _MOST_OUTPUT:
+                    raise RunError(
+                        f"{self._program.unit.file}: its native run wrote more than "
+                        f"{_MOST_OUTPUT >> 20} MB to its standard output; let it write less"
+                    )
+                continue
+            now = _asleep(running.pid)
+            idle = idle + 1 if now and now == before else 0
+            before = now
+            if idle < _IDLE:
+                continue
+            if len(_parts(file.read_bytes())) == self._recorded_first:
+                raise RunError(
+                    f"{self._program.region.where}: the native run hangs in the region: its "
+                    f"threads wait for each other; let all of them reach every barrier"
+                )
+
+
+def _asleep(process: int) -> str:
+    """How much a process has done, if all its threads sleep; empty if not, or if unknown."""
+    done = []
+    try:
+        for task in sorted(Path(f"/proc/{process}/task").iterdir()):
+            words = (task / "stat").read_text().rpartition(")")[2].split()
+            if words[0] != "S":
+                return ""
+            done.append(f"{task.name} {words[11]} {words[12]}")
+    except (OSError, IndexError):
+        return ""
+    return ", ".join(done)
+
+
+def _parts(data: bytes) -> list[bytes]:
+    parts = []
+    position = 0
+    while position + 8 <= len(data):
+        (size,) = struct.unpack_from("<Q", data, position)
+        parts.append(data[position + 8 : position + 8 + size])
+        position += 8 + size
+    return parts

@@ -1,0 +1,185 @@
+"""The host's side of a program: its own text, with hooks around the target region."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Array, Declare
+from cyclescope.hls.front._assigned import called, expressions, statements
+from cyclescope.hls.ir._graph import Place
+
+if TYPE_CHECKING:
+    from cyclescope.c import Pragma, Stmt
+    from cyclescope.hls._compile import Program
+    from cyclescope.hls.front.omp._directives import MapItem
+
+__all__ = ["host_text"]
+
+# What a directive says about the device; the host's threads take the rest.
+_DEVICE_WORDS = frozenset({"target", "teams", "distribute"})
+_WORDS = frozenset({"for", "simd", "loop"})
+_OWN = b"static _Thread_local "
+_DEVICE_CLAUSES = frozenset(
+    {
+        "map", "num_threads", "thread_limit", "num_teams", "device", "defaultmap", "dist_schedule",
+        "nowait", "bind",
+    }
+)  # fmt: skip
+
+
+def host_text(program: Program, *, unmodified: bool = False) -> str:
+    """The program with its region between hooks, to be compiled with OpenMP for the host.
+
+    In the region's place stands the region itself, run by as many threads of the host as the
+    hardware has, or, on request, the results of another run.
+
+    Args:
+        program: compiled.
+        unmodified: leave the region and its directives as they are.
+    """
+    unit, target = program.unit, program.target
+    lines = unit.sources[unit.file].encode("utf-8", "surrogateescape").split(b"\n")
+    where = target.stmt.where
+    moved = 0  # of the region's end
+    own = [] if unmodified else _own_arrays(program)
+    for line, column in sorted(own, reverse=True):
+        written = lines[line - 1]
+        lines[line - 1] = written[: column - 1] + _OWN + written[column - 1 :]
+        moved += len(_OWN) * (line == where.end_line and column < where.end_column)
+    first = target.pragmas[0].where.line
+    # A comment may end in front of the directive.
+    column = target.pragmas[0].where.column - 1
+    before = [*lines[: first - 1], lines[first - 1][:column]]
+    lines[first - 1] = b" " * column + lines[first - 1][column:]
+    end = _end(lines, where.end_line - 1, where.end_column - 1 + moved)
+    inside = lines[first - 1 : end[0] + 1]
+    rest = inside[-1][end[1] :]
+    inside[-1] = inside[-1][: end[1]]
+    words = target.directive.words
+    for pragma in () if unmodified else target.pragmas:
+        start = pragma.where.line - first
+        stop = pragma.where.end_line - first
+        # Comments that begin or end on these lines stay.
+        ahead = inside[start][: pragma.where.column - 1]
+        behind = inside[stop][pragma.where.end_column - 1 :]
+        new = ahead + _host_pragma(pragma, words).encode() + behind
+        inside[start : stop + 1] = [*[b""] * (stop - start), new]
+    after = [rest, *lines[end[0] + 1 :]]
+    hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")
+    name = str(Path(unit.file).resolve()).replace("\\", "\\\\").replace('"', '\\"')
+    items = _items(program)
+    wanted = " ".join(target.condition) or "1"
+    text = [
+        hooks.encode(),
+        f'#line 1 "{name}"'.encode(),
+        *before,
+        f"{{ struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
+        b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
+        f"int cyclescope_wanted = !!({wanted});".encode(),
+        b"if (!cyclescope_wanted || !cyclescope_enter(cyclescope_items, cyclescope_count)) {",
+        f"#line {first}".encode(),
+        *inside,
+        b"}",
+        # The results of a region that is a task are there when it is over.
+        b"#pragma omp taskwait" if target.directive.clause("nowait") is not None else b"",
+        b"if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count); }",
+        f"#line {end[0] + 1}".encode(),
+        *after,
+    ]
+    return b"\n".join(text).decode("utf-8", "surrogateescape")
+
+
+def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
+    """The end of a statement; an expression's semicolon comes after its range."""
+    text = lines[line][:column].rstrip()
+    if text.endswith((b"}", b";")):
+        return line, column
+    while True:
+        found = lines[line].find(b";", column)
+        if found >= 0 or line + 1 == len(lines):
+            return line, found + 1
+        line, column = line + 1, 0
+
+
+def _own_arrays(program: Program) -> list[tuple[int, int]]:
+    """Where the text declares arrays that are block RAM.
+
+    As the hardware's, they begin with zeros, there is one for each thread, and they keep what is
+    in them from one time to the next: programs that read what they have not written agree.
+    """
+    unit, target = program.unit, program.target
+    names = called(list(expressions(target.body)), unit.functions)
+    found: dict[tuple[int, int], list[Stmt]] = {}
+    for body in (target.body, *(unit.functions[name].body for name in names)):
+        for stmt in statements(body):
+            if stmt.where.file == unit.file:
+                found.setdefault((stmt.where.line, stmt.where.column), []).append(stmt)
+    return [place for place, [stmt, *more] in found.items() if not more and _is_own(stmt)]
+
+
+def _is_own(stmt: Stmt) -> bool:
+    return isinstance(stmt, Declare) and all(
+        isinstance(v.type, Array) and v.init is None and v.scope == "local" for v in stmt.variables
+    )
+
+
+def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
+    """A directive as the host's threads obey it.
+
+    Args:
+        pragma: where it stands.
+        words: of all directives of the region: one makes the team, one deals out a loop.
+    """
+    tokens = list(pragma.tokens[1:])
+    if not {"for", "loop"} & set(words):
+        tokens = ["for" if word == "distribute" else word for word in tokens]
+    kept: list[str] = []
+    is_parallel = ("parallel" if "parallel" in words else "teams") in tokens
+    while tokens:
+        word = tokens.pop(0)
+        inside: list[str] = []
+        if tokens[:1] == ["("]:
+            depth = 0
+            for position, other in enumerate(tokens):
+                depth += other == "("
+                depth -= other == ")"
+                if depth == 0:
+                    inside, tokens = tokens[: position + 1], tokens[position + 1 :]
+                    break
+        if word in _DEVICE_CLAUSES or (word in _DEVICE_WORDS and not inside):
+            continue
+        if word == "if" and inside[1:2] and inside[2:3] == [":"]:
+            if inside[1] in _DEVICE_WORDS:
+                continue
+            inside[1:3] = []  # no other part is left that it could be of
+        kept += [word, *inside]
+    if not is_parallel and not _WORDS & set(kept):
+        return ""
+    if is_parallel and "parallel" not in kept:
+        kept.insert(0, "parallel")
+    kept = ["for" if word == "loop" else word for word in kept]
+    clause = " num_threads(cyclescope_threads())" if is_parallel else ""
+    return f"#pragma omp {' '.join(kept)}{clause}"
+
+
+def _items(program: Program) -> str:
+    """Where each external array and each scalar is, and its size, as the host's C says it."""
+    mapped = {item.name: item for item in program.target.directive.maps}
+    items = []
+    for array in program.region.arrays:
+        if array.place is not Place.EXTERNAL:
+            continue
+        variable = program.lowered.variables[array.name]
+        item = mapped.get(variable.name)
+        data, size = _extent(variable.name, item)
+        items.append(f"{{ (void *){data}, {size}, 1, {int(array.from_device)} }}")
+    items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.lowered.scalars]
+    return ", ".join(items) or "{ 0, 0, 0, 0 }"
+
+
+def _extent(name: str, item: MapItem | None) -> tuple[str, str]:
+    if item is None or not item.count:
+        return f"&{name}", f"sizeof {name}"
+    low, count = " ".join(item.low), " ".join(item.count)
+    return f"{name}", f"(uint64_t)(({low}) + ({count})) * sizeof *{name}"

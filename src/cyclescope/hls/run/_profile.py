@@ -1,0 +1,239 @@
+"""A profile of a run in simulation: threads, their states, the loops they are in; counters.
+
+Root `region`, under it a frame a thread, under it the thread's state (one in every cycle), under
+that the loops in which the thread is, outside in. Counters: each thread's stalls by cause,
+operations and bytes at its ports; for each place where threads wait the thread-cycles lost there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cyclescope.hls.microarch._memory import BANKS
+from cyclescope.hls.microarch._peaks import peaks_of
+from cyclescope.hls.trace._sites import Sites, holding, position_of
+from cyclescope.hls.trace._states import STATES, state_frame, thread_frame
+from cyclescope.hls.trace._waits import CAUSES, cause_of, loses, meaning_of, place_of, stalls
+from cyclescope.model import Activity, Frame, Kind, Loop, Meta, Profile, ProfileBuilder, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cyclescope.hls.ir._graph import Graph
+    from cyclescope.hls.microarch._machine import Machine
+    from cyclescope.model import Ints
+    from cyclescope.sim import Capture
+
+__all__ = ["profile_of"]
+
+_THREAD_COUNTERS = (
+    ("integers", "integer operations", "operations", "OP"),
+    ("floats", "floating-point operations", "operations", "FLOP"),
+    ("bytes_read", "bytes read", "bytes", "B"),
+    ("bytes_written", "bytes written", "bytes", "B"),
+    ("local_bytes", "local bytes", "local bytes", "B"),
+    ("outstanding", "requests outstanding", "outstanding", "requests in flight x cycles"),
+)
+
+
+def profile_of(
+    machine: Machine,
+    capture: Capture,
+    *,
+    team: int,
+    period: int,
+    title: str,
+    inputs: Mapping[str, str],
+    options: Mapping[str, str],
+    stop_reason: str = "",
+) -> Profile:
+    """A captured run as a profile.
+
+    Args:
+        machine: what ran.
+        capture: with the signals of `captures`.
+        team: threads that were started.
+        period: cycles between two samples of the counters.
+        title: for headings.
+        inputs: name → SHA-256 of each input.
+        options: that shaped the result.
+        stop_reason: why the run ended before its end; empty if it did not.
+    """
+    builder = ProfileBuilder()
+    region = machine.region
+    name = region.name
+    where = (position_of(region.where),)
+    frame = Frame(Kind.CELL, name, name, positions=where, activity=Activity.IDLE)
+    root = builder.path(-1, frame)
+    columns = {}
+    whole = -1
+    for column, (instance, module) in enumerate(capture.instances):
+        if module == "machine_watch":
+            whole = column
+        else:
+            columns[int(instance.rpartition("thread")[2])] = column
+    threads = [builder.path(root, thread_frame(t, name)) for t in range(team)]
+    trees = _trees(machine, capture, builder, threads, [columns[t] for t in range(team)])
+    starts = np.cumsum(capture.run_cycles) - capture.run_cycles
+    for t in range(team):
+        which = capture.states[:, columns[t]][capture.run_state]
+        track, path = f"thread {t}", threads[t]
+        for cause in CAUSES:
+            signal = f"stalls_{cause.replace(' ', '_')}"
+            totals = capture.values("thread_watch", signal).astype(np.int64)[which]
+            builder.counter(
+                _series(
+                    *(track, stalls(cause), "stall", "cycles", path, starts, totals, period),
+                    activity=meaning_of(cause),
+                    cause=cause.value,
+                )
+            )
+        for signal, label, metric, unit in _THREAD_COUNTERS:
+            totals = capture.values("thread_watch", signal).astype(np.int64)[which]
+            builder.counter(_series(track, label, metric, unit, path, starts, totals, period))
+    which = capture.states[:, whole][capture.run_state]
+    sites = Sites(machine.region, machine.pipelines, _counted(machine, capture, whole))
+    places: dict[str, Ints] = {}
+    causes: dict[str, str] = {}
+    for number, wait in enumerate(machine.waits):
+        if loses(wait.node):
+            label = place_of(wait.node)
+            totals = capture.values("machine_watch", f"wait{number}").astype(np.int64)[which]
+            places[label] = totals + places.get(label, 0)
+            causes[label] = cause_of(wait.node).value
+    for label, totals in places.items():
+        builder.counter(
+            _series(
+                *(name, label, "stall", "thread cycles", root, starts, totals, period),
+                cause=causes[label],
+                site=sites.waits[label],
+            )
+        )
+    for bank in range(BANKS):
+        totals = capture.values("machine_watch", f"row_misses{bank}").astype(np.int64)[which]
+        values = ("row misses", "row misses", "", -1, starts, totals, period)
+        builder.counter(_series(f"bank {bank}", *values))
+    totals = capture.values("machine_watch", "requests").astype(np.int64)[which]
+    builder.counter(_series(name, "memory requests", "requests", "", root, starts, totals, period))
+    meta = Meta(
+        source="hls",
+        title=title,
+        complete=not stop_reason,
+        stop_reason=stop_reason,
+        inputs=dict(inputs),
+        options=dict(options),
+        peaks=peaks_of(machine.pipelines),
+    )
+    held = builder.frame(state_frame("critical", name)) if region.locks else -1
+    every = list(holding(sites.every, held))
+    for graph, number in sites.loops.items():
+        loop = every[number]
+        assert isinstance(loop, Loop)
+        every[number] = replace(loop, frame=builder.frame(_loop_frame(graph, name)))
+    return builder.build(meta, capture.run_cycles, trees, sites=every)
+
+
+def _counted(machine: Machine, capture: Capture, whole: int) -> dict[Graph, tuple[int, int]]:
+    """Of each loop how often it was entered, and iterations, as shown at the end."""
+    if not len(capture.run_state):
+        return {}
+    last = capture.states[capture.run_state[-1], whole]
+
+    def total(name: str) -> int:
+        return int(capture.values("machine_watch", name)[last])
+
+    return {
+        pipe.graph: (total(f"entries{i}"), total(f"iterations{i}"))
+        for i, pipe in enumerate(machine.pipelines)
+        if not pipe.root
+    }
+
+
+def _trees(
+    machine: Machine,
+    capture: Capture,
+    builder: ProfileBuilder,
+    threads: list[int],
+    columns: list[int],
+) -> Ints:
+    """The tree of each run."""
+    state = capture.values("thread_watch", "state").astype(np.int64)
+    loops = capture.values("thread_watch", "loops").astype(np.int64)
+    # Counters change the vectors too: only states and loops make trees.
+    pairs, kind = np.unique(np.stack([state, loops], axis=1), axis=0, return_inverse=True)
+    kinds = kind.reshape(-1)[capture.states[:, columns]]
+    rows, number = np.unique(kinds, axis=0, return_inverse=True)
+    first = np.full(len(rows), len(number), np.int64)
+    np.minimum.at(first, number.reshape(-1)[capture.run_state], np.arange(len(capture.run_state)))
+    paths: dict[tuple[int, int], list[int]] = {}
+    tree = np.zeros(len(rows), np.int64)
+    for row in np.argsort(first, kind="stable").tolist():
+        active: list[int] = []
+        for t, pair in enumerate(rows[row].tolist()):
+            if (t, pair) not in paths:
+                paths[t, pair] = _paths(
+                    machine, builder, threads[t], int(pairs[pair][0]), int(pairs[pair][1])
+                )
+            active += paths[t, pair]
+        tree[row] = builder.tree(active)
+    return np.asarray(tree[number.reshape(-1)[capture.run_state]], np.int64)
+
+
+def _paths(
+    machine: Machine, builder: ProfileBuilder, thread: int, state: int, loops: int
+) -> list[int]:
+    """The paths of a thread in a state and in loops."""
+    name = machine.region.name
+    here = builder.path(thread, state_frame(STATES[state], name))
+    found = {machine.region.root: here}
+    if state:
+        for pipe in machine.pipelines[1:]:
+            number = machine.pipelines.index(pipe)
+            outer = next(p for p in machine.pipelines if _holds(p, pipe))
+            if loops >> number & 1 and outer.graph in found:
+                frame = _loop_frame(pipe.graph, name)
+                found[pipe.graph] = builder.path(found[outer.graph], frame)
+    return list(found.values())
+
+
+def _loop_frame(graph: Graph, region: str) -> Frame:
+    return Frame(Kind.LOOP, graph.label, region, positions=(position_of(graph.where),))
+
+
+def _holds(outer: object, inner: object) -> bool:
+    graph = inner.graph  # type: ignore[attr-defined]
+    return any(n.body is graph for n in outer.graph.nodes)  # type: ignore[attr-defined]
+
+
+def _series(
+    track: str,
+    name: str,
+    metric: str,
+    unit: str,
+    path: int,
+    starts: Ints,
+    totals: Ints,
+    period: int,
+    **meaning: Any,
+) -> Series:
+    """What was added to a total between the moments at which it was shown."""
+    change = np.flatnonzero(np.diff(totals, prepend=0))
+    moments = starts[change]
+    added = np.diff(totals[change], prepend=0)
+    before = np.concatenate(([0], moments[:-1])) if len(moments) else moments
+    # Samples in which nothing was added are not changes.
+    begin = np.maximum(before, moments - 1 - (moments - 1) % period)
+    return Series(
+        track=track,
+        name=name,
+        metric=metric,
+        unit=unit,
+        path=path,
+        start=begin,
+        end=moments,
+        value=added,
+        **meaning,
+    )

@@ -1,0 +1,1 @@
+"""Which operation happens in which stage."""

@@ -1,0 +1,421 @@
+"""Which operation happens in which stage, and how often a thread can begin an iteration.
+
+Operations of variable latency divide a graph into levels: those that need no other's result are
+in the first waiting stage, those that need one of the first in the second, and so on. What lies
+between is scheduled as soon as possible, chained as far as a cycle allows; what no waiting stage
+needs and does not fit in front of it goes behind it. Values that an iteration hands to the next
+are computed as late as their users allow, since that is what bounds the interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.hls.ir._graph import EFFECTS, Array, Graph, Node, Op, Order, Place, Schedule, Value
+from cyclescope.hls.schedule._delays import (
+    BUDGET,
+    REGISTERED,
+    SETUP,
+    delay,
+    is_leaf,
+    latency,
+    varies,
+)
+from cyclescope.hls.schedule._ports import PORTS, local_accesses, port_interval, touched
+from cyclescope.hls.schedule._recurrence import steps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["schedule"]
+
+
+def schedule(root: Graph) -> dict[Graph, Schedule]:
+    """Schedule a region's graphs; orders that shared memory ports ask for are added to them.
+
+    Args:
+        root: its graph, with dependences.
+
+    Returns:
+        A schedule for each graph, outside in.
+    """
+    found: dict[Graph, Schedule] = {}
+    _descend(root, {}, found)
+    return found
+
+
+def _descend(graph: Graph, limits: Mapping[Array, int], found: dict[Graph, Schedule]) -> None:
+    work = _Scheduler(graph, limits)
+    found[graph] = work.result()
+    for loop in graph.nodes:
+        if loop.body is not None:
+            _descend(loop.body, work.limits_of(loop), found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """A moment: so many nanoseconds into a stage."""
+
+    stage: int
+    ns: float = 0.0
+
+    @property
+    def registered(self) -> int:
+        """The first stage in which the value comes straight from a register."""
+        return self.stage if self.ns <= REGISTERED else self.stage + 1
+
+
+class _Scheduler:
+    def __init__(self, graph: Graph, limits: Mapping[Array, int]) -> None:
+        self.graph = graph
+        self.limits = limits
+        self.carried = {c.param for c in graph.carried}
+        self.nodes = [n for n in graph.nodes if not is_leaf(n) and n.op is not Op.PARAM]
+        self.before = {n: self._before(n) for n in self.nodes}
+        self.latency = {n: latency(n) for n in graph.nodes}
+        self.level: dict[Node, int] = {}
+        self.begin: dict[Node, int] = {}
+        self.chain: dict[Node, float] = {}  # nanoseconds before it in its stage
+        self.ready: dict[Node, _Time] = {}
+        self.used: dict[tuple[Array, Op, int], int] = {}
+        self.split = self._split()
+        self.waiting: list[int] = []
+        self._levels()
+        self._place()
+        self._late()
+
+    def _before(self, node: Node) -> list[Node]:
+        """What must be there, or over, before an operation begins."""
+        found = [v.node for v in node.operands]
+        if node.when is not None:
+            found.append(node.when.node)
+        if node.op in EFFECTS and self.graph.stay is not None:
+            found.append(self.graph.stay.node)
+        return [n for n in (*found, *node.after) if not is_leaf(n) and n.op is not Op.PARAM]
+
+    # Levels
+
+    def _levels(self) -> None:
+        loops: dict[tuple[Array, int], int] = {}
+        for node in self.nodes:
+            level = max((self.level[p] + varies(p) for p in self.before[node]), default=0)
+            if node.body is not None:
+                # Two loops of one waiting stage may share a memory: a port each.
+                arrays = touched(node.body)
+                while any(loops.get((a, level), 0) >= self._limit(a) for a in arrays):
+                    level += 1
+                for array in arrays:
+                    loops[array, level] = loops.get((array, level), 0) + 1
+            self.level[node] = level
+        self._sharing = loops
+        self.last = max(
+            (level + varies(n) for n, level in self.level.items()),
+            default=0,
+        )
+
+    def _limit(self, array: Array) -> int:
+        return self.limits.get(array, PORTS)
+
+    def _split(self) -> set[Array]:
+        """Memories whose loads get one port and whose stores the other.
+
+        So the next iteration's loads needn't wait for this one's last store.
+        """
+        return {
+            array
+            for array, nodes in local_accesses(self.graph).items()
+            if self._limit(array) == PORTS < len(nodes) and len({n.op for n in nodes}) > 1
+        }
+
+    def _port(self, node: Node, array: Array) -> tuple[Op, int]:
+        """What an access shares a limit with, and the limit of a stage."""
+        if array in self.split:
+            return node.op, 1
+        return Op.LOAD, self._limit(array)
+
+    def limits_of(self, loop: Node) -> dict[Array, int]:
+        """The ports that a loop's graph may use of each memory."""
+        limits = dict(self.limits)
+        assert loop.body is not None
+        for array in touched(loop.body):
+            if self._sharing.get((array, self.level[loop]), 0) > 1:
+                limits[array] = 1
+        return limits
+
+    # As soon as possible
+
+    def _place(self) -> None:
+        start = 0
+        rest = [n for n in self.nodes if not varies(n)]
+        for level in range(self.last + 1):
+            waiters = [n for n in self.nodes if varies(n) and self.level[n] == level]
+            own = [n for n in rest if self.level[n] == level]
+            rest = [n for n in rest if self.level[n] > level]
+            urgent = self._needed(waiters, set(own))
+            for node in own:
+                if node in urgent:
+                    self._soon(node, start)
+            if not waiters:
+                for node in own:
+                    if node not in urgent:
+                        self._soon(node, start)
+                continue
+            # Room for what is handed to the next iteration, if nothing else makes any.
+            stage = start + (level == 0 and bool(own))
+            for node in waiters:
+                stage = max(stage, *(self.ready[p].registered for p in self.before[node]), stage)
+            late: set[Node] = set()
+            for node in own:
+                if node in urgent:
+                    continue
+                if not late.isdisjoint(self.before[node]) or not self._fits(node, start, stage):
+                    late.add(node)
+                    self.level[node] = level + 1
+            rest = [n for n in self.nodes if n in late or (self.level[n] > level and not varies(n))]
+            for node in waiters:
+                self.begin[node] = stage
+                self.chain[node] = 0.0
+                self.ready[node] = _Time(stage + 1, REGISTERED)
+            self.waiting.append(stage)
+            start = stage + 1
+
+    def _needed(self, waiters: list[Node], own: set[Node]) -> set[Node]:
+        found: set[Node] = set()
+        stack = [p for n in waiters for p in self.before[n]]
+        while stack:
+            node = stack.pop()
+            if node in own and node not in found:
+                found.add(node)
+                stack += self.before[node]
+        return found
+
+    def _fits(self, node: Node, start: int, stage: int) -> bool:
+        """Schedule an operation in front of a waiting stage, if it is over by then."""
+        self._soon(node, start)
+        over = self.ready[node]
+        if over.stage < stage or (over.stage == stage and self.latency[node] > 0):
+            return True
+        self._undo(node)
+        return False
+
+    def _undo(self, node: Node) -> None:
+        array = _local(node)
+        if array is not None:
+            self.used[array, self._port(node, array)[0], self.begin[node]] -= 1
+        del self.begin[node], self.chain[node], self.ready[node]
+
+    def _soon(self, node: Node, start: int) -> None:
+        stage, ns = start, 0.0
+        if any(v.node.op is Op.PARAM for v in node.operands):
+            ns = REGISTERED
+        for earlier in self.before[node]:
+            there = self.ready[earlier]
+            if there.stage > stage:
+                stage, ns = there.stage, there.ns
+            elif there.stage == stage:
+                ns = max(ns, there.ns)
+        self._set(node, stage, ns)
+
+    def _set(self, node: Node, stage: int, ns: float) -> None:
+        takes = self.latency[node]
+        if ns + (SETUP if takes else delay(node)) > BUDGET:
+            stage, ns = stage + 1, 0.0
+        array = _local(node)
+        if array is not None:
+            kind, limit = self._port(node, array)
+            while self.used.get((array, kind, stage), 0) >= limit:
+                stage, ns = stage + 1, 0.0
+            self.used[array, kind, stage] = self.used.get((array, kind, stage), 0) + 1
+        self.begin[node], self.chain[node] = stage, ns
+        if takes:
+            self.ready[node] = _Time(stage + takes, REGISTERED)
+        else:
+            self.ready[node] = _Time(stage, ns + delay(node))
+
+    # Recurrences as late as possible
+
+    def _late(self) -> None:
+        users: dict[Node, list[Node]] = {}
+        for node in self.nodes:
+            for earlier in self.before[node]:
+                users.setdefault(earlier, []).append(node)
+        moving = self._recurrent(users)
+        kept = {self.graph.stay.node} if self.graph.stay is not None else set()
+        for node in reversed(self.nodes):
+            if node not in moving or node in kept or node in self.carried_nexts:
+                continue
+            if varies(node) or node.op in EFFECTS or node not in users:
+                continue
+            self._delay(node, users[node])
+
+    @property
+    def carried_nexts(self) -> set[Node]:
+        """What is handed to the next iteration."""
+        return {c.next.node for c in self.graph.carried}
+
+    def _recurrent(self, users: Mapping[Node, list[Node]]) -> set[Node]:
+        """Operations between a carried value and what becomes of it."""
+        found: set[Node] = set()
+        for carried in self.graph.carried:
+            before: set[Node] = set()
+            stack = [carried.next.node]
+            while stack:
+                node = stack.pop()
+                if node not in before and node in self.before:
+                    before.add(node)
+                    stack += self.before[node]
+            behind: set[Node] = set()
+            first = carried.param.result
+            stack = [n for n in self.nodes if first in n.operands or n.when == first]
+            while stack:
+                node = stack.pop()
+                if node not in behind:
+                    behind.add(node)
+                    stack += users.get(node, ())
+            found |= before & behind
+        return found
+
+    def _delay(self, node: Node, users: list[Node]) -> None:
+        takes = self.latency[node]
+        region = self._region(self.begin[node])
+        if any(self._region(self.begin[u]) != region for u in users):
+            return
+        first = min(self.begin[u] for u in users)
+        there = [u for u in users if self.begin[u] == first]
+        if takes:
+            chained = all(self.latency[u] or self.chain[u] >= REGISTERED for u in there)
+            begin, ns = first - takes - (not chained), REGISTERED
+        elif all(self.chain[u] >= delay(node) + REGISTERED for u in there):
+            begin, ns = first, REGISTERED
+        else:
+            begin, ns = first - 1, REGISTERED
+        if begin <= self.begin[node]:
+            return
+        self.begin[node], self.chain[node] = begin, ns
+        after = _Time(begin + takes, REGISTERED) if takes else _Time(begin, ns + delay(node))
+        self.ready[node] = after
+
+    # The result
+
+    def _region(self, stage: int) -> int:
+        return sum(w < stage for w in self.waiting)
+
+    def available(self, value: Value) -> int:
+        """The stage from which a value is there."""
+        node = value.node
+        if node in self.ready:
+            return self.ready[node].stage
+        return self._params.get(node, 0)
+
+    def result(self) -> Schedule:
+        graph = self.graph
+        self._read_params()
+        self._port_orders()
+        bounds = self._bounds()
+        stage = {n: self.begin.get(n, self._params.get(n, 0)) for n in graph.nodes}
+        ends = [0, *(t.stage for t in self.ready.values())]
+        ends += [w + 1 for w in self.waiting]
+        return Schedule(
+            graph=graph,
+            stage=stage,
+            latency=self.latency,
+            waiting=tuple(self.waiting),
+            depth=1 + max(ends),
+            interval=max(1, *bounds.values()) if bounds else 1,
+            bounds=bounds,
+        )
+
+    def _read_params(self) -> None:
+        """Carried values are read by their first user, but not after they are written."""
+        self._params: dict[Node, int] = {}
+        first: dict[Node, int] = {}
+        for node in self.nodes:
+            values = [*node.operands, *((node.when,) if node.when is not None else ())]
+            for value in values:
+                if value.node in self.carried:
+                    known = first.get(value.node, self.begin[node])
+                    first[value.node] = min(known, self.begin[node])
+        if self.graph.stay is not None and self.graph.stay.node in self.carried:
+            first[self.graph.stay.node] = 0
+        for carried in self.graph.carried:
+            node = carried.next.node
+            written = self.ready[node].stage if node in self.ready else 0
+            self._params[carried.param] = min(first.get(carried.param, written), written)
+
+    def _bounds(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        if self.graph.stay is None:
+            return found
+        stages = {n: t.stage for n, t in self.ready.items()}
+        for carried in self.graph.carried:
+            read = self._params[carried.param]
+            stay = self.available(self.graph.stay)
+            written = max(self.available(carried.next), read, stay)
+            if self._region(written) != self._region(read):
+                continue
+            name = carried.param.name or "a value"
+            way, cycles = steps(carried.next.node, carried.param, self.latency, stages)
+            text = f"{name}, line {carried.next.node.where.line}: {way}"
+            interval = written + 1 - read
+            if 0 < cycles < interval:
+                text += f", and {interval - cycles} from there to the next iteration"
+            found[text] = max(found.get(text, 1), interval)
+        for order in self.graph.orders:
+            before, after = order.before, order.after
+            if varies(before) or varies(after):
+                continue
+            first, second = self.begin[before], self.begin[after]
+            if self._region(first) != self._region(second):
+                continue
+            interval = -(-(first + 1 - second) // order.distance)
+            name = before.array.name if before.array is not None else before.op.value
+            if interval > 1:
+                text = (
+                    f"{name}: {before.op} in line {before.where.line} before "
+                    f"{after.op} in line {after.where.line}"
+                )
+                if order.distance > 1:
+                    text += f", {order.distance} iterations on"
+                found[text] = max(found.get(text, 1), interval)
+        for array, nodes in local_accesses(self.graph).items():
+            for region in {self._region(self.begin[n]) for n in nodes}:
+                own = [n for n in nodes if self._region(self.begin[n]) == region]
+                needed = port_interval([(self.begin[n], n) for n in own], self._limit(array))
+                if needed > 1:
+                    ports = self._limit(array)
+                    text = f"{array.name}: {len(own)} accesses, {ports} port{'s' * (ports > 1)}"
+                    found[text] = max(found.get(text, 1), needed)
+        return {t: n for t, n in found.items() if n > 1}
+
+    def _port_orders(self) -> None:
+        """Accesses in several regions, and in loops, take turns if the ports aren't enough."""
+        graph = self.graph
+        if graph.stay is None:
+            return
+        known = {(o.before, o.after) for o in graph.orders}
+        own = local_accesses(graph)
+        loops = [n for n in graph.nodes if n.body is not None]
+        arrays = set(own).union(*(touched(n.body) for n in loops if n.body is not None))
+        for array in sorted(arrays, key=lambda a: a.name):
+            inner = [n for n in loops if n.body is not None and array in touched(n.body)]
+            nodes = [*own.get(array, ()), *inner]
+            zones: dict[tuple[int, bool], list[Node]] = {}
+            for node in nodes:
+                zone = (self._region(self.begin[node]), varies(node))
+                zones.setdefault(zone, []).append(node)
+            if len(zones) < 2 or (not inner and len(nodes) <= self._limit(array)):
+                continue
+            ordered = sorted(zones)
+            for position, earlier in enumerate(ordered):
+                for later in ordered[position + 1 :]:
+                    last = max(zones[later], key=lambda n: self.begin[n])
+                    first = min(zones[earlier], key=lambda n: self.begin[n])
+                    if (last, first) not in known:
+                        graph.orders.append(Order(last, first))
+
+
+def _local(node: Node) -> Array | None:
+    if node.op in (Op.LOAD, Op.STORE) and node.array is not None:
+        return node.array if node.array.place is not Place.EXTERNAL else None
+    return None

@@ -1,0 +1,1 @@
+"""The profiling unit: what it records, in hardware and when read."""
