@@ -217,7 +217,7 @@ def preload() -> None:
         importlib.import_module(f"cyclescope.{room}")
     for verb in COMMANDS:
         importlib.import_module(f"cyclescope.cli._{verb}")
-    for name in ("hls._host", "views._report", "views._flamegraph", "views._timeline"):
+    for name in ("hls.run._host", "views._report", "views._flamegraph", "views._timeline"):
         importlib.import_module(f"cyclescope.{name}")
 
 
