@@ -10,13 +10,13 @@ from cyclescope.errors import RunError, SourceError, ToolError
 from cyclescope.hls import (
     Host,
     Program,
-    _host,
     compile_c,
     differences,
     interpret,
     measure,
     order_matters,
 )
+from cyclescope.hls.run import _host
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
 

@@ -18,13 +18,13 @@ from cyclescope.errors import DataError
 from cyclescope.hls import (
     MemoryModel,
     UnitOptions,
-    _run,
     compile_c,
     machine_of,
     measure,
     read_memory_model,
 )
 from cyclescope.hls.microarch._memory import BANKS, LINE
+from cyclescope.hls.run import _simulation
 from cyclescope.hls.run._compare import contents
 from cyclescope.hls.run._simulation import Layout, _read_back, run_machine
 from cyclescope.hls.run._testbench import harness
@@ -286,13 +286,13 @@ def test_the_exported_testbench_is_the_one_that_ran(
 ) -> None:
     """With a profiling unit, byte for byte: the banks and all that the bench is told."""
     written: list[dict[str, bytes]] = []
-    write = _run.write_inputs
+    write = _simulation.write_inputs
 
     def kept(folder: Path, *rest: object) -> None:
         write(folder, *rest)  # type: ignore[arg-type]
         written.append({f.name: f.read_bytes() for f in folder.glob("*.hex")})
 
-    monkeypatch.setattr(_run, "write_inputs", kept)
+    monkeypatch.setattr(_simulation, "write_inputs", kept)
     rtl = tmp_path / "rtl"
     unit = UnitOptions("squares", period=64)
     found = measure(compile_c(source), rtl=rtl, unit=unit, start_cost=7, cycle_limit=10**6)

@@ -81,7 +81,7 @@ def broken() -> dict[str, Profile]:
         "main", "fsm", "fsm", "", -1, np.array([0, 1]), np.array([2, 3]), np.array([0, 1])
     )
     much = Series(
-        "main", "stalls", "stall", "cycles", 0, *(np.array([n]) for n in (0, 2, 3)),
+        "main", "stalls", "stall", "cycles", 0, *(np.array([n]) for n in (0, 2, -(1 << 63))),
         activity=Activity.WAITING,
     )  # fmt: skip
     far = replace(MAIN, positions=(Position("c", "a.c", 1 << 31),))
@@ -96,7 +96,7 @@ def broken() -> dict[str, Profile]:
         "lines and columns": replace(good, catalog=(far, *good.catalog[1:])),
         "inside the run": replace(good, series=(late,)),
         "do not overlap": replace(good, series=(twice,)),
-        "no more cycles than there are": replace(good, series=(much,)),
+        "waits for a number of cycles": replace(good, series=(much,)),
     }
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
+from cyclescope.views._by_polars import by_polars
 from cyclescope.views._text import spreadsheet_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
-    from typing_extensions import Buffer
 
     from cyclescope.model import Profile
 
@@ -46,14 +46,15 @@ def write_table(
     Runs and counters, of which a long run has many, are written part by part.
     """
     parts = _parts(profile, which)
-    if fmt == "parquet":
-        _write_parquet(parts, stream)
-        return
-    for number, part in enumerate(parts):
-        if fmt == "json":
-            part.write_ndjson(stream)
-        else:
-            _plain(profile, part).write_csv(stream, include_header=number == 0)
+    with by_polars(stream) as target:
+        if fmt == "parquet":
+            _write_parquet(parts, target)
+            return
+        for number, part in enumerate(parts):
+            if fmt == "json":
+                part.write_ndjson(target)
+            else:
+                _plain(profile, part).write_csv(target, include_header=number == 0)
 
 
 def _parts(profile: Profile, which: ExportTable) -> Iterator[pl.DataFrame]:
@@ -68,7 +69,6 @@ def _parts(profile: Profile, which: ExportTable) -> Iterator[pl.DataFrame]:
 
 
 def _write_parquet(parts: Iterator[pl.DataFrame], stream: BinaryIO) -> None:
-    from polars.exceptions import PolarsError
     from polars.io.plugins import register_io_source
 
     first = next(parts)
@@ -76,32 +76,8 @@ def _write_parquet(parts: Iterator[pl.DataFrame], stream: BinaryIO) -> None:
     def source(*_: object) -> Iterator[pl.DataFrame]:
         return chain([first], parts)
 
-    table, target = register_io_source(source, schema=first.schema), _Target(stream)
-    try:
-        file = cast("BinaryIO", target)
-        table.sink_parquet(file, compression="zstd", maintain_order=True)
-    except PolarsError:
-        if target.failed is not None:
-            raise target.failed from None
-        raise
-
-
-class _Target(io.RawIOBase):
-    """A stream that remembers why it failed, of which Polars tells in a text only."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.failed: OSError | None = None
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Buffer) -> int:
-        try:
-            return self._stream.write(data)
-        except OSError as error:
-            self.failed = error
-            raise
+    table = register_io_source(source, schema=first.schema)
+    table.sink_parquet(stream, compression="zstd", maintain_order=True)
 
 
 def _plain(profile: Profile, table: pl.DataFrame) -> pl.DataFrame:

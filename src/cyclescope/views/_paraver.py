@@ -15,6 +15,7 @@ import numpy as np
 from cyclescope import _prv
 from cyclescope.errors import InputError
 from cyclescope.model import STREAM, in_windows, lasting, values
+from cyclescope.views._by_polars import by_polars
 from cyclescope.views._paraver_plan import ACTIVITY, plan
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class _Records:
             columns[0] = self._times(columns[0])
             frame = pl.DataFrame({str(n): column[order] for n, column in enumerate(columns)})
             frame.insert_column(0, prefixes.gather(who[order]).alias("who"))
-            frame.write_csv(stream, include_header=False, separator=":", quote_style="never")
+            with by_polars(stream) as target:
+                frame.write_csv(target, include_header=False, separator=":", quote_style="never")
             self.count += len(order)
 
     def _prefixes(self) -> list[str]:
