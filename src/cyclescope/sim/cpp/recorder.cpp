@@ -64,19 +64,20 @@ struct Recorder {
     // Words as they were when the tree was last brought up to date.
     std::vector<uint64_t> settled;
 
-    // States seen not long ago: `state.count` words each, and the state's number.
-    // A slot is together in memory: what is known of it, then its words.
+    // States seen not long ago: what is known of one, then its words, together in memory.
     struct Slot {
         uint32_t state;
-        uint32_t next;  // the slot of the state that followed the last time
+        Slot* next;  // the state that followed the last time, if one did
         uint64_t* vector() { return reinterpret_cast<uint64_t*>(this + 1); }
     };
+    static_assert(sizeof(Slot) == 2 * sizeof(uint64_t), "a slot is a row of words");
     // Slots in the order of first use, so that a run which knows few states touches few pages; and
     // the slot of each hash.
     std::vector<uint64_t> slots;
     uint32_t slots_used = 0;
     std::vector<uint32_t> slot_of;
-    Slot* current_slot = nullptr;
+    Slot before{kNone, nullptr};
+    Slot* current_slot = &before;
 
     // Numbers of leaves (instances), then of nodes.
     std::vector<uint32_t> value;
@@ -144,11 +145,11 @@ struct Recorder {
         run_length[runs] = state.run_cycles;
         ++runs;
         state.run_cycles = 0;
-        if (runs == kRunsPerChunk) flush();
+        if (__builtin_expect(runs == kRunsPerChunk, 0)) flush();
     }
 
     // Everything so far becomes readable; the dictionaries go first.
-    void flush() {
+    [[gnu::noinline]] void flush() {
         if (!file || write_failed) {
             runs = 0;
             return;
@@ -234,31 +235,34 @@ struct Recorder {
         if (state.count == 0) return;
         push_run();
         // What followed this state the last time often does again.
-        Slot* found = slot(current_slot->next);
-        if (!holds(*found)) {
-            uint32_t& at = slot_of[hash() & (slot_of.size() - 1)];
-            if (at == kNone) at = slots_used++;
-            found = slot(at);
-            if (!holds(*found)) {
-                memcpy(found->vector(), words, state.count * sizeof *words);
-                found->state = settle();
-            }
-            current_slot->next = at;
+        Slot* found = current_slot->next;
+        if (!found || !hold(found->vector())) {
+            found = look_up();
+            current_slot->next = found;
         }
         current_slot = found;
         current = found->state;
         state.current = found->vector();
         // The design needs the cache for itself; what probably comes next is fetched meanwhile.
-        Slot* const after = slot(found->next);
-        __builtin_prefetch(after);
-        __builtin_prefetch(after->vector() + state.count - 1);
+        if (Slot* const after = found->next) {
+            __builtin_prefetch(after);
+            __builtin_prefetch(after->vector() + state.padded - 1);
+        }
     }
-    Slot* slot(uint32_t at) {
-        return reinterpret_cast<Slot*>(&slots[size_t{at} * (1 + state.count)]);
+    // The slot of the state that the words hold; of two that share a hash the later one stays.
+    [[gnu::noinline]] Slot* look_up() {
+        uint32_t& at = slot_of[hash() & (slot_of.size() - 1)];
+        const bool used = at != kNone;
+        if (!used) at = slots_used++;
+        Slot* const found = reinterpret_cast<Slot*>(&slots[size_t{at} * row()]);
+        if (!used || !hold(found->vector())) {
+            memcpy(found->vector(), words, state.padded * sizeof *words);
+            found->state = settle();
+        }
+        return found;
     }
-    static bool holds(Slot& slot) {
-        return slot.state != kNone && hold(slot.vector());
-    }
+    // Words of a slot.
+    static size_t row() { return sizeof(Slot) / sizeof(uint64_t) + state.padded; }
 
     void say(const std::string& line) {
         if (report < 0) return;
@@ -274,7 +278,8 @@ struct Recorder {
         }
     }
     void end(const char* why, const std::string& what) {
-        if (!reason.empty()) return;
+        if (state.ended) return;
+        state.ended = true;
         reason = why;
         message = what;
     }
@@ -370,12 +375,11 @@ void start() {
     }
     r.settled.resize(state.count);
     if (state.count) {
+        state.padded = (state.count + 3) / 4 * 4;
         uint32_t count = 1;
-        while (count < kSlots && uint64_t{count} * 2 * state.count <= kSlotWords) count *= 2;
+        while (count < kSlots && uint64_t{count} * 2 * state.padded <= kSlotWords) count *= 2;
         r.slot_of.assign(count, kNone);
-        r.slots.resize(size_t{count} * (1 + state.count));
-        for (uint32_t at = 0; at < count; ++at) *r.slot(at) = {kNone, 0};
-        r.current_slot = r.slot(0);
+        r.slots.resize(count * Recorder::row());
     }
     state.cycles = 0;
     state.run_cycles = 0;
@@ -391,7 +395,6 @@ void attend() {
     recorder.say("cycles " + std::to_string(state.cycles) + "\n");
 }
 
-bool running() { return recorder.reason.empty(); }
 void finished() { recorder.end("finish", ""); }
 void failed(const std::string& message) { recorder.end("failed", message); }
 void done() { recorder.end("done", ""); }

@@ -24,8 +24,10 @@ struct State {
     uint64_t cycles = 0;      // cycles that are over
     uint64_t limit = 0;       // stop at this many
     uint32_t count = 0;       // words in use
+    uint32_t padded = 0;      // the same with words that stay zero, up to a multiple of four
     const uint64_t* current = nullptr;  // the words of the run that is open
     volatile int event = 0;   // the timer or a signal asks for attention
+    bool ended = false;       // the run must end early
 };
 extern State state;
 
@@ -40,22 +42,19 @@ void start();
 void change();
 // An event: see recorder.cpp.
 void attend();
-// False when the run must end early.
-bool running();
 
 // Do the words hold these values? Four at a time: where the first difference is cannot be foreseen,
-// and a wrong guess costs more than a few words.
+// and a wrong guess costs more than a few words. From the back: what is inside an instance comes
+// before it, and moves less often.
 inline bool hold(const uint64_t* values) {
-    const uint32_t count = state.count;
-    uint32_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        const uint64_t different = (words[i] ^ values[i]) | (words[i + 1] ^ values[i + 1]) |
-                                   (words[i + 2] ^ values[i + 2]) | (words[i + 3] ^ values[i + 3]);
+    for (uint32_t i = state.padded; i != 0; i -= 4) {
+        const uint64_t* const now = words + i - 4;
+        const uint64_t* const then = values + i - 4;
+        const uint64_t different = (now[0] ^ then[0]) | (now[1] ^ then[1]) |
+                                   (now[2] ^ then[2]) | (now[3] ^ then[3]);
         if (different) return false;
     }
-    uint64_t different = 0;
-    for (; i < count; ++i) different |= words[i] ^ values[i];
-    return different == 0;
+    return true;
 }
 
 // One cycle is over; the words hold the values it had at its closing clock edge.
@@ -68,7 +67,7 @@ inline void tick() {
 // May another cycle begin?
 inline bool more() {
     if (__builtin_expect(state.event != 0, 0)) attend();
-    return state.cycles != state.limit && running();
+    return state.cycles != state.limit && !state.ended;
 }
 
 // The design called $finish, or failed; the first reason wins.
