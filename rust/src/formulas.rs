@@ -61,30 +61,32 @@ pub fn take(comp: &mut ir::Component, record: &ComponentRecord) -> Option<Formul
 }
 
 /// Reads a component's assignments backwards, from the probes.
-struct Reader {
+#[derive(Default)]
+struct Reader<'a> {
     /// What is assigned to a port, in the order in which the first that holds wins.
-    drivers: HashMap<ir::Canonical, Vec<ir::Assignment<ir::Nothing>>>,
+    drivers: HashMap<ir::Canonical, Vec<&'a ir::Assignment<ir::Nothing>>>,
     /// Inputs that are the `done` of a cell that the caller gives.
     given: HashSet<String>,
     signals: Vec<(String, u64)>,
+    /// Numbers of signals; none of a port that moves with the data.
+    ports: HashMap<ir::Canonical, Option<usize>>,
     terms: Vec<Term>,
     numbers: HashMap<Term, usize>,
     /// Terms of wires; none while it is looked for, and where there is none.
     wires: HashMap<ir::Canonical, Option<usize>>,
 }
 
-impl Reader {
-    fn of(comp: &ir::Component, record: &ComponentRecord) -> Self {
-        let mut drivers = HashMap::<_, Vec<_>>::new();
-        for assignment in &comp.continuous_assignments {
-            let port = assignment.dst.borrow().canonical();
-            drivers.entry(port).or_default().push(assignment.clone());
-        }
+impl<'a> Reader<'a> {
+    fn of(comp: &'a ir::Component, record: &ComponentRecord) -> Self {
         // compile-invoke makes ports of such a cell's, without their attributes.
         let references = record.cells.iter().filter(|cell| cell.reference);
         let given = references.map(|cell| format!("{}_done", cell.name)).collect();
-        let (signals, terms, numbers) = Default::default();
-        Reader { drivers, given, signals, terms, numbers, wires: HashMap::new() }
+        let mut reader = Reader { given, ..Default::default() };
+        for assignment in &comp.continuous_assignments {
+            let port = assignment.dst.borrow().canonical();
+            reader.drivers.entry(port).or_default().push(assignment);
+        }
+        reader
     }
 
     fn formulas(mut self, probes: &[String]) -> Formulas {
@@ -155,16 +157,22 @@ impl Reader {
         self.term(Term::Or(a.min(b), a.max(b)))
     }
 
-    fn signal(&mut self, port: &ir::Port) -> usize {
-        let name = match port.cell_parent().borrow().prototype {
-            ir::CellType::ThisComponent => port.name.to_string(),
-            _ => format!("{}_{}", port.get_parent_name(), port.name),
-        };
-        let known = self.signals.iter().position(|(other, _)| *other == name);
-        known.unwrap_or_else(|| {
+    /// The signal that a port is, if it moves with the control.
+    fn signal(&mut self, port: &ir::Port) -> Option<usize> {
+        let place = port.canonical();
+        if let Some(known) = self.ports.get(&place) {
+            return *known;
+        }
+        let found = self.is_control(port).then(|| {
+            let name = match port.cell_parent().borrow().prototype {
+                ir::CellType::ThisComponent => port.name.to_string(),
+                _ => format!("{}_{}", port.get_parent_name(), port.name),
+            };
             self.signals.push((name, port.width));
             self.signals.len() - 1
-        })
+        });
+        self.ports.insert(place, found);
+        found
     }
 
     fn guard(&mut self, guard: &ir::Guard<ir::Nothing>) -> Option<usize> {
@@ -195,9 +203,7 @@ impl Reader {
         b: &RRC<ir::Port>,
     ) -> Option<usize> {
         let value = constant(&b.borrow())?;
-        if !self.is_control(&a.borrow()) {
-            return None;
-        }
+        let signal = self.signal(&a.borrow())?;
         let how = match how {
             ir::PortComp::Eq => "==",
             ir::PortComp::Neq => "!=",
@@ -206,7 +212,6 @@ impl Reader {
             ir::PortComp::Geq => ">=",
             ir::PortComp::Leq => "<=",
         };
-        let signal = self.signal(&a.borrow());
         Some(self.term(Term::Compare(how, signal, value)))
     }
 
@@ -226,10 +231,10 @@ impl Reader {
             }
             return self.wires[&input];
         }
-        if port.width != 1 || !self.is_control(&port) {
+        if port.width != 1 {
             return None;
         }
-        let signal = self.signal(&port);
+        let signal = self.signal(&port)?;
         Some(self.term(Term::Signal(signal)))
     }
 
@@ -296,7 +301,7 @@ impl Reader {
             })
     }
 
-    fn sources(&self, cell: ir::Id, port: &str) -> impl Iterator<Item = &RRC<ir::Port>> {
+    fn sources(&self, cell: ir::Id, port: &str) -> impl Iterator<Item = &'a RRC<ir::Port>> + '_ {
         let input = ir::Canonical::new(cell, ir::Id::from(port));
         self.drivers.get(&input).into_iter().flatten().map(|assignment| &assignment.src)
     }

@@ -23,7 +23,7 @@ from cyclescope.errors import InputError
 from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Series, _repeated
 from cyclescope.views import write_timeline
 from cyclescope.views._lanes import rows
-from cyclescope.views._trace_bytes import Slices, counter_packets, slice_packets, varint
+from cyclescope.views._trace_bytes import Slices, counter_packets, edge_packets, edges, varint
 from meaning import Frame
 
 from ..strategies import calyx_profiles, kept_otherwise, with_banks
@@ -342,7 +342,7 @@ def test_fast_packets_are_those_built_one_at_a_time(
 ) -> None:
     located = np.random.default_rng(seed).random(slices.names) < 0.5
     trace = Trace()
-    for part in slice_packets(slices, sequence, located):
+    for part in edge_packets([edges(slices)], slices.names, sequence, located):
         trace.MergeFromString(part.tobytes())
     assert list(trace.packet) == slowly(slices, sequence, located)
 

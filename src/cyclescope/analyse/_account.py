@@ -123,10 +123,7 @@ class Account:
 
 def account(profile: Profile) -> Account:
     """Say where every unit of a profile went; worked out once."""
-    found: Account = profile.memo.get(account) or profile.memo.setdefault(
-        account, _account(profile)
-    )
-    return found
+    return profile.once(_account)
 
 
 def _account(profile: Profile) -> Account:
@@ -303,8 +300,7 @@ class _Uses:
     @classmethod
     def of(cls, profile: Profile) -> _Uses:
         """Those of a profile, worked out once."""
-        found: _Uses = profile.memo.get(cls) or profile.memo.setdefault(cls, cls(profile))
-        return found
+        return profile.once(cls)
 
     def __init__(self, profile: Profile) -> None:
         self.steps = steps(profile)

@@ -100,7 +100,7 @@ class Edges:
 
     def _between(self, place: Ints) -> Events:
         """What ends and begins at each change from one segment to the next."""
-        ended, begun = _met(self._profile)
+        ended, begun = self._profile.once(_met)
         free = (place >= 0) & ~self._kept.cut
         owner, which = [], []
         for paths, ends in ((ended, True), (begun, False)):
@@ -149,17 +149,12 @@ class Edges:
 
 def _met(profile: Profile) -> tuple[Trees, Trees]:
     """For each pair of segments what ends and what begins between them."""
-    found = profile.memo.get(_met)
-    if found is None:
-        runs = profile.schedule
-        segments = runs.segments
-        tree = runs.tree_of[segments.state]
-        ahead, behind, _ = segments.pairs
-        last, first = tree[segments.offset[ahead + 1] - 1], tree[segments.offset[behind]]
-        forest = profile.forest
-        found = profile.memo[_met] = without(forest, last, first), without(forest, first, last)
-    before, after = found
-    return before, after
+    runs, forest = profile.schedule, profile.forest
+    segments = runs.segments
+    tree = runs.tree_of[segments.state]
+    ahead, behind, _ = segments.pairs
+    last, first = tree[segments.offset[ahead + 1] - 1], tree[segments.offset[behind]]
+    return without(forest, last, first), without(forest, first, last)
 
 
 class _Intervals:

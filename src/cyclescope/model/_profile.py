@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from cyclescope.model._frame import Frame, Kind
 from cyclescope.model._segments import Segments
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from cyclescope.model._area import Area
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CallPaths", "Ints", "Profile", "Runs", "Trees", "without"]
 
+T = TypeVar("T")
 Ints = NDArray[np.int64]
 
 
@@ -268,9 +271,16 @@ class Profile:
 
         return leaves(self)
 
+    def once(self, work: Callable[[Profile], T]) -> T:
+        """What `work` makes of this profile: worked out when it is first asked for."""
+        if work not in self._found:
+            self._found[work] = work(self)
+        found: T = self._found[work]
+        return found
+
     @cached_property
-    def memo(self) -> dict[object, Any]:
-        """What was worked out of this profile and is asked for again, by who worked it out."""
+    def _found(self) -> dict[object, Any]:
+        """By who worked it out."""
         return {}
 
     @cached_property

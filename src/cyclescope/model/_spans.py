@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "KeptOnce",
     "Spans",
-    "cuts_across",
     "kept_once",
     "repeated_spans",
     "spans",
@@ -170,11 +169,6 @@ def _crossing(profile: Profile) -> NDArray[np.bool_]:
     return result
 
 
-def cuts_across(profile: Profile) -> bool:
-    """Whether a static activation ever goes on from one segment to the next."""
-    return bool((_crossing(profile) & (static_paths(profile).latency > 0)).any())
-
-
 def _cut_with(profile: Profile, crossing: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The static paths of these, and what is cut where they are."""
     static = static_paths(profile)
@@ -225,23 +219,22 @@ def static_paths(profile: Profile) -> Static:
     A block is only as static as what it contains: one around a loop that was not promoted has
     no fixed length, whatever was promoted in its other part.
     """
-    found = profile.memo.get(static_paths)
-    if found is None:
-        frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
-        latency = [frame.latency or 0 for frame in frames]
-        parents = profile.call_paths.parent.tolist()
-        for path, parent in enumerate(parents):
-            timed = frames[path].kind in (Kind.CONTROL, Kind.GROUP)
-            if parent >= 0 and timed and frames[path].latency is None:
-                latency[parent] = 0
-        above: list[int] = []
-        for parent in parents:
-            inherited = above[parent] if parent >= 0 else -1
-            above.append(parent if parent >= 0 and latency[parent] else inherited)
-        both = (np.array(column, dtype=np.int64) for column in (latency, above))
-        found = profile.memo[static_paths] = Static(*both)
-    assert isinstance(found, Static)
-    return found
+    return profile.once(_static_paths)
+
+
+def _static_paths(profile: Profile) -> Static:
+    frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
+    latency = [frame.latency or 0 for frame in frames]
+    parents = profile.call_paths.parent.tolist()
+    for path, parent in enumerate(parents):
+        timed = frames[path].kind in (Kind.CONTROL, Kind.GROUP)
+        if parent >= 0 and timed and frames[path].latency is None:
+            latency[parent] = 0
+    above: list[int] = []
+    for parent in parents:
+        inherited = above[parent] if parent >= 0 else -1
+        above.append(parent if parent >= 0 and latency[parent] else inherited)
+    return Static(*(np.array(column, dtype=np.int64) for column in (latency, above)))
 
 
 def _with_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:

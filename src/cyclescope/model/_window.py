@@ -12,7 +12,6 @@ from cyclescope.model._activity import Activity
 from cyclescope.model._meta import Anomaly, Severity
 from cyclescope.model._profile import Profile, Runs, Trees
 from cyclescope.model._series import Bank, Series
-from cyclescope.model._spans import cuts_across
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +100,7 @@ def around(profile: Profile, start: int, end: int) -> tuple[Profile, int]:
     behind = int(np.searchsorted(starts, end, side="left"))
     last = int(starts[behind]) if behind < len(starts) else profile.cycles
     whole = first == 0 and last == profile.cycles
-    if whole or not first < last or cuts_across(profile):
+    if whole or not first < last or profile.kept_once.cut.any():
         return profile, 0
     return between(profile, first, last), first
 

@@ -91,20 +91,20 @@ class _Records:
         rows = [*self._states(), *self._activity(), *self._counters()]
         # The last cycle leads to what is in the one behind it.
         windows = in_windows([parts for _, parts in rows], 0, self._profile.cycles + 1)
-        for _, _, found in windows:
-            parts = [part for several in found for part in several]
-            if not parts:
-                continue
-            keys = [key for (key, _), several in zip(rows, found, strict=True) for _ in several]
-            who = np.repeat(np.array(keys, dtype=np.int32), [len(part[0]) for part in parts])
-            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-            order = np.argsort(columns[0], kind="stable")
-            columns[0] = self._times(columns[0])
-            frame = pl.DataFrame({str(n): column[order] for n, column in enumerate(columns)})
-            frame.insert_column(0, prefixes.gather(who[order]).alias("who"))
-            with by_polars(stream) as target:
+        with by_polars(stream) as target:
+            for _, _, found in windows:
+                parts = [part for several in found for part in several]
+                if not parts:
+                    continue
+                keys = [key for (key, _), several in zip(rows, found, strict=True) for _ in several]
+                who = np.repeat(np.array(keys, dtype=np.int32), [len(part[0]) for part in parts])
+                columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+                order = np.argsort(columns[0], kind="stable")
+                columns[0] = self._times(columns[0])
+                frame = pl.DataFrame({str(n): column[order] for n, column in enumerate(columns)})
+                frame.insert_column(0, prefixes.gather(who[order]).alias("who"))
                 frame.write_csv(target, include_header=False, separator=":", quote_style="never")
-            self.count += len(order)
+                self.count += len(order)
 
     def _prefixes(self) -> list[str]:
         """What the lines of each row begin with: its states, then its events."""

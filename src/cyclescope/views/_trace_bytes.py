@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from cyclescope.model import Ints
 
-__all__ = ["Slices", "counter_packets", "edge_packets", "edges", "slice_packets", "varint"]
+__all__ = ["Slices", "counter_packets", "edge_packets", "edges", "varint"]
 
 _BEGIN, _END, _COUNTER = 1, 2, 4  # TrackEvent.Type
 _NEEDS_STATE = 2  # TracePacket.SequenceFlags: interned names are in use
@@ -98,11 +98,6 @@ def _fill(rows: Bytes, at: int, length: int, values: Ints) -> None:
         more = 0x80 if column < at + length - 1 else 0
         rows[:, column] = (rest & np.uint64(0x7F)).astype(np.uint8) | np.uint8(more)
         rest >>= np.uint64(7)
-
-
-def slice_packets(slices: Slices, sequence: int, located: NDArray[np.bool_]) -> Iterator[Bytes]:
-    """The packets of a track's slices, in order of time; see `edge_packets`."""
-    return edge_packets([edges(slices)], slices.names, sequence, located)
 
 
 def edges(slices: Slices) -> tuple[Ints, Ints]:

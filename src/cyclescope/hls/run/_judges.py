@@ -11,7 +11,7 @@ from cyclescope.errors import RunError
 from cyclescope.hls.run._compare import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cyclescope.hls._compile import Program
     from cyclescope.hls.run._host import Host, Native
@@ -71,7 +71,11 @@ def judge(
         ToolError: the unmodified program cannot be compiled.
     """
 
-    def compared(who: Judge, first: Native, again: Callable[[], Native]) -> Judgement:
+    def run(who: Judge) -> Native:
+        unmodified = who is Judge.UNMODIFIED
+        return host.run(arguments, unmodified=unmodified, inputs=native.inputs)
+
+    def compared(who: Judge, first: Native) -> Judgement:
         differing = differences(program, first.outputs, arrays)
         alike = (_printed(end[0]), end[1]) == (_printed(first.stdout), first.status)
         if not differing:
@@ -79,7 +83,7 @@ def judge(
         open_: set[str] = set()
         for _ in range(_AGAIN):
             try:
-                other = again()
+                other = run(who)
             except RunError:
                 break
             open_.update(n for n in first.outputs if other.outputs.get(n) != first.outputs[n])
@@ -87,12 +91,11 @@ def judge(
         found = differences(program, first.outputs, left)
         return Judgement(who, tuple(found), tuple(sorted(open_)), alike)
 
-    data = native.inputs
-    own = compared(Judge.HOST, native, lambda: host.run(arguments, inputs=data))
+    own = compared(Judge.HOST, native)
     why_not = host.no_judge
     if not why_not:
         try:
-            first = host.run(arguments, unmodified=True, inputs=data)
+            first = run(Judge.UNMODIFIED)
         except RunError as error:
             why_not = str(error)
         else:
@@ -101,10 +104,7 @@ def judge(
                 why_not = "its data differ from run to run"
     if why_not:
         return (Judgement(Judge.UNMODIFIED, why_not=why_not), own)
-    other = compared(
-        Judge.UNMODIFIED, first, lambda: host.run(arguments, unmodified=True, inputs=data)
-    )
-    return (other, own)
+    return (compared(Judge.UNMODIFIED, first), own)
 
 
 def _printed(text: bytes) -> bytes:
