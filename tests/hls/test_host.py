@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from cyclescope.errors import RunError, SourceError, ToolError
+from cyclescope.errors import RunError, SourceError
 from cyclescope.hls import (
     Host,
     Program,
@@ -20,14 +20,7 @@ from cyclescope.hls.run import _host
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiler() -> None:
-    text = "int main(void) { int x = 0;\n#pragma omp target map(tofrom: x)\nx = 1; }"
-    try:
-        Host(compile_c("h.c", text=text)).close()
-    except ToolError as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("host_compiler")
 
 
 def program(text: str, threads: int | None = 2) -> Program:

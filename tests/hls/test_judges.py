@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.errors import RunError, ToolError
+from cyclescope.errors import RunError
 from cyclescope.hls import Host, Judge, Program, compile_c, interpret, measure
 from cyclescope.hls.run._host import EndlessError, Native
 from cyclescope.hls.run._judges import judge
@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 HEAD = "#include <omp.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiler() -> None:
-    text = "int main(void) { int x = 0;\n#pragma omp target map(tofrom: x)\nx = 1; }"
-    try:
-        Host(compile_c("h.c", text=text)).close()
-    except ToolError as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("host_compiler")
 
 
 def judged(program: Program, change: dict[str, bytes] | None = None) -> tuple[Judgement, ...]:

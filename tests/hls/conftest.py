@@ -1,0 +1,18 @@
+"""What tests of this room may lack on a machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from cyclescope.errors import ToolError
+from cyclescope.hls import Host, compile_c
+
+
+@pytest.fixture(scope="session")
+def host_compiler() -> None:
+    """A C compiler that links a host: skips the test if there is none."""
+    text = "int main(void) { int x = 0;\n#pragma omp target map(tofrom: x)\nx = 1; }"
+    try:
+        Host(compile_c("h.c", text=text)).close()
+    except ToolError as error:
+        pytest.skip(str(error))
