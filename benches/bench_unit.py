@@ -25,6 +25,7 @@ from cyclescope.hls import (
     read_dump,
 )
 from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.trace._core import layout_of
 
 if TYPE_CHECKING:
     from cyclescope.hls import Machine, Program
@@ -43,8 +44,9 @@ def cycles(program: Program, machine: Machine, arguments: list[str]) -> int:
     )
     wrong = differences(program, native.outputs, run.arrays)
     assert not wrong, wrong
-    if machine.trace is not None:
-        assert not read_dump(run.trace, machine.trace).meta.anomalies
+    layout = layout_of(machine)
+    if layout is not None:
+        assert not read_dump(run.trace, layout).meta.anomalies
     return run.cycles
 
 

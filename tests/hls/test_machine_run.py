@@ -23,7 +23,7 @@ from cyclescope.hls import (
     measure,
     read_memory_model,
 )
-from cyclescope.hls.microarch._memory import BANKS, LINE
+from cyclescope.hls.microarch._params import BANKS, LINE
 from cyclescope.hls.run import _simulation
 from cyclescope.hls.run._compare import contents
 from cyclescope.hls.run._simulation import Layout, _read_back, run_machine

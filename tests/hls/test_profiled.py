@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -27,15 +27,17 @@ from cyclescope.hls import (
     measure,
     read_dump,
 )
-from cyclescope.hls.microarch._machine import Machine, build_machine
 from cyclescope.hls.run._profile import profile_of
 from cyclescope.hls.run._simulation import HardwareRun, run_machine
 from cyclescope.hls.schedule._schedule import schedule
-from cyclescope.hls.trace._core import UnitOptions
+from cyclescope.hls.trace._core import UnitOptions, build_profiled
 from cyclescope.model import Profile, Runs, Series, check_laws
 from hls.exact import states_by_cycle, too_much, wrong
 from hls.test_trace import losses
 from rtl.benches import lint
+
+if TYPE_CHECKING:
+    from cyclescope.hls import Machine
 
 PROGRAMS = Path(__file__).parent / "programs"
 GEMM = Path(__file__).parents[2] / "examples" / "hls" / "gemm" / "1-naive.c"
@@ -51,7 +53,7 @@ def compiled(name: str) -> tuple[Program, Native]:
 
 def machine(name: str, options: UnitOptions) -> Machine:
     program = compiled(name)[0]
-    return build_machine(program.region, schedule(program.region.root), unit=options)
+    return build_profiled(program.region, schedule(program.region.root), options)
 
 
 def going(name: str, on: Machine, **options: object) -> HardwareRun:

@@ -211,11 +211,11 @@ def hls(
         from cyclescope.model import save
 
         save(result.profile, output, force=force)
-    if dump is not None and layout is not None and result.machine.trace is not None:
+    if dump is not None and layout is not None and result.layout is not None:
         with writing(dump, force=force) as stream:
             stream.write(result.dump)
         with writing(layout, force=force) as stream:
-            stream.write(result.machine.trace.to_json().encode())
+            stream.write(result.layout.to_json().encode())
     _tell(program, result)
     if rtl is not None:
         report(rtl, "hardware")

@@ -10,7 +10,7 @@ For example:
         differences(program, native.outputs, outputs)   # []
 """
 
-from cyclescope.hls._compile import Program, compile_c
+from cyclescope.hls._compile import Program, compile_c, explain
 from cyclescope.hls.ir._graph import Graph, Node, Op, Region, Schedule
 from cyclescope.hls.ir._interpret import interpret
 from cyclescope.hls.microarch._machine import Machine
@@ -29,7 +29,6 @@ from cyclescope.hls.run._overhead import (
 )
 from cyclescope.hls.run._prediction import MOST_ITERATIONS, Share, shares
 from cyclescope.hls.run._simulation import TRACE_LINES
-from cyclescope.hls.schedule._explain import explain
 from cyclescope.hls.trace._core import UnitOptions
 from cyclescope.hls.trace._decoder import import_dump, read_dump
 from cyclescope.hls.trace._format import OnFull

@@ -12,6 +12,7 @@ from cyclescope.hls.front._region import lower
 from cyclescope.hls.front._target import find_target
 from cyclescope.hls.front.omp._directives import Constants
 from cyclescope.hls.passes._dependences import depend
+from cyclescope.hls.schedule._explain import explained
 from cyclescope.hls.schedule._schedule import schedule
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.ir._graph import Graph, Region, Schedule
 
-__all__ = ["Program", "compile_c"]
+__all__ = ["Program", "compile_c", "explain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +79,8 @@ def compile_c(
     lowered = lower(unit, target, constants, threads)
     depend(lowered.region.root, lowered.exact)
     return Program(unit, target, lowered, schedule(lowered.region.root), constants)
+
+
+def explain(program: Program) -> str:
+    """The schedule for people: memories, and for each loop its stages, its interval and why."""
+    return explained(program.region, program.schedules, program.unit.text)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError, SourceError
 from cyclescope.hls.ir._graph import EFFECTS, Op
-from cyclescope.hls.microarch._operations import unit_of
 from cyclescope.hls.schedule._delays import varies
+from cyclescope.hls.schedule._units import unit_of
 
 if TYPE_CHECKING:
     from cyclescope.hls.ir._graph import Carried, Graph, Node, Schedule, Value

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.ir._graph import Op, Place
-from cyclescope.hls.microarch._memory import LINE
+from cyclescope.hls.microarch._params import LINE
 from cyclescope.hls.microarch._parts import either
 from cyclescope.hls.schedule._ports import PORTS
 from cyclescope.rtl import cat, const, mux

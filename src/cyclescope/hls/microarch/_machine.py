@@ -17,7 +17,8 @@ from cyclescope.errors import LawError
 from cyclescope.hls.ir._graph import Op, Place
 from cyclescope.hls.microarch._gates import Entry
 from cyclescope.hls.microarch._local_memories import LocalArray, local_uses
-from cyclescope.hls.microarch._memory import ADDRESS, Ports
+from cyclescope.hls.microarch._memory import Ports
+from cyclescope.hls.microarch._params import ADDRESS
 from cyclescope.hls.microarch._parts import Flags, barrier, either, lock, one_hot, tid_width
 from cyclescope.hls.microarch._pipeline import Pipeline
 from cyclescope.rtl import Module, cat, const, sources
@@ -28,11 +29,9 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls.ir._graph import Array, Graph, Node, Region, Schedule
     from cyclescope.hls.microarch._memory import Traffic
-    from cyclescope.hls.trace._core import UnitOptions
-    from cyclescope.hls.trace._format import TraceLayout
     from cyclescope.rtl import Expr, Net, Unit
 
-__all__ = ["Access", "Core", "Machine", "Wait", "build_machine"]
+__all__ = ["Access", "Core", "Machine", "Wait", "build_machine", "machine_around"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,7 +65,6 @@ class Machine:
         traffic: requests at the threads' ports.
         local_traffic: loads and stores of local arrays; copies are not among them.
         asking: bits of threads whose requests wait for a bank's arbiter.
-        trace: what its profiling unit writes; None: it has none.
     """
 
     name: str
@@ -78,12 +76,11 @@ class Machine:
     traffic: tuple[Traffic, ...]
     local_traffic: tuple[Traffic, ...]
     asking: tuple[Expr, ...]
-    trace: TraceLayout | None = None
 
     @property
     def core(self) -> str:
         """The path from the bench to the instance that holds the named nets."""
-        return "accelerator" if self.trace is None else "accelerator.core"
+        return "accelerator"
 
     @property
     def threads(self) -> int:
@@ -288,11 +285,7 @@ def _nothing(_index: int, _tid: Expr) -> Expr:
 
 
 def build_machine(
-    region: Region,
-    schedules: Mapping[Graph, Schedule],
-    *,
-    checks: bool = True,
-    unit: UnitOptions | None = None,
+    region: Region, schedules: Mapping[Graph, Schedule], *, checks: bool = True
 ) -> Machine:
     """Builds the hardware of a region.
 
@@ -300,27 +293,24 @@ def build_machine(
         region: what it does.
         schedules: of its root and all its loops.
         checks: hardware that notices accesses out of range; for simulation.
-        unit: build a profiling unit in.
 
     Raises:
         LawError: a schedule that cannot be built, a fault of the scheduler.
-        DataError: the profiling unit cannot be built so.
     """
-    core = Core(region, schedules, checks=checks, trace=unit is not None)
-    top, trace = core.m, None
-    if unit is not None:
-        from cyclescope.hls.trace._core import with_unit
+    core = Core(region, schedules, checks=checks)
+    return machine_around(core, core.m)
 
-        top, trace = with_unit(core, unit)
+
+def machine_around(core: Core, top: Module) -> Machine:
+    """A machine of a core: `top` is the core's own module, or has it as its instance `core`."""
     return Machine(
         top.name,
         sources(top),
-        region,
+        core.region,
         tuple(core.accesses),
         tuple(core.waits),
         tuple(core.pipelines),
         tuple(core.ports.traffic),
         tuple(core.local_traffic),
         tuple(core.ports.pending),
-        trace,
     )

@@ -10,6 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cyclescope.hls.microarch._params import (
+    ADDRESS,
+    BANK_BITS,
+    BANKS,
+    FOLD,
+    LINE,
+    LINE_BITS,
+    OFFSET,
+    TAGS,
+)
 from cyclescope.hls.microarch._parts import Flags, either, fifo, one_hot, scheduler, tid_width
 from cyclescope.hls.microarch._preloader import Preloader
 from cyclescope.rtl import cat, const, mux
@@ -18,42 +28,14 @@ if TYPE_CHECKING:
     from cyclescope.hls.ir._graph import Node
     from cyclescope.rtl import Expr, Memory, Module, Net
 
-__all__ = [
-    "ADDRESS",
-    "BANKS",
-    "LINE",
-    "TAGS",
-    "Ports",
-    "Traffic",
-    "bank_bits",
-    "bank_of",
-]
-
-BANKS = 4
-LINE = 64  # bytes
-ADDRESS = 32  # bits of a byte address
-TAGS = 32  # reads that may be under way in a bank
-_LINE_BITS = 8 * LINE
-_OFFSET = 6  # bits of a byte's place in its line
-_FOLD = 6  # pairs of bits of a line's number that choose its bank
-
-
-def bank_of(line: int) -> int:
-    """The bank of a line: its number's lowest pairs of bits, exclusive-ored.
-
-    Strides of powers of two thus use all banks.
-    """
-    bank = 0
-    for pair in range(_FOLD):
-        bank ^= line >> 2 * pair & 3
-    return bank
+__all__ = ["Ports", "Traffic", "bank_bits"]
 
 
 def bank_bits(line: Expr) -> Expr:
     """`bank_of` in hardware."""
-    bank: Expr = line[1:0]
-    for pair in range(1, _FOLD):
-        bank = bank ^ line[2 * pair + 1 : 2 * pair]
+    bank: Expr = line[BANK_BITS - 1 : 0]
+    for pair in range(1, FOLD):
+        bank = bank ^ line[BANK_BITS * (pair + 1) - 1 : BANK_BITS * pair]
     return bank
 
 
@@ -202,7 +184,7 @@ class Ports:
         name = f"bank{b}"
         waitrequest = m.input(f"{name}_waitrequest", 1)
         arrives = m.input(f"{name}_readdatavalid", 1)
-        readdata = m.input(f"{name}_readdata", _LINE_BITS)
+        readdata = m.input(f"{name}_readdata", LINE_BITS)
         reading = m.register(f"{name}_reading", 1, reset=0)
         writing = m.register(f"{name}_writing", 1, reset=0)
         free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
@@ -238,8 +220,8 @@ class Ports:
             working = writing & ~tracing
             m.output("trace_moving", writing & tracing)
         at = m.wire(f"{name}_at", mux(writer, writes.address.at(who), reads.address.at(who)))
-        line = m.register(f"{name}_line", ADDRESS - _OFFSET - 2)
-        m.update(line, at[ADDRESS - 1 : _OFFSET + 2], hts["valid"])
+        line = m.register(f"{name}_line", ADDRESS - OFFSET - BANK_BITS)
+        m.update(line, at[ADDRESS - 1 : OFFSET + BANK_BITS], hts["valid"])
         if traced is not None:
             m.update(line, m.input("trace_line", line.width), trace)
         m.output(f"{name}_address", line)
@@ -250,7 +232,7 @@ class Ports:
         self._busy += [reading, working, under_way.any()]
 
         # Who asked: a queue of tags in the order of the reads.
-        parts: tuple[Expr, ...] = (reads.unit.at(who), who, at[5:0])
+        parts: tuple[Expr, ...] = (reads.unit.at(who), who, at[OFFSET - 1 : 0])
         if reads.line is not None:
             parts = (reads.line.at(who), *parts)
         tag = m.wire(f"{name}_tag", cat(*parts))
@@ -265,11 +247,11 @@ class Ports:
         m.update(under_way, count)
         first = m.wire(f"{name}_first_tag", tags.at(head))
         answered = m.delay(arrives, f"{name}_answered", reset=0)
-        low = 6 + self._tid
-        to = m.delay(first[low - 1 : 6], f"{name}_to", when=arrives)
+        low = OFFSET + self._tid
+        to = m.delay(first[low - 1 : OFFSET], f"{name}_to", when=arrives)
         unit = m.delay(first[low + reads.unit.width - 1 : low], f"{name}_unit", when=arrives)
         widest = max((r.results.width for r in self._reads if r.results), default=8)
-        shifted = readdata >> cat(first[5:0], const(0, 3))
+        shifted = readdata >> cat(first[OFFSET - 1 : 0], const(0, 3))
         data = m.delay(shifted.trunc(widest), f"{name}_data", when=arrives)
         mask = m.wire(f"{name}_answer", one_hot(answered, to, threads))
         for r in self._reads:
@@ -288,21 +270,21 @@ class Ports:
     ) -> None:
         m = self._m
         enables = m.register(f"{name}_enables", LINE)
-        data = m.register(f"{name}_lanes", _LINE_BITS)
+        data = m.register(f"{name}_lanes", LINE_BITS)
         line: Expr | None = None
         if trace is not None:
-            line = m.input("trace_data", _LINE_BITS)
+            line = m.input("trace_data", LINE_BITS)
         if writes.data is not None and writes.mask is not None:
             # Stores are aligned: the smallest says which bits of their places are 0.
             sizes = [w.data.width // 8 for w in self._writes if w.data is not None]
             least = min(size & -size for size in sizes)
-            byte = at[5:0] & const(LINE - least, 6)
+            byte = at[OFFSET - 1 : 0] & const(LINE - least, OFFSET)
             m.update(enables, writes.mask.at(who).zext(LINE) << byte, writer)
             word = writes.data.at(who)
-            lanes: Expr = word.zext(_LINE_BITS) << cat(byte, const(0, 3))
+            lanes: Expr = word.zext(LINE_BITS) << cat(byte, const(0, 3))
             if line is not None and all(size & size - 1 == 0 for size in sizes):
                 # What enables don't choose may be anything: repeated, it needs no place.
-                lanes = word.repeat(_LINE_BITS // word.width)
+                lanes = word.repeat(LINE_BITS // word.width)
             m.update(data, lanes, writer)
             if line is not None:
                 m.update(data, line, trace)
@@ -349,7 +331,7 @@ class _Side:
             else:
                 size = r.results.width // 8 if r.results is not None else LINE
             ports.traffic.append(Traffic(r.accepted, r.tid, size, r.data is not None, r.apart))
-            line = r.address[ADDRESS - 1 : _OFFSET]
+            line = r.address[ADDRESS - 1 : OFFSET]
             bank = m.wire(f"{name}_{r.number}_bank", bank_bits(line))
             for b in range(BANKS):
                 self.pending[b].set(going & bank.eq(b).repeat(threads))

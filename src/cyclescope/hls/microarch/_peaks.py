@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._memory import BANKS, LINE
+from cyclescope.hls.microarch._params import BANKS, LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

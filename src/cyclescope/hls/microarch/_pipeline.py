@@ -14,8 +14,9 @@ from cyclescope.hls.ir._graph import EFFECTS, Op
 from cyclescope.hls.microarch._binding import Plan
 from cyclescope.hls.microarch._gates import Entry, Gate, Operation, Work
 from cyclescope.hls.microarch._memory import Traffic
-from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational, unit_of
+from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
 from cyclescope.hls.microarch._parts import Flags, either, one_hot, scheduler
+from cyclescope.hls.schedule._units import unit_of
 from cyclescope.rtl import const
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cyclescope.hls.microarch._params import ADDRESS, LINE, LINE_BITS, OFFSET
 from cyclescope.hls.microarch._parts import (
     either,
     encoded,
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from cyclescope.rtl import Expr, Module, Net
 
 __all__ = ["Asking", "Preloader"]
-
-_LINE = 64
-_ADDRESS = 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,7 +82,7 @@ class Preloader:
         length: Expr,
     ) -> None:
         """A copy: from byte address `source` to byte `offset` of the target, `length` bytes."""
-        word = cat(tid, source, offset.trunc(_ADDRESS), length.trunc(_ADDRESS))
+        word = cat(tid, source, offset.trunc(ADDRESS), length.trunc(ADDRESS))
         waits, first, taken = fifo(self._m, name, self._threads, word, valid)
         self._jobs.append(
             _Jobs(
@@ -92,10 +90,10 @@ class Preloader:
                 busy,
                 target,
                 waits,
-                first[word.width - 1 : 3 * _ADDRESS],
-                first[3 * _ADDRESS - 1 : 2 * _ADDRESS],
-                first[2 * _ADDRESS - 1 : _ADDRESS],
-                first[_ADDRESS - 1 : 0],
+                first[word.width - 1 : 3 * ADDRESS],
+                first[3 * ADDRESS - 1 : 2 * ADDRESS],
+                first[2 * ADDRESS - 1 : ADDRESS],
+                first[ADDRESS - 1 : 0],
                 taken,
             )
         )
@@ -119,10 +117,10 @@ class Preloader:
             parts = [getattr(j, attribute) & chosen[i].repeat(width) for i, j in enumerate(jobs)]
             return m.wire(f"preload_{attribute}", either(parts, width))
 
-        tid, source = of("tid", self._tid), of("source", _ADDRESS)
-        offset, length = of("offset", _ADDRESS), of("length", _ADDRESS)
+        tid, source = of("tid", self._tid), of("source", ADDRESS)
+        offset, length = of("offset", ADDRESS), of("length", ADDRESS)
         last = m.wire("preload_last", source + length - 1)
-        lines = last[_ADDRESS - 1 : 6] - source[_ADDRESS - 1 : 6] + 1
+        lines = last[ADDRESS - 1 : OFFSET] - source[ADDRESS - 1 : OFFSET] + 1
         lines = m.wire("preload_lines", mux(length.none(), const(0, lines.width), lines))
         m.update(left, lines.trunc(count), begins)
         m.update(left, left - 1, accepted)
@@ -130,11 +128,12 @@ class Preloader:
         # What the lines that come back need to know, by copy and thread.
         slot = cat(number, tid) if n > 1 else number
         depth = 1 << slot.width
-        self._low = m.memory("preload_low", 6, depth, note="where the source begins in its line")
-        self._low.write(slot, source[5:0], begins)
-        self._offset = m.memory("preload_offset_of", _ADDRESS, depth)
+        begin = "where the source begins in its line"
+        self._low = m.memory("preload_low", OFFSET, depth, note=begin)
+        self._low.write(slot, source[OFFSET - 1 : 0], begins)
+        self._offset = m.memory("preload_offset_of", ADDRESS, depth)
         self._offset.write(slot, offset, begins)
-        self._length = m.memory("preload_length_of", _ADDRESS, depth)
+        self._length = m.memory("preload_length_of", ADDRESS, depth)
         self._length.write(slot, length, begins)
         self._missing = m.memory("preload_missing", count, depth, note="lines to be written")
         self._missing.write(slot, lines.trunc(count), begins)
@@ -142,8 +141,8 @@ class Preloader:
             empty = chosen[i] & length.none()
             job.busy.clear(one_hot(empty, job.tid, n))
 
-        at = m.register("preload_line", _ADDRESS - 6)
-        m.update(at, source[_ADDRESS - 1 : 6], begins)
+        at = m.register("preload_line", ADDRESS - OFFSET)
+        m.update(at, source[ADDRESS - 1 : OFFSET], begins)
         m.update(at, at + 1, accepted)
         place = m.register("preload_place", count, note="number of the line in its job")
         m.update(place, 0, begins)
@@ -152,7 +151,7 @@ class Preloader:
         who = m.delay(tid, "preload_who", when=begins) if n > 1 else const(0, 1)
         self._count = count
         self.moving = self.moving | waiting.any() | left.any()
-        return Asking(left.any(), who, cat(at, const(0, 6)), cat(place, owner), accepted)
+        return Asking(left.any(), who, cat(at, const(0, OFFSET)), cat(place, owner), accepted)
 
     def take(self, arrivals: list[tuple[Expr, Expr, Expr, Expr]], depth: int) -> None:
         """Writes what comes back.
@@ -198,9 +197,9 @@ class Preloader:
         m.update(second, busy)
         now = m.register("preload_now", word.width)
         m.update(now, word, hts["valid"])
-        data = now[8 * _LINE - 1 : 0]
-        top = 8 * _LINE + self._tid
-        tid = now[top - 1 : 8 * _LINE]
+        data = now[LINE_BITS - 1 : 0]
+        top = LINE_BITS + self._tid
+        tid = now[top - 1 : LINE_BITS]
         owner = now[top + self._which - 1 : top]
         line = now[word.width - 1 : top + self._which]
         slot = m.wire("preload_slot", cat(owner, tid) if n > 1 else owner)
@@ -208,24 +207,24 @@ class Preloader:
         length, missing = self._length.at(slot), m.wire("preload_still", self._missing.at(slot))
 
         # Byte j of the line goes to byte begin + j of the array, if 0 <= first + j < length.
-        first = cat(line.zext(_ADDRESS - 6), const(0, 6)) - low.zext(_ADDRESS)
+        first = cat(line.zext(ADDRESS - OFFSET), const(0, OFFSET)) - low.zext(ADDRESS)
         first = m.wire("preload_first_byte", first)
         begin = m.wire("preload_to", offset + first)
-        turn = begin[5:0]
+        turn = begin[OFFSET - 1 : 0]
         behind = m.wire("preload_behind", length - first)
-        all_ = const(-1, _LINE)
+        all_ = const(-1, LINE)
         start = mux(line.none(), all_ << low, all_)
-        short = behind[_ADDRESS - 1 : 6].none()
-        stop = mux(short, ~(all_ << behind[5:0]), all_)
-        wide = m.wire("preload_mask", (start & stop).zext(2 * _LINE) << turn)
-        high = wide[2 * _LINE - 1 : _LINE]
+        short = behind[ADDRESS - 1 : OFFSET].none()
+        stop = mux(short, ~(all_ << behind[OFFSET - 1 : 0]), all_)
+        wide = m.wire("preload_mask", (start & stop).zext(2 * LINE) << turn)
+        high = wide[2 * LINE - 1 : LINE]
         m.assign(splits, high.any())
-        pair = m.wire("preload_pair", data.zext(16 * _LINE) << cat(turn, const(0, 3)))
+        pair = m.wire("preload_pair", data.zext(2 * LINE_BITS) << cat(turn, const(0, 3)))
         turned = m.wire(
-            "preload_turned", pair[16 * _LINE - 1 : 8 * _LINE] | pair[8 * _LINE - 1 : 0]
+            "preload_turned", pair[2 * LINE_BITS - 1 : LINE_BITS] | pair[LINE_BITS - 1 : 0]
         )
-        mask = m.wire("preload_enables", mux(second, high, wide[_LINE - 1 : 0]))
-        index = m.wire("preload_index", begin[_ADDRESS - 1 : 6] + second.zext(_ADDRESS - 6))
+        mask = m.wire("preload_enables", mux(second, high, wide[LINE - 1 : 0]))
+        index = m.wire("preload_index", begin[ADDRESS - 1 : OFFSET] + second.zext(ADDRESS - OFFSET))
         ends = m.wire("preload_ends", writing & ~busy)
         self._missing.write(slot, missing - 1, ends)
         over = m.wire("preload_over", ends & missing.eq(1))

@@ -20,6 +20,7 @@ from cyclescope.hls.run._memory_model import MemoryModel
 from cyclescope.hls.run._profile import profile_of
 from cyclescope.hls.run._simulation import TRACE_LINES, run_setup, set_up
 from cyclescope.hls.run._testbench import bench, dram, wrapper
+from cyclescope.hls.trace._core import build_profiled, layout_of
 from cyclescope.hls.trace._decoder import read_dump
 from cyclescope.hls.trace._sites import Sites
 from cyclescope.model import Anomaly, Loop, Severity
@@ -76,6 +77,11 @@ class Measurement:
     dump: bytes = b""
 
     @property
+    def layout(self) -> TraceLayout | None:
+        """The layout of the dump; None if the machine has no profiling unit."""
+        return layout_of(self.machine)
+
+    @property
     def differing(self) -> tuple[str, ...]:
         """Arrays whose contents differ from a native run's, a line each."""
         return next((j.differing for j in self.judgements if j.differing), ())
@@ -101,7 +107,9 @@ def machine_of(
         DataError: the profiling unit cannot be built so.
     """
     region = program.region
-    return build_machine(region, program.schedules, checks=checks, unit=unit)
+    if unit is None:
+        return build_machine(region, program.schedules, checks=checks)
+    return build_profiled(region, program.schedules, unit, checks=checks)
 
 
 @deep_recursion()
@@ -185,8 +193,9 @@ def measure(
     }
     options = _options(machine, memory, in_order, start_cost, period, arguments)
     title = Path(program.unit.file).name
-    if machine.trace is not None:
-        profile = _profile_of_trace(machine.trace, run, title, inputs, options)
+    layout = layout_of(machine)
+    if layout is not None:
+        profile = _profile_of_trace(layout, run, title, inputs, options)
         given = Given(native.scalars, machine.threads)
         profile = _with_trips(profile, Sites(machine.region, machine.pipelines, given=given))
     else:
@@ -313,8 +322,9 @@ def write_rtl(setup: Setup, folder: Path, *, force: bool) -> None:
         "bench.v": bench(machine, setup.layout.lines),
         "testbench.v": wrapper(),
     }
-    if machine.trace is not None:
-        files["trace.json"] = machine.trace.to_json()
+    layout = layout_of(machine)
+    if layout is not None:
+        files["trace.json"] = layout.to_json()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Value
 from cyclescope.hls.ir._interpret import Machine, Text
-from cyclescope.hls.microarch._memory import LINE
+from cyclescope.hls.microarch._params import LINE
 from cyclescope.hls.schedule._delays import is_leaf
 
 if TYPE_CHECKING:

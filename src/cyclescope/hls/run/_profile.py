@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cyclescope.hls.microarch._memory import BANKS
+from cyclescope.hls.microarch._params import BANKS
 from cyclescope.hls.microarch._peaks import peaks_of
 from cyclescope.hls.trace._sites import Sites, holding, position_of
 from cyclescope.hls.trace._states import STATES, state_frame, thread_frame

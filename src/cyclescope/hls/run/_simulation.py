@@ -15,11 +15,12 @@ import numpy as np
 from cyclescope._files import scratch
 from cyclescope.errors import DataError, OutputError, RunError
 from cyclescope.hls.ir._graph import Op, Place
-from cyclescope.hls.microarch._memory import BANKS, LINE, bank_of
+from cyclescope.hls.microarch._params import BANK_BITS, BANKS, FOLD, LINE, LINE_BITS, bank_of
 from cyclescope.hls.run._memory_model import MemoryModel
 from cyclescope.hls.run._models import with_models
 from cyclescope.hls.run._testbench import LAST_WORDS, Host, config_words, dram, harness
 from cyclescope.hls.run._watch import captures, watch, watch_modules
+from cyclescope.hls.trace._core import layout_of
 from cyclescope.sim import Design, StopReason, build, run
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def set_up(
     if missing := [a.name for a in places if a.name not in arrays]:
         raise DataError(f"no data for {', '.join(missing)}")
     sizes = [len(arrays[a.name]) for a in places]
-    room = 0 if machine.trace is None else trace_lines
+    room = 0 if layout_of(machine) is None else trace_lines
     # The trace has a bank to itself: of each group of lines the one that lies in bank 0.
     layout = lay_out([*sizes, LINE * BANKS * room])
     host = Host(
@@ -251,7 +252,7 @@ def set_up(
         scalars,
         only=0 if only is None else only + 1,
         period=period or 1,
-        patience=_PATIENCE if machine.trace is None else _PATIENCE_TRACED,
+        patience=_PATIENCE if layout_of(machine) is None else _PATIENCE_TRACED,
         trace=(layout.bases[-1] // BANKS, unit_lines(machine, room)),
         stop_at=cycle_limit or 0,
     )
@@ -279,7 +280,7 @@ def run_setup(
     places, sizes = externals(machine), setup.host.sizes
     cycle_limit = setup.host.stop_at or None
     limit = cycle_limit
-    if limit is not None and machine.trace is not None:
+    if limit is not None and layout_of(machine) is not None:
         limit += LAST_WORDS
     design = prepare(machine, layout.lines, profiled=profiled, unit_rtl=unit_rtl)
     built = build(design, optimise=optimise)
@@ -331,7 +332,8 @@ def run_setup(
 
 def unit_lines(machine: Machine, room: int) -> int:
     """The lines that a profiling unit can write to so many of the memory's."""
-    return 0 if machine.trace is None else room * 8 * LINE // machine.trace.line_bits
+    layout = layout_of(machine)
+    return 0 if layout is None else room * LINE_BITS // layout.line_bits
 
 
 def write_inputs(
@@ -363,8 +365,8 @@ def _bank_order(lines: int) -> list[NDArray[np.int64]]:
     """For each bank the numbers of its lines in all memory."""
     local = np.arange(lines, dtype=np.int64)
     fold = np.zeros(lines, np.int64)
-    for pair in range(5):
-        fold ^= local >> 2 * pair & 3
+    for pair in range(FOLD - 1):  # of the number's bits above the lowest
+        fold ^= local >> BANK_BITS * pair & BANKS - 1
     return [local * BANKS + (fold ^ bank) for bank in range(BANKS)]
 
 

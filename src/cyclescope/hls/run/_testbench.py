@@ -13,8 +13,9 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.ir._graph import Place
-from cyclescope.hls.microarch._memory import BANKS
+from cyclescope.hls.microarch._params import ADDRESS, BANK_BITS, BANKS, LINE, LINE_BITS, OFFSET
 from cyclescope.hls.microarch._parts import tid_width
+from cyclescope.hls.trace._core import layout_of
 from cyclescope.sim import Harness, go_done
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ def bench(machine: Machine, lines: int, inside: str = "") -> str:
         config.append(f"scalar{number}")
         pins.append(f".scalar{number}(scalar{number}[{width - 1}:0])  // {name}")
     config += ["trace_base", "trace_lines", "stop_at"]
-    if machine.trace is not None:
+    no_trace = "  assign trace_done = 0;"
+    if layout_of(machine) is not None:
+        no_trace = ""
         pins.append(".trace_base(trace_base[31:0]), .trace_lines(trace_lines[31:0])")
         pins.append(".trace_stop(trace_stop), .trace_done(trace_done)")
         pins += [f".bank{b}_row_miss(bank{b}_row_miss)" for b in range(BANKS)]
@@ -215,7 +218,7 @@ module bench (
   {machine.name} accelerator (
     {_joined(pins)}
   );
-{"" if machine.accesses else _no_faults(tid)}{"" if machine.trace else "  assign trace_done = 0;"}
+{"" if machine.accesses else _no_faults(tid)}{no_trace}
 {_banks(lines)}{inside}
 endmodule
 """
@@ -227,7 +230,7 @@ def harness(machine: Machine, lines: int, inside: str = "") -> Harness:
     A profiling unit is told when somebody stops the run: what it has counted is then written.
     """
     cpp = go_done("bench").cpp
-    if machine.trace is not None:
+    if layout_of(machine) is not None:
         end = "if (top.done) cyc::done();"
         assert end in cpp
         cpp = cpp.replace(
@@ -283,10 +286,10 @@ def _bank_wires() -> str:
     text = ""
     for b in range(BANKS):
         text += f"""\
-  wire [23:0] bank{b}_address;
+  wire [{ADDRESS - OFFSET - BANK_BITS - 1}:0] bank{b}_address;
   wire bank{b}_read, bank{b}_write, bank{b}_waitrequest, bank{b}_readdatavalid, bank{b}_row_miss;
-  wire [63:0] bank{b}_byteenable;
-  wire [511:0] bank{b}_writedata, bank{b}_readdata;
+  wire [{LINE - 1}:0] bank{b}_byteenable;
+  wire [{LINE_BITS - 1}:0] bank{b}_writedata, bank{b}_readdata;
 """
     return text
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._memory import BANKS
+from cyclescope.hls.microarch._params import BANKS
 from cyclescope.hls.trace._waits import CAUSES, LOST, asks, cause_of
 from cyclescope.model import Cause
 from cyclescope.sim import CaptureModule, Signal

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.ir._graph import EFFECTS, Op, Place
-from cyclescope.hls.microarch._operations import unit_of
+from cyclescope.hls.schedule._units import unit_of
 
 if TYPE_CHECKING:
     from cyclescope.hls.ir._graph import Node

@@ -8,22 +8,30 @@ from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Place
 from cyclescope.hls.schedule._delays import delay, is_leaf, varies
 
 if TYPE_CHECKING:
-    from cyclescope.hls._compile import Program
-    from cyclescope.hls.ir._graph import Schedule
+    from collections.abc import Callable, Mapping
 
-__all__ = ["explain"]
+    from cyclescope.c import Range
+    from cyclescope.hls.ir._graph import Region, Schedule
+
+__all__ = ["explained"]
 
 _WIDEST = 60
 
 
-def explain(program: Program) -> str:
+def explained(
+    region: Region, schedules: Mapping[Graph, Schedule], text: Callable[[Range], str]
+) -> str:
     """The region's memories and, for each loop, its stages, its interval and what bounds it.
 
     An interval of n means that a thread can begin an iteration every n cycles as long as nothing
     holds it up; a waiting stage lasts until its operations are over, and what waits for an earlier
     iteration's operation does so for as long as that takes.
+
+    Args:
+        region: what is scheduled.
+        schedules: of its root and all its loops, outside in.
+        text: the C text at a place.
     """
-    region = program.region
     lines = [f"{region.name} ({region.where}): {_count(region.threads, 'hardware thread')}"]
     for array in region.arrays:
         size = f"{array.bytes} bytes" if array.bytes is not None else "size from the host"
@@ -36,8 +44,8 @@ def explain(program: Program) -> str:
     for name, width in region.scalars:
         lines.append(f"  {name}: {width} bits from the host")
     lines += [f"  lock {name}" for name in region.locks]
-    for graph, schedule in program.schedules.items():
-        lines += ["", *_graph(program, graph, schedule)]
+    for graph, schedule in schedules.items():
+        lines += ["", *_graph(region, graph, schedule, text)]
     return "\n".join(lines) + "\n"
 
 
@@ -45,29 +53,31 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _graph(program: Program, graph: Graph, schedule: Schedule) -> list[str]:
+def _graph(
+    region: Region, graph: Graph, schedule: Schedule, text: Callable[[Range], str]
+) -> list[str]:
     title = "the region" if graph.stay is None else f"loop {graph.label}"
     lines = [f"{title}, line {graph.where.line}: {_count(schedule.depth, 'stage')}"]
     if graph.stay is not None:
         lines[0] += f", interval {schedule.interval}"
     if schedule.waiting:
         lines[0] += f", waits in {', '.join(map(str, schedule.waiting))}"
-    for text, interval in sorted(schedule.bounds.items(), key=lambda b: (-b[1], b[0])):
-        lines.append(f"  interval at least {interval}: {text}")
-    lines += _turns(program, graph, schedule)
+    for bound, interval in sorted(schedule.bounds.items(), key=lambda b: (-b[1], b[0])):
+        lines.append(f"  interval at least {interval}: {bound}")
+    lines += _turns(region, graph, schedule)
     stages: dict[int, list[str]] = {}
     for node in graph.nodes:
-        text = _operation(program, node, schedule)
-        if text:
-            stages.setdefault(schedule.stage[node], []).append(text)
+        line = _operation(region, node, schedule, text)
+        if line:
+            stages.setdefault(schedule.stage[node], []).append(line)
     for stage in sorted(stages):
         waits = " waits for" if stage in schedule.waiting else ""
         lines.append(f"  stage {stage}{waits}")
-        lines += [f"    {text}" for text in dict.fromkeys(stages[stage])]
+        lines += [f"    {line}" for line in dict.fromkeys(stages[stage])]
     return lines
 
 
-def _turns(program: Program, graph: Graph, schedule: Schedule) -> list[str]:
+def _turns(region: Region, graph: Graph, schedule: Schedule) -> list[str]:
     """What waits for an earlier iteration while it runs, whatever the interval is.
 
     Of several such orders only those that no other one implies.
@@ -91,40 +101,40 @@ def _turns(program: Program, graph: Graph, schedule: Schedule) -> list[str]:
         )
         if any(wider):
             continue
-        before, after = (_named(program, n) for n in (order.before, order.after))
+        before, after = (_named(region, n) for n in (order.before, order.after))
         ago = "before" if order.distance == 1 else f"{order.distance} before"
         found.setdefault(f"  {after} waits for {before} of the iteration {ago}")
     return list(found)
 
 
-def _named(program: Program, node: Node) -> str:
+def _named(region: Region, node: Node) -> str:
     what = node.op.value
     if node.body is not None:
         return f"loop {node.body.label}"
     if node.array is not None:
         what = f"{what} {node.array.name}"
     if node.op in (Op.ACQUIRE, Op.RELEASE):
-        what = f"{what} {program.region.locks[node.constant]}"
+        what = f"{what} {region.locks[node.constant]}"
     return f"{what} (line {node.where.line})"
 
 
-def _operation(program: Program, node: Node, schedule: Schedule) -> str:
+def _operation(region: Region, node: Node, schedule: Schedule, text: Callable[[Range], str]) -> str:
     """One line for an operation; empty for what costs nothing."""
     if node.op is Op.PARAM or is_leaf(node):
         return ""
     if node.op not in EFFECTS and not delay(node) and not schedule.latency[node]:
         return ""
-    text = program.unit.text(node.where)
-    if len(text) > _WIDEST:
-        text = f"{text[: _WIDEST - 1]}…"
+    shown = text(node.where)
+    if len(shown) > _WIDEST:
+        shown = f"{shown[: _WIDEST - 1]}…"
     name = node.op.value
     if node.op is Op.LOOP and node.body is not None:
         return f"line {node.where.line}: loop {node.body.label}"
     if node.array is not None:
         name = f"{name} {node.array.name}"
     if node.op in (Op.ACQUIRE, Op.RELEASE):
-        return f"line {node.where.line}: {name} {program.region.locks[node.constant]}"
+        return f"line {node.where.line}: {name} {region.locks[node.constant]}"
     takes = schedule.latency[node]
     if takes > 1 and not varies(node):
         name = f"{name}, {takes} stages"
-    return f"line {node.where.line}: {name}: {text}"
+    return f"line {node.where.line}: {name}: {shown}"

@@ -7,12 +7,13 @@ unit itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import DataError
-from cyclescope.hls.microarch._memory import ADDRESS, BANKS, LINE
+from cyclescope.hls.microarch._machine import Core, Machine, machine_around
+from cyclescope.hls.microarch._params import ADDRESS, BANKS, LINE, LINE_BITS, OFFSET
 from cyclescope.hls.microarch._peaks import peaks_of
 from cyclescope.hls.trace._feed import feed, side_by_side
 from cyclescope.hls.trace._format import COUNTERS, OnFull, Scope, make_layout
@@ -23,13 +24,13 @@ from cyclescope.rtl import Module, cat, mux
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cyclescope.hls.microarch._machine import Core
+    from cyclescope.hls.ir._graph import Graph, Region, Schedule
     from cyclescope.hls.trace._feed import Fed
     from cyclescope.hls.trace._format import TraceLayout
     from cyclescope.hls.trace._rings import Feed
     from cyclescope.rtl import Expr
 
-__all__ = ["UnitOptions", "with_unit"]
+__all__ = ["ProfiledMachine", "UnitOptions", "build_profiled", "layout_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,58 @@ class UnitOptions:
     on_full: OnFull = OnFull.STOP
     counters: frozenset[str] | None = None
     period_ps: int | None = None
-    line_bits: int = 8 * LINE
+    line_bits: int = LINE_BITS
     stamp_bits: int = 32
 
 
-def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
+@dataclass(frozen=True, eq=False, slots=True)
+class ProfiledMachine(Machine):
+    """A machine with a profiling unit.
+
+    Attributes:
+        trace: the layout of what the unit writes.
+    """
+
+    trace: TraceLayout
+
+    @property
+    def core(self) -> str:
+        """The path from the bench to the instance that holds the named nets."""
+        return "accelerator.core"
+
+
+def layout_of(machine: Machine) -> TraceLayout | None:
+    """The layout of what a machine's profiling unit writes; None if it has none."""
+    return machine.trace if isinstance(machine, ProfiledMachine) else None
+
+
+def build_profiled(
+    region: Region,
+    schedules: Mapping[Graph, Schedule],
+    options: UnitOptions,
+    *,
+    checks: bool = True,
+) -> ProfiledMachine:
+    """Builds the hardware of a region with a profiling unit.
+
+    Args:
+        region: what it does.
+        schedules: of its root and all its loops.
+        options: how the unit is to be built.
+        checks: hardware that notices accesses out of range; for simulation.
+
+    Raises:
+        LawError: a schedule that cannot be built, a fault of the scheduler.
+        DataError: a counter is not known, or the period or the lines do not fit.
+    """
+    core = Core(region, schedules, checks=checks, trace=True)
+    top, layout = _with_unit(core, options)
+    machine = machine_around(core, top)
+    parts = {f.name: getattr(machine, f.name) for f in fields(machine)}
+    return ProfiledMachine(**parts, trace=layout)
+
+
+def _with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
     """The top module with a unit in it, and the layout of what that writes.
 
     The core's instance is called `core`. Further inputs: `trace_base`, the region's address in bank
@@ -68,9 +116,9 @@ def with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
     Raises:
         DataError: a counter is not known, or the period or the lines do not fit.
     """
-    if options.line_bits not in (256, 8 * LINE):
+    if options.line_bits not in (256, LINE_BITS):
         raise DataError(
-            f"lines of {options.line_bits} bits: the unit writes 256 or {8 * LINE}, no more than"
+            f"lines of {options.line_bits} bits: the unit writes 256 or {LINE_BITS}, no more than"
             " the memory takes at once"
         )
     found = feed(core)
@@ -154,17 +202,17 @@ class _Top:
             if port.direction == "input" and not port.name.startswith("trace_"):
                 inputs[port.name] = m.input(port.name, port.width)
         # A narrow line is a part of the memory's.
-        parts = 8 * LINE // bits
+        parts = LINE_BITS // bits
         bytes_on: Expr = from_unit["byteenable"].repeat(parts)
         if parts > 1:
-            part = from_unit["address"][5 : LINE.bit_length() - parts.bit_length()]
+            part = from_unit["address"][OFFSET - 1 : LINE.bit_length() - parts.bit_length()]
             bytes_on = bytes_on & cat(
                 *(part.eq(i).repeat(LINE // parts) for i in reversed(range(parts)))
             )
         width = next(p.width for p in core.m.ports() if p.name == "trace_line")
         to_core = {
             "trace_write": from_unit["write"],
-            "trace_line": from_unit["address"][ADDRESS - 1 : 6].trunc(width),
+            "trace_line": from_unit["address"][ADDRESS - 1 : OFFSET].trunc(width),
             "trace_bytes": bytes_on,
             "trace_data": from_unit["writedata"].repeat(parts),
         }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
+from cyclescope.hls.microarch._params import BANKS
 from cyclescope.hls.microarch._parts import either
 from cyclescope.hls.trace._format import COUNTERS, Counter, Scope, Source
 from cyclescope.hls.trace._rings import Feed, Term
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Fed", "feed", "side_by_side"]
 
-BANKS = 4
 _WINDOW = 8  # cycles for which a total's growth is reckoned
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from cyclescope.hls.microarch._params import ADDRESS
 from cyclescope.hls.trace._counters import Counts
 from cyclescope.hls.trace._format import (
     CLOCK_BITS,
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
     from cyclescope.hls.trace._rings import Feed
     from cyclescope.rtl import Expr, Memory, Net
 
-__all__ = ["ADDRESS_BITS", "profiling_unit"]
+__all__ = ["profiling_unit"]
 
-ADDRESS_BITS = 32
 _MORE_BITS = NUMBER_BITS - SEQUENCE_BITS
 
 
@@ -84,8 +84,8 @@ class _Unit:
                     (bits, m.input(f"feed{j}_{k}_lane", lane_bits) if term.tagged else None)
                 )
             inputs.append(terms)
-        self.base = m.input("base", ADDRESS_BITS)
-        self.lines = m.input("lines", ADDRESS_BITS)
+        self.base = m.input("base", ADDRESS)
+        self.lines = m.input("lines", ADDRESS)
         self.waitrequest = m.input("waitrequest", 1)
         self.clock = m.register("clock", CLOCK_BITS, reset=0, note="cycles of the run")
         m.update(self.clock, self.clock + 1, self.run)
@@ -273,7 +273,7 @@ class _Unit:
         """
         m, layout = self.m, self.layout
         size = (layout.line_bits // 8 - 1).bit_length()
-        bits = ADDRESS_BITS - size
+        bits = ADDRESS - size
         valid = m.register("valid", 1, reset=0, note="a beat is at the port")
         last = m.register("last", 1, reset=0, note="it is the last one: the head")
         closing = m.register("closing", 1, reset=0, note="its line is the end's")
@@ -320,7 +320,7 @@ class _Unit:
         slots = lines.read(word, keep | step, name="line")
         head = heads.read(at, keep, name="head")
 
-        where = self.base[ADDRESS_BITS - 1 : size] + slot.zext(bits)
+        where = self.base[ADDRESS - 1 : size] + slot.zext(bits)
         m.output("address", cat(where, const(0, size)))
         m.output("write", valid)
         upper = number[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(_MORE_BITS)
