@@ -47,8 +47,10 @@ __all__ = [
     "lanes_written",
     "may_jump",
     "outermost",
+    "returns",
     "root",
     "statements",
+    "variables_read",
     "without_casts",
 ]
 
@@ -252,3 +254,13 @@ def may_jump(stmt: Stmt, by: tuple[type[Stmt], ...] = (Break, Continue, Return))
             left = tuple(kind for kind in by if kind is not Break)
             return any(may_jump(s, left) for section in sections for s in section.body)
     return isinstance(stmt, by)
+
+
+def returns(body: Stmt) -> bool:
+    """Whether a body returns from the function around it, however deep."""
+    return any(isinstance(s, Return) for s in statements(body))
+
+
+def variables_read(expr: Expr) -> set[Variable]:
+    """The variables that an expression names."""
+    return {e.variable for e in walk(expr) if isinstance(e, Name)}

@@ -118,7 +118,7 @@ class Place(StrEnum):
     SHARED = "shared"  # block RAM shared by the team (a local of the host's side, or a reduction)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Array:
     """A memory of the region.
 

@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Array as CArray
 from cyclescope.c import Pointer, Scalar
 from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._control import counted
+from cyclescope.hls.front._conversions import truth
+from cyclescope.hls.front._expressions import arithmetic
 from cyclescope.hls.front._layout import size_of
-from cyclescope.hls.front.omp._privatization import Copies, innermost
+from cyclescope.hls.front._memory import load_from, new_array, store_to
+from cyclescope.hls.front.omp._privatization import in_memory, innermost
+from cyclescope.hls.front.omp._team import locked
 from cyclescope.hls.ir._graph import Op, Place
 from cyclescope.hls.ir._semantics import bits_of
 
 if TYPE_CHECKING:
     from cyclescope.c import CType, Range, Variable
+    from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive, Reduction
     from cyclescope.hls.ir._graph import Array, Value
 
-__all__ = ["Entered", "Reductions"]
+__all__ = ["begin_reductions", "end_reductions"]
 
 _COMBINED = frozenset({"+", "-", "*", "&", "|", "^", "&&", "||", "min", "max"})
+
+
 _LARGEST = {32: 0x7F800000, 64: 0x7FF0000000000000}
 
 
@@ -47,148 +55,151 @@ class Entered:
     count: int = 1
 
 
-class Reductions(Copies):
-    """Lowers reductions."""
+def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
+    """Give each thread its own copies.
 
-    def begin_reductions(self, directive: Directive) -> list[Entered]:
-        """Give each thread its own copies.
-
-        Raises:
-            SourceError: of something that can't be reduced.
-        """
-        entered = []
-        for reduction in directive.reductions:
-            name, where = reduction.name, directive.where
-            if reduction.operator not in _COMBINED:
-                raise self.refuse(where, f"reduction({reduction.operator}: …) isn't supported")
-            variable = self.in_memory(name)
-            if variable is None and not any(v.name == name for v in self.env):
-                continue  # nothing in the region uses it
-            kind = innermost(variable.type) if variable is not None else None
-            if isinstance(kind, Pointer):
-                kind = innermost(kind.target)
-            array = None
-            if variable is not None:
-                array = self.memories.get(variable) or self.bases.get(variable)
-            if array is None or not isinstance(kind, Scalar) or array.place is not Place.EXTERNAL:
-                raise self.refuse(
-                    where, f"reduction of {name}: only scalars of the host can be reduced, and "
-                    f"arrays of them"
-                )  # fmt: skip
-            assert variable is not None
-            if isinstance(variable.type, Scalar):
-                del self.memories[variable]
-                entered.append(Entered(reduction.operator, variable, kind, array, None))
-                self.env[variable] = self._identity(reduction.operator, kind)
-            else:
-                entered.append(self._begin_array(reduction, variable, kind, array, where))
-        return entered
-
-    def _begin_array(
-        self, reduction: Reduction, variable: Variable, kind: Scalar, array: Array, where: Range
-    ) -> Entered:
-        first, count = self._section(reduction, variable.type, kind, where)
-        own = self.new_array(
-            variable, Place.LOCAL, (first + count) * kind.bits // 8, to=False, back=False
-        )
-        if variable in self.memories:
-            self.memories[variable] = own
-        else:
-            self.bases[variable] = own
-        identity = self._identity(reduction.operator, kind)
-
-        def clear(number: Value) -> None:
-            self.store(self._element(own, number, first, kind), identity)
-
-        self.counted(where, self.b.const(64, count), clear)
-        return Entered(reduction.operator, variable, kind, array, own, first, count)
-
-    def _section(
-        self, reduction: Reduction, kind: CType, element: Scalar, where: Range
-    ) -> tuple[int, int]:
-        """The first element of what is reduced, and how many there are."""
-        name, size = reduction.name, element.bits // 8
-        if not reduction.count:
-            if not isinstance(kind, CArray) or kind.extent is None:
-                raise self.refuse(
-                    where, f"reduction of {name}: say how much of it, {name}[0:count]"
-                )
-            return 0, size_of(kind, where) // size
-        low, count = (self.constants.value(w, where) for w in (reduction.low, reduction.count))
-        if low is None or count is None or low < 0 or count < 1:
-            raise self.refuse(
-                where, f"reduction of {name}: its section must have constant bounds, since the "
-                f"threads' copies are block RAM"
+    Raises:
+        SourceError: of something that can't be reduced.
+    """
+    entered = []
+    for reduction in directive.reductions:
+        name, where = reduction.name, directive.where
+        if reduction.operator not in _COMBINED:
+            raise ctx.refuse(where, f"reduction({reduction.operator}: …) isn't supported")
+        variable = in_memory(ctx, name)
+        if variable is None and not any(v.name == name for v in ctx.vars.env):
+            continue  # nothing in the region uses it
+        kind = innermost(variable.type) if variable is not None else None
+        if isinstance(kind, Pointer):
+            kind = innermost(kind.target)
+        array = None
+        if variable is not None:
+            array = ctx.vars.memories.get(variable) or ctx.vars.bases.get(variable)
+        if array is None or not isinstance(kind, Scalar) or array.place is not Place.EXTERNAL:
+            raise ctx.refuse(
+                where, f"reduction of {name}: only scalars of the host can be reduced, and "
+                f"arrays of them"
             )  # fmt: skip
-        inner = kind.element if isinstance(kind, CArray) else kind
-        inner = inner.target if isinstance(inner, Pointer) else inner
-        each = size_of(inner, where) // size
-        return low * each, count * each
-
-    def _element(self, array: Array, number: Value, first: int, kind: Scalar) -> Location:
-        size = kind.bits // 8
-        start = self.b.op(Op.MUL, number, self.b.const(64, size), width=64, exact=True)
-        at = self.b.op(Op.ADD, start, self.b.const(64, first * size), width=64, exact=True)
-        return Location(array, at, kind)
-
-    def end_reductions(self, directive: Directive, entered: list[Entered]) -> None:
-        """Join the threads' copies, one thread at a time."""
-        if not entered:
-            return
-        with self.at(directive.where), self.locked("reduction"):
-            for one in entered:
-                self._join(one, directive.where)
-
-    def _join(self, one: Entered, where: Range) -> None:
-        kind, variable = one.kind, one.variable
-
-        def join(number: Value, own: Value) -> None:
-            place = self._element(one.array, number, one.start, kind)
-            total = self.load(place, kind.bits)
-            self.store(place, self._joined(one.operator, total, own, kind))
-
-        if one.own is None:
-            join(self.b.const(64, 0), self.env.pop(variable))
-            self.memories[variable] = one.array
-            return
-        copies = one.own
-        self.counted(
-            where,
-            self.b.const(64, one.count),
-            lambda number: join(
-                number, self.load(self._element(copies, number, one.start, kind), kind.bits)
-            ),
-        )
-        if variable in self.memories:
-            self.memories[variable] = one.array
+        assert variable is not None
+        if isinstance(variable.type, Scalar):
+            del ctx.vars.memories[variable]
+            entered.append(Entered(reduction.operator, variable, kind, array, None))
+            ctx.vars.env[variable] = _identity(ctx, reduction.operator, kind)
         else:
-            self.bases[variable] = one.array
+            entered.append(_begin_array(ctx, reduction, variable, kind, array, where))
+    return entered
 
-    def _identity(self, operator: str, kind: Scalar) -> Value:
-        bits = kind.bits
-        if operator in ("min", "max"):
-            if kind.is_float:
-                infinity = _LARGEST[bits]
-                sign = 1 << (bits - 1) if operator == "max" else 0
-                return self.b.const(bits, infinity | sign)
-            if kind.kind == "int":
-                smallest = 1 << (bits - 1)
-                return self.b.const(bits, smallest if operator == "max" else smallest - 1)
-            return self.b.const(bits, 0 if operator == "max" else -1)
-        if operator in ("*", "&&"):
-            return self.b.const(bits, bits_of(1.0, bits) if kind.is_float else 1)
-        return self.b.const(bits, -1 if operator == "&" else 0)
 
-    def _joined(self, operator: str, total: Value, own: Value, kind: Scalar) -> Value:
-        if operator in ("min", "max"):
-            a, b = (own, total) if operator == "min" else (total, own)
-            if kind.is_float:
-                less = self.b.op(Op.FLT, a, b, width=1)
-            else:
-                less = self.b.op(Op.SLT if kind.kind == "int" else Op.ULT, a, b, width=1)
-            return self.b.select(less, own, total)
-        if operator in ("&&", "||"):
-            op = Op.AND if operator == "&&" else Op.OR
-            bit = self.b.op(op, self.truth(total, kind), self.truth(own, kind), width=1)
-            return self.b.resized(bit, kind.bits, is_signed=False)
-        return self.arithmetic("+" if operator == "-" else operator, total, own, kind)
+def _begin_array(
+    ctx: Context, reduction: Reduction, variable: Variable, kind: Scalar, array: Array, where: Range
+) -> Entered:
+    first, count = _section(ctx, reduction, variable.type, kind, where)
+    own = new_array(
+        ctx, variable, Place.LOCAL, (first + count) * kind.bits // 8, to=False, back=False
+    )
+    if variable in ctx.vars.memories:
+        ctx.vars.memories[variable] = own
+    else:
+        ctx.vars.bases[variable] = own
+    identity = _identity(ctx, reduction.operator, kind)
+
+    def clear(number: Value) -> None:
+        store_to(ctx, _element(ctx, own, number, first, kind), identity)
+
+    counted(ctx, where, ctx.b.const(64, count), clear)
+    return Entered(reduction.operator, variable, kind, array, own, first, count)
+
+
+def _section(
+    ctx: Context, reduction: Reduction, kind: CType, element: Scalar, where: Range
+) -> tuple[int, int]:
+    """The first element of what is reduced, and how many there are."""
+    name, size = reduction.name, element.bits // 8
+    if not reduction.count:
+        if not isinstance(kind, CArray) or kind.extent is None:
+            raise ctx.refuse(where, f"reduction of {name}: say how much of it, {name}[0:count]")
+        return 0, size_of(kind, where) // size
+    low, count = (ctx.constants.value(w, where) for w in (reduction.low, reduction.count))
+    if low is None or count is None or low < 0 or count < 1:
+        raise ctx.refuse(
+            where, f"reduction of {name}: its section must have constant bounds, since the "
+            f"threads' copies are block RAM"
+        )  # fmt: skip
+    inner = kind.element if isinstance(kind, CArray) else kind
+    inner = inner.target if isinstance(inner, Pointer) else inner
+    each = size_of(inner, where) // size
+    return low * each, count * each
+
+
+def _element(ctx: Context, array: Array, number: Value, first: int, kind: Scalar) -> Location:
+    size = kind.bits // 8
+    start = ctx.b.op(Op.MUL, number, ctx.b.const(64, size), width=64, exact=True)
+    at = ctx.b.op(Op.ADD, start, ctx.b.const(64, first * size), width=64, exact=True)
+    return Location(array, at, kind)
+
+
+def end_reductions(ctx: Context, directive: Directive, entered: list[Entered]) -> None:
+    """Join the threads' copies, one thread at a time."""
+    if not entered:
+        return
+    with ctx.at(directive.where), locked(ctx, "reduction"):
+        for one in entered:
+            _join(ctx, one, directive.where)
+
+
+def _join(ctx: Context, one: Entered, where: Range) -> None:
+    kind, variable = one.kind, one.variable
+
+    def join(number: Value, own: Value) -> None:
+        place = _element(ctx, one.array, number, one.start, kind)
+        total = load_from(ctx, place, kind.bits)
+        store_to(ctx, place, _combined(ctx, one.operator, total, own, kind))
+
+    if one.own is None:
+        join(ctx.b.const(64, 0), ctx.vars.env.pop(variable))
+        ctx.vars.memories[variable] = one.array
+        return
+    copies = one.own
+    counted(
+        ctx,
+        where,
+        ctx.b.const(64, one.count),
+        lambda number: join(
+            number, load_from(ctx, _element(ctx, copies, number, one.start, kind), kind.bits)
+        ),
+    )
+    if variable in ctx.vars.memories:
+        ctx.vars.memories[variable] = one.array
+    else:
+        ctx.vars.bases[variable] = one.array
+
+
+def _identity(ctx: Context, operator: str, kind: Scalar) -> Value:
+    bits = kind.bits
+    if operator in ("min", "max"):
+        if kind.is_float:
+            infinity = _LARGEST[bits]
+            sign = 1 << (bits - 1) if operator == "max" else 0
+            return ctx.b.const(bits, infinity | sign)
+        if kind.kind == "int":
+            smallest = 1 << (bits - 1)
+            return ctx.b.const(bits, smallest if operator == "max" else smallest - 1)
+        return ctx.b.const(bits, 0 if operator == "max" else -1)
+    if operator in ("*", "&&"):
+        return ctx.b.const(bits, bits_of(1.0, bits) if kind.is_float else 1)
+    return ctx.b.const(bits, -1 if operator == "&" else 0)
+
+
+def _combined(ctx: Context, operator: str, total: Value, own: Value, kind: Scalar) -> Value:
+    if operator in ("min", "max"):
+        a, b = (own, total) if operator == "min" else (total, own)
+        if kind.is_float:
+            less = ctx.b.op(Op.FLT, a, b, width=1)
+        else:
+            less = ctx.b.op(Op.SLT if kind.kind == "int" else Op.ULT, a, b, width=1)
+        return ctx.b.select(less, own, total)
+    if operator in ("&&", "||"):
+        op = Op.AND if operator == "&&" else Op.OR
+        bit = ctx.b.op(op, truth(ctx, total, kind), truth(ctx, own, kind), width=1)
+        return ctx.b.resized(bit, kind.bits, is_signed=False)
+    return arithmetic(ctx, "+" if operator == "-" else operator, total, own, kind)

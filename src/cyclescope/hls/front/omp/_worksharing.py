@@ -19,18 +19,28 @@ from cyclescope.c import (
     Unary,
     Variable,
 )
-from cyclescope.hls.front._assigned import breaks, may_jump, without_casts
-from cyclescope.hls.front._loops import Loops, returns
+from cyclescope.hls.front._assigned import breaks, may_jump, returns, variables_read, without_casts
+from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._control import branch, changed_in, looped
+from cyclescope.hls.front._conversions import convert
+from cyclescope.hls.front._dispatch import bare, rvalue, statement
+from cyclescope.hls.front._layout import is_flat
+from cyclescope.hls.front._structs import held_value, store_object
+from cyclescope.hls.front.omp._constructs import lowers
+from cyclescope.hls.front.omp._privatization import in_memory, own_copy, release_copy
+from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
+from cyclescope.hls.front.omp._team import barrier
 from cyclescope.hls.ir._builder import Dealt, constant_of
 from cyclescope.hls.ir._graph import Op
 from cyclescope.hls.ir._semantics import signed
 
 if TYPE_CHECKING:
     from cyclescope.c import Range
+    from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
-    from cyclescope.hls.ir._graph import Value
+    from cyclescope.hls.ir._graph import Array, Value
 
-__all__ = ["Dealing"]
+__all__ = ["work_share"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,327 +54,6 @@ class _Canonical:
     count: Value
     body: Stmt
     where: Range
-
-
-class Dealing(Loops):
-    """Lowers loops whose iterations are shared by the team."""
-
-    def deal(
-        self, directive: Directive, stmt: Stmt, *, is_last: bool
-    ) -> tuple[Value | None, dict[Variable, Value]]:
-        """A loop's iterations, or those of several ones inside each other.
-
-        Args:
-            directive: what says how.
-            stmt: the loop.
-            is_last: whether it must be known who has the last iteration.
-
-        Returns:
-            Whether this thread has the last one, if asked; what the loops' variables are then.
-
-        Raises:
-            SourceError: the loops can't be dealt out.
-        """
-        words = directive.clause("schedule") or ("static",)
-        chunk: int | None = None
-        if "," in words and words[-2:] != (",", "static"):
-            chunk = self.constants.value(words[words.index("static") + 2 :], directive.where)
-            if chunk is None or chunk < 1:
-                raise self.refuse(directive.where, "schedule: give a positive constant chunk")
-        collapsed = directive.clause("collapse")
-        depth = 1
-        if collapsed is not None:
-            depth = self.constants.value(collapsed, directive.where) or 0
-        if depth < 1:
-            raise self.refuse(directive.where, "collapse: give a positive constant number of loops")
-        nest: list[_Canonical] = []
-        inner = stmt
-        for _ in range(depth):
-            while isinstance(inner, Block) and len(inner.body) == 1:
-                inner = inner.body[0]
-            if not isinstance(inner, For):
-                raise self.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
-            if breaks(inner.body) or returns(inner.body):
-                raise self.refuse(inner.where, "a shared loop can't be left by break or return")
-            own = {level.variable for level in nest}
-            if own & self.read_by(inner):
-                raise self.refuse(
-                    inner.where, "the bounds of a collapsed loop can't depend on another's variable"
-                )
-            nest.append(self._canonical(inner))
-            inner = nest[-1].body
-        # The loops' variables are each thread's own, wherever they were.
-        mapped = [level.variable for level in nest if level.variable in self.memories]
-        shared = {variable: self.memories.pop(variable) for variable in mapped}
-        total = nest[0].count
-        for level in nest[1:]:
-            width = max(total.width, level.count.width)
-            total = self.b.op(
-                Op.MUL,
-                self.b.resized(total, width, is_signed=False),
-                self.b.resized(level.count, width, is_signed=False),
-                width=width,
-            )
-        mine = self._has_last(total, chunk) if is_last else None
-        ends = {level.variable: self._at(level, level.count) for level in nest} if is_last else {}
-        if len(nest) == 1:
-            self._deal_one(nest[0], chunk)
-        else:
-            self._deal_nest(nest, total, chunk)
-        self.memories.update(shared)
-        return mine, ends
-
-    def _has_last(self, total: Value, chunk: int | None) -> Value:
-        """Whether the last iteration is this thread's."""
-        width = total.width
-        if chunk is None:
-            begin, end = self._share(total)
-            some = self.b.op(Op.ULT, begin, end, width=1)
-            return self.b.op(Op.AND, self.b.op(Op.EQ, end, total, width=1), some, width=1)
-        before = self.b.op(Op.SUB, total, self.b.const(width, 1), width=width)
-        number = self.b.op(Op.UDIV, before, self.b.const(width, chunk), width=width)
-        whose = self.b.op(Op.UREM, number, self.b.const(width, self.threads), width=width)
-        some = self.b.op(Op.NE, total, self.b.const(width, 0), width=1)
-        own = self.b.op(Op.EQ, whose, self._thread(width), width=1)
-        return self.b.op(Op.AND, own, some, width=1)
-
-    def read_by(self, stmt: For) -> set[Variable]:
-        """The variables that a loop's bounds and step read."""
-        parts = [stmt.condition, stmt.step]
-        found = {v for e in parts if e is not None for v in self._reads(e)}
-        _, start = _start(stmt)
-        return found | (self._reads(start) if start is not None else set())
-
-    def _thread(self, width: int) -> Value:
-        return self.b.resized(self.b.leaf(Op.THREAD, 32), width, is_signed=False)
-
-    def _share(self, count: Value) -> tuple[Value, Value]:
-        """The first of this thread's iterations and the one after its last, in equal blocks."""
-        width = count.width
-        team, thread = self.b.const(width, self.threads), self._thread(width)
-        each = self.b.op(Op.UDIV, count, team, width=width)
-        rest = self.b.op(Op.UREM, count, team, width=width)
-        extra = self.b.op(Op.ULT, thread, rest, width=1)
-        before = self.b.select(extra, thread, rest)
-        begin = self.b.op(Op.ADD, self.b.op(Op.MUL, each, thread, width=width), before, width=width)
-        size = self.b.op(Op.ADD, each, self.b.resized(extra, width, is_signed=False), width=width)
-        return begin, self.b.op(Op.ADD, begin, size, width=width)
-
-    def _deal_one(self, loop: _Canonical, chunk: int | None) -> None:
-        """Blocks of equal size, or chunks dealt out in turn (OpenMP 4.5, 2.7.1)."""
-        width = loop.type.bits
-        variable = loop.variable
-        sort = loop.type
-        if chunk is None:
-            begin, end = self._share(loop.count)
-            first, last = self._at(loop, begin), self._at(loop, end)
-            self._run(loop, first, last, loop.step, chunk)
-            return
-        last = self._at(loop, loop.count)
-        each = self.b.op(Op.MUL, loop.step, self.b.const(width, chunk), width=width, exact=True)
-        mine = self.b.op(Op.MUL, each, self._thread(width), width=width, exact=True)
-        first = self.b.op(Op.ADD, loop.first, mine, width=width, exact=sort.kind == "int")
-        turn = self.b.op(Op.MUL, each, self.b.const(width, self.threads), width=width, exact=True)
-        if chunk == 1:
-            self._run(loop, first, last, turn, chunk)
-            return
-        at = Variable(f"{variable.name} chunk", sort, loop.where, "local")
-        self.env[at] = first
-
-        def chunk_body() -> None:
-            start = self.env[at]
-            after = self.b.op(Op.ADD, start, each, width=width, exact=sort.kind == "int")
-            inside = self._before(loop, after, last)
-            self._run(loop, start, self.b.select(inside, after, last), loop.step, chunk)
-
-        def next_chunk() -> None:
-            self.env[at] = self.b.op(
-                Op.ADD, self.env[at], turn, width=width, exact=sort.kind == "int"
-            )
-
-        changed = self.changed([loop.body])
-        self.looped(
-            loop.where,
-            [at, *changed],
-            test=lambda: self._before(loop, self.env[at], last),
-            body=chunk_body,
-            step=next_chunk,
-        )
-        self.env.pop(at, None)
-
-    def _run(
-        self, loop: _Canonical, first: Value, last: Value, step: Value, chunk: int | None
-    ) -> None:
-        variable, width = loop.variable, loop.type.bits
-        changed = [v for v in self.changed([loop.body]) if v is not variable]
-        self.env[variable] = first
-
-        def forward() -> None:
-            self.env[variable] = self.b.op(
-                Op.ADD, self.env[variable], step, width=width, exact=loop.type.kind == "int"
-            )
-
-        def body() -> None:
-            change, count = constant_of(loop.step), constant_of(loop.count)
-            if change:
-                dealt = Dealt(signed(change, width), count, chunk, self.threads)
-                self.shared.dealt[self.env[variable].node] = dealt
-            self.statement(loop.body)
-
-        self.looped(
-            loop.where,
-            [variable, *changed],
-            test=lambda: self._before(loop, self.env[variable], last),
-            body=body,
-            step=forward,
-            jumps=may_jump(loop.body),
-        )
-
-    def _deal_nest(self, nest: list[_Canonical], total: Value, chunk: int | None) -> None:
-        """Loops collapsed into one: its number says where in the nest it is."""
-        width = total.width
-        number = Variable("iteration", Scalar("uint", width), nest[0].where, "local")
-        changed = [v for v in self.changed([nest[-1].body]) if v not in {n.variable for n in nest}]
-
-        def body() -> None:
-            left = self.b.use(self.env[number])
-            for level in reversed(nest):
-                count = self.b.resized(level.count, width, is_signed=False)
-                at = self.b.op(Op.UREM, left, count, width=width) if level is not nest[0] else left
-                left = self.b.op(Op.UDIV, left, count, width=width)
-                index = self.b.resized(at, level.type.bits, is_signed=False)
-                self.env[level.variable] = self._at(level, index)
-            self.statement(nest[-1].body)
-            for level in nest:
-                del self.env[level.variable]
-
-        def share(begin: Value, end: Value, step: int) -> None:
-            self.env[number] = begin
-
-            def forward() -> None:
-                by = self.b.const(width, step)
-                self.env[number] = self.b.op(Op.ADD, self.env[number], by, width=width)
-
-            self.looped(
-                nest[0].where,
-                [number, *changed],
-                test=lambda: self.b.op(Op.ULT, self.env[number], end, width=1),
-                body=body,
-                step=forward,
-                jumps=may_jump(nest[-1].body),
-            )
-            self.env.pop(number, None)
-
-        for level in nest:
-            self.env.pop(level.variable, None)
-        if chunk is None:
-            share(*self._share(total), 1)
-            return
-        first = self.b.op(Op.MUL, self._thread(width), self.b.const(width, chunk), width=width)
-        if chunk == 1:
-            share(first, total, self.threads)
-            return
-        start = Variable("chunk", Scalar("uint", width), nest[0].where, "local")
-        self.env[start] = first
-
-        def chunk_body() -> None:
-            begin = self.b.use(self.env[start])
-            end = self.b.op(Op.ADD, begin, self.b.const(width, chunk), width=width)
-            inside = self.b.op(Op.ULT, end, total, width=1)
-            share(begin, self.b.select(inside, end, total), 1)
-
-        def next_chunk() -> None:
-            turn = self.b.const(width, chunk * self.threads)
-            self.env[start] = self.b.op(Op.ADD, self.env[start], turn, width=width)
-
-        self.looped(
-            nest[0].where,
-            [start, *changed],
-            test=lambda: self.b.op(Op.ULT, self.env[start], total, width=1),
-            body=chunk_body,
-            step=next_chunk,
-        )
-        self.env.pop(start, None)
-
-    def _at(self, loop: _Canonical, number: Value) -> Value:
-        width = loop.type.bits
-        signed = loop.type.kind == "int"
-        moved = self.b.op(Op.MUL, number, loop.step, width=width, exact=signed)
-        return self.b.op(Op.ADD, loop.first, moved, width=width, exact=signed)
-
-    def _before(self, loop: _Canonical, a: Value, b: Value) -> Value:
-        """Whether value a comes before b in the loop's direction."""
-        step = loop.step.node
-        if step.op is Op.CONST and step.constant >> (loop.type.bits - 1):
-            a, b = b, a
-        return self.b.op(Op.SLT if loop.type.kind == "int" else Op.ULT, a, b, width=1)
-
-    def _canonical(self, stmt: For) -> _Canonical:
-        """A loop in the form `for (i = a; i < b; i += c)` (OpenMP 4.5, 2.6).
-
-        Raises:
-            SourceError: it has another form.
-        """
-        where = stmt.where
-        variable, start = _start(stmt)
-        test, step = stmt.condition, stmt.step
-        if variable is None or start is None or not isinstance(variable.type, Scalar):
-            raise self.refuse(where, "a shared loop begins with `i = first`")
-        sort = variable.type
-        if sort.is_float or sort.bits < 32:
-            raise self.refuse(where, f"a shared loop's variable must be int or long, not {sort}")
-        self.fixed.discard(variable)
-        first = self.convert(self.rvalue(start), start.type, sort, where)
-        given = _limit(test, variable)
-        if given is None:
-            raise self.refuse(where, f"a shared loop compares {variable.name} with a bound")
-        op, bound = given
-        last = self.convert(self.rvalue(bound), bound.type, sort, where)
-        width, signed = sort.bits, sort.kind == "int"
-        change = self._change(step, variable, sort)
-        if op in ("<=", ">="):
-            one = self.b.const(width, 1 if op == "<=" else -1)
-            last = self.b.op(Op.ADD, last, one, width=width, exact=signed)
-        down = op in (">", ">=")
-        if op == "!=" and change.node.op is Op.CONST:
-            down = bool(change.node.constant >> (width - 1))
-        ahead, behind = (last, first) if not down else (first, last)
-        runs = self.b.op(Op.SLT if signed else Op.ULT, behind, ahead, width=1)
-        distance = self.b.op(Op.SUB, ahead, behind, width=width)
-        size = change if not down else self.b.op(
-            Op.SUB, self.b.const(width, 0), change, width=width
-        )  # fmt: skip
-        raised = self.b.op(
-            Op.ADD,
-            distance,
-            self.b.op(Op.SUB, size, self.b.const(width, 1), width=width),
-            width=width,
-        )
-        count = self.b.op(Op.UDIV, raised, size, width=width)
-        count = self.b.select(runs, count, self.b.const(width, 0))
-        return _Canonical(variable, sort, first, change, count, stmt.body, where)
-
-    def _change(self, step: Expr | None, variable: Variable, sort: Scalar) -> Value:
-        width, where = sort.bits, self.shared.where
-        match step:
-            case Unary(op="pre++" | "post++"):
-                return self.b.const(width, 1)
-            case Unary(op="pre--" | "post--"):
-                return self.b.const(width, -1)
-            case Assign(op="+=", value=value):
-                return self.convert(self.rvalue(value), value.type, sort, where)
-            case Assign(op="-=", value=value):
-                size = self.convert(self.rvalue(value), value.type, sort, where)
-                return self.b.op(Op.SUB, self.b.const(width, 0), size, width=width, exact=True)
-            case Assign(op="=", value=Binary(op="+", left=left, right=right)):
-                other = right if _names(left, variable) else left
-                return self.convert(self.rvalue(other), other.type, sort, where)
-            case Assign(op="=", value=Binary(op="-", left=left, right=right)) if _names(
-                left, variable
-            ):
-                size = self.convert(self.rvalue(right), right.type, sort, where)
-                return self.b.op(Op.SUB, self.b.const(width, 0), size, width=width, exact=True)
-        raise self.refuse(where, f"a shared loop steps by `{variable.name} += constant`")
 
 
 def _start(stmt: For) -> tuple[Variable | None, Expr | None]:
@@ -389,3 +78,401 @@ def _limit(test: Expr | None, variable: Variable) -> tuple[str, Expr] | None:
         if _names(test.right, variable):
             return mirrored[test.op], test.left
     return None
+
+
+def _share_loops(
+    ctx: Context, directive: Directive, stmt: Stmt, *, is_last: bool
+) -> tuple[Value | None, dict[Variable, Value]]:
+    """A loop's iterations, or those of several ones inside each other.
+
+    Args:
+        ctx: the region's lowering.
+        directive: what says how.
+        stmt: the loop.
+        is_last: whether it must be known who has the last iteration.
+
+    Returns:
+        Whether this thread has the last one, if asked; what the loops' variables are then.
+
+    Raises:
+        SourceError: the loops can't be dealt out.
+    """
+    words = directive.clause("schedule") or ("static",)
+    chunk: int | None = None
+    if "," in words and words[-2:] != (",", "static"):
+        chunk = ctx.constants.value(words[words.index("static") + 2 :], directive.where)
+        if chunk is None or chunk < 1:
+            raise ctx.refuse(directive.where, "schedule: give a positive constant chunk")
+    collapsed = directive.clause("collapse")
+    depth = 1
+    if collapsed is not None:
+        depth = ctx.constants.value(collapsed, directive.where) or 0
+    if depth < 1:
+        raise ctx.refuse(directive.where, "collapse: give a positive constant number of loops")
+    nest: list[_Canonical] = []
+    inner = stmt
+    for _ in range(depth):
+        while isinstance(inner, Block) and len(inner.body) == 1:
+            inner = inner.body[0]
+        if not isinstance(inner, For):
+            raise ctx.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
+        if breaks(inner.body) or returns(inner.body):
+            raise ctx.refuse(inner.where, "a shared loop can't be left by break or return")
+        own = {level.variable for level in nest}
+        if own & _read_by(inner):
+            raise ctx.refuse(
+                inner.where, "the bounds of a collapsed loop can't depend on another's variable"
+            )
+        nest.append(_canonical(ctx, inner))
+        inner = nest[-1].body
+    # The loops' variables are each thread's own, wherever they were.
+    mapped = [level.variable for level in nest if level.variable in ctx.vars.memories]
+    shared = {variable: ctx.vars.memories.pop(variable) for variable in mapped}
+    total = nest[0].count
+    for level in nest[1:]:
+        width = max(total.width, level.count.width)
+        total = ctx.b.op(
+            Op.MUL,
+            ctx.b.resized(total, width, is_signed=False),
+            ctx.b.resized(level.count, width, is_signed=False),
+            width=width,
+        )
+    mine = _has_last(ctx, total, chunk) if is_last else None
+    ends = {level.variable: _at(ctx, level, level.count) for level in nest} if is_last else {}
+    if len(nest) == 1:
+        _share_one(ctx, nest[0], chunk)
+    else:
+        _share_nest(ctx, nest, total, chunk)
+    ctx.vars.memories.update(shared)
+    return mine, ends
+
+
+def _has_last(ctx: Context, total: Value, chunk: int | None) -> Value:
+    """Whether the last iteration is this thread's."""
+    width = total.width
+    if chunk is None:
+        begin, end = _own_block(ctx, total)
+        some = ctx.b.op(Op.ULT, begin, end, width=1)
+        return ctx.b.op(Op.AND, ctx.b.op(Op.EQ, end, total, width=1), some, width=1)
+    before = ctx.b.op(Op.SUB, total, ctx.b.const(width, 1), width=width)
+    number = ctx.b.op(Op.UDIV, before, ctx.b.const(width, chunk), width=width)
+    whose = ctx.b.op(Op.UREM, number, ctx.b.const(width, ctx.threads), width=width)
+    some = ctx.b.op(Op.NE, total, ctx.b.const(width, 0), width=1)
+    own = ctx.b.op(Op.EQ, whose, _thread(ctx, width), width=1)
+    return ctx.b.op(Op.AND, own, some, width=1)
+
+
+def _read_by(stmt: For) -> set[Variable]:
+    """The variables that a loop's bounds and step read."""
+    parts = [stmt.condition, stmt.step]
+    found = {v for e in parts if e is not None for v in variables_read(e)}
+    _, start = _start(stmt)
+    return found | (variables_read(start) if start is not None else set())
+
+
+def _thread(ctx: Context, width: int) -> Value:
+    return ctx.b.resized(ctx.b.leaf(Op.THREAD, 32), width, is_signed=False)
+
+
+def _own_block(ctx: Context, count: Value) -> tuple[Value, Value]:
+    """The first of this thread's iterations and the one after its last, in equal blocks."""
+    width = count.width
+    team, thread = ctx.b.const(width, ctx.threads), _thread(ctx, width)
+    each = ctx.b.op(Op.UDIV, count, team, width=width)
+    rest = ctx.b.op(Op.UREM, count, team, width=width)
+    extra = ctx.b.op(Op.ULT, thread, rest, width=1)
+    before = ctx.b.select(extra, thread, rest)
+    begin = ctx.b.op(Op.ADD, ctx.b.op(Op.MUL, each, thread, width=width), before, width=width)
+    size = ctx.b.op(Op.ADD, each, ctx.b.resized(extra, width, is_signed=False), width=width)
+    return begin, ctx.b.op(Op.ADD, begin, size, width=width)
+
+
+def _share_one(ctx: Context, loop: _Canonical, chunk: int | None) -> None:
+    """Blocks of equal size, or chunks dealt out in turn (OpenMP 4.5, 2.7.1)."""
+    width = loop.type.bits
+    variable = loop.variable
+    sort = loop.type
+    if chunk is None:
+        begin, end = _own_block(ctx, loop.count)
+        first, last = _at(ctx, loop, begin), _at(ctx, loop, end)
+        _run(ctx, loop, first, last, loop.step, chunk)
+        return
+    last = _at(ctx, loop, loop.count)
+    each = ctx.b.op(Op.MUL, loop.step, ctx.b.const(width, chunk), width=width, exact=True)
+    mine = ctx.b.op(Op.MUL, each, _thread(ctx, width), width=width, exact=True)
+    first = ctx.b.op(Op.ADD, loop.first, mine, width=width, exact=sort.kind == "int")
+    turn = ctx.b.op(Op.MUL, each, ctx.b.const(width, ctx.threads), width=width, exact=True)
+    if chunk == 1:
+        _run(ctx, loop, first, last, turn, chunk)
+        return
+    at = Variable(f"{variable.name} chunk", sort, loop.where, "local")
+    ctx.vars.env[at] = first
+
+    def chunk_body() -> None:
+        start = ctx.vars.env[at]
+        after = ctx.b.op(Op.ADD, start, each, width=width, exact=sort.kind == "int")
+        inside = _before(ctx, loop, after, last)
+        _run(ctx, loop, start, ctx.b.select(inside, after, last), loop.step, chunk)
+
+    def next_chunk() -> None:
+        ctx.vars.env[at] = ctx.b.op(
+            Op.ADD, ctx.vars.env[at], turn, width=width, exact=sort.kind == "int"
+        )
+
+    changed = changed_in(ctx, [loop.body])
+    looped(
+        ctx,
+        loop.where,
+        [at, *changed],
+        test=lambda: _before(ctx, loop, ctx.vars.env[at], last),
+        body=chunk_body,
+        step=next_chunk,
+    )
+    ctx.vars.env.pop(at, None)
+
+
+def _run(
+    ctx: Context, loop: _Canonical, first: Value, last: Value, step: Value, chunk: int | None
+) -> None:
+    variable, width = loop.variable, loop.type.bits
+    changed = [v for v in changed_in(ctx, [loop.body]) if v is not variable]
+    ctx.vars.env[variable] = first
+
+    def forward() -> None:
+        ctx.vars.env[variable] = ctx.b.op(
+            Op.ADD, ctx.vars.env[variable], step, width=width, exact=loop.type.kind == "int"
+        )
+
+    def body() -> None:
+        change, count = constant_of(loop.step), constant_of(loop.count)
+        if change:
+            dealt = Dealt(signed(change, width), count, chunk, ctx.threads)
+            ctx.shared.dealt[ctx.vars.env[variable].node] = dealt
+        statement(ctx, loop.body)
+
+    looped(
+        ctx,
+        loop.where,
+        [variable, *changed],
+        test=lambda: _before(ctx, loop, ctx.vars.env[variable], last),
+        body=body,
+        step=forward,
+        jumps=may_jump(loop.body),
+    )
+
+
+def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int | None) -> None:
+    """Loops collapsed into one: its number says where in the nest it is."""
+    width = total.width
+    number = Variable("iteration", Scalar("uint", width), nest[0].where, "local")
+    changed = [v for v in changed_in(ctx, [nest[-1].body]) if v not in {n.variable for n in nest}]
+
+    def body() -> None:
+        left = ctx.b.use(ctx.vars.env[number])
+        for level in reversed(nest):
+            count = ctx.b.resized(level.count, width, is_signed=False)
+            at = ctx.b.op(Op.UREM, left, count, width=width) if level is not nest[0] else left
+            left = ctx.b.op(Op.UDIV, left, count, width=width)
+            index = ctx.b.resized(at, level.type.bits, is_signed=False)
+            ctx.vars.env[level.variable] = _at(ctx, level, index)
+        statement(ctx, nest[-1].body)
+        for level in nest:
+            del ctx.vars.env[level.variable]
+
+    def share(begin: Value, end: Value, step: int) -> None:
+        ctx.vars.env[number] = begin
+
+        def forward() -> None:
+            by = ctx.b.const(width, step)
+            ctx.vars.env[number] = ctx.b.op(Op.ADD, ctx.vars.env[number], by, width=width)
+
+        looped(
+            ctx,
+            nest[0].where,
+            [number, *changed],
+            test=lambda: ctx.b.op(Op.ULT, ctx.vars.env[number], end, width=1),
+            body=body,
+            step=forward,
+            jumps=may_jump(nest[-1].body),
+        )
+        ctx.vars.env.pop(number, None)
+
+    for level in nest:
+        ctx.vars.env.pop(level.variable, None)
+    if chunk is None:
+        share(*_own_block(ctx, total), 1)
+        return
+    first = ctx.b.op(Op.MUL, _thread(ctx, width), ctx.b.const(width, chunk), width=width)
+    if chunk == 1:
+        share(first, total, ctx.threads)
+        return
+    start = Variable("chunk", Scalar("uint", width), nest[0].where, "local")
+    ctx.vars.env[start] = first
+
+    def chunk_body() -> None:
+        begin = ctx.b.use(ctx.vars.env[start])
+        end = ctx.b.op(Op.ADD, begin, ctx.b.const(width, chunk), width=width)
+        inside = ctx.b.op(Op.ULT, end, total, width=1)
+        share(begin, ctx.b.select(inside, end, total), 1)
+
+    def next_chunk() -> None:
+        turn = ctx.b.const(width, chunk * ctx.threads)
+        ctx.vars.env[start] = ctx.b.op(Op.ADD, ctx.vars.env[start], turn, width=width)
+
+    looped(
+        ctx,
+        nest[0].where,
+        [start, *changed],
+        test=lambda: ctx.b.op(Op.ULT, ctx.vars.env[start], total, width=1),
+        body=chunk_body,
+        step=next_chunk,
+    )
+    ctx.vars.env.pop(start, None)
+
+
+def _at(ctx: Context, loop: _Canonical, number: Value) -> Value:
+    width = loop.type.bits
+    signed = loop.type.kind == "int"
+    moved = ctx.b.op(Op.MUL, number, loop.step, width=width, exact=signed)
+    return ctx.b.op(Op.ADD, loop.first, moved, width=width, exact=signed)
+
+
+def _before(ctx: Context, loop: _Canonical, a: Value, b: Value) -> Value:
+    """Whether value a comes before b in the loop's direction."""
+    step = loop.step.node
+    if step.op is Op.CONST and step.constant >> (loop.type.bits - 1):
+        a, b = b, a
+    return ctx.b.op(Op.SLT if loop.type.kind == "int" else Op.ULT, a, b, width=1)
+
+
+def _canonical(ctx: Context, stmt: For) -> _Canonical:
+    """A loop in the form `for (i = a; i < b; i += c)` (OpenMP 4.5, 2.6).
+
+    Raises:
+        SourceError: it has another form.
+    """
+    where = stmt.where
+    variable, start = _start(stmt)
+    test, step = stmt.condition, stmt.step
+    if variable is None or start is None or not isinstance(variable.type, Scalar):
+        raise ctx.refuse(where, "a shared loop begins with `i = first`")
+    sort = variable.type
+    if sort.is_float or sort.bits < 32:
+        raise ctx.refuse(where, f"a shared loop's variable must be int or long, not {sort}")
+    ctx.vars.fixed.discard(variable)
+    first = convert(ctx, rvalue(ctx, start), start.type, sort, where)
+    given = _limit(test, variable)
+    if given is None:
+        raise ctx.refuse(where, f"a shared loop compares {variable.name} with a bound")
+    op, bound = given
+    last = convert(ctx, rvalue(ctx, bound), bound.type, sort, where)
+    width, signed = sort.bits, sort.kind == "int"
+    change = _change(ctx, step, variable, sort)
+    if op in ("<=", ">="):
+        one = ctx.b.const(width, 1 if op == "<=" else -1)
+        last = ctx.b.op(Op.ADD, last, one, width=width, exact=signed)
+    down = op in (">", ">=")
+    if op == "!=" and change.node.op is Op.CONST:
+        down = bool(change.node.constant >> (width - 1))
+    ahead, behind = (last, first) if not down else (first, last)
+    runs = ctx.b.op(Op.SLT if signed else Op.ULT, behind, ahead, width=1)
+    distance = ctx.b.op(Op.SUB, ahead, behind, width=width)
+    size = change if not down else ctx.b.op(
+        Op.SUB, ctx.b.const(width, 0), change, width=width
+    )  # fmt: skip
+    raised = ctx.b.op(
+        Op.ADD,
+        distance,
+        ctx.b.op(Op.SUB, size, ctx.b.const(width, 1), width=width),
+        width=width,
+    )
+    count = ctx.b.op(Op.UDIV, raised, size, width=width)
+    count = ctx.b.select(runs, count, ctx.b.const(width, 0))
+    return _Canonical(variable, sort, first, change, count, stmt.body, where)
+
+
+def _change(ctx: Context, step: Expr | None, variable: Variable, sort: Scalar) -> Value:
+    width, where = sort.bits, ctx.shared.where
+    match step:
+        case Unary(op="pre++" | "post++"):
+            return ctx.b.const(width, 1)
+        case Unary(op="pre--" | "post--"):
+            return ctx.b.const(width, -1)
+        case Assign(op="+=", value=value):
+            return convert(ctx, rvalue(ctx, value), value.type, sort, where)
+        case Assign(op="-=", value=value):
+            size = convert(ctx, rvalue(ctx, value), value.type, sort, where)
+            return ctx.b.op(Op.SUB, ctx.b.const(width, 0), size, width=width, exact=True)
+        case Assign(op="=", value=Binary(op="+", left=left, right=right)):
+            other = right if _names(left, variable) else left
+            return convert(ctx, rvalue(ctx, other), other.type, sort, where)
+        case Assign(op="=", value=Binary(op="-", left=left, right=right)) if _names(left, variable):
+            size = convert(ctx, rvalue(ctx, right), right.type, sort, where)
+            return ctx.b.op(Op.SUB, ctx.b.const(width, 0), size, width=width, exact=True)
+    raise ctx.refuse(where, f"a shared loop steps by `{variable.name} += constant`")
+
+
+def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """A loop's iterations dealt out to the team, with what its last one leaves behind.
+
+    Raises:
+        SourceError: `lastprivate` of something that can't be it.
+    """
+    names = directive.names("lastprivate")
+    given = directive.names("firstprivate")
+    last: dict[Variable, Array] = {}
+    where = directive.where
+    for name in dict.fromkeys(names):
+        variable = in_memory(ctx, name)
+        if variable not in ctx.vars.memories:
+            if any(v.name == name for v in ctx.vars.env):
+                raise ctx.refuse(
+                    where, f"lastprivate({name}): it is each thread's own already; declare it "
+                    f"outside the region"
+                )  # fmt: skip
+            continue  # nothing in the region uses it
+        if not is_flat(variable.type):
+            raise ctx.refuse(
+                where, f"lastprivate({name}): only scalars, vectors and structs of them; store "
+                f"the array's elements in the last iteration"
+            )  # fmt: skip
+        last[variable] = ctx.vars.memories[variable]
+        own_copy(ctx, variable, last[variable], where, is_given=name in given)
+    if set(names) & set(given) & {v.name for v in last}:
+        barrier(ctx, where)  # before any thread stores, all have their copies
+    mine, ends = _share_loops(ctx, directive, stmt, is_last=bool(last))
+    if not last:
+        return
+    assert mine is not None
+
+    def hand_back() -> None:
+        for variable, array in last.items():
+            value = ends[variable] if variable in ends else held_value(ctx, variable)
+            place = Location(array, ctx.b.const(64, 0), variable.type)
+            store_object(ctx, place, value, where)
+
+    with ctx.at(where):
+        branch(ctx, mine, hand_back)
+    for variable, array in last.items():
+        release_copy(ctx, variable, array)
+
+
+def work_share(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """A loop's iterations dealt out to the team, with its reductions."""
+    with ctx.at(stmt.where):
+        entered = begin_reductions(ctx, directive)
+        _share_with_last(ctx, directive, stmt)
+        end_reductions(ctx, directive, entered)
+
+
+@lowers("for", "for simd", "loop")
+def _shared_for(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    work_share(ctx, directive, stmt)
+    if directive.clause("nowait") is None:
+        barrier(ctx, directive.where)
+
+
+@lowers("simd")
+def _simd(ctx: Context, _directive: Directive, stmt: Stmt) -> None:
+    """Each thread executes the loop as it is."""
+    bare(ctx, stmt)

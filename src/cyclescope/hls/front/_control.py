@@ -1,0 +1,218 @@
+"""Control flow as data flow: branches as selections, loops as nodes with graphs of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Expr, Range, Scalar, Stmt, Variable, walk
+from cyclescope.hls.front._assigned import assigned, expressions, returns
+from cyclescope.hls.front._context import flag
+from cyclescope.hls.ir._builder import Builder
+from cyclescope.hls.ir._graph import Carried, Graph, Op, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cyclescope.hls.front._context import Context
+
+__all__ = ["branch", "changed_in", "counted", "going_on", "iteration", "looped", "named"]
+
+
+def branch(
+    ctx: Context,
+    condition: Value,
+    then: Callable[[], None],
+    other: Callable[[], None] | None = None,
+) -> None:
+    """Do one or the other: effects under their condition, variables selected."""
+    condition = ctx.b.use(condition)
+    if condition.node.op is Op.CONST:
+        if condition.node.constant:
+            then()
+        elif other is not None:
+            other()
+        return
+    pred, before = ctx.flow.pred, dict(ctx.vars.env)
+    ctx.flow.pred = ctx.b.both(pred, condition)
+    then()
+    after_then = ctx.vars.env
+    ctx.vars.env = dict(before)
+    if other is not None:
+        ctx.flow.pred = ctx.b.both(pred, ctx.b.negated(condition))
+        other()
+    ctx.flow.pred = pred
+    for variable in before:
+        first, second = after_then[variable], ctx.vars.env[variable]
+        if first != second:
+            chosen = ctx.b.select(condition, first, second)
+            ctx.vars.env[variable] = named(chosen, variable.name)
+
+
+def named(value: Value, name: str) -> Value:
+    """The value, told by the variable it is given to, if nothing else names it."""
+    if not value.node.name and value.node.op is not Op.CONST:
+        value.node.name = name
+    return value
+
+
+def going_on(ctx: Context) -> Value:
+    """Whether nothing has jumped yet."""
+    jumped = [ctx.vars.env[f] for f in ctx.flow.flags if f in ctx.vars.env]
+    return ctx.b.negated(ctx.b.either(jumped))
+
+
+def changed_in(
+    ctx: Context, parts: Iterable[Stmt], tests: Iterable[Expr | None] = ()
+) -> list[Variable]:
+    """The known variables that a loop's parts give values to, in a stable order."""
+    found: list[Expr] = []
+    jumps = False
+    for part in parts:
+        found += expressions(part)
+        jumps = jumps or returns(part)
+    for test in tests:
+        if test is not None:
+            found += walk(test)
+    wanted = assigned(found, ctx.unit.functions, ctx.vars.aliases)
+    if jumps:
+        for returned, result in ctx.flow.returning[-1:]:
+            wanted |= {returned} | ({result} if result is not None else set())
+    wanted = {ctx.vars.whole.get(v, v) for v in wanted}
+    return [v for v in ctx.vars.env if ctx.vars.whole.get(v, v) in wanted]
+
+
+def looped(
+    ctx: Context,
+    where: Range,
+    variables: list[Variable],
+    *,
+    test: Callable[[], Value] | None,
+    body: Callable[[], None],
+    step: Callable[[], None] | None,
+    test_first: bool = True,
+    rotate: bool = False,
+    jumps: bool = False,
+) -> None:
+    """A loop as a node.
+
+    Args:
+        ctx: the region's lowering.
+        where: the loop's text.
+        variables: what it changes.
+        test: lowers the condition; None: always true.
+        body: lowers an iteration.
+        step: lowers what follows it.
+        test_first: not so for `do … while`.
+        rotate: the condition has effects, so it is evaluated at an iteration's end.
+        jumps: the body holds `break`, `continue` or `return`.
+    """
+    outer, pred = ctx.b, ctx.flow.pred
+    rotate = rotate or jumps or not test_first
+    going = flag("going on", where)
+    if rotate:
+        first = test() if test is not None and test_first else outer.const(1, 1)
+        ctx.vars.env[going] = outer.use(first)
+        variables = [*variables, going]
+    init = [outer.use(ctx.vars.env[v]) for v in variables]
+    # `L12` is the loop in line 12.
+    graph = Graph(ctx.flow.label(f"L{where.line}"), where)
+    before = ctx.vars.env
+    ctx.b, ctx.flow.pred = Builder(graph, ctx.shared, outer), None
+    ctx.vars.env = dict(before)
+    params = []
+    for variable, start in zip(variables, init, strict=True):
+        param = ctx.b.param(start.width, variable.name)
+        params.append(param)
+        ctx.vars.env[variable] = param
+    if rotate:
+        graph.stay = ctx.vars.env[going]
+    else:
+        graph.stay = ctx.b.use(test()) if test is not None else ctx.b.const(1, 1)
+    broken = iteration(ctx, where, body, jumps=jumps)
+    if rotate:
+        _rotated(ctx, going, test, step, broken)
+    elif step is not None:
+        step()
+    for variable, param in zip(variables, params, strict=True):
+        last = ctx.b.use(ctx.vars.env[variable])
+        graph.carried.append(Carried(param.node, last))
+    inner = ctx.b
+    ctx.b, ctx.flow.pred, ctx.vars.env = outer, pred, before
+    outside = list(inner.imported)
+    node = outer.effect(
+        Op.LOOP,
+        *init,
+        *outside,
+        widths=tuple(v.width for v in init),
+        when=pred,
+        body=graph,
+        name=graph.label,
+    )
+    for variable, result in zip(variables, node.results, strict=True):
+        ctx.vars.env[variable] = result
+    ctx.vars.env.pop(going, None)
+
+
+def counted(ctx: Context, where: Range, count: Value, body: Callable[[Value], None]) -> None:
+    """A loop of the compiler's own over the numbers below a count; it assigns no variable.
+
+    Args:
+        ctx: the region's lowering.
+        where: what it is for.
+        count: 64 bits, signed.
+        body: lowers an iteration, given its number.
+    """
+    at = Variable("element", Scalar("int", 64), where, "local")
+    ctx.vars.env[at] = ctx.b.const(64, 0)
+
+    def forward() -> None:
+        one = ctx.b.const(64, 1)
+        ctx.vars.env[at] = ctx.b.op(Op.ADD, ctx.vars.env[at], one, width=64, exact=True)
+
+    looped(
+        ctx,
+        where,
+        [at],
+        test=lambda: ctx.b.op(Op.SLT, ctx.vars.env[at], count, width=1),
+        body=lambda: body(ctx.vars.env[at]),
+        step=forward,
+    )
+    del ctx.vars.env[at]
+
+
+def _rotated(
+    ctx: Context,
+    going: Variable,
+    test: Callable[[], Value] | None,
+    step: Callable[[], None] | None,
+    broken: Value,
+) -> None:
+    """The end of an iteration whose condition is evaluated there."""
+    again: list[Value] = []
+
+    def end() -> None:
+        if step is not None:
+            step()
+        again.append(test() if test is not None else ctx.b.const(1, 1))
+
+    branch(ctx, ctx.b.negated(broken), end)
+    off = ctx.b.const(1, 0)
+    ctx.vars.env[going] = ctx.b.select(broken, off, again[0]) if again else off
+
+
+def iteration(ctx: Context, where: Range, body: Callable[[], None], *, jumps: bool) -> Value:
+    """One iteration's body; gives whether it has left the loop."""
+    if not jumps:
+        body()
+        return ctx.b.const(1, 0)
+    broken, skipped = flag("broken", where), flag("skipped", where)
+    ctx.vars.env[broken] = ctx.vars.env[skipped] = ctx.b.const(1, 0)
+    flags = ctx.flow.flags
+    ctx.flow.flags = [*flags, broken, skipped]
+    ctx.flow.loop_flags.append((broken, skipped))
+    body()
+    ctx.flow.loop_flags.pop()
+    ctx.flow.flags = flags
+    left = [ctx.vars.env.pop(broken)] + [ctx.vars.env[f] for f in flags if f in ctx.vars.env]
+    del ctx.vars.env[skipped]
+    return ctx.b.either(left)

@@ -1,0 +1,102 @@
+"""Declarations: variables of the region's own, and what they hold first."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Array, Construct, Expr, InitList, Pointer, Struct, Tool, Variable, refusal
+from cyclescope.hls.front._blocks import copy_object
+from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._conversions import convert
+from cyclescope.hls.front._dispatch import address, object_of, rvalue
+from cyclescope.hls.front._layout import field_offset, is_block, size_of, width_of
+from cyclescope.hls.front._memory import new_array, store_to
+from cyclescope.hls.front._objects import write_object
+from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
+from cyclescope.hls.front._structs import hold, on_wires
+from cyclescope.hls.ir._graph import Place
+
+if TYPE_CHECKING:
+    from cyclescope.c import CType
+    from cyclescope.hls.front._context import Context
+
+__all__ = ["declare", "own_memory"]
+
+_MOST_INITIAL = 1024
+
+
+def declare(ctx: Context, variable: Variable) -> None:
+    """A variable of the region's own."""
+    kind, where = variable.type, variable.where
+    if variable.scope == "static":
+        what = f"{variable.name}, a static local,"
+        raise refusal(Construct.STATIC, Tool.HLS, where, what)
+    if not on_wires(ctx, variable):
+        _declare_array(ctx, variable)
+        return
+    if isinstance(kind, Pointer):
+        ctx.vars.bases.pop(variable, None)
+        if variable.init is not None:
+            point(ctx, variable, address(ctx, variable.init), where)
+        return
+    if is_view(kind):
+        hold(ctx, variable, None)
+        begin_view(ctx, variable, variable.init, where)
+        return
+    width_of(kind, where)
+    if variable.init is None:
+        hold(ctx, variable, None)
+        return
+    value = rvalue(ctx, variable.init)
+    given = variable.init.type
+    if isinstance(variable.init, InitList):
+        given = kind
+    hold(ctx, variable, convert(ctx, value, given, kind, where))
+
+
+def _declare_array(ctx: Context, variable: Variable) -> None:
+    place, init = own_memory(ctx, variable), variable.init
+    if init is not None and is_block(variable.type, variable.where) and is_object(init):
+        given = object_of(ctx, init)
+        assert isinstance(given, Location)
+        copy_object(ctx, place, given, variable.where)
+    elif variable.init is not None:
+        _initialise(ctx, place, 0, variable.init, variable.type)
+
+
+def own_memory(ctx: Context, variable: Variable) -> Location:
+    """A variable's own memory."""
+    array = ctx.vars.memories.get(variable)
+    if array is None:
+        size = size_of(variable.type, variable.where)
+        array = new_array(ctx, variable, Place.LOCAL, size, to=False, back=False)
+        ctx.vars.memories[variable] = array
+    return Location(array, ctx.b.const(64, 0), variable.type)
+
+
+def _initialise(ctx: Context, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
+    where = ctx.shared.where
+    if isinstance(kind, Array) and kind.extent is not None:
+        if init is not None and not isinstance(init, InitList):
+            raise ctx.refuse(where, "this initial value isn't supported; assign the elements")
+        values = init.values if isinstance(init, InitList) else ()
+        size = size_of(kind.element, where)
+        if kind.extent > _MOST_INITIAL:
+            raise refusal(Construct.INITIAL, Tool.HLS, where)
+        for number in range(kind.extent):
+            value = values[number] if number < len(values) else None
+            _initialise(ctx, start, offset + number * size, value, kind.element)
+        return
+    if isinstance(kind, Struct) and (init is None or isinstance(init, InitList)):
+        values = init.values if init is not None else ()
+        for (name, sort), value in zip_longest(kind.fields, values[: len(kind.fields)]):
+            at = offset + field_offset(kind, name, where)
+            _initialise(ctx, start, at, value, sort)
+        return
+    place = Location(start.array, ctx.b.const(64, offset), kind)
+    if init is None:
+        store_to(ctx, place, ctx.b.const(width_of(kind, where), 0))
+        return
+    given = kind if isinstance(init, InitList) else init.type
+    write_object(ctx, place, convert(ctx, rvalue(ctx, init), given, kind, where), where)

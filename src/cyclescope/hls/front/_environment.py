@@ -1,0 +1,166 @@
+"""The data environment of a region: the host's variables as memories and scalars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Array as CArray
+from cyclescope.c import Name, Pointer, Scalar, Stmt, Struct, Variable, Vector
+from cyclescope.hls.front._assigned import assigned, called, expressions, statements
+from cyclescope.hls.front._context import Environment
+from cyclescope.hls.front._layout import is_flat, size_of, width_of
+from cyclescope.hls.front._memory import new_array
+from cyclescope.hls.front._structs import hold, is_held, on_wires, wires_of
+from cyclescope.hls.front.omp._directives import MapItem, directives
+from cyclescope.hls.ir._graph import Array, Op, Place
+
+if TYPE_CHECKING:
+    from cyclescope.c import Range, Unit
+    from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front._target import Target
+
+__all__ = ["data_environment", "outer", "variables_outside"]
+
+
+def variables_outside(ctx: Context, body: Stmt) -> list[Variable]:
+    """The host's variables that the region names, in the text's order."""
+    found: dict[Variable, None] = {}
+    listed = set(ctx.host.target.directive.names("private"))
+    for expr in expressions(body):
+        if isinstance(expr, Name) and not _inside(expr.variable.where, body.where):
+            found.setdefault(expr.variable)
+    for variable in found:
+        if variable.name in listed and on_wires(ctx, variable):
+            hold(ctx, variable, None)
+    return [v for v in found if not is_held(ctx, v)]
+
+
+def outer(ctx: Context, variable: Variable) -> None:
+    """Make a variable of the host's known: as a memory, or as a scalar that is handed over.
+
+    Raises:
+        SourceError: it cannot be handed over.
+    """
+    if _inside(variable.where, ctx.host.target.body.where):
+        raise ctx.refuse(
+            ctx.shared.where, f"{variable.name} is used before it is given a value; set it"
+        )
+    if ctx.b is not ctx.root:
+        before, ctx.b = ctx.b, ctx.root
+        outer(ctx, variable)
+        ctx.b = before
+        return
+    kind, name, where = variable.type, variable.name, ctx.shared.where
+    item = ctx.host.items.get(name)
+    private = (
+        name in ctx.host.target.directive.names("firstprivate") and name not in ctx.host.reduced
+    )
+    own = private or not (variable in ctx.host.written or name in ctx.host.reduced)
+    has_pointers = is_flat(kind, pointers=True) and not is_flat(kind)
+    if isinstance(kind, Struct) and has_pointers and not own:
+        raise ctx.refuse(
+            where, f"{name} holds pointers: a region can only read its other fields; copy "
+            f"what is written to a variable of its own"
+        )  # fmt: skip
+    if isinstance(kind, Struct) and not (own and is_flat(kind, pointers=True)):
+        _as_memory(ctx, variable, item, size_of(kind, where))
+        return
+    if isinstance(kind, Scalar | Vector | Struct):
+        shared = name in ctx.host.reduced or ctx.host.maps_scalars
+        shared = shared or (item is not None and item.direction != "alloc")
+        if shared and not private and (variable in ctx.host.written or name in ctx.host.reduced):
+            _as_memory(ctx, variable, item, size_of(kind, where))
+            return
+        for wire in wires_of(ctx, variable):
+            if isinstance(wire.type, Pointer):
+                continue
+            width = width_of(wire.type, where)
+            number = len(ctx.host.scalars)
+            ctx.host.scalars.append((wire, width))
+            ctx.vars.env[wire] = ctx.b.leaf(Op.SCALAR, width, number)
+            if not private:
+                ctx.vars.fixed.add(wire)
+        return
+    if isinstance(kind, CArray) and variable.scope != "param":
+        size = None if item is not None and item.count else size_of(kind, where)
+        _as_memory(ctx, variable, item, size)
+        return
+    if isinstance(kind, Pointer | CArray):
+        if item is None:
+            raise ctx.refuse(
+                ctx.host.target.directive.where,
+                f"{name} is a pointer: say what it points to, map(tofrom: {name}[0:count])",
+            )
+        if not item.count:
+            raise ctx.refuse(
+                ctx.host.target.directive.where, f"map({name}): give a section, {name}[0:count]"
+            )
+        target = kind.target if isinstance(kind, Pointer) else kind.element
+        count = ctx.constants.value(item.count, ctx.host.target.directive.where)
+        low = ctx.constants.value(item.low, ctx.host.target.directive.where)
+        size = None
+        if count is not None and low is not None and not _is_open(target):
+            size = (low + count) * size_of(target, where)
+        array = _external(ctx, variable, item, size)
+        ctx.vars.bases[variable] = array
+        ctx.vars.env[variable] = ctx.b.const(64, 0)
+        return
+    raise ctx.refuse(variable.where, f"{name} has type {kind}, which a region can't use")
+
+
+def _as_memory(ctx: Context, variable: Variable, item: MapItem | None, size: int | None) -> None:
+    ctx.vars.memories[variable] = _external(ctx, variable, item, size)
+
+
+def _external(ctx: Context, variable: Variable, item: MapItem | None, size: int | None) -> Array:
+    direction = item.direction if item is not None else "tofrom"
+    array = new_array(
+        ctx,
+        variable,
+        Place.EXTERNAL,
+        size,
+        to=direction in ("to", "tofrom"),
+        back=direction in ("from", "tofrom"),
+    )
+    ctx.host.hosts[array] = variable
+    return array
+
+
+def _is_open(kind: object) -> bool:
+    while isinstance(kind, CArray):
+        if kind.extent is None:
+            return True
+        kind = kind.element
+    return False
+
+
+def _inside(inner: Range, outer: Range) -> bool:
+    start = (outer.line, outer.column) <= (inner.line, inner.column)
+    end = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    return inner.file == outer.file and start and end
+
+
+def data_environment(unit: Unit, target: Target) -> Environment:
+    """The data environment that a region's directive and its text ask for."""
+    body = target.body
+    names = called(expressions(body), unit.functions)
+    bodies = [body, *(unit.functions[name].body for name in names)]
+    inside = [d for b in bodies for stmt in statements(b) for d in directives(stmt.pragmas)]
+    return Environment(
+        target,
+        {item.name: item for item in target.directive.maps},
+        "scalar" in (target.directive.clause("defaultmap") or ()),
+        [b.where for b in bodies if b is not None],
+        {
+            e.variable.name: e.variable
+            for b in bodies
+            for e in expressions(b)
+            if isinstance(e, Name) and e.variable.scope == "global"
+        },
+        {
+            name
+            for d in (target.directive, *inside)
+            for name in (*d.names("lastprivate"), *(r.name for r in d.reductions))
+        },
+        assigned(list(expressions(body)), unit.functions, {}),
+    )
