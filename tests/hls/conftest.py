@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import Host, compile_c
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +21,11 @@ def host_compiler() -> None:
         Host(compile_c("h.c", text=text)).close()
     except ToolError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _verified() -> Iterator[None]:
+    """Whatever these tests compile is verified after each pass."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CYCLESCOPE_VERIFY_IR", "1")
+        yield

@@ -111,7 +111,7 @@ def test_a_lost_dependence_would_be_noticed() -> None:
     body.orders.clear()
     with pytest.raises(AssertionError, match=r"store in k\.c:3, load in k\.c:3"):
         walked(program, {"a": bytes(256)}, [])
-    depend(program.region.root, program.lowered.exact)
+    depend(program.region.root, program.exact)
     walked(program, {"a": bytes(256)}, [])
 
 

@@ -53,7 +53,7 @@ def test_a_team_of_another_size_is_not_the_unmodified_programs() -> None:
     assert first.why_not == "the team has not the size that the text says"
     assert second == type(second)(Judge.HOST)
     # Had the clause been lost, the rewritten host would have lost it, too; the other sees it.
-    lost = replace(made, lowered=replace(made.lowered, overruled=False))
+    lost = replace(made, overruled=False)
     first, second = judged(lost)
     assert first.differing == (
         "n: 1 of 2 elements differ, the first at 1: 8 in hardware, 4 natively",

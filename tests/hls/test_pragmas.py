@@ -66,13 +66,13 @@ def test_the_size_of_a_team_is_read_as_c(directive: str) -> None:
 
 def test_a_team_of_another_size_overrules_the_text() -> None:
     given = f"{TARGET} num_threads(N)"
-    assert not program(given).lowered.overruled
-    assert not program(given, threads=3).lowered.overruled
-    assert program(given, threads=4).lowered.overruled
-    assert not program(TARGET, threads=4).lowered.overruled
-    assert not program(f"{TARGET} num_threads(8) thread_limit(N)").lowered.overruled
+    assert not program(given).overruled
+    assert not program(given, threads=3).overruled
+    assert program(given, threads=4).overruled
+    assert not program(TARGET, threads=4).overruled
+    assert not program(f"{TARGET} num_threads(8) thread_limit(N)").overruled
     unknown = program(f"{TARGET} num_threads(k)", threads=4)
-    assert (unknown.region.threads, unknown.lowered.overruled) == (4, True)
+    assert (unknown.region.threads, unknown.overruled) == (4, True)
 
 
 CONDITIONS = (

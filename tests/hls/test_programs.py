@@ -44,4 +44,4 @@ def test_a_program_computes_what_it_does_natively(source: Path) -> None:
         stdout, status = host.replay(outputs, arguments)
         assert stdout.split()[:2] == native.stdout.split()[:2]
         assert status == native.status
-        assert not program.lowered.warnings
+        assert not program.warnings

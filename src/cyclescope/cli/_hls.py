@@ -23,9 +23,20 @@ from cyclescope.cli._common import (
 from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
-    from cyclescope.hls import Measurement, Program, UnitOptions
+    from cyclescope.hls import Draft, Measurement, Program, UnitOptions
 
 __all__ = ["hls"]
+
+
+def _passes(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+    if not is_asked or context.resilient_parsing:
+        return
+    from cyclescope.hls import PASSES
+
+    width = max(len(one.name) for one in PASSES)
+    for one in PASSES:
+        click.echo(f"{one.name:<{width}}  {one.sentence}")
+    context.exit()
 
 
 @click.command()
@@ -36,6 +47,23 @@ __all__ = ["hls"]
     "-I", "include", multiple=True, type=click.Path(path_type=Path), help="Look for headers here."
 )
 @click.option("--explain", is_flag=True, help="Print the schedule and what bounds it; run if -o.")
+@click.option(
+    "--passes",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_passes,
+    help="List the compiler's passes and exit.",
+)
+@click.option(
+    "--print-after",
+    "printed",
+    multiple=True,
+    metavar="PASS",
+    help="Print the region's data-flow form after this pass (lowering: before the first); run if"
+    " -o.",
+)
+@click.option("--verify-ir", is_flag=True, help="Check the form's laws after each pass.")
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Arguments of the program.")
 @click.option(
     "--memory",
@@ -117,6 +145,8 @@ def hls(
     defines: tuple[str, ...],
     include: tuple[Path, ...],
     explain: bool,
+    printed: tuple[str, ...],
+    verify_ir: bool,
     arguments: str,
     memory: Path | None,
     reorder: bool,
@@ -139,16 +169,18 @@ def hls(
     The program runs natively; then its region runs as simulated hardware with the same data, the
     results are compared, and the rest of the program goes on with those of the hardware.
 
-    With --explain alone nothing runs. The schedule has a list of stages for each loop; `interval`
-    is how many cycles lie between two iterations of one thread when nothing holds them up.
+    With --explain or --print-after alone nothing runs. The schedule has a list of stages for each
+    loop; `interval` is how many cycles lie between two iterations of one thread when nothing holds
+    them up.
     """
     from cyclescope import hls as source_hls
 
     if dump is not None and not profile:
         raise click.BadParameter("there is no dump without --profile", param_hint="--dump")
-    if overhead and (profile or explain or output is not None or rtl is not None):
+    if overhead and (profile or explain or printed or output is not None or rtl is not None):
         raise click.BadParameter(
-            "stands alone: no --profile, --explain, --rtl, -o", param_hint="--overhead"
+            "stands alone: no --profile, --explain, --print-after, --rtl, -o",
+            param_hint="--overhead",
         )
     if counters != "all" and not profile:
         raise click.BadParameter("nothing counts without --profile", param_hint="--counters")
@@ -156,15 +188,30 @@ def hls(
     check_outputs(output, dump, layout, force=force)
     model = source_hls.read_memory_model(memory) if memory is not None else None
     given = words(arguments)
+    names = (source_hls.LOWERING, *(one.name for one in source_hls.PASSES))
+    if strange := set(printed).difference(names):
+        raise click.BadParameter(
+            f"no pass {min(strange)}; there are {', '.join(names)}", param_hint="--print-after"
+        )
+
+    def show_form(name: str, draft: Draft) -> None:
+        if name in printed:
+            click.echo(f"// after {name}\n{source_hls.printed(draft.region)}", nl=False)
+
     program = source_hls.compile_c(
-        source, threads=threads, defines=pairs(defines, "-D"), include=include
+        source,
+        threads=threads,
+        defines=pairs(defines, "-D"),
+        include=include,
+        verifies=verify_ir or None,
+        after=show_form,
     )
-    for warning in program.lowered.warnings:
+    for warning in program.warnings:
         say(f"warning: {warning}", err=True)
     if explain:
         click.echo(source_hls.explain(program), nl=False)
-        if output is None and rtl is None:
-            return
+    if (explain or printed) and output is None and rtl is None:
+        return
     period, periods = _periods(samples, source_hls.PERIOD)
     if periods and not profile:
         raise click.BadParameter(

@@ -11,9 +11,12 @@ For example:
 """
 
 from cyclescope.hls._compile import Program, compile_c, explain
+from cyclescope.hls.ir._draft import Draft
 from cyclescope.hls.ir._graph import Graph, Node, Op, Region, Schedule
 from cyclescope.hls.ir._interpret import interpret
+from cyclescope.hls.ir._print import printed
 from cyclescope.hls.microarch._machine import Machine
+from cyclescope.hls.passes._list import LOWERING, PASSES, Pass
 from cyclescope.hls.run._compare import differences, order_matters
 from cyclescope.hls.run._host import Host, Native
 from cyclescope.hls.run._judges import Judge, Judgement
@@ -34,12 +37,15 @@ from cyclescope.hls.trace._decoder import import_dump, read_dump
 from cyclescope.hls.trace._format import OnFull
 
 __all__ = [
+    "LOWERING",
     "MOST_ITERATIONS",
     "PAPERS",
+    "PASSES",
     "PERIOD",
     "START_COST",
     "TRACE_LINES",
     "Cost",
+    "Draft",
     "Graph",
     "Host",
     "Judge",
@@ -51,6 +57,7 @@ __all__ = [
     "Node",
     "OnFull",
     "Op",
+    "Pass",
     "Program",
     "Region",
     "Schedule",
@@ -68,6 +75,7 @@ __all__ = [
     "order_matters",
     "overhead",
     "overhead_table",
+    "printed",
     "read_dump",
     "read_memory_model",
     "shares",

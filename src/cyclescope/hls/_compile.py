@@ -11,18 +11,18 @@ from cyclescope.c import read_c
 from cyclescope.hls.front._region import lower
 from cyclescope.hls.front._target import find_target
 from cyclescope.hls.front.omp._directives import Constants
-from cyclescope.hls.passes._dependences import depend
+from cyclescope.hls.ir._draft import Draft
+from cyclescope.hls.passes._list import run_passes
 from cyclescope.hls.schedule._explain import explained
 from cyclescope.hls.schedule._schedule import schedule
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from cyclescope.c import Unit
-    from cyclescope.hls.front._region import Lowered
+    from cyclescope.c import Unit, Variable
     from cyclescope.hls.front._target import Target
-    from cyclescope.hls.ir._graph import Graph, Region, Schedule
+    from cyclescope.hls.ir._graph import Graph, Node, Region, Schedule
 
 __all__ = ["Program", "compile_c", "explain"]
 
@@ -34,21 +34,30 @@ class Program:
     Attributes:
         unit: the text.
         target: its region there.
-        lowered: the region's graphs, and which variables of the host it uses.
-        schedules: of all graphs, outside in.
         constants: values of the text's macros.
+        region: the region's graphs, with dependences.
+        schedules: of all graphs, outside in.
+        variables: of the host, by name of memory.
+        scalars: of the host, in the region's order.
+        exact: arithmetic that cannot overflow.
+        guarded: loads and stores under mutual exclusion.
+        warnings: for people; each begins with file and line.
+        undecided: memories whose contents depend on which thread is last.
+        overruled: the team has not the size that the text says.
     """
 
     unit: Unit
     target: Target
-    lowered: Lowered
-    schedules: dict[Graph, Schedule]
     constants: Constants
-
-    @property
-    def region(self) -> Region:
-        """The region's graphs, with dependences."""
-        return self.lowered.region
+    region: Region
+    schedules: dict[Graph, Schedule]
+    variables: dict[str, Variable]
+    scalars: tuple[Variable, ...]
+    exact: frozenset[Node]
+    guarded: frozenset[Node]
+    warnings: tuple[str, ...]
+    undecided: frozenset[str]
+    overruled: bool
 
 
 @deep_recursion()
@@ -59,6 +68,8 @@ def compile_c(
     threads: int | None = None,
     defines: Mapping[str, str] | None = None,
     include: Sequence[str | os.PathLike[str]] = (),
+    verifies: bool | None = None,
+    after: Callable[[str, Draft], None] | None = None,
 ) -> Program:
     """Compile the target region of a C file.
 
@@ -68,17 +79,36 @@ def compile_c(
         threads: the team's size; None: as the text says, else 8.
         defines: macros: name → value.
         include: folders of headers.
+        verifies: whether the form's laws are checked after each pass; None: if the environment
+            variable CYCLESCOPE_VERIFY_IR is set, and not empty.
+        after: called after the lowering and after each pass, with its name and the region.
 
     Raises:
         SourceError: the file isn't C, or its region holds something that isn't supported.
+        LawError: a pass has broken a law of the form.
         ToolError: libclang is missing.
     """
     unit = read_c(file, text=text, defines=defines, include=include)
     constants = Constants(unit, dict(defines or {}), tuple(map(Path, include)))
     target = find_target(unit)
     lowered = lower(unit, target, constants, threads)
-    depend(lowered.region.root, lowered.exact)
-    return Program(unit, target, lowered, schedule(lowered.region.root), constants)
+    draft = Draft(lowered.region, lowered.shared, list(lowered.warnings))
+    run_passes(draft, verifies=verifies, after=after)
+    region = draft.region
+    return Program(
+        unit,
+        target,
+        constants,
+        region,
+        schedule(region.root),
+        {a.name: v for a, v in lowered.hosts.items() if a in region.arrays},
+        lowered.scalars,
+        frozenset(lowered.shared.exact),
+        frozenset(lowered.shared.guarded),
+        tuple(draft.warnings),
+        frozenset(a.name for a in draft.undecided),
+        lowered.overruled,
+    )
 
 
 def explain(program: Program) -> str:

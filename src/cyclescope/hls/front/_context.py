@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Range, Scalar, Variable
 from cyclescope.errors import SourceError
 from cyclescope.hls.ir._builder import Builder, Shared
-from cyclescope.hls.ir._graph import Array, Graph, Node, Value
+from cyclescope.hls.ir._graph import Array, Graph, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +120,6 @@ class Team:
         locks: name of each lock, by number.
         numbers: (construct, name) → number of its lock.
         held: locks that the present statement is executed under.
-        guarded: loads and stores under mutual exclusion.
         barriers: where each barrier is, by number.
     """
 
@@ -129,7 +128,6 @@ class Team:
     locks: list[str] = field(default_factory=list)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     held: list[int] = field(default_factory=list)
-    guarded: set[Node] = field(default_factory=set)
     barriers: list[Range] = field(default_factory=list)
 
 
@@ -162,7 +160,6 @@ class Environment:
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
     volatile: set[Array] = field(default_factory=set)
-    undecided: set[Array] = field(default_factory=set)
 
 
 class Context:

@@ -61,8 +61,9 @@ class Table(Generic[N, R]):
         return register
 
     def get(self, node: N) -> Callable[[Context, N], R] | None:
-        """The function for a node, None if nothing lowers nodes of its type."""
-        return self._functions.get(type(node))
+        """The function for a node, None if nothing lowers nodes of its type or of a base of it."""
+        functions = self._functions
+        return next((functions[k] for k in type(node).__mro__ if k in functions), None)
 
 
 VALUES: Table[Expr, Value] = Table()

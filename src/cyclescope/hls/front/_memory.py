@@ -26,7 +26,7 @@ def load_from(ctx: Context, place: Location, width: int) -> Value:
         Op.LOAD, place.offset, widths=(width,), when=ctx.flow.pred, array=place.array
     )
     if ctx.team.held:
-        ctx.team.guarded.add(node)
+        ctx.shared.guarded.add(node)
     ctx.b.loaded[*key, node.when] = node.result
     _keep_order(ctx, place.array)
     return node.result
@@ -38,7 +38,7 @@ def store_to(ctx: Context, place: Location, value: Value) -> None:
     _keep_order(ctx, place.array)
     node = ctx.b.effect(Op.STORE, place.offset, value, when=ctx.flow.pred, array=place.array)
     if ctx.team.held:
-        ctx.team.guarded.add(node)
+        ctx.shared.guarded.add(node)
     _keep_order(ctx, place.array)
 
 

@@ -65,6 +65,7 @@ class Shared:
         owner: node → the builder of its graph.
         exact: sums and products of signed C arithmetic, which cannot overflow.
         dealt: the variables of work-shared loops.
+        guarded: loads and stores under mutual exclusion.
         where: the C text that new nodes come from.
         name: the variable they compute.
     """
@@ -73,6 +74,7 @@ class Shared:
         self.owner: dict[Node, Builder] = {}
         self.exact: set[Node] = set()
         self.dealt: dict[Node, Dealt] = {}
+        self.guarded: set[Node] = set()
         self.where = where
 
 

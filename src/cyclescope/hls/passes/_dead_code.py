@@ -9,7 +9,9 @@ from cyclescope.hls.ir._graph import Carried, Graph, Node, Op, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["clean", "graphs"]
+    from cyclescope.hls.ir._draft import Draft
+
+__all__ = ["clean", "graphs", "remove_dead_code"]
 
 _LASTING = frozenset({Op.STORE, Op.COPY, Op.ACQUIRE, Op.RELEASE, Op.BARRIER, Op.FENCE})
 
@@ -20,6 +22,11 @@ def graphs(root: Graph) -> Iterator[Graph]:
     for node in root.nodes:
         if node.body is not None:
             yield from graphs(node.body)
+
+
+def remove_dead_code(draft: Draft) -> None:
+    """Remove values, loops and carried values that no effect needs."""
+    clean(draft.region.root)
 
 
 def clean(root: Graph) -> None:

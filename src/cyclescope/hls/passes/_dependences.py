@@ -12,7 +12,9 @@ from cyclescope.hls.passes._dead_code import graphs
 if TYPE_CHECKING:
     from collections.abc import Set
 
-__all__ = ["depend"]
+    from cyclescope.hls.ir._draft import Draft
+
+__all__ = ["depend", "order_effects"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ class _Summary:
     def is_shared_store(self) -> bool:
         """Whether it changes memory that other threads see."""
         return any(a.writes and a.array.place is not Place.LOCAL for a in self.accesses)
+
+
+def order_effects(draft: Draft) -> None:
+    """Order the effects of a region."""
+    depend(draft.region.root, draft.shared.exact)
+    draft.is_ordered = True
 
 
 def depend(root: Graph, exact: Set[Node]) -> None:

@@ -60,7 +60,7 @@ def _layout(kind: CType) -> tuple[int, list[_Part]]:
 
 
 def _has_floats(program: Program, array: str) -> bool:
-    variable = program.lowered.variables.get(array)
+    variable = program.variables.get(array)
     return variable is not None and any(k.is_float for _, _, k in _layout(variable.type)[1])
 
 
@@ -83,7 +83,7 @@ def order_matters(program: Program) -> bool:
     """Whether the order of threads may change floating-point results."""
     if program.region.threads == 1:
         return False
-    for node in program.lowered.guarded:
+    for node in program.guarded:
         if node.op is Op.STORE and node.array is not None and _has_floats(program, node.array.name):
             return True
     return False
@@ -99,9 +99,9 @@ def differences(
         if array.place is not Place.EXTERNAL or not array.from_device:
             continue
         a, b = native[array.name], hardware[array.name]
-        if a == b or array.name in program.lowered.undecided:
+        if a == b or array.name in program.undecided:
             continue
-        size, parts = _layout(program.lowered.variables[array.name].type)
+        size, parts = _layout(program.variables[array.name].type)
         if len(a) != len(b) or not size or len(a) % size:
             found.append(f"{array.name}: differs")
             continue
@@ -132,11 +132,11 @@ def contents(
     found = []
     for array in program.region.arrays:
         name = array.name
-        if array.place is not Place.EXTERNAL or name in program.lowered.undecided:
+        if array.place is not Place.EXTERNAL or name in program.undecided:
             continue
         if array.from_device and loose and _has_floats(program, name):
             continue
-        size, parts = _layout(program.lowered.variables[name].type)
+        size, parts = _layout(program.variables[name].type)
         if not size or len(before[name]) % size:
             continue
 

@@ -98,7 +98,7 @@ class Host:
     @property
     def no_judge(self) -> str:
         """Why the unmodified program cannot judge the hardware; empty if it can."""
-        if self._program.lowered.overruled:
+        if self._program.overruled:
             return "the team has not the size that the text says"
         return ""
 
@@ -250,7 +250,7 @@ class Host:
     @property
     def _recorded_first(self) -> int:
         """How many items are recorded when the region begins."""
-        return len(self._arrays) + len(self._program.lowered.scalars)
+        return len(self._arrays) + len(self._program.scalars)
 
     def _execute(
         self,

@@ -170,11 +170,11 @@ def _items(program: Program) -> str:
     for array in program.region.arrays:
         if array.place is not Place.EXTERNAL:
             continue
-        variable = program.lowered.variables[array.name]
+        variable = program.variables[array.name]
         item = mapped.get(variable.name)
         data, size = _extent(variable.name, item)
         items.append(f"{{ (void *){data}, {size}, 1, {int(array.from_device)} }}")
-    items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.lowered.scalars]
+    items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.scalars]
     return ", ".join(items) or "{ 0, 0, 0, 0 }"
 
 

@@ -223,7 +223,7 @@ def measure(
         run,
         judgements,
         order_matters(program),
-        tuple(sorted(program.lowered.undecided.union(*(j.undecided for j in judgements)))),
+        tuple(sorted(program.undecided.union(*(j.undecided for j in judgements)))),
         stdout,
         status,
         profile,

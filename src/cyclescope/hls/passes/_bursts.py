@@ -6,26 +6,28 @@ from typing import TYPE_CHECKING
 
 from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Place, Value
 from cyclescope.hls.passes._affine import Induction, Sum, affine, inductions, outside
-from cyclescope.hls.passes._dead_code import graphs
+from cyclescope.hls.passes._dead_code import clean, graphs
 
 if TYPE_CHECKING:
     from cyclescope.hls.ir._builder import Builder, Shared
+    from cyclescope.hls.ir._draft import Draft
 
-__all__ = ["preload"]
+__all__ = ["find_bursts"]
 
 
-def preload(root: Graph, shared: Shared) -> bool:
-    """Replace such loops in a region's graphs; gives whether there were any.
+def find_bursts(draft: Draft) -> None:
+    """Replace such loops in a region's graphs, and remove what only they needed.
 
     A loop is replaced if an iteration does nothing but load a value and store it as it is, and
     both move on by its size each time.
     """
-    found = False
+    root, found = draft.region.root, False
     for graph in graphs(root):
         for loop in list(graph.nodes):
-            if loop.body is not None and _replaced(graph, loop, shared):
+            if loop.body is not None and _replaced(graph, loop, draft.shared):
                 found = True
-    return found
+    if found:
+        clean(root)
 
 
 def _replaced(graph: Graph, loop: Node, shared: Shared) -> bool:
