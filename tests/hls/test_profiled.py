@@ -31,7 +31,7 @@ from cyclescope.hls.run._profile import profile_of
 from cyclescope.hls.run._simulation import HardwareRun, run_machine
 from cyclescope.hls.schedule._schedule import schedule
 from cyclescope.hls.trace._core import UnitOptions, build_profiled
-from cyclescope.model import Profile, Runs, Series, check_laws
+from cyclescope.model import Kind, Profile, Runs, Series, check_laws
 from hls.exact import states_by_cycle, too_much, wrong
 from hls.test_trace import losses
 from rtl.benches import lint
@@ -335,3 +335,13 @@ def test_a_full_region_from_the_command_line(
     said = capsys.readouterr().out
     assert f"DATA LOSS: line {'dropped' if on_full == 'stop' else 'overwritten'}" in said
     assert "DATA LOSS: cycle of unknown state" in said
+
+
+def test_more_loops_than_a_word_has_bits() -> None:
+    body = "".join(f"for (int i = 0; i < 2; i++) a[i] += {k};\n" for k in range(70))
+    text = f"int main(void) {{ int a[2] = {{0}};\n#pragma omp target map(a)\n{{{body}}} }}"
+    profile = measure(compile_c("many.c", text=text, threads=2)).profile
+    check_laws(profile)
+    frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
+    lines = {frame.positions[0].line for frame in frames if frame.kind is Kind.LOOP}
+    assert lines == set(range(3, 73))

@@ -73,20 +73,22 @@ Loop: TypeAlias = "For | While | DoWhile"
 
 def statements(node: Stmt | None) -> Iterator[Stmt]:
     """A statement and all inside it, outside in."""
-    if node is None:
-        return
-    yield node
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner is not None:
+            yield inner
+            waiting += reversed(_parts(inner))
+
+
+def _parts(node: Stmt) -> list[Stmt | None]:
+    """The statements directly in a statement."""
     match node:
         case Block(body=body):
-            for inner in body:
-                yield from statements(inner)
+            return list(body)
         case Switch(sections=sections):
-            for section in sections:
-                for inner in section.body:
-                    yield from statements(inner)
-        case _:
-            for part in ("init", "then", "other", "body"):
-                yield from statements(getattr(node, part, None))
+            return [inner for section in sections for inner in section.body]
+    return [getattr(node, part, None) for part in ("init", "then", "other", "body")]
 
 
 def _own(node: Stmt) -> list[Expr]:
@@ -209,6 +211,7 @@ class _Analysis:
         self._given = data
         self._behind: dict[str, set[Variable]] = {}
         self._data: set[Variable] = set()
+        self._inside = _Inside()
         self.result = Counters()
         every = expressions(function.body)
         self.result.changed = {v for e in every for v, _ in _changes(e)}
@@ -253,7 +256,7 @@ class _Analysis:
                 for part in ("init", "body"):
                     self._visit(getattr(node, part, None), outer | own)
             case _:
-                for inner in _inside(node):
+                for inner in _parts(node):
                     self._visit(inner, outer)
 
     def _counters(self, loop: Loop, outer: frozenset[Variable]) -> frozenset[Variable]:
@@ -284,7 +287,7 @@ class _Analysis:
                 continue
             if all(n in once for n in nodes) or (
                 all(n in once for e in head for v, n in _changes(e) if v is variable)
-                and _ways(loop.body, variable).is_one(loop.body)
+                and self._inside.ways(loop.body, variable).is_one(loop.body)
             ):
                 found.add(variable)
                 self.result.steps |= set(nodes)
@@ -480,17 +483,6 @@ def _commas(node: Expr) -> list[Expr]:
     return [node]
 
 
-def _inside(node: Stmt) -> list[Stmt]:
-    match node:
-        case Block(body=body):
-            return list(body)
-        case If(then=then, other=other):
-            return [s for s in (then, other) if s is not None]
-        case Switch(sections=sections):
-            return [s for section in sections for s in section.body]
-    return []
-
-
 def _certain(node: Expr) -> Iterator[Expr]:
     """The parts of an expression that are evaluated whenever it is."""
     yield node
@@ -529,7 +521,7 @@ class _Ways:
 
     def is_one(self, body: Stmt) -> bool:
         """Whether all ways to the next iteration of a loop with this body take the same steps."""
-        back = any(inner.label in self.jumps for inner in statements(body))
+        back = self.jumps and any(inner.label in self.jumps for inner in statements(body))
         return self.told and not back and len(self.on | self.again) == 1
 
     def at(self, label: str) -> _Ways:
@@ -562,46 +554,60 @@ def _joined(a: dict[str, set[_Steps]], b: dict[str, set[_Steps]]) -> dict[str, s
     return {label: a.get(label, set()) | b.get(label, set()) for label in {**a, **b}}
 
 
-def _ways(node: Stmt | None, variable: Variable) -> _Ways:
-    """The ways through a statement."""
-    match node:
-        case Block(body=body):
-            found = _Ways({()})
-            for inner in body:
-                found = found.at(inner.label).then(_ways(inner, variable))
-            return found
-        case Declare() | Evaluate():
-            return _way(_own(node), variable)
-        case If(condition=condition, then=then, other=other):
-            chosen = _ways(then, variable).beside(_ways(other, variable))
-            return _way([condition], variable).then(chosen)
-        case Switch(condition=condition, sections=sections):
-            reached = _Ways(set())
-            for section in sections:
-                reached = reached.beside(_Ways({()}))
-                for inner in section.body:
-                    reached = reached.then(_ways(inner, variable))
-            if not any(None in section.values for section in sections):
-                reached = reached.beside(_Ways({()}))
-            left = replace(reached, on=reached.on | reached.out, out=set())
-            return _way([condition], variable).then(left)
-        case Continue():
-            return _Ways(set(), again={()})
-        case Break():
-            return _Ways(set(), out={()})
-        case Goto(target=target):
-            return _Ways(set(), jumps={target: {()}})
-        case Return():
-            return _Ways(set(), told=_way(_own(node), variable).on == {()})
-        case For() | While() | DoWhile():
-            first = _ways(node.init, variable) if isinstance(node, For) else _Ways({()})
-            inside = [*_own(node), *expressions(node.body)]
-            jumps = any(isinstance(s, Goto) for s in statements(node.body))
-            told = not jumps and all(v is not variable for e in inside for v, _ in _changes(e))
-            return first.then(_Ways({()}, told=told))
-        case None | Empty():
-            return _Ways({()})
-    return _Ways({()}, told=False)
+class _Inside:
+    """What happens inside statements; what loops around one ask again is kept."""
+
+    def __init__(self) -> None:
+        self._changed: dict[Stmt, set[Variable]] = {}
+        self._jumps: dict[Stmt, bool] = {}
+
+    def leaves(self, node: Stmt, variable: Variable) -> bool:
+        """Whether a statement leaves a variable alone, and jumps nowhere."""
+        if node not in self._changed:
+            inside = list(statements(node))
+            self._changed[node] = {v for s in inside for e in _own(s) for v, _ in _changes(e)}
+            self._jumps[node] = any(isinstance(s, Goto) for s in inside)
+        return variable not in self._changed[node] and not self._jumps[node]
+
+    def ways(self, node: Stmt | None, variable: Variable) -> _Ways:
+        """The ways through a statement."""
+        match node:
+            case Block(body=body):
+                found = _Ways({()})
+                for inner in body:
+                    found = found.at(inner.label).then(self.ways(inner, variable))
+                return found
+            case Declare() | Evaluate():
+                return _way(_own(node), variable)
+            case If(condition=condition, then=then, other=other):
+                chosen = self.ways(then, variable).beside(self.ways(other, variable))
+                return _way([condition], variable).then(chosen)
+            case Switch(condition=condition, sections=sections):
+                reached = _Ways(set())
+                for section in sections:
+                    reached = reached.beside(_Ways({()}))
+                    for inner in section.body:
+                        reached = reached.then(self.ways(inner, variable))
+                if not any(None in section.values for section in sections):
+                    reached = reached.beside(_Ways({()}))
+                left = replace(reached, on=reached.on | reached.out, out=set())
+                return _way([condition], variable).then(left)
+            case Continue():
+                return _Ways(set(), again={()})
+            case Break():
+                return _Ways(set(), out={()})
+            case Goto(target=target):
+                return _Ways(set(), jumps={target: {()}})
+            case Return():
+                return _Ways(set(), told=_way(_own(node), variable).on == {()})
+            case For() | While() | DoWhile():
+                init = node.init if isinstance(node, For) else None
+                moved = {v for e in _own(node) for v, _ in _changes(e)}
+                told = variable not in moved and self.leaves(node.body, variable)
+                return self.ways(init, variable).then(_Ways({()}, told=told))
+            case None | Empty():
+                return _Ways({()})
+        return _Ways({()}, told=False)
 
 
 def _way(values: list[Expr], variable: Variable) -> _Ways:

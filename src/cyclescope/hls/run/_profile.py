@@ -160,11 +160,12 @@ def _trees(
     columns: list[int],
 ) -> Ints:
     """The tree of each run."""
-    state = capture.values("thread_watch", "state").astype(np.int64)
-    loops = capture.values("thread_watch", "loops").astype(np.int64)
     # Counters change the vectors too: only states and loops make trees.
-    pairs, kind = np.unique(np.stack([state, loops], axis=1), axis=0, return_inverse=True)
-    kinds = kind.reshape(-1)[capture.states[:, columns]]
+    states, state = np.unique(capture.values("thread_watch", "state"), return_inverse=True)
+    loops, inside = np.unique(capture.values("thread_watch", "loops"), return_inverse=True)
+    kind = state.reshape(-1) * len(loops) + inside.reshape(-1)
+    kinds = kind[capture.states[:, columns]]
+    outer = _outer(machine)
     rows, number = np.unique(kinds, axis=0, return_inverse=True)
     first = np.full(len(rows), len(number), np.int64)
     np.minimum.at(first, number.reshape(-1)[capture.run_state], np.arange(len(capture.run_state)))
@@ -174,38 +175,40 @@ def _trees(
         active: list[int] = []
         for t, pair in enumerate(rows[row].tolist()):
             if (t, pair) not in paths:
-                paths[t, pair] = _paths(
-                    machine, builder, threads[t], int(pairs[pair][0]), int(pairs[pair][1])
-                )
+                where = int(states[pair // len(loops)]), int(loops[pair % len(loops)])
+                paths[t, pair] = _paths(machine, outer, builder, threads[t], *where)
             active += paths[t, pair]
         tree[row] = builder.tree(active)
     return np.asarray(tree[number.reshape(-1)[capture.run_state]], np.int64)
 
 
+def _outer(machine: Machine) -> dict[Graph, Graph]:
+    """Of each loop the graph that it stands in."""
+    return {n.body: p.graph for p in machine.pipelines for n in p.graph.nodes if n.body is not None}
+
+
 def _paths(
-    machine: Machine, builder: ProfileBuilder, thread: int, state: int, loops: int
+    machine: Machine,
+    outer: dict[Graph, Graph],
+    builder: ProfileBuilder,
+    thread: int,
+    state: int,
+    loops: int,
 ) -> list[int]:
-    """The paths of a thread in a state and in loops."""
+    """The paths of a thread in a state and in loops, a bit each."""
     name = machine.region.name
     here = builder.path(thread, state_frame(STATES[state], name))
     found = {machine.region.root: here}
     if state:
-        for pipe in machine.pipelines[1:]:
-            number = machine.pipelines.index(pipe)
-            outer = next(p for p in machine.pipelines if _holds(p, pipe))
-            if loops >> number & 1 and outer.graph in found:
+        for number, pipe in enumerate(machine.pipelines[1:], 1):
+            if loops >> number & 1 and outer[pipe.graph] in found:
                 frame = _loop_frame(pipe.graph, name)
-                found[pipe.graph] = builder.path(found[outer.graph], frame)
+                found[pipe.graph] = builder.path(found[outer[pipe.graph]], frame)
     return list(found.values())
 
 
 def _loop_frame(graph: Graph, region: str) -> Frame:
     return Frame(Kind.LOOP, graph.label, region, positions=(position_of(graph.where),))
-
-
-def _holds(outer: object, inner: object) -> bool:
-    graph = inner.graph  # type: ignore[attr-defined]
-    return any(n.body is graph for n in outer.graph.nodes)  # type: ignore[attr-defined]
 
 
 def _series(
