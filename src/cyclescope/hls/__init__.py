@@ -11,30 +11,35 @@ For example:
 """
 
 from cyclescope.hls._compile import Program, compile_c, explain
-from cyclescope.hls.ir._draft import Draft
-from cyclescope.hls.ir._graph import Graph, Node, Op, Region, Schedule
-from cyclescope.hls.ir._interpret import interpret
-from cyclescope.hls.ir._print import printed
-from cyclescope.hls.microarch._machine import Machine
-from cyclescope.hls.passes._list import LOWERING, PASSES, Pass
-from cyclescope.hls.run._compare import differences, order_matters
-from cyclescope.hls.run._host import Host, Native
-from cyclescope.hls.run._judges import Judge, Judgement
-from cyclescope.hls.run._measure import PERIOD, START_COST, Measurement, machine_of, measure
-from cyclescope.hls.run._memory_model import MemoryModel, read_memory_model
-from cyclescope.hls.run._overhead import (
+from cyclescope.hls.ir import Draft, Graph, Node, Op, Region, Schedule, interpret, printed
+from cyclescope.hls.microarch import Machine
+from cyclescope.hls.passes import LOWERING, PASSES, Pass
+from cyclescope.hls.run import (
+    MOST_ITERATIONS,
     PAPERS,
+    PERIOD,
+    START_COST,
+    TRACE_LINES,
     Cost,
+    Host,
+    Judge,
+    Judgement,
+    Measurement,
+    MemoryModel,
+    Native,
+    Share,
     chosen_counters,
     cost_of,
+    differences,
+    machine_of,
+    measure,
+    order_matters,
     overhead,
     overhead_table,
+    read_memory_model,
+    shares,
 )
-from cyclescope.hls.run._prediction import MOST_ITERATIONS, Share, shares
-from cyclescope.hls.run._simulation import TRACE_LINES
-from cyclescope.hls.trace._core import UnitOptions
-from cyclescope.hls.trace._decoder import import_dump, read_dump
-from cyclescope.hls.trace._format import OnFull
+from cyclescope.hls.trace import OnFull, UnitOptions, import_dump, read_dump
 
 __all__ = [
     "LOWERING",

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
 from cyclescope.c import read_c
-from cyclescope.hls.front._region import lower
-from cyclescope.hls.front._target import find_target
-from cyclescope.hls.front.omp._directives import Constants
-from cyclescope.hls.ir._draft import Draft
-from cyclescope.hls.passes._list import run_passes
-from cyclescope.hls.schedule._explain import explained
-from cyclescope.hls.schedule._schedule import schedule
+from cyclescope.hls.front import Constants, find_target, lower
+from cyclescope.hls.ir import Draft
+from cyclescope.hls.passes import run_passes
+from cyclescope.hls.schedule import explained, schedule
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
     from cyclescope.c import Unit, Variable
-    from cyclescope.hls.front._target import Target
-    from cyclescope.hls.ir._graph import Graph, Node, Region, Schedule
+    from cyclescope.hls.front import Target
+    from cyclescope.hls.ir import Graph, Node, Region, Schedule
 
 __all__ = ["Program", "compile_c", "explain"]
 

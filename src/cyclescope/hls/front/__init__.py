@@ -1,1 +1,25 @@
-"""C and OpenMP: from the text to a region."""
+"""C and OpenMP: from the text to a region.
+
+In goes a translation unit of `cyclescope.c`; out comes, by way of its `Target`, what `lower` makes
+of it: a `Lowered` region as the text has it, and which variables of the host it uses.
+"""
+
+from cyclescope.hls.front._assigned import called, expressions, statements
+from cyclescope.hls.front._layout import field_offset, size_of
+from cyclescope.hls.front._region import Lowered, lower
+from cyclescope.hls.front._target import Target, find_target
+from cyclescope.hls.front.omp._directives import Constants, MapItem
+
+__all__ = [
+    "Constants",
+    "Lowered",
+    "MapItem",
+    "Target",
+    "called",
+    "expressions",
+    "field_offset",
+    "find_target",
+    "lower",
+    "size_of",
+    "statements",
+]

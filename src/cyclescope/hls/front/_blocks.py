@@ -14,8 +14,7 @@ from cyclescope.hls.front._layout import alignment, size_of, width_of
 from cyclescope.hls.front._memory import load_from, store_to
 from cyclescope.hls.front._objects import OnWire, read_object, wire_at, write_object
 from cyclescope.hls.front._structs import concatenated
-from cyclescope.hls.ir._builder import constant_of
-from cyclescope.hls.ir._graph import Op, Value
+from cyclescope.hls.ir import Op, Value, constant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

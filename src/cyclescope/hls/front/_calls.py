@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 
 __all__ = [
     "BLOCKS",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import Range, Scalar, Variable
 from cyclescope.errors import SourceError
-from cyclescope.hls.ir._builder import Builder, Shared
-from cyclescope.hls.ir._graph import Array, Graph, Value
+from cyclescope.hls.ir import Array, Builder, Graph, Shared, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Expr, Range, Scalar, Stmt, Variable, walk
 from cyclescope.hls.front._assigned import assigned, expressions, returns
 from cyclescope.hls.front._context import flag
-from cyclescope.hls.ir._builder import Builder
-from cyclescope.hls.ir._graph import Carried, Graph, Op, Value
+from cyclescope.hls.ir import Builder, Carried, Graph, Op, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import Scalar, Vector
 from cyclescope.hls.front._layout import width_of
-from cyclescope.hls.ir._graph import Op, Value
-from cyclescope.hls.ir._semantics import bits_of
+from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
     from cyclescope.c import CType, Range

@@ -15,7 +15,7 @@ from cyclescope.hls.front._memory import new_array, store_to
 from cyclescope.hls.front._objects import write_object
 from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
 from cyclescope.hls.front._structs import hold, on_wires
-from cyclescope.hls.ir._graph import Place
+from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
     from cyclescope.c import CType

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Expr, Stmt
     from cyclescope.hls.front._context import Context, Location
     from cyclescope.hls.front._objects import Object
-    from cyclescope.hls.ir._graph import Value
+    from cyclescope.hls.ir import Value
 
 __all__ = [
     "ADDRESSES",

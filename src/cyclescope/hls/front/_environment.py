@@ -12,7 +12,7 @@ from cyclescope.hls.front._layout import is_flat, size_of, width_of
 from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._structs import hold, is_held, on_wires, wires_of
 from cyclescope.hls.front.omp._directives import MapItem, directives
-from cyclescope.hls.ir._graph import Array, Op, Place
+from cyclescope.hls.ir import Array, Op, Place
 
 if TYPE_CHECKING:
     from cyclescope.c import Range, Unit

@@ -41,8 +41,7 @@ from cyclescope.hls.front._layout import size_of, width_of
 from cyclescope.hls.front._objects import lane_number, lane_of, read_object, stride, write_object
 from cyclescope.hls.front._pointers import assign_pointer, assign_view, is_object, is_view
 from cyclescope.hls.front._structs import concatenated, field_of
-from cyclescope.hls.ir._graph import Op, Value
-from cyclescope.hls.ir._semantics import bits_of
+from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

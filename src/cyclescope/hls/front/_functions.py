@@ -26,7 +26,7 @@ from cyclescope.hls.front._layout import is_block, width_of
 from cyclescope.hls.front._objects import OnWire, wire_at, write_object
 from cyclescope.hls.front._pointers import begin_view, copy_view, is_object, is_view, point
 from cyclescope.hls.front._structs import held_value, hold, on_wires, release
-from cyclescope.hls.ir._graph import Value
+from cyclescope.hls.ir import Value
 
 if TYPE_CHECKING:
     from cyclescope.c import Call, Function

@@ -12,8 +12,7 @@ from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
 from cyclescope.hls.front._rounding import exact_call
-from cyclescope.hls.ir._graph import Op, Value
-from cyclescope.hls.ir._semantics import bits_of
+from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
     from cyclescope.hls.front._context import Context

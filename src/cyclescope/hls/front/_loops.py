@@ -10,7 +10,7 @@ from cyclescope.hls.front._context import copied
 from cyclescope.hls.front._control import branch, changed_in, iteration, looped
 from cyclescope.hls.front._dispatch import STATEMENTS, condition_of, rvalue, statement
 from cyclescope.hls.front.omp._directives import unroll_pragma
-from cyclescope.hls.ir._builder import constant_of
+from cyclescope.hls.ir import constant_of
 
 if TYPE_CHECKING:
     from cyclescope.c import Range, Stmt

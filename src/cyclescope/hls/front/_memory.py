@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Array, Op, Place, Value
+from cyclescope.hls.ir import Array, Op, Place, Value
 
 if TYPE_CHECKING:
     from cyclescope.c import Variable

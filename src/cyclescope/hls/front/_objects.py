@@ -49,7 +49,7 @@ from cyclescope.hls.front._structs import (
     store_object,
     wires_of,
 )
-from cyclescope.hls.ir._graph import Op, Value
+from cyclescope.hls.ir import Op, Value
 
 if TYPE_CHECKING:
     from cyclescope.c import CType, Expr, Range

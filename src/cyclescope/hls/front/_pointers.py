@@ -33,7 +33,7 @@ from cyclescope.hls.front._structs import field_variable, hold, wires_of
 if TYPE_CHECKING:
     from cyclescope.c import Assign, CType, Expr, Range, Variable
     from cyclescope.hls.front._context import Context
-    from cyclescope.hls.ir._graph import Value
+    from cyclescope.hls.ir import Value
 
 __all__ = ["assign_pointer", "assign_view", "begin_view", "copy_view", "is_view", "point"]
 

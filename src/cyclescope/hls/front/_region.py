@@ -20,13 +20,13 @@ from cyclescope.hls.front.omp import _atomics, _synchronization  # noqa: F401
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._worksharing import work_share
-from cyclescope.hls.ir._graph import Array, Place, Region
+from cyclescope.hls.ir import Array, Place, Region
 
 if TYPE_CHECKING:
     from cyclescope.c import Unit, Variable
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Constants
-    from cyclescope.hls.ir._builder import Shared
+    from cyclescope.hls.ir import Shared
 
 __all__ = ["Lowered", "lower"]
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.front._structs import concatenated
-from cyclescope.hls.ir._graph import Op, Value
-from cyclescope.hls.ir._semantics import bits_of
+from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

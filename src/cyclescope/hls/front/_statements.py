@@ -32,7 +32,7 @@ from cyclescope.hls.front._pointers import is_object
 from cyclescope.hls.front._structs import hold
 from cyclescope.hls.front.omp._constructs import standalone
 from cyclescope.hls.front.omp._directives import directives
-from cyclescope.hls.ir._graph import Op, Value
+from cyclescope.hls.ir import Op, Value
 
 if TYPE_CHECKING:
     from cyclescope.hls.front._context import Context

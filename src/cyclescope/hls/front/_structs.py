@@ -13,7 +13,7 @@ from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import named
 from cyclescope.hls.front._layout import is_flat, leaves, width_of
 from cyclescope.hls.front._memory import load_from, store_to
-from cyclescope.hls.ir._graph import Op, Value
+from cyclescope.hls.ir import Op, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

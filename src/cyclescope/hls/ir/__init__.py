@@ -1,1 +1,56 @@
-"""The data-flow form of a region: made, simplified, executed."""
+"""The data-flow form of a region.
+
+What lowering makes, passes change, and schedule and hardware read: a `Region` of `Graph`s of
+`Node`s. A `Builder` makes nodes; a `Draft` is a region on its way through the passes. The form can
+be executed (`interpret`), printed and verified.
+"""
+
+from cyclescope.hls.ir._builder import Builder, Dealt, Shared, constant_of
+from cyclescope.hls.ir._draft import Draft
+from cyclescope.hls.ir._graph import (
+    EFFECTS,
+    Array,
+    Carried,
+    Graph,
+    Node,
+    Op,
+    Order,
+    Place,
+    Region,
+    Schedule,
+    Value,
+)
+from cyclescope.hls.ir._interpret import Interpreter, InterpreterText, interpret
+from cyclescope.hls.ir._print import printed
+from cyclescope.hls.ir._semantics import bits_of, evaluate, mask, signed
+from cyclescope.hls.ir._verify import Law, broken, verify
+
+__all__ = [
+    "EFFECTS",
+    "Array",
+    "Builder",
+    "Carried",
+    "Dealt",
+    "Draft",
+    "Graph",
+    "Interpreter",
+    "InterpreterText",
+    "Law",
+    "Node",
+    "Op",
+    "Order",
+    "Place",
+    "Region",
+    "Schedule",
+    "Shared",
+    "Value",
+    "bits_of",
+    "broken",
+    "constant_of",
+    "evaluate",
+    "interpret",
+    "mask",
+    "printed",
+    "signed",
+    "verify",
+]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["Machine", "Text", "interpret"]
+__all__ = ["Interpreter", "InterpreterText", "interpret"]
 
 _GARBAGE = 0x5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A
 
@@ -45,10 +45,12 @@ def interpret(
     Raises:
         RunError: an access out of range, a deadlock, or more iterations than the limit.
     """
-    return Machine(region, arrays, scalars, shuffle, limit).run()
+    return Interpreter(region, arrays, scalars, shuffle, limit).run()
 
 
-class Machine:
+class Interpreter:
+    """One execution of a region: its threads in turn, its memories, locks and barriers."""
+
     def __init__(
         self,
         region: Region,
@@ -84,10 +86,10 @@ class Machine:
             own = [shared[a] if a in shared else bytearray(a.bytes or 0) for a in region.arrays]
             self.threads.append(namespace[text.names[region.root]](own, thread))
 
-    def _text(self, scalars: Sequence[int]) -> Text:
-        return Text(self.region, scalars, self.shuffle)
+    def _text(self, scalars: Sequence[int]) -> InterpreterText:
+        return InterpreterText(self.region, scalars, self.shuffle)
 
-    def _more(self, text: Text) -> dict[str, Any]:  # noqa: ARG002 - for those who count as they go
+    def _more(self, text: InterpreterText) -> dict[str, Any]:  # noqa: ARG002 - for those who count as they go
         """Further names that the text knows."""
         return {}
 
@@ -185,7 +187,7 @@ _FLOATS = {
 }
 
 
-class Text:
+class InterpreterText:
     """The Python text of a region's graphs."""
 
     def __init__(

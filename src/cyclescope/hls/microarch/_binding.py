@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError, SourceError
-from cyclescope.hls.ir._graph import EFFECTS, Op
-from cyclescope.hls.schedule._delays import varies
-from cyclescope.hls.schedule._units import unit_of
+from cyclescope.hls.ir import EFFECTS, Op
+from cyclescope.hls.schedule import unit_of, varies
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._graph import Carried, Graph, Node, Schedule, Value
+    from cyclescope.hls.ir import Carried, Graph, Node, Schedule, Value
 
 __all__ = ["FREE", "Plan"]
 

@@ -11,7 +11,7 @@ from cyclescope.rtl import const
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
     from cyclescope.rtl import Expr, Module, Net
 
 __all__ = ["Entry", "Gate", "Operation", "Work"]

@@ -18,16 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op, Place
+from cyclescope.hls.ir import Op, Place
 from cyclescope.hls.microarch._params import LINE
 from cyclescope.hls.microarch._parts import either
-from cyclescope.hls.schedule._ports import PORTS
+from cyclescope.hls.schedule import PORTS
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.hls.ir._graph import Array, Graph, Node
+    from cyclescope.hls.ir import Array, Graph, Node
     from cyclescope.rtl import Expr, Module, Net
 
 __all__ = ["LocalArray", "local_uses"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
-from cyclescope.hls.ir._graph import Op, Place
+from cyclescope.hls.ir import Op, Place
 from cyclescope.hls.microarch._gates import Entry
 from cyclescope.hls.microarch._local_memories import LocalArray, local_uses
 from cyclescope.hls.microarch._memory import Ports
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cyclescope.c import Range
-    from cyclescope.hls.ir._graph import Array, Graph, Node, Region, Schedule
+    from cyclescope.hls.ir import Array, Graph, Node, Region, Schedule
     from cyclescope.hls.microarch._memory import Traffic
     from cyclescope.rtl import Expr, Net, Unit
 

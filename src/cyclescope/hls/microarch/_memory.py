@@ -25,7 +25,7 @@ from cyclescope.hls.microarch._preloader import Preloader
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
     from cyclescope.rtl import Expr, Memory, Module, Net
 
 __all__ = ["Ports", "Traffic", "bank_bits"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 from cyclescope.rtl import cat, mux
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
     from cyclescope.rtl import Expr
 
 __all__ = ["FLOATING", "INTEGER", "combinational"]

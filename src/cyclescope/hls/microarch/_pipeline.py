@@ -10,17 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
-from cyclescope.hls.ir._graph import EFFECTS, Op
+from cyclescope.hls.ir import EFFECTS, Op
 from cyclescope.hls.microarch._binding import Plan
 from cyclescope.hls.microarch._gates import Entry, Gate, Operation, Work
 from cyclescope.hls.microarch._memory import Traffic
 from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
 from cyclescope.hls.microarch._parts import Flags, either, one_hot, scheduler
-from cyclescope.hls.schedule._units import unit_of
+from cyclescope.hls.schedule import unit_of
 from cyclescope.rtl import const
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._graph import Graph, Node, Schedule, Value
+    from cyclescope.hls.ir import Graph, Node, Schedule, Value
     from cyclescope.hls.microarch._machine import Core
     from cyclescope.rtl import Expr, Memory
 

@@ -24,7 +24,7 @@ from cyclescope.hls.microarch._parts import (
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
     from cyclescope.hls.microarch._local_memories import LocalArray
     from cyclescope.hls.microarch._parts import Flags
     from cyclescope.rtl import Expr, Module, Net

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Graph, Node, Op, Value
-from cyclescope.hls.ir._semantics import signed
+from cyclescope.hls.ir import Graph, Node, Op, Value, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set

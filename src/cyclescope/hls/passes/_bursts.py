@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Place, Value
+from cyclescope.hls.ir import EFFECTS, Graph, Node, Op, Place, Value
 from cyclescope.hls.passes._affine import Induction, Sum, affine, inductions, outside
 from cyclescope.hls.passes._dead_code import clean, graphs
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._builder import Builder, Shared
-    from cyclescope.hls.ir._draft import Draft
+    from cyclescope.hls.ir import Builder, Draft, Shared
 
 __all__ = ["find_bursts"]
 

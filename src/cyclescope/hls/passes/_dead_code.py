@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Carried, Graph, Node, Op, Value
+from cyclescope.hls.ir import Carried, Graph, Node, Op, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cyclescope.hls.ir._draft import Draft
+    from cyclescope.hls.ir import Draft
 
 __all__ = ["clean", "graphs", "remove_dead_code"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import EFFECTS, Array, Graph, Node, Op, Order, Place, Value
+from cyclescope.hls.ir import EFFECTS, Array, Graph, Node, Op, Order, Place, Value
 from cyclescope.hls.passes._affine import Induction, Sum, affine, disjoint, inductions, outside
 from cyclescope.hls.passes._dead_code import graphs
 
 if TYPE_CHECKING:
     from collections.abc import Set
 
-    from cyclescope.hls.ir._draft import Draft
+    from cyclescope.hls.ir import Draft
 
 __all__ = ["depend", "order_effects"]
 

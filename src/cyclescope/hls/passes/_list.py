@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._verify import verify
+from cyclescope.hls.ir import verify
 from cyclescope.hls.passes._bursts import find_bursts
 from cyclescope.hls.passes._dead_code import remove_dead_code
 from cyclescope.hls.passes._dependences import order_effects
@@ -17,7 +17,7 @@ from cyclescope.hls.passes._size import check_size
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cyclescope.hls.ir._draft import Draft
+    from cyclescope.hls.ir import Draft
 
 __all__ = ["LOWERING", "PASSES", "Pass", "run_passes"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 from cyclescope.hls.passes._dead_code import graphs
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._draft import Draft
-    from cyclescope.hls.ir._graph import Array
+    from cyclescope.hls.ir import Array, Draft
 
 __all__ = ["keep_used_memories"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Graph, Node, Op, Place, Value
+from cyclescope.hls.ir import Graph, Node, Op, Place, Value
 from cyclescope.hls.passes._affine import Sum, affine, inductions
 from cyclescope.hls.passes._dead_code import graphs
 
 if TYPE_CHECKING:
     from collections.abc import Set
 
-    from cyclescope.hls.ir._builder import Shared
+    from cyclescope.hls.ir import Shared
     from cyclescope.hls.passes._affine import Induction
     from cyclescope.hls.passes._races import Threads
 

@@ -8,7 +8,7 @@ from cyclescope.hls.passes._neighbours import neighbours
 from cyclescope.hls.passes._races import Threads, last_writers, races
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._draft import Draft
+    from cyclescope.hls.ir import Draft
 
 __all__ = ["check_races"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Array, Graph, Node, Op, Place, Value
+from cyclescope.hls.ir import Array, Graph, Node, Op, Place, Value
 from cyclescope.hls.passes._dead_code import graphs
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import SourceError
-from cyclescope.hls.ir._graph import EFFECTS
+from cyclescope.hls.ir import EFFECTS
 from cyclescope.hls.passes._dead_code import graphs
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._draft import Draft
+    from cyclescope.hls.ir import Draft
 
 __all__ = ["check_size"]
 

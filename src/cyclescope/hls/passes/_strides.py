@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cyclescope.hls.ir._graph import Graph, Node, Op, Value
-from cyclescope.hls.ir._semantics import evaluate, mask, signed
+from cyclescope.hls.ir import Graph, Node, Op, Value, evaluate, mask, signed
 from cyclescope.hls.passes._affine import Sum, affine, inductions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from cyclescope.hls.ir._graph import Array
+    from cyclescope.hls.ir import Array
 
 __all__ = ["Given", "Nest"]
 

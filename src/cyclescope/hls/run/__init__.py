@@ -1,1 +1,47 @@
-"""A program and its hardware, run: host, testbench, judges, profile."""
+"""A program and its hardware, run: host, testbench, judges, profile.
+
+In goes a compiled program with arguments; out comes a `Measurement`: the hardware's run, what it
+differs in from native ones, and its profile.
+"""
+
+from cyclescope.hls.run._compare import differences, order_matters
+from cyclescope.hls.run._host import Host, Native
+from cyclescope.hls.run._judges import Judge, Judgement
+from cyclescope.hls.run._measure import PERIOD, START_COST, Measurement, machine_of, measure
+from cyclescope.hls.run._memory_model import MemoryModel, read_memory_model
+from cyclescope.hls.run._overhead import (
+    PAPERS,
+    Cost,
+    chosen_counters,
+    cost_of,
+    overhead,
+    overhead_table,
+)
+from cyclescope.hls.run._prediction import MOST_ITERATIONS, Share, shares
+from cyclescope.hls.run._simulation import TRACE_LINES
+
+__all__ = [
+    "MOST_ITERATIONS",
+    "PAPERS",
+    "PERIOD",
+    "START_COST",
+    "TRACE_LINES",
+    "Cost",
+    "Host",
+    "Judge",
+    "Judgement",
+    "Measurement",
+    "MemoryModel",
+    "Native",
+    "Share",
+    "chosen_counters",
+    "cost_of",
+    "differences",
+    "machine_of",
+    "measure",
+    "order_matters",
+    "overhead",
+    "overhead_table",
+    "read_memory_model",
+    "shares",
+]

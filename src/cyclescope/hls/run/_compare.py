@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from cyclescope.c import Array, Pointer, Range, Scalar, Struct, Vector
-from cyclescope.hls.front._layout import field_offset, size_of
-from cyclescope.hls.ir._graph import Op, Place
+from cyclescope.hls.front import field_offset, size_of
+from cyclescope.hls.ir import Op, Place
 from cyclescope.model import Contents
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope._files import scratch
 from cyclescope.errors import RunError, SourceError, ToolError
-from cyclescope.hls.ir._graph import Place
+from cyclescope.hls.ir import Place
 from cyclescope.hls.run._host_text import host_text
 from cyclescope.sim import Process, calculation, call, current_trust, find_compiler
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Declare
-from cyclescope.hls.front._assigned import called, expressions, statements
-from cyclescope.hls.ir._graph import Place
+from cyclescope.hls.front import called, expressions, statements
+from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
     from cyclescope.c import Pragma, Stmt
     from cyclescope.hls._compile import Program
-    from cyclescope.hls.front.omp._directives import MapItem
+    from cyclescope.hls.front import MapItem
 
 __all__ = ["host_text"]
 

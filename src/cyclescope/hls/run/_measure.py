@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from cyclescope._files import write_together
 from cyclescope._stack import deep_recursion
 from cyclescope.errors import OutputError, RunError
-from cyclescope.hls.microarch._machine import build_machine
-from cyclescope.hls.passes._strides import Given
+from cyclescope.hls.microarch import build_machine
+from cyclescope.hls.passes import Given
 from cyclescope.hls.run._compare import contents, order_matters
 from cyclescope.hls.run._host import EndlessError, Host
 from cyclescope.hls.run._judges import judge
@@ -20,21 +20,18 @@ from cyclescope.hls.run._memory_model import MemoryModel
 from cyclescope.hls.run._profile import profile_of
 from cyclescope.hls.run._simulation import TRACE_LINES, run_setup, set_up
 from cyclescope.hls.run._testbench import bench, dram, wrapper
-from cyclescope.hls.trace._core import build_profiled, layout_of
-from cyclescope.hls.trace._decoder import read_dump
-from cyclescope.hls.trace._sites import Sites
+from cyclescope.hls.trace import Sites, build_profiled, layout_of, read_dump
 from cyclescope.model import Anomaly, Loop, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cyclescope.hls._compile import Program
-    from cyclescope.hls.microarch._machine import Machine
+    from cyclescope.hls.microarch import Machine
     from cyclescope.hls.run._host import Native
     from cyclescope.hls.run._judges import Judgement
     from cyclescope.hls.run._simulation import HardwareRun, Setup
-    from cyclescope.hls.trace._core import UnitOptions
-    from cyclescope.hls.trace._format import TraceLayout
+    from cyclescope.hls.trace import TraceLayout, UnitOptions
     from cyclescope.model import Contents, Profile
 
 __all__ = ["PERIOD", "START_COST", "Measurement", "machine_of", "measure", "write_rtl"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import DataError, ToolError
 from cyclescope.hls.run._measure import machine_of
-from cyclescope.hls.trace._core import UnitOptions
+from cyclescope.hls.trace import UnitOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,16 +18,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Value
-from cyclescope.hls.ir._interpret import Machine, Text
-from cyclescope.hls.microarch._params import LINE
-from cyclescope.hls.schedule._delays import is_leaf
+from cyclescope.hls.ir import EFFECTS, Graph, Interpreter, InterpreterText, Node, Op, Value
+from cyclescope.hls.microarch import LINE
+from cyclescope.hls.schedule import is_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.hls._compile import Program
-    from cyclescope.hls.ir._graph import Array, Schedule
+    from cyclescope.hls.ir import Array, Schedule
     from cyclescope.hls.run._host import Native
 
 __all__ = ["MOST_ITERATIONS", "Share", "shares"]
@@ -79,7 +78,7 @@ def shares(program: Program, native: Native, limit: int = MOST_ITERATIONS) -> tu
     return tuple(Share(chain, free, bound, apart) for bound, apart, free, chain in machine.ends)
 
 
-class _Stamping(Machine):
+class _Stamping(Interpreter):
     def __init__(self, program: Program, native: Native, limit: int) -> None:
         self.program = program
         threads = program.region.threads
@@ -90,10 +89,10 @@ class _Stamping(Machine):
         ]
         super().__init__(program.region, native.inputs, native.scalars, None, limit)
 
-    def _text(self, scalars: Sequence[int]) -> Text:
+    def _text(self, scalars: Sequence[int]) -> InterpreterText:
         return _StampedText(self.program, scalars)
 
-    def _more(self, text: Text) -> dict[str, Any]:
+    def _more(self, text: InterpreterText) -> dict[str, Any]:
         assert isinstance(text, _StampedText)
         free, slots, left = (
             [[0] * count for _ in self.ends] for count in (text.units, text.units, len(text.names))
@@ -115,7 +114,7 @@ def _write(marks: _Marks, first: int, words: int, mark: tuple[int, ...]) -> None
         marks[word] = mark
 
 
-class _StampedText(Text):
+class _StampedText(InterpreterText):
     """Beside each value its stamps: from when on it is there.
 
     Each function of a graph takes when its iteration begins, in the estimate by intervals, and the

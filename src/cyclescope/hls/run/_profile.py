@@ -12,18 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cyclescope.hls.microarch._params import BANKS
-from cyclescope.hls.microarch._peaks import peaks_of
-from cyclescope.hls.trace._sites import Sites, holding, position_of
-from cyclescope.hls.trace._states import STATES, state_frame, thread_frame
-from cyclescope.hls.trace._waits import CAUSES, cause_of, loses, meaning_of, place_of, stalls
+from cyclescope.hls.microarch import BANKS, peaks_of
+from cyclescope.hls.trace import (
+    CAUSES,
+    STATES,
+    Sites,
+    cause_of,
+    holding,
+    loses,
+    meaning_of,
+    place_of,
+    position_of,
+    stalls,
+    state_frame,
+    thread_frame,
+)
 from cyclescope.model import Activity, Frame, Kind, Loop, Meta, Profile, ProfileBuilder, Series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cyclescope.hls.ir._graph import Graph
-    from cyclescope.hls.microarch._machine import Machine
+    from cyclescope.hls.ir import Graph
+    from cyclescope.hls.microarch import Machine
     from cyclescope.model import Ints
     from cyclescope.sim import Capture
 

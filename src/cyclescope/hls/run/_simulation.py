@@ -14,13 +14,13 @@ import numpy as np
 
 from cyclescope._files import scratch
 from cyclescope.errors import DataError, OutputError, RunError
-from cyclescope.hls.ir._graph import Op, Place
-from cyclescope.hls.microarch._params import BANK_BITS, BANKS, FOLD, LINE, LINE_BITS, bank_of
+from cyclescope.hls.ir import Op, Place
+from cyclescope.hls.microarch import BANK_BITS, BANKS, FOLD, LINE, LINE_BITS, bank_of
 from cyclescope.hls.run._memory_model import MemoryModel
 from cyclescope.hls.run._models import with_models
 from cyclescope.hls.run._testbench import LAST_WORDS, Host, config_words, dram, harness
 from cyclescope.hls.run._watch import captures, watch, watch_modules
-from cyclescope.hls.trace._core import layout_of
+from cyclescope.hls.trace import layout_of
 from cyclescope.sim import Design, StopReason, build, run
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cyclescope.hls.ir._graph import Array
-    from cyclescope.hls.microarch._machine import Access, Machine
+    from cyclescope.hls.ir import Array
+    from cyclescope.hls.microarch import Access, Machine
     from cyclescope.sim import Capture
 
 __all__ = ["TRACE_LINES", "HardwareRun", "Setup", "prepare", "run_machine", "run_setup", "set_up"]

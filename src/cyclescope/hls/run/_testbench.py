@@ -12,16 +12,15 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Place
-from cyclescope.hls.microarch._params import ADDRESS, BANK_BITS, BANKS, LINE, LINE_BITS, OFFSET
-from cyclescope.hls.microarch._parts import tid_width
-from cyclescope.hls.trace._core import layout_of
+from cyclescope.hls.ir import Place
+from cyclescope.hls.microarch import ADDRESS, BANK_BITS, BANKS, LINE, LINE_BITS, OFFSET, tid_width
+from cyclescope.hls.trace import layout_of
 from cyclescope.sim import Harness, go_done
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.hls.microarch._machine import Machine
+    from cyclescope.hls.microarch import Machine
     from cyclescope.hls.run._memory_model import MemoryModel
 
 __all__ = ["LAST_WORDS", "Host", "bench", "config_words", "dram", "harness", "wrapper"]

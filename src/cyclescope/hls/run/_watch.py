@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._params import BANKS
-from cyclescope.hls.trace._waits import CAUSES, LOST, asks, cause_of
+from cyclescope.hls.microarch import BANKS
+from cyclescope.hls.trace import CAUSES, LOST, asks, cause_of
 from cyclescope.model import Cause
 from cyclescope.sim import CaptureModule, Signal
 
 if TYPE_CHECKING:
-    from cyclescope.hls.microarch._machine import Machine
+    from cyclescope.hls.microarch import Machine
     from cyclescope.rtl import Expr
 
 __all__ = ["COUNTS", "captures", "watch", "watch_modules"]

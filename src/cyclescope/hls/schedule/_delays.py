@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import EFFECTS, Op, Place
+from cyclescope.hls.ir import EFFECTS, Op, Place
 from cyclescope.hls.schedule._units import unit_of
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
 
 __all__ = ["BUDGET", "REGISTERED", "SETUP", "delay", "is_leaf", "latency", "varies"]
 

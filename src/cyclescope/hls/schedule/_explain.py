@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Place
+from cyclescope.hls.ir import EFFECTS, Graph, Node, Op, Place
 from cyclescope.hls.schedule._delays import delay, is_leaf, varies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cyclescope.c import Range
-    from cyclescope.hls.ir._graph import Region, Schedule
+    from cyclescope.hls.ir import Region, Schedule
 
 __all__ = ["explained"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Array, Graph, Node, Op, Place
+from cyclescope.hls.ir import Array, Graph, Node, Op, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

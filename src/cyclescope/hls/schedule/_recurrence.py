@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 from cyclescope.hls.schedule._delays import delay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
 
 __all__ = ["steps"]
 

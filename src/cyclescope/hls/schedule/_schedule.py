@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import EFFECTS, Array, Graph, Node, Op, Order, Place, Schedule, Value
+from cyclescope.hls.ir import EFFECTS, Array, Graph, Node, Op, Order, Place, Schedule, Value
 from cyclescope.hls.schedule._delays import (
     BUDGET,
     REGISTERED,

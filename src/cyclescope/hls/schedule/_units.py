@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 from cyclescope.rtl import unit
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
     from cyclescope.rtl import Unit
 
 __all__ = ["unit_of"]

@@ -12,9 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import DataError
-from cyclescope.hls.microarch._machine import Core, Machine, machine_around
-from cyclescope.hls.microarch._params import ADDRESS, BANKS, LINE, LINE_BITS, OFFSET
-from cyclescope.hls.microarch._peaks import peaks_of
+from cyclescope.hls.microarch import (
+    ADDRESS,
+    BANKS,
+    LINE,
+    LINE_BITS,
+    OFFSET,
+    Core,
+    Machine,
+    machine_around,
+    peaks_of,
+)
 from cyclescope.hls.trace._feed import feed, side_by_side
 from cyclescope.hls.trace._format import COUNTERS, OnFull, Scope, make_layout
 from cyclescope.hls.trace._sites import Sites
@@ -24,7 +32,7 @@ from cyclescope.rtl import Module, cat, mux
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cyclescope.hls.ir._graph import Graph, Region, Schedule
+    from cyclescope.hls.ir import Graph, Region, Schedule
     from cyclescope.hls.trace._feed import Fed
     from cyclescope.hls.trace._format import TraceLayout
     from cyclescope.hls.trace._rings import Feed

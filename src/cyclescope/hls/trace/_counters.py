@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._parts import either
+from cyclescope.hls.microarch import either
 from cyclescope.hls.trace._rings import one_turn, rotated, successor, turned
 from cyclescope.rtl import cat, const, mux
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._params import BANKS
-from cyclescope.hls.microarch._parts import either
+from cyclescope.hls.microarch import BANKS, either
 from cyclescope.hls.trace._format import COUNTERS, Counter, Scope, Source
 from cyclescope.hls.trace._rings import Feed, Term
 from cyclescope.hls.trace._sites import Sites
@@ -23,8 +22,7 @@ from cyclescope.rtl import cat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.hls.microarch._machine import Core
-    from cyclescope.hls.microarch._memory import Traffic
+    from cyclescope.hls.microarch import Core, Traffic
     from cyclescope.rtl import Expr
 
 __all__ = ["Fed", "feed", "side_by_side"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
-from cyclescope.hls.passes._strides import Given, Nest
+from cyclescope.hls.ir import Op
+from cyclescope.hls.passes import Given, Nest
 from cyclescope.hls.trace._waits import loses, place_of
 from cyclescope.model import Access, Barrier, Lock, Loop, Position
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cyclescope.c import Range
-    from cyclescope.hls.ir._graph import Graph, Node, Region, Value
-    from cyclescope.hls.microarch._pipeline import Pipeline
+    from cyclescope.hls.ir import Graph, Node, Region, Value
+    from cyclescope.hls.microarch import Pipeline
     from cyclescope.model import Site
 
 __all__ = ["Sites", "holding", "position_of"]

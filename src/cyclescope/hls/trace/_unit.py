@@ -17,7 +17,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._params import ADDRESS
+from cyclescope.hls.microarch import ADDRESS
 from cyclescope.hls.trace._counters import Counts
 from cyclescope.hls.trace._format import (
     CLOCK_BITS,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 from cyclescope.model import Activity, Cause
 
 if TYPE_CHECKING:
-    from cyclescope.hls.ir._graph import Node
+    from cyclescope.hls.ir import Node
 
 __all__ = ["CAUSES", "LOST", "asks", "cause_of", "loses", "meaning_of", "place_of", "stalls"]
 

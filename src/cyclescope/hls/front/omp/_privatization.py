@@ -12,7 +12,7 @@ from cyclescope.hls.front._environment import outer
 from cyclescope.hls.front._layout import is_flat, leaves, size_of
 from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._structs import hold, load_object, release, store_object
-from cyclescope.hls.ir._graph import Op, Place
+from cyclescope.hls.ir import Op, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cyclescope.c import CType, Range, Variable
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
-    from cyclescope.hls.ir._graph import Array, Value
+    from cyclescope.hls.ir import Array, Value
 
 __all__ = ["in_memory", "private", "release_copy"]
 

@@ -15,14 +15,13 @@ from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.front._memory import load_from, new_array, store_to
 from cyclescope.hls.front.omp._privatization import in_memory, innermost
 from cyclescope.hls.front.omp._team import locked
-from cyclescope.hls.ir._graph import Op, Place
-from cyclescope.hls.ir._semantics import bits_of
+from cyclescope.hls.ir import Op, Place, bits_of
 
 if TYPE_CHECKING:
     from cyclescope.c import CType, Range, Variable
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive, Reduction
-    from cyclescope.hls.ir._graph import Array, Value
+    from cyclescope.hls.ir import Array, Value
 
 __all__ = ["begin_reductions", "end_reductions"]
 

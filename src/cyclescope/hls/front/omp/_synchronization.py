@@ -8,7 +8,7 @@ from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
 from cyclescope.hls.front.omp._team import barrier, fence, locked
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
     from cyclescope.c import Stmt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,15 +30,13 @@ from cyclescope.hls.front.omp._constructs import lowers
 from cyclescope.hls.front.omp._privatization import in_memory, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._team import barrier
-from cyclescope.hls.ir._builder import Dealt, constant_of
-from cyclescope.hls.ir._graph import Op
-from cyclescope.hls.ir._semantics import signed
+from cyclescope.hls.ir import Dealt, Op, constant_of, signed
 
 if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
-    from cyclescope.hls.ir._graph import Array, Value
+    from cyclescope.hls.ir import Array, Value
 
 __all__ = ["work_share"]
 
