@@ -44,7 +44,11 @@ from cyclescope.c import (
     Variable,
     While,
     children,
+    inner_statements,
+    outermost,
+    own_expressions,
     show,
+    statements,
     walk,
 )
 
@@ -59,62 +63,14 @@ __all__ = [
     "Loop",
     "counters_of",
     "declared",
-    "expressions",
     "named",
     "reached",
     "root_of",
-    "statements",
 ]
 
 STEPS = {"pre++": "+", "post++": "+", "pre--": "-", "post--": "-"}
 
 Loop: TypeAlias = "For | While | DoWhile"
-
-
-def statements(node: Stmt | None) -> Iterator[Stmt]:
-    """A statement and all inside it, outside in."""
-    waiting = [node]
-    while waiting:
-        inner = waiting.pop()
-        if inner is not None:
-            yield inner
-            waiting += reversed(_parts(inner))
-
-
-def _parts(node: Stmt) -> list[Stmt | None]:
-    """The statements directly in a statement."""
-    match node:
-        case Block(body=body):
-            return list(body)
-        case Switch(sections=sections):
-            return [inner for section in sections for inner in section.body]
-    return [getattr(node, part, None) for part in ("init", "then", "other", "body")]
-
-
-def _own(node: Stmt) -> list[Expr]:
-    """The expressions directly in a statement."""
-    match node:
-        case Declare(variables=variables):
-            return [v.init for v in variables if v.init is not None]
-        case Evaluate(value=value):
-            return [value]
-        case For(condition=condition, step=step):
-            return [e for e in (condition, step) if e is not None]
-        case (
-            If(condition=condition)
-            | While(condition=condition)
-            | DoWhile(condition=condition)
-            | Switch(condition=condition)
-        ):
-            return [condition]
-        case Return(value=value) if value is not None:
-            return [value]
-    return []
-
-
-def expressions(node: Stmt | None) -> list[Expr]:
-    """All expressions of a statement and of those inside it; not their parts."""
-    return [e for inner in statements(node) for e in _own(inner)]
 
 
 def declared(function: Function) -> list[Variable]:
@@ -129,7 +85,7 @@ def reached(unit: Unit, function: Function) -> Iterator[Function]:
     while waiting:
         caller = waiting.pop()
         yield caller
-        for node in (n for e in expressions(caller.body) for n in walk(e)):
+        for node in (n for e in outermost(caller.body) for n in walk(e)):
             called = unit.functions.get(node.function) if isinstance(node, Call) else None
             if called is not None and called.body is not None and called.name not in known:
                 known.add(called.name)
@@ -139,7 +95,7 @@ def reached(unit: Unit, function: Function) -> Iterator[Function]:
 def named(function: Function) -> set[Variable]:
     """The variables that a function names, in its extents, too."""
     extents = [e for v in declared(function) for e in v.extents]
-    every = [*extents, *expressions(function.body)]
+    every = [*extents, *outermost(function.body)]
     return {n.variable for e in every for n in walk(e) if isinstance(n, Name)}
 
 
@@ -213,7 +169,7 @@ class _Analysis:
         self._data: set[Variable] = set()
         self._inside = _Inside()
         self.result = Counters()
-        every = expressions(function.body)
+        every = outermost(function.body)
         self.result.changed = {v for e in every for v, _ in _changes(e)}
         self.result.addressed = _addressed(unit)
         self._steady = set(function.params) - self.result.changed - data
@@ -239,7 +195,7 @@ class _Analysis:
 
     def _all_changes(self, node: Stmt | None) -> set[Variable]:
         found: set[Variable] = set()
-        for expression in expressions(node):
+        for expression in outermost(node):
             found |= {v for v, _ in _changes(expression)}
             for inner in walk(expression):
                 if isinstance(inner, Call):
@@ -256,12 +212,12 @@ class _Analysis:
                 for part in ("init", "body"):
                     self._visit(getattr(node, part, None), outer | own)
             case _:
-                for inner in _parts(node):
+                for inner in inner_statements(node):
                     self._visit(inner, outer)
 
     def _counters(self, loop: Loop, outer: frozenset[Variable]) -> frozenset[Variable]:
-        head = [e for e in _own(loop) if e is not None]
-        inside = [*head, *expressions(loop.body)]
+        head = [e for e in own_expressions(loop) if e is not None]
+        inside = [*head, *outermost(loop.body)]
         changes: dict[Variable, list[Expr]] = {}
         for expression in inside:
             for variable, node in _changes(expression):
@@ -335,14 +291,14 @@ class _Analysis:
         for node in statements(function.body):
             if isinstance(node, Declare):
                 given += [(v, v.init) for v in node.variables if isinstance(v.type, Pointer)]
-        for expression in expressions(function.body):
+        for expression in outermost(function.body):
             for variable, change in _changes(expression):
                 if isinstance(variable.type, Pointer) and isinstance(change, Assign):
                     given.append((variable, change.value))
         known = self.result.steps | self.result.beginnings
         stepped = {
             v
-            for e in expressions(function.body)
+            for e in outermost(function.body)
             for v, n in _changes(e)
             if n not in known and not isinstance(v.type, Pointer)
         }
@@ -565,7 +521,9 @@ class _Inside:
         """Whether a statement leaves a variable alone, and jumps nowhere."""
         if node not in self._changed:
             inside = list(statements(node))
-            self._changed[node] = {v for s in inside for e in _own(s) for v, _ in _changes(e)}
+            self._changed[node] = {
+                v for s in inside for e in own_expressions(s) for v, _ in _changes(e)
+            }
             self._jumps[node] = any(isinstance(s, Goto) for s in inside)
         return variable not in self._changed[node] and not self._jumps[node]
 
@@ -578,7 +536,7 @@ class _Inside:
                     found = found.at(inner.label).then(self.ways(inner, variable))
                 return found
             case Declare() | Evaluate():
-                return _way(_own(node), variable)
+                return _way(own_expressions(node), variable)
             case If(condition=condition, then=then, other=other):
                 chosen = self.ways(then, variable).beside(self.ways(other, variable))
                 return _way([condition], variable).then(chosen)
@@ -599,10 +557,10 @@ class _Inside:
             case Goto(target=target):
                 return _Ways(set(), jumps={target: {()}})
             case Return():
-                return _Ways(set(), told=_way(_own(node), variable).on == {()})
+                return _Ways(set(), told=_way(own_expressions(node), variable).on == {()})
             case For() | While() | DoWhile():
                 init = node.init if isinstance(node, For) else None
-                moved = {v for e in _own(node) for v, _ in _changes(e)}
+                moved = {v for e in own_expressions(node) for v, _ in _changes(e)}
                 told = variable not in moved and self.leaves(node.body, variable)
                 return self.ways(init, variable).then(_Ways({()}, told=told))
             case None | Empty():
@@ -647,7 +605,7 @@ def _addressed(unit: Unit) -> set[Variable]:
     return {
         root
         for function in unit.functions.values()
-        for e in expressions(function.body)
+        for e in outermost(function.body)
         for n in walk(e)
         if isinstance(n, Unary) and n.op == "&" and (root := root_of(n.operand)) is not None
     }

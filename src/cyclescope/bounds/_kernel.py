@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
 from cyclescope.bounds._calibration import PortRule
-from cyclescope.bounds._counters import expressions, named, reached, statements
+from cyclescope.bounds._counters import named, reached
 from cyclescope.bounds._lower import Lowering
 from cyclescope.bounds._network import Network, Port, Process, Storage
 from cyclescope.c import (
@@ -22,6 +22,8 @@ from cyclescope.c import (
     Unit,
     Variable,
     fold,
+    outermost,
+    statements,
     walk,
 )
 from cyclescope.errors import InputError, SourceError
@@ -136,13 +138,13 @@ def called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:
 
 
 def _calls(function: Function) -> list[Call]:
-    return [n for e in expressions(function.body) for n in walk(e) if isinstance(n, Call)]
+    return [n for e in outermost(function.body) for n in walk(e) if isinstance(n, Call)]
 
 
 def _constants(function: Function) -> dict[str, int | float]:
     """Local variables that are given a constant once and never touched again."""
     touched: set[Variable] = set()
-    for expression in expressions(function.body):
+    for expression in outermost(function.body):
         for node in walk(expression):
             target = node.target if isinstance(node, Assign) else None
             if isinstance(node, Unary) and node.op in ("&", "pre++", "post++", "pre--", "post--"):

@@ -59,6 +59,7 @@ from cyclescope.c import (
     refusal,
     show,
     walk,
+    without_casts,
 )
 
 if TYPE_CHECKING:
@@ -337,7 +338,7 @@ class Lowering(Storages):
 
         With `keep`, where it wrote.
         """
-        call = _uncast(node.value)
+        call = without_casts(node.value)
         named = isinstance(node.target, Name)
         if node.op == "=" and isinstance(call, Call) and (named or not keep):
             function = self._body_of(call)
@@ -360,7 +361,7 @@ class Lowering(Storages):
                 ):
                     self.outlined(function, call, label, node.target)
                     return self.place(node.target) if named else None
-        inner = _uncast(node.value)
+        inner = without_casts(node.value)
         if isinstance(inner, Assign):
             # x = y = e is y = e; x = y.
             value: Expr = inner.target
@@ -420,7 +421,7 @@ class Lowering(Storages):
     def _begin(self, key: Expr | Variable, node: Assign, label: str) -> None:
         """Give a counter its first value: for nothing, unless that is data."""
         assert isinstance(node.target, Name)
-        call = _uncast(node.value)
+        call = without_casts(node.value)
         function = self._body_of(call) if isinstance(call, Call) else None
         if function is not None and not self.outlines.is_simple(function):
             self._free.pop(key, None)  # what a level gives is data
@@ -924,12 +925,6 @@ class Lowering(Storages):
 
 def _reason(what: str, form: Form) -> str:
     return f"data-dependent {what}" if form is Form.DATA else f"{what} that isn't affine"
-
-
-def _uncast(node: Expr) -> Expr:
-    while isinstance(node, Cast):
-        node = node.operand
-    return node
 
 
 def _steps(node: Expr) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import STEPS, expressions, reached, root_of, statements
+from cyclescope.bounds._counters import STEPS, reached, root_of
 from cyclescope.bounds._forms import (
     Binding,
     Form,
@@ -45,7 +45,9 @@ from cyclescope.c import (
     Tool,
     Unary,
     Variable,
+    outermost,
     refusal,
+    statements,
     walk,
 )
 
@@ -80,7 +82,7 @@ class Outlines:
         if function.name not in self._outlined:
             self._outlined[function.name] = False  # to whoever asks while it is looked at
             self._outlined[function.name] = _is_straight(function) and all(
-                self._is_plain(e) for e in expressions(function.body)
+                self._is_plain(e) for e in outermost(function.body)
             )
         return self._outlined[function.name]
 
@@ -91,7 +93,7 @@ class Outlines:
         if isinstance(function.result, Scalar) and self.is_outlined(function):
             return all(
                 root is not None and root.scope in ("local", "param")
-                for e in expressions(function.body)
+                for e in outermost(function.body)
                 for n in walk(e)
                 if isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS)
                 for root in [_root(n)]
@@ -158,7 +160,7 @@ def _is_straight(function: Function) -> bool:
 def is_private(unit: Unit, function: Function) -> bool:
     """Whether a function, with those it calls, changes nothing but variables of their own."""
     for one in reached(unit, function):
-        for node in (n for e in expressions(one.body) for n in walk(e)):
+        for node in (n for e in outermost(one.body) for n in walk(e)):
             if isinstance(node, Call):
                 called = unit.functions.get(node.function)
                 foreign = called is None or called.body is None

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import Counters, counters_of, expressions
+from cyclescope.bounds._counters import Counters, counters_of
 from cyclescope.bounds._forms import Form, Layout, Place, Spot, Value, literal
 from cyclescope.bounds._network import Memory, Network, Record, Storage
 from cyclescope.bounds._process import Processes, constant_number
@@ -27,6 +27,7 @@ from cyclescope.c import (
     Variable,
     Vector,
     fold,
+    outermost,
     walk,
 )
 
@@ -68,7 +69,7 @@ class Storages(Processes):
         self._analysed: dict[tuple[str, frozenset[Variable]], Counters] = {}
         self._changed_anywhere: set[Variable] = set()
         for function in unit.functions.values():
-            for expression in expressions(function.body):
+            for expression in outermost(function.body):
                 for node in walk(expression):
                     target = node.target if isinstance(node, Assign) else None
                     if isinstance(node, Unary) and node.op in ("&", *_STEPPING):

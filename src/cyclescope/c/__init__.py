@@ -64,6 +64,13 @@ from cyclescope.c._types import (
     Vector,
     Void,
 )
+from cyclescope.c._walk import (
+    inner_statements,
+    outermost,
+    own_expressions,
+    statements,
+    without_casts,
+)
 
 __all__ = [
     "Array",
@@ -114,10 +121,15 @@ __all__ = [
     "children",
     "combined",
     "fold",
+    "inner_statements",
     "link",
+    "outermost",
+    "own_expressions",
     "read_c",
     "refusal",
     "refused_table",
     "show",
+    "statements",
     "walk",
+    "without_casts",
 ]

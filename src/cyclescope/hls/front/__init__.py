@@ -4,7 +4,7 @@ In goes a translation unit of `cyclescope.c`; out comes, by way of its `Target`,
 of it: a `Lowered` region as the text has it, and which variables of the host it uses.
 """
 
-from cyclescope.hls.front._assigned import called, expressions, statements
+from cyclescope.hls.front._assigned import called, expressions
 from cyclescope.hls.front._layout import field_offset, size_of
 from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._target import Target, find_target
@@ -21,5 +21,4 @@ __all__ = [
     "find_target",
     "lower",
     "size_of",
-    "statements",
 ]

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Call, Index, Member, Name, Pointer, Struct, Unary, Vector, children
-from cyclescope.hls.front._assigned import called, outermost, without_casts
+from cyclescope.c import (
+    Call,
+    Index,
+    Member,
+    Name,
+    Pointer,
+    Struct,
+    Unary,
+    Vector,
+    children,
+    outermost,
+    without_casts,
+)
+from cyclescope.hls.front._assigned import called
 from cyclescope.hls.front._calls import BLOCKS
 from cyclescope.hls.front._layout import is_flat, size_of
 from cyclescope.hls.front.omp._directives import folded

@@ -12,9 +12,7 @@ from cyclescope.c import (
     Call,
     Cast,
     Continue,
-    Declare,
     DoWhile,
-    Evaluate,
     Expr,
     For,
     If,
@@ -29,6 +27,8 @@ from cyclescope.c import (
     Variable,
     Vector,
     While,
+    outermost,
+    statements,
     walk,
 )
 from cyclescope.hls.front._calls import BLOCKS
@@ -46,62 +46,18 @@ __all__ = [
     "has_effects",
     "lanes_written",
     "may_jump",
-    "outermost",
     "returns",
     "root",
-    "statements",
     "variables_read",
-    "without_casts",
 ]
 
 _STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
-
-
-def statements(stmt: Stmt | None) -> Iterator[Stmt]:
-    """A statement and all inside it."""
-    if stmt is None:
-        return
-    yield stmt
-    match stmt:
-        case Block(body=body):
-            for inner in body:
-                yield from statements(inner)
-        case If(then=then, other=other):
-            yield from statements(then)
-            yield from statements(other)
-        case For(init=init, body=inner):
-            yield from statements(init)
-            yield from statements(inner)
-        case While(body=inner) | DoWhile(body=inner):
-            yield from statements(inner)
-        case Switch(sections=sections):
-            for section in sections:
-                for inner in section.body:
-                    yield from statements(inner)
 
 
 def expressions(stmt: Stmt | None) -> Iterator[Expr]:
     """All expressions in a statement, outside in."""
     for expr in outermost(stmt):
         yield from walk(expr)
-
-
-def outermost(stmt: Stmt | None) -> Iterator[Expr]:
-    """The expressions in a statement that aren't inside others."""
-    for inner in statements(stmt):
-        found: list[Expr | None] = []
-        match inner:
-            case Declare(variables=variables):
-                found = [v.init for v in variables]
-            case Evaluate(value=value) | Return(value=value):
-                found = [value]
-            case If(condition=condition) | While(condition=condition):
-                found = [condition]
-            case DoWhile(condition=condition) | Switch(condition=condition):
-                found = [condition]
-            case For(condition=test, step=step):
-                found = [test, step]
-        yield from (expr for expr in found if expr is not None)
 
 
 def _target(expr: Expr, aliases: Mapping[Variable, Variable]) -> Variable | None:
@@ -163,13 +119,6 @@ def assigned(
         if target is not None:
             found.add(target)
     return found
-
-
-def without_casts(expr: Expr) -> Expr:
-    """What is cast, however often."""
-    while isinstance(expr, Cast):
-        expr = expr.operand
-    return expr
 
 
 def root(expr: Expr) -> Variable | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Binary, Cast, Literal, Scalar, Struct, Unary, Vector
-from cyclescope.hls.front._assigned import without_casts
+from cyclescope.c import Array, Binary, Cast, Literal, Scalar, Struct, Unary, Vector, without_casts
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import counted
 from cyclescope.hls.front._dispatch import address, rvalue
@@ -28,26 +27,6 @@ _MOST_BYTES = 64  # of an access
 
 
 _MOST_AT_ONCE = 8  # accesses that aren't worth a loop
-
-
-def _grain(place: Location) -> int:
-    """Bytes to a multiple of which a pointer is aligned."""
-    kind: CType = place.type
-    return alignment(kind) if isinstance(kind, Scalar | Vector | Struct | Array) else 1
-
-
-def _factor(size: Expr) -> int:
-    """A number that a size is a multiple of, whatever its variables are."""
-    match size:
-        case Literal(value=value):
-            return int(value)
-        case Cast(operand=operand) | Unary(op="-", operand=operand):
-            return _factor(operand)
-        case Binary(op="*", left=left, right=right):
-            return _factor(left) * _factor(right)
-        case Binary(op="+" | "-", left=left, right=right):
-            return gcd(_factor(left), _factor(right))
-    return 1
 
 
 def copy_object(ctx: Context, to: Location, given: Location, where: Range) -> None:
@@ -198,3 +177,23 @@ def _access(ctx: Context, place: Location, number: Value, unit: int, kind: Scala
     moved = ctx.b.op(Op.MUL, number, ctx.b.const(64, unit), width=64, exact=True)
     at = ctx.b.op(Op.ADD, place.offset, moved, width=64, exact=True)
     return Location(place.array, at, kind)
+
+
+def _grain(place: Location) -> int:
+    """Bytes to a multiple of which a pointer is aligned."""
+    kind: CType = place.type
+    return alignment(kind) if isinstance(kind, Scalar | Vector | Struct | Array) else 1
+
+
+def _factor(size: Expr) -> int:
+    """A number that a size is a multiple of, whatever its variables are."""
+    match size:
+        case Literal(value=value):
+            return int(value)
+        case Cast(operand=operand) | Unary(op="-", operand=operand):
+            return _factor(operand)
+        case Binary(op="*", left=left, right=right):
+            return _factor(left) * _factor(right)
+        case Binary(op="+" | "-", left=left, right=right):
+            return gcd(_factor(left), _factor(right))
+    return 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array as CArray
-from cyclescope.c import Name, Pointer, Scalar, Stmt, Struct, Variable, Vector
-from cyclescope.hls.front._assigned import assigned, called, expressions, statements
+from cyclescope.c import Name, Pointer, Scalar, Stmt, Struct, Variable, Vector, statements
+from cyclescope.hls.front._assigned import assigned, called, expressions
 from cyclescope.hls.front._context import Environment
 from cyclescope.hls.front._layout import is_flat, size_of, width_of
 from cyclescope.hls.front._memory import new_array

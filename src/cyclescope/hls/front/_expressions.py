@@ -64,10 +64,6 @@ def _is_signed(kind: CType) -> bool:
     return isinstance(kind, Scalar) and kind.kind == "int"
 
 
-def _is_integer(kind: CType) -> bool:
-    return isinstance(kind, Scalar) and not kind.is_float
-
-
 def _listed(ctx: Context, init: Expr | None, kind: CType, where: Range) -> Iterator[Value]:
     """The values of an initialiser list in a row, zeros where it has none."""
     if isinstance(init, InitList) or init is None:
@@ -371,3 +367,7 @@ def _cast_holds(ctx: Context, expr: Cast) -> Value | None:
     if width_of(kind, expr.where) < width_of(operand.type, expr.where):
         return None
     return condition_of(ctx, operand)
+
+
+def _is_integer(kind: CType) -> bool:
+    return isinstance(kind, Scalar) and not kind.is_float

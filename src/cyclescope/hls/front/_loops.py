@@ -21,11 +21,6 @@ __all__: list[str] = []
 _MOST_COPIES = 1024
 
 
-def may_not_repeat(step: Expr) -> bool:
-    """Whether a step does more than change variables."""
-    return any(isinstance(e, Call) for e in walk(step))
-
-
 @STATEMENTS.of(For, While, DoWhile)
 def _loop(ctx: Context, stmt: For | While | DoWhile) -> None:
     """A loop of the text."""
@@ -168,3 +163,8 @@ def _partly(
         step=None,
         rotate=_has_effects(ctx, test),
     )
+
+
+def may_not_repeat(step: Expr) -> bool:
+    """Whether a step does more than change variables."""
+    return any(isinstance(e, Call) for e in walk(step))

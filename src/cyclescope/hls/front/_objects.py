@@ -98,20 +98,6 @@ def open_extents(kind: CType, given: tuple[Expr, ...]) -> tuple[Expr | None, ...
     return (None,) * (count - len(given)) + given
 
 
-def _target(kind: CType) -> CType:
-    if isinstance(kind, Pointer):
-        return kind.target
-    assert isinstance(kind, Array)
-    return kind.element
-
-
-def _element(place: Location) -> Location:
-    kind = place.type
-    assert isinstance(kind, Array)
-    extents = place.extents[1:] if kind.extent is None else place.extents
-    return Location(place.array, place.offset, kind.element, extents)
-
-
 def _pointed_object(ctx: Context, pointer: Expr) -> Object:
     """What a pointer points to, which may be on wires."""
     match pointer:
@@ -399,3 +385,17 @@ def _address_of_either(ctx: Context, expr: Conditional) -> Location:
 @ADDRESSES.of(Opaque)
 def _opaque(_ctx: Context, expr: Opaque) -> Location:
     raise refusal(expr.construct, Tool.HLS, expr.where)
+
+
+def _target(kind: CType) -> CType:
+    if isinstance(kind, Pointer):
+        return kind.target
+    assert isinstance(kind, Array)
+    return kind.element
+
+
+def _element(place: Location) -> Location:
+    kind = place.type
+    assert isinstance(kind, Array)
+    extents = place.extents[1:] if kind.extent is None else place.extents
+    return Location(place.array, place.offset, kind.element, extents)

@@ -38,16 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["assign_pointer", "assign_view", "begin_view", "copy_view", "is_view", "point"]
 
 
-def is_object(expr: Expr) -> bool:
-    """Whether an expression names an object, and isn't just a value."""
-    match expr:
-        case Name() | Index() | Unary() | Member(arrow=True):
-            return True
-        case Member(base=base):
-            return is_object(base)
-    return False
-
-
 def assign_pointer(ctx: Context, expr: Assign) -> Value:
     """A pointer is given another place, or moved.
 
@@ -152,3 +142,13 @@ def _listed_view(ctx: Context, variable: Variable, init: InitList, where: Range)
         else:
             ctx.vars.env.pop(part, None)
             ctx.vars.bases.pop(part, None)
+
+
+def is_object(expr: Expr) -> bool:
+    """Whether an expression names an object, and isn't just a value."""
+    match expr:
+        case Name() | Index() | Unary() | Member(arrow=True):
+            return True
+        case Member(base=base):
+            return is_object(base)
+    return False

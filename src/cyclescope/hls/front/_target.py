@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Block
+from cyclescope.c import Block, statements
 from cyclescope.errors import SourceError
-from cyclescope.hls.front._assigned import statements
 from cyclescope.hls.front.omp._clauses import check, check_file_level
 from cyclescope.hls.front.omp._constructs import within
 from cyclescope.hls.front.omp._directives import Directive, directives

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Declare
-from cyclescope.hls.front import called, expressions, statements
+from cyclescope.c import Array, Declare, statements
+from cyclescope.hls.front import called, expressions
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:

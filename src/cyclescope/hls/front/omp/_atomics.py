@@ -18,9 +18,11 @@ from cyclescope.c import (
     Scalar,
     Unary,
     Variable,
+    statements,
     walk,
+    without_casts,
 )
-from cyclescope.hls.front._assigned import called, statements, without_casts
+from cyclescope.hls.front._assigned import called
 from cyclescope.hls.front._dispatch import rvalue
 from cyclescope.hls.front._structs import hold, release
 from cyclescope.hls.front.omp._constructs import lowers
@@ -49,6 +51,78 @@ _FORMS = {
     "update": "x++, x += expression or x = x + expression",
     "capture": "v = x++, v = x += expression or { v = x; x += expression; }",
 }
+
+
+@lowers("atomic")
+def _atomic(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """An atomic access: what it computes with is computed before the lock is taken.
+
+    Every order of memory that it may ask for holds: nothing moves over a lock.
+
+    Raises:
+        SourceError: it has none of the forms that OpenMP gives it.
+    """
+    kind = next((k for k in _FORMS if directive.clause(k) is not None), "update")
+    given = _statements(stmt)
+    exprs = [s.value for s in given if isinstance(s, Evaluate)]
+    if len(exprs) != len(given) or not _fits(kind, exprs):
+        raise ctx.refuse(directive.where, f"omp atomic {kind}: write {_FORMS[kind]}")
+    held: list[Variable] = []
+    ready = [
+        expr if kind == "read" or _reads(expr, exprs) else _prepared(ctx, expr, held)
+        for expr in exprs
+    ]
+    for expr in ready:
+        _check_calls(ctx, expr)
+    with ctx.at(stmt.where):
+        with locked(ctx, "atomic"):
+            for expr in ready:
+                rvalue(ctx, expr)
+        for variable in held:
+            release(ctx, variable)
+
+
+def _prepared(ctx: Context, expr: Expr, held: list[Variable]) -> Expr:
+    """An access with what it computes with in variables of the compiler's."""
+    match expr:
+        case Assign(op="=", target=target, value=value):
+            x, inner = without_casts(target), without_casts(value)
+            if isinstance(inner, Assign):
+                return replace(expr, value=_recast(value, _prepared(ctx, inner, held)))
+            if isinstance(inner, Unary) and inner.op in _STEPS:
+                return expr
+            if isinstance(inner, Binary) and inner.op in _BINARY:
+                if _same(inner.left, x):
+                    right = _kept(ctx, inner.right, held)
+                    return replace(expr, value=_recast(value, replace(inner, right=right)))
+                if _same(inner.right, x):
+                    left = _kept(ctx, inner.left, held)
+                    return replace(expr, value=_recast(value, replace(inner, left=left)))
+            return replace(expr, value=_kept(ctx, value, held))
+        case Assign(value=value):
+            return replace(expr, value=_kept(ctx, value, held))
+    return expr
+
+
+def _kept(ctx: Context, expr: Expr, held: list[Variable]) -> Expr:
+    """A value computed now, to be used under the lock."""
+    if isinstance(expr, Literal) or not isinstance(expr.type, Scalar):
+        return expr
+    variable = Variable("atomic operand", expr.type, expr.where, "local")
+    hold(ctx, variable, rvalue(ctx, expr))
+    held.append(variable)
+    return Name(expr.where, expr.type, variable)
+
+
+def _check_calls(ctx: Context, expr: Expr) -> None:
+    functions = ctx.unit.functions
+    for name in called(walk(expr), functions):
+        for stmt in statements(functions[name].body):
+            if directives(stmt.pragmas):
+                raise ctx.refuse(
+                    expr.where, f"a call of {name}, which has directives of its own, in an "
+                    f"atomic access; give its value to a variable before"
+                )  # fmt: skip
 
 
 def _statements(stmt: Stmt) -> list[Stmt]:
@@ -130,75 +204,3 @@ def _same(a: Expr, b: Expr) -> bool:
         case Binary(), Binary():
             return a.op == b.op and _same(a.left, b.left) and _same(a.right, b.right)
     return False
-
-
-@lowers("atomic")
-def _atomic(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    """An atomic access: what it computes with is computed before the lock is taken.
-
-    Every order of memory that it may ask for holds: nothing moves over a lock.
-
-    Raises:
-        SourceError: it has none of the forms that OpenMP gives it.
-    """
-    kind = next((k for k in _FORMS if directive.clause(k) is not None), "update")
-    given = _statements(stmt)
-    exprs = [s.value for s in given if isinstance(s, Evaluate)]
-    if len(exprs) != len(given) or not _fits(kind, exprs):
-        raise ctx.refuse(directive.where, f"omp atomic {kind}: write {_FORMS[kind]}")
-    held: list[Variable] = []
-    ready = [
-        expr if kind == "read" or _reads(expr, exprs) else _prepared(ctx, expr, held)
-        for expr in exprs
-    ]
-    for expr in ready:
-        _check_calls(ctx, expr)
-    with ctx.at(stmt.where):
-        with locked(ctx, "atomic"):
-            for expr in ready:
-                rvalue(ctx, expr)
-        for variable in held:
-            release(ctx, variable)
-
-
-def _prepared(ctx: Context, expr: Expr, held: list[Variable]) -> Expr:
-    """An access with what it computes with in variables of the compiler's."""
-    match expr:
-        case Assign(op="=", target=target, value=value):
-            x, inner = without_casts(target), without_casts(value)
-            if isinstance(inner, Assign):
-                return replace(expr, value=_recast(value, _prepared(ctx, inner, held)))
-            if isinstance(inner, Unary) and inner.op in _STEPS:
-                return expr
-            if isinstance(inner, Binary) and inner.op in _BINARY:
-                if _same(inner.left, x):
-                    right = _kept(ctx, inner.right, held)
-                    return replace(expr, value=_recast(value, replace(inner, right=right)))
-                if _same(inner.right, x):
-                    left = _kept(ctx, inner.left, held)
-                    return replace(expr, value=_recast(value, replace(inner, left=left)))
-            return replace(expr, value=_kept(ctx, value, held))
-        case Assign(value=value):
-            return replace(expr, value=_kept(ctx, value, held))
-    return expr
-
-
-def _kept(ctx: Context, expr: Expr, held: list[Variable]) -> Expr:
-    """A value computed now, to be used under the lock."""
-    if isinstance(expr, Literal) or not isinstance(expr.type, Scalar):
-        return expr
-    variable = Variable("atomic operand", expr.type, expr.where, "local")
-    hold(ctx, variable, rvalue(ctx, expr))
-    held.append(variable)
-    return Name(expr.where, expr.type, variable)
-
-
-def _check_calls(ctx: Context, expr: Expr) -> None:
-    functions = ctx.unit.functions
-    for name in called(walk(expr), functions):
-        for stmt in statements(functions[name].body):
-            if directives(stmt.pragmas):
-                raise ctx.refuse(
-                    expr.where, f"a call of {name}, which has directives of its own, in an "
-                    f"atomic access; give its value to a variable before"
-                )  # fmt: skip

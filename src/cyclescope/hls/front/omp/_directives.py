@@ -10,9 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Binary, Cast, Declare, For, Literal, Unary, combined, read_c
+from cyclescope.c import Binary, Cast, Declare, For, Literal, Unary, combined, read_c, statements
 from cyclescope.errors import SourceError
-from cyclescope.hls.front._assigned import statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,8 +18,9 @@ from cyclescope.c import (
     Stmt,
     Unary,
     Variable,
+    without_casts,
 )
-from cyclescope.hls.front._assigned import breaks, may_jump, returns, variables_read, without_casts
+from cyclescope.hls.front._assigned import breaks, may_jump, returns, variables_read
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import branch, changed_in, looped
 from cyclescope.hls.front._conversions import convert
@@ -52,30 +53,6 @@ class _Canonical:
     count: Value
     body: Stmt
     where: Range
-
-
-def _start(stmt: For) -> tuple[Variable | None, Expr | None]:
-    match stmt.init:
-        case Declare(variables=(variable,)):
-            return variable, variable.init
-        case Evaluate(value=Assign(op="=", target=Name(variable=variable), value=value)):
-            return variable, value
-    return None, None
-
-
-def _names(expr: Expr, variable: Variable) -> bool:
-    bare = without_casts(expr)
-    return isinstance(bare, Name) and bare.variable is variable
-
-
-def _limit(test: Expr | None, variable: Variable) -> tuple[str, Expr] | None:
-    mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
-    if isinstance(test, Binary) and test.op in mirrored:
-        if _names(test.left, variable):
-            return test.op, test.right
-        if _names(test.right, variable):
-            return mirrored[test.op], test.left
-    return None
 
 
 def _share_loops(
@@ -474,3 +451,27 @@ def _shared_for(ctx: Context, directive: Directive, stmt: Stmt) -> None:
 def _simd(ctx: Context, _directive: Directive, stmt: Stmt) -> None:
     """Each thread executes the loop as it is."""
     bare(ctx, stmt)
+
+
+def _start(stmt: For) -> tuple[Variable | None, Expr | None]:
+    match stmt.init:
+        case Declare(variables=(variable,)):
+            return variable, variable.init
+        case Evaluate(value=Assign(op="=", target=Name(variable=variable), value=value)):
+            return variable, value
+    return None, None
+
+
+def _names(expr: Expr, variable: Variable) -> bool:
+    bare = without_casts(expr)
+    return isinstance(bare, Name) and bare.variable is variable
+
+
+def _limit(test: Expr | None, variable: Variable) -> tuple[str, Expr] | None:
+    mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+    if isinstance(test, Binary) and test.op in mirrored:
+        if _names(test.left, variable):
+            return test.op, test.right
+        if _names(test.right, variable):
+            return mirrored[test.op], test.left
+    return None
