@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from cyclescope.c import Range
@@ -199,8 +199,7 @@ class Carried:
     next: Value
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Order:
+class Order(NamedTuple):
     """Effect `before` of an iteration must be over before effect `after` of a later one begins.
 
     That is the iteration `distance` further on; to treat it as the next one is safe. Between

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError, SourceError
@@ -27,8 +28,10 @@ class Plan:
         in_waiting: the operations of variable latency, which are in them.
         by_stage: the operations that begin in a stage.
         need: for each value the last stage that needs it.
+        passing: the values that come into a stage: from the one before, or from a waiting one.
         stay_stage: where it is known whether the iteration happens.
         writes: for each carried value the stage at whose end it is written.
+        written: the carried values that are written at the end of a stage.
         events: gates that wait for something of the previous iteration → the stage in which that
             is over.
         end: the last stage.
@@ -46,13 +49,16 @@ class Plan:
         self.in_waiting = {n for n in graph.nodes if varies(n) and schedule.stage[n] in stages}
         self.by_stage: dict[int, list[Node]] = {}
         self.need: dict[Value, int] = {}
+        self.passing: dict[int, list[Value]] = {}
         self.stay_stage = 0
         self.writes: dict[Carried, int] = {}
+        self.written: dict[int, list[Carried]] = {}
         self.events: dict[int, int] = {}
         self._place()
         self._ends()
         self._wait()
         self._check_size()
+        self._pass()
 
     def _check_size(self) -> None:
         """A value has a register in each stage that it passes: long pipelines are mostly these."""
@@ -63,6 +69,12 @@ class Plan:
                 f" {count:,} registers between them, more than can be built; shorten its longest"
                 " chain: a table for conditions, loops for what is repeated"
             )
+
+    def _pass(self) -> None:
+        for value, last in self.need.items():
+            there = self.available(value)
+            for stage in range(there + (value.node not in self.in_waiting), last + 1):
+                self.passing.setdefault(stage, []).append(value)
 
     def available(self, value: Value) -> int:
         """The first stage in which a value is there; -1 if it is there in all."""
@@ -78,7 +90,7 @@ class Plan:
 
     def region_of(self, stage: int) -> int:
         """The number of the gate in front of a stage: 0 for the head."""
-        return sum(w < stage for w in self.waiting)
+        return bisect_left(self.waiting, stage)
 
     def _latency(self, node: Node) -> int:
         """Cycles that the hardware takes; the schedule may allow more."""
@@ -103,6 +115,7 @@ class Plan:
         for carried in graph.carried:
             stages = (self.available(carried.next), schedule.stage[carried.param])
             stage = self.writes[carried] = max(*stages, self.stay_stage)
+            self.written.setdefault(stage, []).append(carried)
             self._needs(carried.next, stage)
 
     def _needs(self, value: Value, stage: int) -> None:
@@ -122,7 +135,8 @@ class Plan:
         for node in graph.nodes:
             begin = schedule.stage.get(node, 0)
             ready = begin + self._latency(node)
-            if node not in self.in_waiting and any(begin <= w < ready for w in self.waiting):
+            held = self.region_of(begin) < self.region_of(ready)
+            if node not in self.in_waiting and held:
                 raise LawError(f"{self._note}: {node.op} runs across waiting stage {begin}")
 
     def _wait(self) -> None:
@@ -131,15 +145,17 @@ class Plan:
         An operation of waiting stage w is over when the iteration leaves w: stage w + 1.
         """
         schedule = self._schedule
-        pairs = [(schedule.stage[c.param], stage) for c, stage in self.writes.items()]
-        for order in self._graph.orders:
-            before = schedule.stage[order.before]
-            over = before + 1 if order.before in self.in_waiting else before
-            pairs.append((schedule.stage[order.after], over))
-        for reader, stage in pairs:
-            gate = self.region_of(reader)
+        over = {n: schedule.stage[n] + (n in self.in_waiting) for n in self._graph.nodes}
+        gates = {n: self.region_of(stage) for n, stage in schedule.stage.items()}
+        behind = {n: self.region_of(stage) for n, stage in over.items()}
+        for carried, stage in self.writes.items():
+            gate = gates[carried.param]
             if self.region_of(stage) > gate:
                 self.events[gate] = max(self.events.get(gate, 0), stage)
+        for order in self._graph.orders:
+            gate, stage = gates[order.after], over[order.before]
+            if behind[order.before] > gate and stage > self.events.get(gate, 0):
+                self.events[gate] = stage
         if self._graph.stay is not None and not self.waiting and self.stay_stage > 0:
             # Nothing else keeps the head from iterations after the last.
             self.events[0] = max(self.events.get(0, 0), self.stay_stage)

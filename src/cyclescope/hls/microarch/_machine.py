@@ -100,6 +100,7 @@ class Core:
         trace: bool = False,
     ) -> None:
         self.region, self.schedules, self.checks = region, schedules, checks
+        self._names: dict[str, str] = {}  # of files
         n = self.threads = region.threads
         name = f"{region.name}_region"
         self.m = m = Module(name, f"{self.text(region.where)}: {n} hardware threads")
@@ -142,7 +143,10 @@ class Core:
 
     def text(self, where: Range) -> str:
         """A place in the source."""
-        return f"{Path(where.file).name}:{where.line}"
+        name = self._names.get(where.file)
+        if name is None:
+            name = self._names[where.file] = Path(where.file).name
+        return f"{name}:{where.line}"
 
     # Operations
 

@@ -174,16 +174,14 @@ class Pipeline:
         else:
             tid = const(0, 1)
         self.stages[stage] = (valid, tid)
-        for value, until in self.plan.need.items():
-            there = self.plan.available(value)
-            if there < stage <= until:
+        operations = {o.node: o for o in gate.operations} if first else {}
+        for value in self.plan.passing.get(stage, ()):
+            operation = operations.get(value.node)
+            if operation is None:
                 self._values[value, stage] = self._pass(
                     value, stage, gate if first else None, before[0]
                 )
-            elif (
-                there == stage and first and gate.stage >= 0 and value.node in self.plan.in_waiting
-            ):
-                operation = next(o for o in gate.operations if o.node is value.node)
+            else:
                 name = f"{prefix}_{value.node.name or value.node.op}"
                 result = operation.result(value.index, gate.tid)
                 note = core.text(value.node.where)
@@ -295,10 +293,9 @@ class Pipeline:
             self.tested = valid
             self.last_seen.set(one_hot(stops, tid, self.core.threads))
             self.last_seen.clear(self.entered)
-        for carried, at in self.plan.writes.items():
-            if at == stage:
-                value = self.at(carried.next, stage)
-                self._registers[carried.param].write(tid, value, self._late_go(stage))
+        for carried in self.plan.written.get(stage, ()):
+            value = self.at(carried.next, stage)
+            self._registers[carried.param].write(tid, value, self._late_go(stage))
         for gate, event in self.plan.events.items():
             if event == stage:
                 going = valid if stage < self.plan.stay_stage else self._late_go(stage)

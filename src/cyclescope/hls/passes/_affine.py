@@ -10,7 +10,16 @@ from cyclescope.hls.ir import Graph, Node, Op, Value, signed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
-__all__ = ["Induction", "Sum", "affine", "disjoint", "inductions"]
+__all__ = [
+    "Forms",
+    "Induction",
+    "Sum",
+    "differences",
+    "disjoint",
+    "inductions",
+    "is_masked",
+    "outside",
+]
 
 _PEELED = frozenset({Op.SEXT, Op.ZEXT})
 
@@ -24,6 +33,8 @@ class Sum:
 
     def plus(self, other: Sum, factor: int = 1) -> Sum:
         """This and `factor` times another."""
+        if not other.terms:
+            return Sum(self.constant + factor * other.constant, self.terms)
         terms = dict(self.terms)
         for value, coefficient in other.terms.items():
             terms[value] = terms.get(value, 0) + factor * coefficient
@@ -40,31 +51,48 @@ class Sum:
         return None if self.terms else self.constant
 
 
-def affine(value: Value, exact: Set[Node], *, wrap: bool = False) -> Sum:
-    """A value as a sum.
+class Forms:
+    """Values as sums, each worked out once, as long as nodes stay as they are.
 
     Args:
-        value: 64 bits, or narrower and read as signed.
         exact: arithmetic that doesn't overflow; below 64 bits only that is looked through.
-        wrap: look through all arithmetic: right only modulo a power of two.
     """
-    node = value.node
-    through = wrap or value.width == 64 or node in exact
-    match node.op:
-        case Op.CONST:
-            return Sum(signed(node.constant, value.width))
-        case Op.SEXT:
-            return affine(node.operands[0], exact)
-        case Op.ZEXT if _is_small(node.operands[0]):
-            return affine(node.operands[0], exact)
-        case Op.ADD | Op.SUB if through:
-            first, second = (affine(v, exact, wrap=wrap) for v in node.operands)
-            return first.plus(second, 1 if node.op is Op.ADD else -1)
-        case Op.MUL | Op.SHL if through and node.operands[1].node.op is Op.CONST:
-            factor = node.operands[1].node.constant
-            factor = 1 << factor if node.op is Op.SHL else signed(factor, value.width)
-            return affine(node.operands[0], exact, wrap=wrap).times(factor)
-    return Sum(0, {value: 1})
+
+    def __init__(self, exact: Set[Node]) -> None:
+        self.exact = exact
+        self._known: dict[tuple[Value, bool], Sum] = {}
+
+    def of(self, value: Value, *, wrap: bool = False) -> Sum:
+        """A value as a sum.
+
+        Args:
+            value: 64 bits, or narrower and read as signed.
+            wrap: look through all arithmetic: right only modulo a power of two.
+        """
+        key = (value, wrap)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._worked_out(value, wrap=wrap)
+        return known
+
+    def _worked_out(self, value: Value, *, wrap: bool) -> Sum:
+        node = value.node
+        through = wrap or value.width == 64 or node in self.exact
+        match node.op:
+            case Op.CONST:
+                return Sum(signed(node.constant, value.width))
+            case Op.SEXT:
+                return self.of(node.operands[0])
+            case Op.ZEXT if _is_small(node.operands[0]):
+                return self.of(node.operands[0])
+            case Op.ADD | Op.SUB if through:
+                first, second = (self.of(v, wrap=wrap) for v in node.operands)
+                return first.plus(second, 1 if node.op is Op.ADD else -1)
+            case Op.MUL | Op.SHL if through and node.operands[1].node.op is Op.CONST:
+                factor = node.operands[1].node.constant
+                factor = 1 << factor if node.op is Op.SHL else signed(factor, value.width)
+                return self.of(node.operands[0], wrap=wrap).times(factor)
+        return Sum(0, {value: 1})
 
 
 def _is_small(value: Value) -> bool:
@@ -106,7 +134,12 @@ def _is_bias(node: Node, base: Value, states: int) -> bool:
     )
 
 
-def _differences(apart: Sum, exact: Set[Node]) -> list[int] | None:
+def is_masked(value: Value) -> bool:
+    """Whether a value is the rest of another one by a power of two."""
+    return _masked(value) is not None
+
+
+def differences(apart: Sum, forms: Forms) -> list[int] | None:
     """The values that a difference can have; None if they aren't known.
 
     Besides constants this knows `c * (x % m - (x + k) % m)`, the halves of a double buffer.
@@ -119,7 +152,7 @@ def _differences(apart: Sum, exact: Set[Node]) -> list[int] | None:
     a, b = _masked(p), _masked(q)
     if a is None or b is None or a[1:] != b[1:] or first != -second:
         return None
-    shift = affine(a[0], exact, wrap=True).plus(affine(b[0], exact, wrap=True), -1).number
+    shift = forms.of(a[0], wrap=True).plus(forms.of(b[0], wrap=True), -1).number
     if shift is None:
         return None
     states, has_sign = a[1:]
@@ -132,12 +165,12 @@ def _differences(apart: Sum, exact: Set[Node]) -> list[int] | None:
     return [apart.constant + first * v for v in values if abs(v) <= 2 * (states - 1)]
 
 
-def disjoint(a: Sum, a_bytes: int, b: Sum, b_bytes: int, exact: Set[Node]) -> bool:
+def disjoint(a: Sum, a_bytes: int, b: Sum, b_bytes: int, forms: Forms) -> bool:
     """Whether bytes `[a, a + a_bytes)` and `[b, b + b_bytes)` never meet."""
     if a.terms == b.terms:
         apart = b.constant - a.constant
         return apart >= a_bytes or -apart >= b_bytes
-    possible = _differences(b.plus(a, -1), exact)
+    possible = differences(b.plus(a, -1), forms)
     return possible is not None and all(d >= a_bytes or -d >= b_bytes for d in possible)
 
 
@@ -156,7 +189,7 @@ class Induction:
     count: int | None
 
 
-def inductions(loop: Node, exact: Set[Node]) -> dict[Value, Induction]:
+def inductions(loop: Node, forms: Forms) -> dict[Value, Induction]:
     """The inductions of a loop's graph by parameter."""
     graph = loop.body
     assert graph is not None
@@ -164,12 +197,12 @@ def inductions(loop: Node, exact: Set[Node]) -> dict[Value, Induction]:
     found: dict[Value, Induction] = {}
     for index, carried in enumerate(graph.carried):
         param, after = carried.param.result, carried.next
-        if after.width < 64 and after.node not in exact:
+        if after.width < 64 and after.node not in forms.exact:
             continue
-        step = affine(after, exact).plus(Sum(0, {param: 1}), -1)
+        step = forms.of(after).plus(Sum(0, {param: 1}), -1)
         if all(v in fixed or v.node.op in (Op.SCALAR, Op.THREAD) for v in step.terms):
             first = loop.operands[index]
-            found[param] = Induction(step, first, _trips(loop, graph, param, step, first, exact))
+            found[param] = Induction(step, first, _trips(loop, graph, param, step, first, forms))
     return found
 
 
@@ -184,7 +217,7 @@ def outside(loop: Node, value: Value) -> Value | None:
 
 
 def _trips(
-    loop: Node, graph: Graph, param: Value, step: Sum, first: Value, exact: Set[Node]
+    loop: Node, graph: Graph, param: Value, step: Sum, first: Value, forms: Forms
 ) -> int | None:
     stay = graph.stay
     if stay is None or stay.node.op not in (Op.SLT, Op.ULT, Op.SLE, Op.NE):
@@ -192,12 +225,12 @@ def _trips(
     tested, bound = stay.node.operands
     if tested != param or step.number is None:
         return None
-    begin = affine(first, exact)
+    begin = forms.of(first)
     if bound.node.op is Op.CONST:
-        end: Sum | None = affine(bound, exact)
+        end: Sum | None = forms.of(bound)
     else:
         seen = outside(loop, bound)
-        end = affine(seen, exact) if seen is not None else None
+        end = forms.of(seen) if seen is not None else None
     distance = end.plus(begin, -1).number if end is not None else None
     if distance is None or step.number <= 0:
         return None

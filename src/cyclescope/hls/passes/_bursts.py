@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.ir import EFFECTS, Graph, Node, Op, Place, Value
-from cyclescope.hls.passes._affine import Induction, Sum, affine, inductions, outside
+from cyclescope.hls.passes._affine import Forms, Induction, Sum, inductions, outside
 from cyclescope.hls.passes._dead_code import clean, graphs
 
 if TYPE_CHECKING:
@@ -36,11 +36,12 @@ def _replaced(graph: Graph, loop: Node, shared: Shared) -> bool:
     if pair is None or _is_used(graph, loop):
         return False
     load, store = pair
-    known = inductions(loop, shared.exact)
+    forms = Forms(shared.exact)
+    known = inductions(loop, forms)
     size = load.widths[0] // 8
     starts = []
     for offset in (store.operands[0], load.operands[0]):
-        start = _start(loop, affine(offset, shared.exact), known, size)
+        start = _start(loop, forms.of(offset), known, size)
         if start is None:
             return False
         starts.append(start)

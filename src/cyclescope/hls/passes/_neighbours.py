@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import Graph, Node, Op, Place, Value
-from cyclescope.hls.passes._affine import Sum, affine, inductions
+from cyclescope.hls.ir import Array, Graph, Node, Op, Place, Value
+from cyclescope.hls.passes._affine import Forms, Sum, inductions
 from cyclescope.hls.passes._dead_code import graphs
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from cyclescope.hls.passes._races import Threads
 
 __all__ = ["neighbours"]
+
+Key = frozenset[tuple[Value, int]]
 
 _ORDERED = frozenset({Op.SLT, Op.SLE, Op.ULT, Op.ULE})
 _NEAR = 4  # iterations: farther ones may well be outside the loop
@@ -49,13 +51,22 @@ def neighbours(
         if any(n.op in _TOGETHER for n in graph.nodes):
             continue
         view = _View(graph, loops, shared, threads)
+        # Subscripts that differ in more than a constant are not compared.
+        loads: dict[tuple[Array | None, Key], list[tuple[int, Node]]] = {}
+        for load in sides:
+            if load.op is Op.LOAD:
+                key, constant = view.place(load.operands[0])
+                loads.setdefault((load.array, key), []).append((constant, load))
+        met: dict[tuple[Key, int], int | None] = {}
         for store in sides:
             if store.op is not Op.STORE:
                 continue
-            for load in sides:
-                if load.op is not Op.LOAD or load.array is not store.array:
-                    continue
-                distance = view.meets(load.operands[0], store.operands[0], own)
+            key, base = view.place(store.operands[0])
+            for constant, load in loads.get((store.array, key), ()):
+                apart = (key, constant - base)
+                if apart not in met:
+                    met[apart] = view.meets(dict(key), constant - base, own)
+                distance = met[apart]
                 if distance is not None:
                     assert load.array is not None
                     more = f" if the loop has more than {distance} of them" if distance else ""
@@ -95,7 +106,7 @@ class _View:
         shared: Shared,
         threads: int,
     ) -> None:
-        self._exact = exact = shared.exact
+        self._forms = forms = Forms(shared.exact)
         self._dealt = shared.dealt
         self._threads = threads
         self._known: dict[Value, Induction] = {}
@@ -103,11 +114,16 @@ class _View:
         self._sums: dict[Value, Sum] = {}
         while graph in loops:
             around, loop = loops[graph]
-            self._known |= inductions(loop, exact)
+            self._known |= inductions(loop, forms)
             count = len(graph.carried)
             for position, node in enumerate(graph.invariants):
                 self._given[node.result] = loop.operands[count + position]
             graph = around
+
+    def place(self, value: Value) -> tuple[Key, int]:
+        """A subscript: what is the same for those that differ in a constant only, and that."""
+        total = self._sum(value)
+        return frozenset(total.terms.items()), total.constant
 
     def _sum(self, value: Value) -> Sum:
         """A subscript in terms of the loops' variables and what none of them changes."""
@@ -116,14 +132,14 @@ class _View:
         return self._sums[value]
 
     def _expanded(self, value: Value) -> Sum:
-        result = affine(value, self._exact)
+        result = self._forms.of(value)
         while True:
             inner = next((v for v in result.terms if v in self._given), None)
             if inner is None:
                 return result
             factor = result.terms[inner]
             result = result.plus(Sum(0, {inner: factor}), -1)
-            result = result.plus(affine(self._given[inner], self._exact), factor)
+            result = result.plus(self._forms.of(self._given[inner]), factor)
 
     def _grain(self, value: Value) -> int:
         """By how much a value of one thread may be apart from one of another."""
@@ -159,25 +175,28 @@ class _View:
         most = known.count if known.count is not None else _NEAR + self._threads
         return any(rest == 0 and abs(count) < most for count, rest in ways)
 
-    def meets(self, load: Value, store: Value, own: Threads) -> int | None:
+    def meets(self, terms: dict[Value, int], apart: int, own: Threads) -> int | None:
         """Whether some thread loads what another one stores.
+
+        Args:
+            terms: of both subscripts.
+            apart: by how much the load's is larger.
+            own: what differs from thread to thread.
 
         Returns:
             How many iterations a shared loop must have for it, if only the run knows how many it
             has, else 0; None: no thread does.
         """
-        first, second = self._sum(load), self._sum(store)
-        apart = first.constant - second.constant
-        if not apart or first.terms != second.terms:
+        if not apart:
             return None
-        shared = {v for v in second.terms if own.differs(v)}
-        steps = {v for v in second.terms if v in self._known or v.node.op is Op.THREAD}
+        shared = {v for v in terms if own.differs(v)}
+        steps = {v for v in terms if v in self._known or v.node.op is Op.THREAD}
         if not shared or not shared <= steps:
             return None
         rest, moved, least = apart, 0, 0
         # Rows before columns: what is left of each is less than half of it.
-        for value in sorted(steps, key=lambda v: -abs(second.terms[v])):
-            factor = second.terms[value]
+        for value in sorted(steps, key=lambda v: -abs(terms[v])):
+            factor = terms[value]
             turns = (2 * rest + abs(factor)) // (2 * abs(factor)) * (1 if factor > 0 else -1)
             rest -= turns * factor
             if not turns:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cyclescope.hls.ir import Graph, Node, Op, Value, evaluate, mask, signed
-from cyclescope.hls.passes._affine import Sum, affine, inductions
+from cyclescope.hls.passes._affine import Forms, Sum, inductions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -25,7 +25,6 @@ class _Everything(frozenset[Node]):
         return True
 
 
-_EXACT = _Everything()
 _BELOW = frozenset({Op.SLT, Op.ULT, Op.SLE, Op.ULE, Op.NE})
 _REACHED = frozenset({Op.SLE, Op.ULE})
 _FIXED = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
@@ -53,6 +52,7 @@ class Nest:
                 if node.body is not None:
                     self._loop[node.body] = graph, node
                     waiting.append(node.body)
+        self._forms = Forms(_Everything())
         self._known: dict[tuple[Value, Graph], frozenset[Graph]] = {}
 
     def around(self, graph: Graph) -> list[Graph]:
@@ -78,7 +78,7 @@ class Nest:
         threads.
         """
         if given is None:
-            known = inductions(self.node(graph), _EXACT).values()
+            known = inductions(self.node(graph), self._forms).values()
             return next((i.count for i in known if i.count is not None), None)
         counts = [self._count(graph, given, thread) for thread in range(given.team)]
         every = [count for count in counts if count is not None]
@@ -96,7 +96,7 @@ class Nest:
         while waiting:
             value = waiting.pop(0)
             after = carried.get(value)
-            if after is not None and after != value and _counts(after, value, fixed):
+            if after is not None and after != value and _counts(after, value, fixed, self._forms):
                 return value.node.name
             # Of an iteration that decides over the next one at its end: what it decided by.
             for other in (*value.node.operands, *([after] if after is not None else ())):
@@ -115,7 +115,7 @@ class Nest:
         if not places:
             return None
         outer, loop = self._loop[graph]
-        after = affine(graph.carried[places[0]].next, _EXACT).plus(Sum(0, {tested: 1}), -1)
+        after = self._forms.of(graph.carried[places[0]].next).plus(Sum(0, {tested: 1}), -1)
         first = self._number(loop.operands[places[0]], outer, given, thread)
         end = self._number(bound, graph, given, thread)
         step = after.constant
@@ -158,9 +158,9 @@ class Nest:
         """Bytes by which an offset grows from one iteration of its loop to the next."""
         if graph not in self._loop:
             return None
-        known = inductions(self.node(graph), _EXACT)
+        known = inductions(self.node(graph), self._forms)
         total = 0
-        for value, coefficient in affine(offset, _EXACT).terms.items():
+        for value, coefficient in self._forms.of(offset).terms.items():
             if value in known:
                 step = known[value].step.number
                 if step is None:
@@ -172,7 +172,7 @@ class Nest:
 
     def apart(self, one: Value, other: Value) -> int | None:
         """Bytes between two offsets of a graph, if they are always the same."""
-        return affine(other, _EXACT).plus(affine(one, _EXACT), -1).number
+        return self._forms.of(other).plus(self._forms.of(one), -1).number
 
     def repeats(self, graph: Graph, offset: Value) -> list[Graph]:
         """The loops around an access, innermost first, whose iterations access the same again.
@@ -229,7 +229,7 @@ class Nest:
         )
 
 
-def _counts(after: Value, before: Value, fixed: Collection[Value]) -> bool:
+def _counts(after: Value, before: Value, fixed: Collection[Value], forms: Forms) -> bool:
     """Whether a value is another one and a step that a loop does not change, or the other one."""
     waiting, seen = [after], {after}
     while waiting:
@@ -239,7 +239,7 @@ def _counts(after: Value, before: Value, fixed: Collection[Value]) -> bool:
             seen.update(arms)
             waiting += arms
             continue
-        step = affine(value, _EXACT).plus(Sum(0, {before: 1}), -1)
+        step = forms.of(value).plus(Sum(0, {before: 1}), -1)
         if any(v not in fixed and v.node.op not in (Op.SCALAR, Op.THREAD) for v in step.terms):
             return False
     return True

@@ -84,22 +84,19 @@ def _turns(region: Region, graph: Graph, schedule: Schedule) -> list[str]:
     """
     stage = schedule.stage
     orders = [
-        o
+        (o, (o.distance, -stage[o.before], stage[o.after]))
         for o in graph.orders
-        if (varies(o.before) or varies(o.after)) and stage[o.after] <= stage[o.before]
+        if stage[o.after] <= stage[o.before] and (varies(o.before) or varies(o.after))
     ]
+    # No order implies one that sorts before it.
+    kept: set[tuple[int, int, int]] = set()
+    for moment in sorted({m for _, m in orders}):
+        _, first, second = moment
+        if not any(a <= first and b <= second and (a, b) != (first, second) for _, a, b in kept):
+            kept.add(moment)
     found: dict[str, None] = {}
-    for order in orders:
-        wider = (
-            other is not order
-            and other.distance <= order.distance
-            and (stage[other.before], -stage[other.after])
-            != (stage[order.before], -stage[order.after])
-            and stage[other.before] >= stage[order.before]
-            and stage[other.after] <= stage[order.after]
-            for other in orders
-        )
-        if any(wider):
+    for order, moment in orders:
+        if moment not in kept:
             continue
         before, after = (_named(region, n) for n in (order.before, order.after))
         ago = "before" if order.distance == 1 else f"{order.distance} before"

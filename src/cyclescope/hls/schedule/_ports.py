@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.hls.ir import Array, Graph, Node, Op, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["PORTS", "local_accesses", "port_interval", "touched"]
 
@@ -53,16 +53,14 @@ def port_interval(accesses: Sequence[tuple[int, Node]], ports: int) -> int:
     whole = stages[-1] - stages[0] + 1
     if ports < 2:
         return whole
-    candidates: list[Callable[[int], bool]] = [
-        lambda i: ordered[i][1].op is Op.STORE,
-        lambda i: i % 2 == 1,
-    ]
-    candidates += [lambda i, cut=cut: i >= cut for cut in range(1, len(ordered))]  # type: ignore[misc]
     best = whole
-    for chosen in candidates:
-        groups: tuple[list[int], list[int]] = ([], [])
-        for index, stage in enumerate(stages):
-            groups[chosen(index)].append(stage)
+    by_kind = [[t for t, n in ordered if (n.op is Op.STORE) == chosen] for chosen in (False, True)]
+    for groups in (by_kind, [stages[0::2], stages[1::2]]):
         if all(len(set(g)) == len(g) for g in groups):
             best = min(best, max(g[-1] - g[0] + 1 for g in groups if g))
+    # The first ones by one port, the others by the other one: none twice in a stage.
+    twice = [i for i in range(1, len(stages)) if stages[i] == stages[i - 1]]
+    cuts = range(1, len(stages)) if not twice else twice if len(twice) == 1 else ()
+    for cut in cuts:
+        best = min(best, max(stages[cut - 1] - stages[0], stages[-1] - stages[cut]) + 1)
     return best

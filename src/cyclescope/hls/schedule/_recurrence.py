@@ -10,13 +10,29 @@ from cyclescope.hls.schedule._delays import delay
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cyclescope.hls.ir import Node
+    from cyclescope.hls.ir import Graph, Node
 
-__all__ = ["steps"]
+__all__ = ["reaching", "steps"]
+
+
+def reaching(graph: Graph) -> dict[Node, int]:
+    """Of each operation the carried values that it is computed from by way of operands, as bits."""
+    found = {carried.param: 1 << number for number, carried in enumerate(graph.carried)}
+    for node in graph.nodes:
+        bits = found.get(node, 0)
+        for value in node.operands:
+            bits |= found.get(value.node, 0)
+        if bits:
+            found[node] = bits
+    return found
 
 
 def steps(
-    node: Node, param: Node, latency: Mapping[Node, int], ready: Mapping[Node, int]
+    node: Node,
+    param: Node,
+    latency: Mapping[Node, int],
+    ready: Mapping[Node, int],
+    behind: Mapping[Node, int],
 ) -> tuple[str, int]:
     """The operations that take time on the longest way from a parameter to its next value.
 
@@ -25,6 +41,7 @@ def steps(
         param: the parameter.
         latency: stages of each operation.
         ready: the stage in which each operation's result is there.
+        behind: the parameters that each operation is computed from, as bits.
 
     Returns:
         Their names, and how many cycles those take that have stages of their own.
@@ -39,21 +56,8 @@ def steps(
             found.append(f"{node.op} {latency[node]}")
         elif node.op is not Op.PARAM and delay(node) > 0:
             found.append(node.op.value)
-        reaching = [v.node for v in node.operands if _reaches(v.node, param)]
+        reaching = [v.node for v in node.operands if behind.get(v.node, 0) & behind[param]]
         if not reaching:
             break
         node = max(reaching, key=lambda n: ready.get(n, -1))
     return " + ".join(reversed(found)) or "a register", cycles
-
-
-def _reaches(node: Node, param: Node) -> bool:
-    stack = [node]
-    seen: set[Node] = set()
-    while stack:
-        here = stack.pop()
-        if here is param:
-            return True
-        if here not in seen:
-            seen.add(here)
-            stack += [v.node for v in here.operands]
-    return False

@@ -9,6 +9,7 @@ are computed as late as their users allow, since that is what bounds the interva
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,10 @@ from cyclescope.hls.schedule._delays import (
     varies,
 )
 from cyclescope.hls.schedule._ports import PORTS, local_accesses, port_interval, touched
-from cyclescope.hls.schedule._recurrence import steps
+from cyclescope.hls.schedule._recurrence import reaching, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["schedule"]
 
@@ -74,6 +75,7 @@ class _Scheduler:
         self.nodes = [n for n in graph.nodes if not is_leaf(n) and n.op is not Op.PARAM]
         self.before = {n: self._before(n) for n in self.nodes}
         self.latency = {n: latency(n) for n in graph.nodes}
+        self.touched = {n: touched(n.body) for n in self.nodes if n.body is not None}
         self.level: dict[Node, int] = {}
         self.begin: dict[Node, int] = {}
         self.chain: dict[Node, float] = {}  # nanoseconds before it in its stage
@@ -102,7 +104,7 @@ class _Scheduler:
             level = max((self.level[p] + varies(p) for p in self.before[node]), default=0)
             if node.body is not None:
                 # Two loops of one waiting stage may share a memory: a port each.
-                arrays = touched(node.body)
+                arrays = self.touched[node]
                 while any(loops.get((a, level), 0) >= self._limit(a) for a in arrays):
                     level += 1
                 for array in arrays:
@@ -137,8 +139,7 @@ class _Scheduler:
     def limits_of(self, loop: Node) -> dict[Array, int]:
         """The ports that a loop's graph may use of each memory."""
         limits = dict(self.limits)
-        assert loop.body is not None
-        for array in touched(loop.body):
+        for array in self.touched[loop]:
             if self._sharing.get((array, self.level[loop]), 0) > 1:
                 limits[array] = 1
         return limits
@@ -147,15 +148,21 @@ class _Scheduler:
 
     def _place(self) -> None:
         start = 0
-        rest = [n for n in self.nodes if not varies(n)]
+        plain: list[list[Node]] = [[] for _ in range(self.last + 2)]  # by level
+        variable: list[list[Node]] = [[] for _ in range(self.last + 2)]
+        for node in self.nodes:
+            (variable if varies(node) else plain)[self.level[node]].append(node)
+        place = {n: i for i, n in enumerate(self.nodes)}
+        late: set[Node] = set()
         for level in range(self.last + 1):
-            waiters = [n for n in self.nodes if varies(n) and self.level[n] == level]
-            own = [n for n in rest if self.level[n] == level]
-            rest = [n for n in rest if self.level[n] > level]
+            waiters, own = variable[level], plain[level]
+            if late:
+                own = sorted((*late, *own), key=place.__getitem__)
             urgent = self._needed(waiters, set(own))
             for node in own:
                 if node in urgent:
                     self._soon(node, start)
+            late = set()
             if not waiters:
                 for node in own:
                     if node not in urgent:
@@ -165,14 +172,12 @@ class _Scheduler:
             stage = start + (level == 0 and bool(own))
             for node in waiters:
                 stage = max(stage, *(self.ready[p].registered for p in self.before[node]), stage)
-            late: set[Node] = set()
             for node in own:
                 if node in urgent:
                     continue
                 if not late.isdisjoint(self.before[node]) or not self._fits(node, start, stage):
                     late.add(node)
                     self.level[node] = level + 1
-            rest = [n for n in self.nodes if n in late or (self.level[n] > level and not varies(n))]
             for node in waiters:
                 self.begin[node] = stage
                 self.chain[node] = 0.0
@@ -240,41 +245,38 @@ class _Scheduler:
         for node in self.nodes:
             for earlier in self.before[node]:
                 users.setdefault(earlier, []).append(node)
-        moving = self._recurrent(users)
+        moving = self._recurrent()
+        handed_on = {c.next.node for c in self.graph.carried}
         kept = {self.graph.stay.node} if self.graph.stay is not None else set()
         for node in reversed(self.nodes):
-            if node not in moving or node in kept or node in self.carried_nexts:
+            if node not in moving or node in kept or node in handed_on:
                 continue
             if varies(node) or node.op in EFFECTS or node not in users:
                 continue
             self._delay(node, users[node])
 
-    @property
-    def carried_nexts(self) -> set[Node]:
-        """What is handed to the next iteration."""
-        return {c.next.node for c in self.graph.carried}
-
-    def _recurrent(self, users: Mapping[Node, list[Node]]) -> set[Node]:
+    def _recurrent(self) -> set[Node]:
         """Operations between a carried value and what becomes of it."""
-        found: set[Node] = set()
-        for carried in self.graph.carried:
-            before: set[Node] = set()
-            stack = [carried.next.node]
-            while stack:
-                node = stack.pop()
-                if node not in before and node in self.before:
-                    before.add(node)
-                    stack += self.before[node]
-            behind: set[Node] = set()
-            first = carried.param.result
-            stack = [n for n in self.nodes if first in n.operands or n.when == first]
-            while stack:
-                node = stack.pop()
-                if node not in behind:
-                    behind.add(node)
-                    stack += users.get(node, ())
-            found |= before & behind
-        return found
+        params = {c.param: 1 << i for i, c in enumerate(self.graph.carried)}
+        if not params:
+            return set()
+        # Of each operation the carried values, a bit each, that it needs, and that need it.
+        needs: dict[Node, int] = {}
+        for node in self.nodes:
+            bits = 0
+            for value in (*node.operands, *((node.when,) if node.when is not None else ())):
+                bits |= params.get(value.node, 0)
+            for earlier in self.before[node]:
+                bits |= needs[earlier]
+            needs[node] = bits
+        needed = dict.fromkeys(self.nodes, 0)
+        for number, carried in enumerate(self.graph.carried):
+            if carried.next.node in needed:
+                needed[carried.next.node] |= 1 << number
+        for node in reversed(self.nodes):
+            for earlier in self.before[node]:
+                needed[earlier] |= needed[node]
+        return {node for node in self.nodes if needs[node] & needed[node]}
 
     def _delay(self, node: Node, users: list[Node]) -> None:
         takes = self.latency[node]
@@ -299,7 +301,7 @@ class _Scheduler:
     # The result
 
     def _region(self, stage: int) -> int:
-        return sum(w < stage for w in self.waiting)
+        return bisect_left(self.waiting, stage)
 
     def available(self, value: Value) -> int:
         """The stage from which a value is there."""
@@ -348,6 +350,7 @@ class _Scheduler:
         if self.graph.stay is None:
             return found
         stages = {n: t.stage for n, t in self.ready.items()}
+        behind = reaching(self.graph)
         for carried in self.graph.carried:
             read = self._params[carried.param]
             stay = self.available(self.graph.stay)
@@ -355,57 +358,79 @@ class _Scheduler:
             if self._region(written) != self._region(read):
                 continue
             name = carried.param.name or "a value"
-            way, cycles = steps(carried.next.node, carried.param, self.latency, stages)
+            way, cycles = steps(carried.next.node, carried.param, self.latency, stages, behind)
             text = f"{name}, line {carried.next.node.where.line}: {way}"
             interval = written + 1 - read
             if 0 < cycles < interval:
                 text += f", and {interval - cycles} from there to the next iteration"
             found[text] = max(found.get(text, 1), interval)
-        for order in self.graph.orders:
-            before, after = order.before, order.after
-            if varies(before) or varies(after):
-                continue
-            first, second = self.begin[before], self.begin[after]
-            if self._region(first) != self._region(second):
-                continue
-            interval = -(-(first + 1 - second) // order.distance)
-            name = before.array.name if before.array is not None else before.op.value
-            if interval > 1:
-                text = (
-                    f"{name}: {before.op} in line {before.where.line} before "
-                    f"{after.op} in line {after.where.line}"
-                )
-                if order.distance > 1:
-                    text += f", {order.distance} iterations on"
-                found[text] = max(found.get(text, 1), interval)
-        for array, nodes in local_accesses(self.graph).items():
-            for region in {self._region(self.begin[n]) for n in nodes}:
-                own = [n for n in nodes if self._region(self.begin[n]) == region]
-                needed = port_interval([(self.begin[n], n) for n in own], self._limit(array))
-                if needed > 1:
-                    ports = self._limit(array)
-                    text = f"{array.name}: {len(own)} accesses, {ports} port{'s' * (ports > 1)}"
-                    found[text] = max(found.get(text, 1), needed)
+        for text, interval in (*self._order_bounds(), *self._port_bounds()):
+            found[text] = max(found.get(text, 1), interval)
         return {t: n for t, n in found.items() if n > 1}
+
+    def _order_bounds(self) -> Iterator[tuple[str, int]]:
+        """What orders between fixed-latency effects of one static region ask of the interval."""
+        fixed = {
+            n: (stage, self._region(stage))
+            for n, stage in self.begin.items()
+            if n.op in EFFECTS and not varies(n)
+        }
+        most: dict[tuple[str, Op, int, Op, int, int], int] = {}
+        for order in self.graph.orders:
+            before, after, distance = order.before, order.after, order.distance
+            if before not in fixed or after not in fixed:
+                continue
+            (first, region), (second, other) = fixed[before], fixed[after]
+            if first + 1 - second <= distance or region != other:
+                continue
+            interval = -(-(first + 1 - second) // distance)
+            name = before.array.name if before.array is not None else before.op.value
+            key = (name, before.op, before.where.line, after.op, after.where.line, distance)
+            most[key] = max(most.get(key, 1), interval)
+        for (name, op, line, other_op, other_line, distance), interval in most.items():
+            text = f"{name}: {op} in line {line} before {other_op} in line {other_line}"
+            if distance > 1:
+                text += f", {distance} iterations on"
+            yield text, interval
+
+    def _port_bounds(self) -> Iterator[tuple[str, int]]:
+        """What the ports of local memories ask of the interval."""
+        for array, nodes in local_accesses(self.graph).items():
+            regions: dict[int, list[tuple[int, Node]]] = {}
+            for node in nodes:
+                stage = self.begin[node]
+                regions.setdefault(self._region(stage), []).append((stage, node))
+            ports = self._limit(array)
+            for own in regions.values():
+                needed = port_interval(own, ports)
+                if needed > 1:
+                    yield (
+                        f"{array.name}: {len(own)} accesses, {ports} port{'s' * (ports > 1)}",
+                        needed,
+                    )
 
     def _port_orders(self) -> None:
         """Accesses in several regions, and in loops, take turns if the ports aren't enough."""
         graph = self.graph
         if graph.stay is None:
             return
-        known = {(o.before, o.after) for o in graph.orders}
-        own = local_accesses(graph)
-        loops = [n for n in graph.nodes if n.body is not None]
-        arrays = set(own).union(*(touched(n.body) for n in loops if n.body is not None))
-        for array in sorted(arrays, key=lambda a: a.name):
-            inner = [n for n in loops if n.body is not None and array in touched(n.body)]
-            nodes = [*own.get(array, ()), *inner]
+        users = local_accesses(graph)
+        inner: set[Array] = set()
+        for loop, arrays in self.touched.items():
+            inner |= arrays
+            for array in arrays:
+                users.setdefault(array, []).append(loop)
+        known: set[tuple[Node, Node]] | None = None
+        for array in sorted(users, key=lambda a: a.name):
+            nodes = users[array]
             zones: dict[tuple[int, bool], list[Node]] = {}
             for node in nodes:
                 zone = (self._region(self.begin[node]), varies(node))
                 zones.setdefault(zone, []).append(node)
-            if len(zones) < 2 or (not inner and len(nodes) <= self._limit(array)):
+            if len(zones) < 2 or (array not in inner and len(nodes) <= self._limit(array)):
                 continue
+            if known is None:
+                known = {(o.before, o.after) for o in graph.orders}
             ordered = sorted(zones)
             for position, earlier in enumerate(ordered):
                 for later in ordered[position + 1 :]:
