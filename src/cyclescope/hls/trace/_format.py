@@ -326,7 +326,7 @@ def make_layout(
                 f"samples every {before} and every {after} cycles: the longer must be a multiple"
             )
     columns: dict[object, list[tuple[int, Source]]] = {}
-    designs = [s for s in listed if s.counter.scope is Scope.DESIGN]
+    designs: dict[int, int] = {}  # by period
     turns = max((s.index + 1 for s in listed if s.counter.scope is not Scope.DESIGN), default=1)
     form = TraceLayout(
         *(title, threads, line_bits, stamp_bits, steps[0] if steps else period, on_full, ()),
@@ -341,9 +341,10 @@ def make_layout(
     for source in listed:
         if source.counter.scope is Scope.DESIGN:
             # Those that there is one of each share a column: each has a turn of its own.
-            alike = [s for s in designs if every(s) == every(source)]
-            column, turn = divmod(alike.index(source), form.round)
-            columns.setdefault((every(source), column), []).append((turn, source))
+            own = every(source)
+            number = designs[own] = designs.get(own, -1) + 1
+            column, turn = divmod(number, form.round)
+            columns.setdefault((own, column), []).append((turn, source))
         else:
             columns.setdefault(source.counter, []).append((source.index, source))
     places: list[Place] = []

@@ -65,6 +65,8 @@ class Sites:
         self.loops: dict[Graph, int] = {}
         self._of_node: dict[Node, int] = {}
         self._first: dict[int, tuple[Graph, Node]] = {}
+        self._held: dict[Graph, dict[Node, Node]] = {}
+        self._least: dict[Graph, dict[Node, int]] = {}
         for pipe in pipelines:
             if not pipe.root:
                 self._loop(pipe, (counted or {}).get(pipe.graph))
@@ -74,15 +76,18 @@ class Sites:
                     if loses(operation.node):
                         self._wait(operation.node, pipe, gate.stage)
         for graph, number in self.loops.items():
-            site, lock = self.every[number], self._lock(self._nest.node(graph))
+            site, lock = (
+                self.every[number],
+                self._lock(self._nest.outer(graph), self._nest.node(graph)),
+            )
             assert isinstance(site, Loop)
             if lock < 0 and site.parent >= 0:
                 around = self.every[site.parent]
                 assert isinstance(around, Loop)
                 lock = around.lock
             self.every[number] = replace(site, needs=self._needs(graph), lock=lock)
-        for number, (_, node) in self._first.items():
-            access, lock = self.every[number], self._lock(node)
+        for number, (graph, node) in self._first.items():
+            access, lock = self.every[number], self._lock(graph, node)
             if isinstance(access, Access):
                 loop = self.every[access.loop] if access.loop >= 0 else None
                 inherited = loop.lock if isinstance(loop, Loop) else -1
@@ -127,24 +132,18 @@ class Sites:
                         found.add(self._of_node[other])
         return tuple(sorted(found))
 
-    def _lock(self, node: Node) -> int:
+    def _dependence(self, graph: Graph, node: Node) -> int | None:
+        if graph not in self._least:
+            self._least[graph] = _dependences(graph)
+        return self._least[graph].get(node)
+
+    def _lock(self, graph: Graph | None, node: Node) -> int:
         """The lock that a thread got in this graph and has when it comes to an effect."""
-        held: dict[int, list[Node]] = {}
-        given_back: Counter[int] = Counter()
-        seen, waiting = {node}, [node]
-        while waiting:
-            for other in waiting.pop().after:
-                if other not in seen:
-                    seen.add(other)
-                    waiting.append(other)
-                    if other.op is Op.ACQUIRE:
-                        held.setdefault(other.constant, []).append(other)
-                    elif other.op is Op.RELEASE:
-                        given_back[other.constant] += 1
-        for lock, acquired in held.items():
-            if len(acquired) > given_back[lock]:
-                return self._of_node.get(acquired[0], -1)
-        return -1
+        assert graph is not None
+        if graph not in self._held:
+            self._held[graph] = _held(graph)
+        acquired = self._held[graph].get(node)
+        return self._of_node.get(acquired, -1) if acquired is not None else -1
 
     def _wait(self, node: Node, pipe: Pipeline, stage: int) -> None:
         graph, name, function = pipe.graph, place_of(node), self._region.name
@@ -173,7 +172,7 @@ class Sites:
                     writes=node.op is not Op.LOAD,
                     width=_width(node),
                     stride=self._nest.stride(graph, offset),
-                    dependence=_dependence(graph, node),
+                    dependence=self._dependence(graph, node),
                     loop=loop,
                     stage=stage,
                     repeats=tuple(
@@ -243,10 +242,25 @@ def _width(node: Node) -> int | None:
     return (node.widths[0] if node.op is Op.LOAD else node.operands[1].width) // 8
 
 
-def _dependence(graph: Graph, node: Node) -> int | None:
-    """In how many iterations at least another access of the array waits for this one."""
-    return min(
-        (order.distance for order in graph.orders
-         if order.before is node and order.after.array is node.array),
-        default=None,
-    )  # fmt: skip
+def _held(graph: Graph) -> dict[Node, Node]:
+    """For each effect under a lock what acquired it; no effect moves over a lock's operations."""
+    found: dict[Node, Node] = {}
+    held: dict[int, Node] = {}
+    for node in graph.nodes:
+        if held:
+            found[node] = next(reversed(held.values()))
+        if node.op is Op.ACQUIRE:
+            held[node.constant] = node
+        elif node.op is Op.RELEASE:
+            held.pop(node.constant, None)
+    return found
+
+
+def _dependences(graph: Graph) -> dict[Node, int]:
+    """In how many iterations at least another access of its array waits for an access."""
+    found: dict[Node, int] = {}
+    for order in graph.orders:
+        before, distance = order.before, order.distance
+        if order.after.array is before.array and distance < found.get(before, distance + 1):
+            found[before] = distance
+    return found
