@@ -18,6 +18,8 @@ CHOSEN = {
     "double_buffer": 2,  # loops side by side on local arrays
     "nested_exits": 3,  # conditions that hold late
     "one_store": 1,
+    "distances": 2,  # intervals that are a share of a recurrence's length
+    "up_to_and_with": 2,  # loops to `<=`
 }
 WAYS = [(MemoryModel(), False), (MemoryModel(seed=5, stall=50), False), (MemoryModel(seed=6), True)]
 
