@@ -222,6 +222,22 @@ def test_what_is_done_with_a_lock() -> None:
     assert [s.lock for s in sorted(writes, key=lambda s: s.position)] == [lock, lock, -1]  # type: ignore[arg-type,return-value]
 
 
+def test_each_section_of_a_lock_has_its_own_accesses() -> None:
+    found = sites("""
+    #pragma omp critical
+    C[0] += A[me];
+    #pragma omp critical
+    C[1] += B[me];
+    """)
+    first, second = (n for n, s in enumerate(found) if isinstance(s, Lock))
+    writes = sorted(
+        (s.position.line, s.lock)
+        for s in found
+        if isinstance(s, Access) and s.writes and s.position is not None
+    )
+    assert [lock for _, lock in writes] == [first, second]
+
+
 def test_sites_survive_a_file() -> None:
     for site in sites(PRODUCTS["plain"], Given((8,), 4)):
         assert site_from_json(site_to_json(site)) == site
