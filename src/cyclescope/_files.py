@@ -275,6 +275,15 @@ def _remove_scratch() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _temporary() -> Path:
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError as error:
+        raise OutputError(
+            "no folder for temporary files can be written to; name one in TMPDIR"
+        ) from error
+
+
 @contextmanager
 def scratch(kind: str = "run") -> Iterator[Path]:
     """A folder for temporary files, removed at the end.
@@ -283,16 +292,22 @@ def scratch(kind: str = "run") -> Iterator[Path]:
     somebody uses it.
 
     Raises:
-        OSError: it cannot be made.
+        OutputError: it cannot be made.
     """
-    folder = Path(tempfile.gettempdir()) / f"{_SCRATCH}{kind}-{os.urandom(6).hex()}"
+    folder = _temporary() / f"{_SCRATCH}{kind}-{os.urandom(6).hex()}"
     lock = -1
     try:
-        with undisturbed():
-            _made[folder] = os.getpid()
-            folder.mkdir(mode=0o700)
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            with undisturbed():
+                _made[folder] = os.getpid()
+                folder.mkdir(mode=0o700)
+                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            raise OutputError(
+                f"{folder.parent}: cannot write ({error.strerror}); make room or name another"
+                " folder in TMPDIR"
+            ) from error
         _sweep(folder.parent)
         yield folder
     finally:

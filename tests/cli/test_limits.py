@@ -6,12 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from cyclescope._files import write_whole
+from cyclescope.cli import main
 from cyclescope.errors import OutputError
 
 START = [sys.executable, "-m", "cyclescope"]
@@ -184,3 +186,26 @@ def test_sigterm_ends_it_within_two_seconds_whatever_it_does() -> None:
     assert time.monotonic() - started < 4  # 2 s, and a busy machine's delay
     assert process.returncode == 130
     assert said == "cyclescope: interrupted\n"
+
+
+@pytest.mark.parametrize("verb", ["calyx", "bounds", "hls"])
+@pytest.mark.parametrize("there", [False, True])
+def test_without_a_folder_for_temporary_files(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    verb: str,
+    there: bool,
+) -> None:
+    def folder() -> str:
+        if there:
+            return str(tmp_path / "gone")
+        raise FileNotFoundError
+
+    path = tmp_path / ("p.futil" if verb == "calyx" else "p.c")
+    region = "int main(void) { int x = 0;\n#pragma omp target map(x)\nx = 1; return x - 1; }\n"
+    path.write_text({"calyx": PROGRAM, "bounds": KERNEL, "hls": region}[verb], "utf-8")
+    monkeypatch.setattr(tempfile, "gettempdir", folder)
+    assert main([verb, str(path), "-o", str(tmp_path / "x.cyc")]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "TMPDIR" in line

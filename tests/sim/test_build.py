@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -391,3 +392,20 @@ def test_the_verb(cache, capsys) -> None:
     assert main(["cache", "clear"]) == 0
     assert capsys.readouterr().out == "removed 3 entries, 3.0 MB\n"
     assert not list(cache.iterdir())
+
+
+@pytest.mark.parametrize("why", [errno.EROFS, errno.EACCES, errno.ENOSPC])
+def test_what_cannot_be_removed_stays(cache, capsys, monkeypatch, why: int) -> None:
+    _cache.entry("design-1", lambda folder: (folder / "x").touch())
+    let_go()
+    opened = os.open
+
+    def fails(path, *args, **options):
+        if str(path).startswith(str(cache)):
+            raise OSError(why, os.strerror(why))
+        return opened(path, *args, **options)
+
+    monkeypatch.setattr(os, "open", fails)
+    assert main(["cache", "clear"]) == 0
+    assert "1 stay: in use, or the folder cannot be written to" in capsys.readouterr().out
+    assert (cache / "design-1" / "x").exists()

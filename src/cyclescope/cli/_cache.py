@@ -53,4 +53,4 @@ def clear() -> None:
     freed = (before - sum(entry.bytes for entry in rest)) / 1e6
     click.echo(f"removed {count:,} entries, {freed:,.1f} MB")
     if rest:
-        click.echo(f"{len(rest):,} are in use and stay")
+        click.echo(f"{len(rest):,} stay: in use, or the folder cannot be written to")

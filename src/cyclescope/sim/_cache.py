@@ -34,6 +34,13 @@ __all__ = ["Entry", "cache_folder", "clear", "content_key", "entries", "entry", 
 
 LIMIT_BYTES = 768 << 20
 _OWN = ("lock", "used", "ready")
+# After these an entry stays: it is in use, gone, or not ours; its disk is read-only or full.
+_STAYS = frozenset(
+    {
+        *(errno.EWOULDBLOCK, errno.ENOENT, errno.EISDIR),
+        *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT),
+    }
+)
 _HELD = 64  # entries that a process keeps in use
 
 
@@ -330,7 +337,7 @@ def _remove(folder: Path) -> bool:
             fcntl.flock(handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
-        if error.errno not in {errno.EWOULDBLOCK, errno.EACCES, errno.ENOENT, errno.EISDIR}:
+        if error.errno not in _STAYS:
             raise
         return False
     finally:

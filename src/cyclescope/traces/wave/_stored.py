@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope._files import scratch
 from cyclescope.errors import DataError
 from cyclescope.sim import Policy, Process
 from cyclescope.traces.wave._blocks import Blocks, whole_fst
@@ -114,7 +114,11 @@ class StoredFile:
         command = [sys.executable, "-I", "-c", _START, json.dumps(sys.path)]
         # It is ours, and reads: nothing to confine.
         policy = Policy(seconds=limits.seconds + limits.grace, confined=False)
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as answer:
+        with (
+            scratch("wave") as folder,
+            (folder / "given").open("w+b") as given,
+            (folder / "answer").open("w+b") as answer,
+        ):
             given.write(json.dumps(order).encode())
             given.seek(0)
             stdin, stdout = given.fileno(), answer.fileno()
