@@ -259,6 +259,27 @@ def test_structs_each_of_which_has_the_one_before_twice(star: str) -> None:
         read_c("k.c", text=text)
 
 
+DEEP_TYPES = {
+    "structs": "struct s0 { int x; };\n"
+    + "".join(f"struct s{n + 1} {{ struct s{n} x; }};\n" for n in range(3_000))
+    + "void k(struct s3000 *q) { q = 0; }\n",
+    "pointers": "typedef int t0;\n"
+    + "".join(f"typedef t{n} *t{n + 1};\n" for n in range(3_000))
+    + "void k(t3000 q) { q = 0; }\n",
+    "arrays": f"void k(int q{'[1]' * 2_000}) {{ q = 0; }}\n",
+}
+
+
+@pytest.mark.parametrize("what", DEEP_TYPES)
+def test_types_deep_in_each_other(what: str, capfd: pytest.CaptureFixture[str]) -> None:
+    from cyclescope.c import read_c
+
+    with pytest.raises(SourceError, match="has more than 200 levels of structs, arrays and"):
+        read_c("k.c", text=DEEP_TYPES[what])
+    # libclang's callbacks swallow an error, and tell it.
+    assert capfd.readouterr().err == ""
+
+
 LINES = {
     "blanks": " " * 1_000_000,
     "a string": 'const char *s = "' + "x" * 1_000_000 + '";',

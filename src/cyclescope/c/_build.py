@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.c import _clang
-from cyclescope.c._depth import DEEPEST, MOST_MEMBERS
+from cyclescope.c._depth import DEEPEST, DEEPEST_TYPE, MOST_MEMBERS
 from cyclescope.c._initial import initial_list, initial_text
 from cyclescope.c._refused import Construct
 from cyclescope.c._tree import (
@@ -58,6 +58,7 @@ class ExprBuilder:
         self._types: dict[str, CType] = {}
         self._cursor_kind = _clang.kinds().CursorKind
         self._depth = 0
+        self._levels = 0
 
     def where(self, cursor: Cursor) -> Range:
         """The range of a cursor; of a macro's expansion, where the macro is used."""
@@ -70,10 +71,19 @@ class ExprBuilder:
         spelling = given.spelling
         known = self._types.get(spelling)
         if known is None:
+            self._levels += 1
+            if self._levels > DEEPEST_TYPE:
+                declaration = given.get_declaration()
+                place = f"{self.where(declaration)}: " if declaration.extent.start.file else ""
+                raise SourceError(
+                    f"{place}the type {spelling[:60]} has more than {DEEPEST_TYPE} levels of"
+                    " structs, arrays and pointers around it; use fewer"
+                )
             try:
                 known = self._type(given.get_canonical())
             except ValueError:  # the binding doesn't know the kind: _Float16, say
                 known = Unknown(spelling)
+            self._levels -= 1
             self._types[spelling] = known
         return known
 

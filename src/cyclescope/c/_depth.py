@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["DEEPEST", "MOST_MEMBERS", "MOST_STATEMENTS"]
+__all__ = ["DEEPEST", "DEEPEST_TYPE", "MOST_MEMBERS", "MOST_STATEMENTS"]
 
 DEEPEST = 1200
 """Levels of nesting that an expression or a statement may have."""
+
+DEEPEST_TYPE = 200
+"""Levels of structs, arrays and pointers that a type may have."""
 
 MOST_MEMBERS = 4_096
 """Members of a struct, those of the structs in it and behind its pointers included: whoever looks
