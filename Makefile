@@ -28,9 +28,11 @@ setup: .venv/installed ## make .venv with the built package in it
 demo: setup      ## profile an example and draw its report: make demo [SHOW=calyx|bounds|hls]
 	$(BIN)/python scripts/demo.py $(SHOW)
 
-lint: setup      ## style, types, layers
+lint: setup      ## style, types, layers, words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python scripts/words.py
+	$(BIN)/proselint check README.md docs/*.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	cargo fmt --manifest-path rust/Cargo.toml --check

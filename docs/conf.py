@@ -37,7 +37,7 @@ suppress_warnings = ["ref.python"]
 HERE = Path(__file__).parent
 MADE = HERE / "reference"
 # What is exported twice is described where it comes first.
-ROOMS = {
+PACKAGES = {
     "cyclescope": "From outside",
     "cyclescope.notebook": "Profiles that show themselves",
     "cyclescope.errors": "Errors",
@@ -76,14 +76,14 @@ def _commands() -> str:
 
 
 def _api() -> dict[str, str]:
-    """A page for each room that says all that it exports, and one that names the rooms."""
+    """Make a page for each package, with all its exports, and one that lists the packages."""
     described: dict[int, str] = {}
     result = {}
-    for room, title in ROOMS.items():
-        module = importlib.import_module(room)
-        parts = [f"# {title}: `{room}`\n", _directive("automodule", room, "no-members")]
+    for package, title in PACKAGES.items():
+        module = importlib.import_module(package)
+        parts = [f"# {title}: `{package}`\n", _directive("automodule", package, "no-members")]
         for name in module.__all__:
-            value, full = getattr(module, name), f"{room}.{name}"
+            value, full = getattr(module, name), f"{package}.{name}"
             known = inspect.isclass(value) or inspect.isfunction(value)
             if known and id(value) in described:
                 parts.append(f"`{full}` is {{py:obj}}`{described[id(value)]}`.\n")
@@ -95,11 +95,13 @@ def _api() -> dict[str, str]:
                 parts.append(_directive("py:data", full, f"type: {type(value).__name__}"))
             if known:
                 described.setdefault(id(value), full)
-        result[f"api-{room}"] = "\n".join(parts)
-    table = "\n".join(f"| [`{room}`](api-{room}.md) | {title} |" for room, title in ROOMS.items())
-    toc = "\n".join(f"api-{room}" for room in ROOMS)
+        result[f"api-{package}"] = "\n".join(parts)
+    table = "\n".join(
+        f"| [`{package}`](api-{package}.md) | {title} |" for package, title in PACKAGES.items()
+    )
+    toc = "\n".join(f"api-{package}" for package in PACKAGES)
     result["api"] = (
-        "# Python API\n\n| room | |\n|---|---|\n"
+        "# Python API\n\n| package | |\n|---|---|\n"
         f"{table}\n\n```{{toctree}}\n:hidden:\n\n{toc}\n```\n"
     )
     return result
@@ -124,7 +126,7 @@ def make_pages(_app: Sphinx | None = None) -> None:
 
 
 def show_examples(_app: Sphinx, what: str, _name: str, *rest: object) -> None:
-    """What is indented in a module's docstring is an example, shown as it stands."""
+    """Show the indented parts of a module's docstring as examples, verbatim."""
     lines = rest[-1]
     assert isinstance(lines, list)
     if what != "module":

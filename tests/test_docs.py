@@ -185,8 +185,8 @@ def test_the_api_pages_name_everything_that_is_exported() -> None:
     spec.loader.exec_module(conf)
     made = conf.made_pages()
     rooms = {name for name in _packages() if name != "cyclescope.cli"}
-    assert rooms <= set(conf.ROOMS)
-    for room in conf.ROOMS:
+    assert rooms <= set(conf.PACKAGES)
+    for room in conf.PACKAGES:
         page = made[f"api-{room}"]
         assert f"api-{room}.md" in made["api"]
         for name in importlib.import_module(room).__all__:

@@ -6,7 +6,7 @@
 >>> profile.flamegraph(), profile.advise()        # doctest: +SKIP
 
 `load` gives a `cyclescope.notebook.Profile`; its `frames`, `paths`, `trees`, `runs` and `counters`
-are Polars frames, its pictures show themselves in a notebook. The rooms of the package, in the
+are Polars frames, its pictures show themselves in a notebook. The parts of the package, in the
 order in which data flows, are `model`, `sim`, `c`, `calyx`, `bounds`, `traces`, `analyse`, `views`
 and `cli`.
 """

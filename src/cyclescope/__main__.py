@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def _narrow() -> str:
-    """What is wrong with a limit of address space; empty if nothing, or if there is none."""
+    """The fault of a limit of address space; empty if nothing, or if there is none."""
     limit = address_space()
     if not limit:
         return ""

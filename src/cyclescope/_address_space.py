@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cyclescope.errors import ToolError
 
-__all__ = ["address_space", "check_room", "is_near", "limited_to"]
+__all__ = ["address_space", "is_near", "limited_to", "require_space"]
 
-_ROOM = 512 << 20  # bytes that the largest library takes
+_LARGEST = 512 << 20  # bytes that the largest library takes
 
 
 def address_space() -> int:
@@ -20,20 +20,20 @@ def address_space() -> int:
 
 
 def is_near() -> bool:
-    """Whether what is taken and the largest library together come to the limit."""
+    """Return whether what is taken and the largest library together come to the limit."""
     limit = address_space()
     with suppress(OSError):
         taken = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
-        return 0 < limit <= taken * resource.getpagesize() + _ROOM
+        return 0 < limit <= taken * resource.getpagesize() + _LARGEST
     return limit > 0
 
 
 def limited_to() -> str:
-    """The limit in words."""
+    """Describe the limit to a user."""
     return f"the address space is limited to {address_space() >> 20} MB (ulimit -v)"
 
 
-def check_room(library: str, megabytes: int) -> None:
+def require_space(library: str, megabytes: int) -> None:
     """Say before a library is loaded that it would not find what it needs.
 
     For those that end the process then, in their own words.

@@ -60,7 +60,7 @@ def check_free(path: Path, *, force: bool) -> None:
 
 
 def _led_to(path: Path) -> Path:
-    """What a link leads to, which is written while the link stays; else the path itself.
+    """The target of a link, which is written while the link stays; else the path itself.
 
     Raises:
         OutputError: the link leads nowhere, in a circle.
@@ -74,12 +74,12 @@ def _led_to(path: Path) -> Path:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether it is a device or a pipe: what is there is written to, and never replaced."""
+    """Return whether it is a device or a pipe: what is there is written to, and never replaced."""
     return path.exists() and not path.is_file()
 
 
 def endless(path: Path) -> str:
-    """What to say of a device or a pipe, which need not end; nothing of files and folders.
+    """Describe a device or a pipe, which need not end; nothing of files and folders.
 
     Raises:
         OSError, ValueError: there is no telling.

@@ -36,7 +36,7 @@ def forget() -> None:
 
 
 def was_interrupted(error: BaseException | None = None) -> bool:
-    """Whether a signal told us to stop, or an interrupt led to this error."""
+    """Return whether a signal told us to stop, or an interrupt led to this error."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return _told or error is not None

@@ -10,7 +10,7 @@ class CompileError(Exception):
     """Arguments: message, file (empty if unknown), byte offset in it."""
 
 class UnreadableError(CompileError):
-    """What another compiler printed is not in the notation of release 0.7.1."""
+    """The output of another compiler is not in the notation of release 0.7.1."""
 
 def compile(
     file: Path,
@@ -95,10 +95,10 @@ class VcdBody:
 
     def __init__(self, keys: Sequence[bytes], widths: Sequence[int]) -> None: ...
     def read(self, text: bytes, comment: bool) -> tuple[_Changes, int, int, bool, bool]:
-        """What is in text that begins and ends between two words.
+        """The changes in text that begins and ends between two words.
 
         Returns (changes, digits after the point of the times, words that are no VCD, whether
-        values stand before the first time, whether it ends inside a comment); `comment` says
+        values come before the first time, whether it ends inside a comment); `comment` says
         whether it begins inside one. ValueError (what, byte): it cannot be read.
         """
 
@@ -106,7 +106,7 @@ def confinement() -> tuple[int, bool]:
     """(version of Landlock, 0 if there is none; whether there are seccomp filters)."""
 
 def child_cursors(visit: int, cursor: int) -> bytes:
-    """What is below a cursor of libclang; both arguments are addresses."""
+    """The tree below a cursor of libclang; both arguments are addresses."""
 
 def end_after(line: int, signals: bytes, seconds: float, message: str, status: int) -> None:
     """End this process some time after one of these signals was written to `line`; 0 ends that."""
@@ -144,7 +144,7 @@ def stored_signals(
     list[tuple[int, str, str, int, int, int | None]],
     list[list[tuple[str, str]]],
 ]:
-    """What an FST or GHW declares.
+    """The declarations of an FST or GHW.
 
     Returns (unit of time: so many of 10^exponent s; scopes: all names around; variables: scope by
     place, name, kind, bits, number of the signal, enumeration by place; enumerations: bits and

@@ -1,7 +1,7 @@
 """Paraver's format, written once: what `views` write of it and `traces` read.
 
 A trace is a header, comments, and a line for each record: numbers separated by colons. Beside it
-stand names (.pcf) and the labels of rows (.row). A trace of ours says so in a comment, and its
+are names (.pcf) and the labels of rows (.row). A trace of ours says so in a comment, and its
 counters in others, which Paraver skips: by them cyclescope knows its own traces again.
 """
 
@@ -126,13 +126,13 @@ def own_comment(period_ps: int | None) -> str:
 
 
 def read_own_comment(line: str) -> tuple[bool, int | None]:
-    """Whether a trace of this second line is ours, and how long a cycle is, if times are real."""
+    """Return whether this second line is of a trace of ours, and its real cycle, if it has one."""
     own = _OWN.fullmatch(line)
     return own is not None, int(own[1]) if own and own[2] else None
 
 
 def prefix(kind: int, cpu: int, task: int, thread: int) -> str:
-    """What a record of the one application begins with, up to its times; all counted from 1."""
+    """The first fields of a record of the one application, up to its times; all counted from 1."""
     return f"{kind}:{cpu}:1:{task}:{thread}"
 
 
@@ -215,7 +215,7 @@ def _small(word: str) -> bool:
 
 
 def _own_kind(text: str) -> dict[int, Kind]:
-    """What the type that follows a comment of ours counts."""
+    """Read a comment of ours: what the type that follows counts."""
     try:
         number, rest = text.split(" ", 1)
         head = json.loads(rest)

@@ -1,4 +1,4 @@
-"""Room on the stack for what calls itself: parsers of nested programs, walks over deep trees."""
+"""Enough stack for recursion: parsers of nested programs, walks over deep trees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cyclescope.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["deep_recursion", "with_room"]
+__all__ = ["deep_recursion", "on_large_stack"]
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ _MAIN_STACK = 96 << 20  # below what the system keeps free under the main thread
 _LEVELS = 12_000
 
 
-def with_room(work: Callable[..., T], *arguments: object) -> T:
+def on_large_stack(work: Callable[..., T], *arguments: object) -> T:
     """Call what recurses in compiled code where the stack is large."""
     before = threading.stack_size(_STACK)
     try:

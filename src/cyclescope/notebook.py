@@ -79,7 +79,7 @@ class Picture:
         return f"<{self.title}; save it as {', '.join(self._writers)}>"
 
     def _repr_mimebundle_(self, **_: Any) -> Bundle:
-        """What a notebook shows: the best of these that it can."""
+        """The forms that a notebook chooses from: it shows the best that it can."""
         return {"text/plain": repr(self), **self._bundle()}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -169,15 +169,15 @@ class _Shown(tuple[Any, ...]):
 
 
 class Advices(_Shown):
-    """What `Profile.advise` found, each an `analyse.Advice`, most cycles first."""
+    """The advice that `Profile.advise` gives, each an `analyse.Advice`, most cycles first."""
 
 
 class Findings(_Shown):
-    """What came of `Profile.check`, each an `analyse.Finding`."""
+    """The findings of `Profile.check`, each an `analyse.Finding`."""
 
     @property
     def passed(self) -> bool:
-        """Whether all is as it should be."""
+        """Return whether all is as it should be."""
         return all(finding.passed for finding in self)
 
 
@@ -203,7 +203,7 @@ class Profile(model.Profile):
         return summary_text(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        # Notebooks have styles of their own for <pre>; columns must stand below each other.
+        # Notebooks have styles of their own for <pre>; columns must align.
         style = "font-family:monospace;line-height:1.25"
         return f'<pre style="{style}">{html.escape(repr(self))}</pre>'
 
@@ -292,7 +292,7 @@ class Profile(model.Profile):
         return Comparison(diff(self, after))
 
     def advise(self) -> Advices:
-        """What to change, most cycles first."""
+        """List the changes that save cycles, most cycles first."""
         from cyclescope import analyse, views
 
         found = analyse.advise(self)
@@ -307,7 +307,7 @@ class Profile(model.Profile):
         fail_on: Sequence[str] = ("cycles > +0",),
         strict: bool = False,
     ) -> Findings:
-        """Hold it against budgets, or against an earlier profile; see `analyse.check`."""
+        """Check it with budgets, or compare it with an earlier profile; see `analyse.check`."""
         from cyclescope import analyse, views
 
         changes = fail_on if against is not None else ()

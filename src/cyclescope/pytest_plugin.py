@@ -31,7 +31,7 @@ __all__ = ["Cyclescope", "cyclescope"]
 
 
 class Cyclescope:
-    """What the fixture gives: profiles, and checks that fail the test."""
+    """The value of the fixture: profiles, and checks that fail the test."""
 
     def __init__(self, folder: Path, record: Callable[[str, object], None]) -> None:
         self._folder = folder

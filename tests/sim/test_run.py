@@ -324,7 +324,7 @@ def test_no_room_for_the_data_is_an_output_error(countdown, data_for) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
     try:
-        with pytest.raises(OutputError, match="make room"):
+        with pytest.raises(OutputError, match="free some space"):
             run(built, data=data_for(1))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -69,7 +69,7 @@ class Limit:
     relative: bool
 
     def holds(self, figure: Fraction | float) -> bool:
-        """Whether the comparison is true of a figure."""
+        """Return whether the comparison is true of a figure."""
         return _OPERATORS[self.operator](figure, self.value)
 
 
@@ -144,7 +144,7 @@ def check(
     fail_on: Iterable[str | Limit] = (),
     strict: bool = False,
 ) -> tuple[Finding, ...]:
-    """Hold a profile against limits.
+    """Check a profile: compare it with limits.
 
     Args:
         profile: what to check. A run that was stopped, or one with errors on the way, fails.

@@ -19,7 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cyclescope._address_space import check_room
+from cyclescope._address_space import require_space
 from cyclescope._files import scratch
 from cyclescope.errors import InputError, ToolError
 
@@ -187,7 +187,7 @@ def _plain(value: Any) -> Any:
 @contextmanager
 def _database(profile: Profile, sql: str) -> Iterator[_Database]:
     """A database of the profile's tables, gone afterwards."""
-    check_room("DuckDB, which answers queries,", 1536)  # with 1,200, it depends
+    require_space("DuckDB, which answers queries,", 1536)  # with 1,200, it depends
     try:
         import duckdb
     except ImportError:

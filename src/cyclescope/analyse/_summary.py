@@ -27,7 +27,7 @@ __all__ = ["HotPath", "Summary", "is_hot", "summarise"]
 
 
 def is_hot(use: Use) -> bool:
-    """Whether a path of that use can be hot: who computes an operand is, not who waits for it."""
+    """Return whether a path of that use can be hot: one that computes, not one that waits."""
     return use != Use(Activity.WAITING, Cause.OPERAND.value)
 
 

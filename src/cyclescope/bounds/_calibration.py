@@ -63,7 +63,7 @@ class StatementRule:
     origin: str = ""
 
     def selects(self, line: int, names: tuple[str, ...], target: str) -> bool:
-        """Whether all that the rule names agrees."""
+        """Return whether all that the rule names agrees."""
         return (
             (self.line is None or self.line == line)
             and (self.label is None or self.label in names)

@@ -325,7 +325,7 @@ class _Analysis:
             self.result.pure -= struck
 
     def _is_pure(self, node: Expr) -> bool:
-        """Whether an expression is an address, or a number for one, that reads no data."""
+        """Return whether an expression is an address, or a number for one, that reads no data."""
         match node:
             case Literal():
                 return True
@@ -476,7 +476,7 @@ class _Ways:
     told: bool = True
 
     def is_one(self, body: Stmt) -> bool:
-        """Whether all ways to the next iteration of a loop with this body take the same steps."""
+        """Return whether all ways through this body of a loop take the same steps."""
         back = self.jumps and any(inner.label in self.jumps for inner in statements(body))
         return self.told and not back and len(self.on | self.again) == 1
 
@@ -518,7 +518,7 @@ class _Inside:
         self._jumps: dict[Stmt, bool] = {}
 
     def leaves(self, node: Stmt, variable: Variable) -> bool:
-        """Whether a statement leaves a variable alone, and jumps nowhere."""
+        """Return whether a statement leaves a variable alone, and jumps nowhere."""
         if node not in self._changed:
             inside = list(statements(node))
             self._changed[node] = {

@@ -166,7 +166,7 @@ class Estimate:
         return most, active, busy
 
     def _reaches(self, row: Firings, begin: int, end: int) -> bool:
-        """Whether a process does anything in these bins."""
+        """Return whether a process does anything in these bins."""
         return row.first < end * self.resolution and row.end > begin * self.resolution
 
     def busy_cycles(self, process: Process) -> int:

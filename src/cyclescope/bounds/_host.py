@@ -172,7 +172,7 @@ class Host:
 
 
 def makes_up(unit: Unit) -> bool:
-    """Whether a program has no `main`, so that its kernel's values must be made up."""
+    """Return whether a program has no `main`, so that its kernel's values must be made up."""
     main = unit.functions.get("main")
     return main is None or main.body is None
 

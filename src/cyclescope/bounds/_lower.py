@@ -509,7 +509,7 @@ class Lowering(Storages):
         return self.read(self.place(node.operand), node.operand)
 
     def _is_address(self, node: Expr) -> bool:
-        """Whether an lvalue is a pointer for which nobody ever waits."""
+        """Return whether an lvalue is a pointer for which nobody ever waits."""
         return isinstance(node, Name) and isinstance(self.bound(node.variable), Value)
 
     def _call_statement(self, node: Call, label: str) -> None:
@@ -588,7 +588,7 @@ class Lowering(Storages):
         return value
 
     def _is_affine(self, node: Expr) -> bool:
-        """Whether a condition is comparisons of affine values joined by && and ||."""
+        """Return whether a condition is comparisons of affine values joined by && and ||."""
         match node:
             case Binary(op="&&" | "||", left=left, right=right):
                 return self._is_affine(left) and self._is_affine(right)
@@ -741,7 +741,7 @@ class Lowering(Storages):
     def _is_stepped_by(
         self, step: Expr | None, node: Stmt, before: list[tuple[Variable, Place]]
     ) -> bool:
-        """Whether the head steps the loop's counters, all of them, and does nothing else."""
+        """Return whether the head steps the loop's counters, all of them, and does nothing else."""
         if step is None:
             return False
         parts = list(walk(step))
@@ -864,7 +864,7 @@ class Lowering(Storages):
         return None if changed or not isinstance(bound, Place) or bound.dims else bound
 
     def _is_own(self, node: Expr) -> bool:
-        """Whether an lvalue is, or is in, a variable that nobody but its function names."""
+        """Return whether an lvalue is, or is in, a variable that nobody but its function names."""
         root = root_of(node)
         own = root is not None and root.scope in ("local", "param")
         return own and root not in self.counters.addressed
@@ -950,7 +950,7 @@ def _behind(node: Expr) -> CType:
 
 
 def _behind_type(kind: CType, place: Place) -> bool:
-    """Whether a parameter's type sees the place as it was declared."""
+    """Return whether a parameter's type sees the place as it was declared."""
     inner = kind.target if isinstance(kind, Pointer) else kind
     if isinstance(kind, Array):
         inner = kind.element
@@ -1008,5 +1008,5 @@ def _elements(target: Expr, init: Expr, *, whole: bool = False) -> list[tuple[Ex
 
 
 def _changes_field(lowering: Lowering, formal: Variable) -> bool:
-    """Whether a struct parameter is changed in part."""
+    """Return whether a struct parameter is changed in part."""
     return formal in lowering.counters.changed or formal in lowering.counters.addressed

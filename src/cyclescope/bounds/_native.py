@@ -381,7 +381,7 @@ class Program:
                 f"{self._network.kernel}: the kernel crashed ({name}); run it under a debugger"
             )
         if status == 4:
-            raise OutputError(f"{output}: cannot be written; make room")
+            raise OutputError(f"{output}: cannot be written; free some space")
         if status not in (0, 3):
             raise ToolError(f"{program}: ended with status {status}")
         # Open, it outlives its name and the folder.
@@ -439,7 +439,7 @@ class Program:
             result = _Result(output)
             output.unlink()
             self._read(result)
-        raise OutputError(f"{output}: cannot be written; make room")
+        raise OutputError(f"{output}: cannot be written; free some space")
 
     def _read(self, file: _Result) -> Records:
         count = len(self._network.processes)

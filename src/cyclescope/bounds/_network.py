@@ -121,17 +121,17 @@ class Storage:
 
     @property
     def is_outer(self) -> bool:
-        """Whether the kernel's surroundings see it: numbers of a parameter or a global."""
+        """Return whether the kernel's surroundings see it: numbers of a parameter or a global."""
         return self.role in ("param", "global") and not self.pointer
 
     @property
     def in_registers(self) -> bool:
-        """Whether the generated code keeps it in a C local variable."""
+        """Return whether the generated code keeps it in a C local variable."""
         return self.memory is None
 
     @property
     def is_plain(self) -> bool:
-        """Whether its elements follow each other in memory."""
+        """Return whether its elements follow each other in memory."""
         memory = self.memory
         return memory is not None and not self.steps and memory.element * 8 == self.type.bits
 
@@ -271,5 +271,5 @@ class Network:
 
     @property
     def is_affine(self) -> bool:
-        """Whether the kernel is a static affine nested loop program (SANLP)."""
+        """Return whether the kernel is a static affine nested loop program (SANLP)."""
         return not self.tests

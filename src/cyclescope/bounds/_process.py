@@ -73,7 +73,7 @@ class Outlines:
         self._outlined: dict[str, bool] = {}
 
     def is_outlined(self, function: Function) -> bool:
-        """Whether a function is one process: straight-line code on numbers passed in and out.
+        """Return whether a function is one process: straight-line code on numbers.
 
         This is the paper's form of a statement: write arguments are pointers, read arguments are
         values. Whatever loops, branches, declares arrays, keeps or moves pointers, or calls what is
@@ -87,7 +87,7 @@ class Outlines:
         return self._outlined[function.name]
 
     def is_simple(self, function: Function) -> bool:
-        """Whether a call of an outlined function is an operator: it gives a value only."""
+        """Return whether a call of an outlined function is an operator: it gives a value only."""
         if any(isinstance(p.type, Pointer) for p in function.params):
             return False
         if isinstance(function.result, Scalar) and self.is_outlined(function):
@@ -101,7 +101,7 @@ class Outlines:
         return False
 
     def _is_plain(self, node: Expr) -> bool:
-        """Whether an expression has no effect but its outermost assignment, and moves nothing."""
+        """Return whether an expression only has the effect of its outermost assignment."""
         for number, inner in enumerate(walk(node)):
             match inner:
                 case Assign() | Unary(op="pre++" | "pre--" | "post++" | "post--") if number:
@@ -128,7 +128,7 @@ class Outlines:
 
 
 def _is_straight(function: Function) -> bool:
-    """Whether a function is straight-line code on numbers, whatever its expressions do."""
+    """Return whether a function is straight-line code on numbers, whatever its expressions do."""
     if function.body is None or isinstance(function.result, Pointer | Struct):
         return False
     for param in function.params:
@@ -158,7 +158,7 @@ def _is_straight(function: Function) -> bool:
 
 
 def is_private(unit: Unit, function: Function) -> bool:
-    """Whether a function, with those it calls, changes nothing but variables of their own."""
+    """Return whether a function, with those it calls, changes only its own variables."""
     for one in reached(unit, function):
         for node in (n for e in outermost(one.body) for n in walk(e)):
             if isinstance(node, Call):
@@ -184,7 +184,7 @@ def _root(node: Expr) -> Variable | None:
 
 
 def _names_parameter(node: Expr) -> bool:
-    """Whether a field is one of a struct passed by value."""
+    """Return whether a field is one of a struct passed by value."""
     while isinstance(node, Member) and not node.arrow:
         node = node.base
     return isinstance(node, Name) and node.variable.scope == "param"

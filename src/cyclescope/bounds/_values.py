@@ -865,7 +865,7 @@ def alignment_of(kind: CType) -> int:
 
 
 def _same_elements(place: Place, target: CType) -> bool:
-    """Whether a pointer to `target` sees a place as what it was declared to be."""
+    """Return whether a pointer to `target` sees a place as what it was declared to be."""
     layout = place.layout
     inner: list[int] = []
     while isinstance(target, Array):

@@ -329,7 +329,7 @@ class ExprBuilder:
 
 
 def _is_plain(given: Any) -> bool:
-    """Whether a struct's fields are where their sizes and alignments put them."""
+    """Return whether a struct's fields are where their sizes and alignments put them."""
     position, widest = 0, 1
     for field in given.get_fields():
         size, to = field.type.get_size(), field.type.get_align()
@@ -343,7 +343,7 @@ def _is_plain(given: Any) -> bool:
 
 
 def _has_more_members(struct: Struct, most: int) -> bool:
-    """Whether a struct has, wherever in it, more members than that."""
+    """Return whether a struct has, wherever in it, more members than that."""
     waiting: list[CType] = [struct]
     count = 0
     while waiting and count <= most:
@@ -398,7 +398,7 @@ def _common(left: CType, right: CType) -> CType:
 
 
 def _is_volatile(given: Any) -> bool:
-    """Whether a type, or that of its elements or of what it points to, is volatile."""
+    """Return whether a type, or that of its elements or of what it points to, is volatile."""
     given = given.get_canonical()
     while not given.is_volatile_qualified():
         try:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cyclescope._stack import with_room
+from cyclescope._stack import on_large_stack
 from cyclescope.c._limits import too_much
 from cyclescope.c._tree import Range
 from cyclescope.errors import SourceError, ToolError
@@ -127,7 +127,7 @@ def kinds() -> Any:
 
 
 def is_system(file: str) -> bool:
-    """Whether a header is no part of the user's text."""
+    """Return whether a header is no part of the user's text."""
     return file.startswith((str(_STUBS), "/usr/include/"))
 
 
@@ -243,7 +243,7 @@ def parse(
 
     def parsed() -> Any:
         try:
-            return with_room(cindex.Index.create().parse, *given)
+            return on_large_stack(cindex.Index.create().parse, *given)
         except cindex.TranslationUnitLoadError:
             return None
 
@@ -283,7 +283,8 @@ def warnings(
     unsaved = [(name, text.encode("utf-8", "replace").decode()) for name, text in texts.items()]
     skip = cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES
     try:
-        unit = with_room(cindex.Index.create().parse, str(file), _arguments(flags), unsaved, skip)
+        parse = cindex.Index.create().parse
+        unit = on_large_stack(parse, str(file), _arguments(flags), unsaved, skip)
     except cindex.TranslationUnitLoadError:
         raise SourceError(f"{file}: libclang fails on its pragmas; simplify them") from None
     found = []

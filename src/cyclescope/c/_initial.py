@@ -48,7 +48,7 @@ class _Slots:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing comes next."""
+        """Return whether nothing comes next."""
         match self.kind:
             case Array(extent=extent):
                 return extent is not None and self.next >= extent
@@ -188,7 +188,7 @@ def _designators(item: Cursor) -> list[Cursor] | None:
 
 
 def _is_span(item: Cursor, value: Cursor) -> bool:
-    """Whether a designator is GNU's `[first ... last]`."""
+    """Return whether a designator is GNU's `[first ... last]`."""
     words: Iterator[str] = (
         t.spelling for t in item.get_tokens() if t.extent.start.offset < value.extent.start.offset
     )

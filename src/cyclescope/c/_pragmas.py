@@ -264,7 +264,7 @@ class _Gaps:
             known.append((first, max(last, known[-1][1] if known else 0)))
 
     def holds(self, where: Range) -> bool:
-        """Whether something begins there."""
+        """Return whether something begins there."""
         known = self._known.get(where.file, [])
         before = bisect_left(known, (where.line,))
         return before > 0 and known[before - 1][1] > where.line

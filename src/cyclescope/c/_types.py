@@ -33,7 +33,7 @@ class Scalar:
 
     @property
     def is_float(self) -> bool:
-        """Whether arithmetic on it is floating point."""
+        """Return whether arithmetic on it is floating point."""
         return self.kind == "float"
 
     def __str__(self) -> str:

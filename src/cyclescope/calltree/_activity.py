@@ -1,4 +1,4 @@
-"""What one component does in one cycle, from the values of its probes (Petal, section 5.2).
+"""The activity of one component in one cycle, from the values of its probes (Petal, section 5.2).
 
 The groups come straight from their probes. The control blocks that are active are
 
@@ -43,7 +43,7 @@ class GroupActivity:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What is active in a component: control blocks, groups, continuous calls."""
+    """The active parts of a component: control blocks, groups, continuous calls."""
 
     blocks: frozenset[int]
     groups: tuple[GroupActivity, ...]
@@ -68,7 +68,7 @@ class Decoder:
         self._state_block = self._learn(max(map(len, vectors.values()), default=0))
 
     def activity(self, vector: int) -> Activity:
-        """What is active when the signals have their `vector`-th distinct value."""
+        """Return the active parts when the signals have their `vector`-th distinct value."""
         component, nesting = self._component, self._nesting
         live = [g for g in component.groups if self._high(g.signal, vector)]
         called = {
@@ -107,7 +107,7 @@ class Decoder:
         return all(self._high(signal, vector) for signal in call.when)
 
     def _nodes_now(self, group: Group, vector: int) -> tuple[int | None, ...]:
-        """The statements for which an active group stands now: several threads may run it."""
+        """The statements that an active group implements now: several threads may run it."""
         if len(group.places) < 2:
             return group.places or (None,)
         callers = [

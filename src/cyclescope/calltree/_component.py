@@ -1,4 +1,4 @@
-"""What a source says of a component: plain data, the names of signals included.
+"""A source's description of a component: plain data, the names of signals included.
 
 A signal is named by what the recording calls it. A statement is named by its number in the
 component's `Nesting`.
@@ -21,7 +21,7 @@ __all__ = ["Call", "Compiled", "Component", "Group", "Promoted", "Register", "Re
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a group or a continuous assignment calls.
+    """A call by a group or a continuous assignment.
 
     Attributes:
         kind: what is called.
@@ -49,7 +49,7 @@ class Group:
 
     Attributes:
         signal: high while it is active.
-        places: the statements for which it stands; none: other groups call it.
+        places: the statements that it implements; none: other groups call it.
         frame: where no statement is known that runs it now.
         refs: for each reference cell of an invoked component, the cell that is passed.
     """

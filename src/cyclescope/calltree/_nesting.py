@@ -1,4 +1,4 @@
-"""How the statements of a control program stand in one another."""
+"""The nesting of the statements of a control program."""
 
 from __future__ import annotations
 

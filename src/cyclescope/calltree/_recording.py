@@ -1,4 +1,4 @@
-"""What the probes of a design showed, cycle by cycle."""
+"""The values of a design's probes, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Recording:
         instances: (hierarchical name, component) of each instance with probes.
         vectors: of each component with probes.
         states: for each instance the number of its vector, shape (states, instances).
-        runs: which state holds when, numbers of rows of `states`.
+        runs: which state is current when, numbers of rows of `states`.
         complete: the last cycle is the last of the program.
         after: the state in the cycle after the last, if that was recorded.
     """

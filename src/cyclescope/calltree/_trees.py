@@ -48,7 +48,7 @@ class _Instance:
 
 @dataclass
 class _Expansion:
-    """What an instance contributes in one state of its signals."""
+    """The part of the tree that an instance contributes in one state of its signals."""
 
     paths: list[int] = field(default_factory=list)
     cells: list[_Instance] = field(default_factory=list)
@@ -121,7 +121,7 @@ class CallTrees:
         return self.profile.tree(active)
 
     def _busy(self, cell: _Instance, state: Sequence[int]) -> bool:
-        """Whether anything in a cell is active."""
+        """Return whether anything in a cell is active."""
         index = self._index.get(cell.name)
         if index is None:
             return False
@@ -283,7 +283,7 @@ class CallTrees:
         return compiled.final_state if vectors[compiled.signal][last] > 0 else None
 
     def _track(self, instance: str) -> str:
-        """What to call an instance that never ran."""
+        """Name the track of an instance that never ran."""
         return self._root.shown + instance.removeprefix(self._root.name)
 
 

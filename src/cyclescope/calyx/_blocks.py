@@ -64,7 +64,7 @@ class ControlTree(Nesting):
         return count
 
     def holds_all(self, node: int, leaves: Iterable[str]) -> bool:
-        """Whether these group probes are all that is live at and below a node."""
+        """Return whether these group probes are all that is live at and below a node."""
         nodes = {n for leaf in leaves for n in self._probed.get(leaf, ())}
         return len(nodes & self._live) == self._live_below[node]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope import _native
 from cyclescope._files import scratch
-from cyclescope._stack import with_room
+from cyclescope._stack import on_large_stack
 from cyclescope.calyx._complaints import explain, explain_printed
 from cyclescope.calyx._float import complete, write_float_library
 from cyclescope.calyx._foreign import refuse_reaching_out
@@ -152,7 +152,7 @@ def _built_in(
         except (_native.CompileError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.args[0]
             raise OutputError(
-                f"{library}: cannot be written: {reason}; make room there, or name another"
+                f"{library}: cannot be written: {reason}; free some space there, or name another"
                 " folder in TMPDIR"
             ) from None
         known = {str(file): text for file, text in texts.items()}
@@ -164,7 +164,7 @@ def _built_in(
                 replacements[text.path] = copy
                 known[str(copy)] = text
         try:
-            verilog, record = with_room(
+            verilog, record = on_large_stack(
                 _native.compile, path, library, work, replacements, list(passes), list(disable),
                 list(options), instrument, current_trust().refuse,
             )  # fmt: skip

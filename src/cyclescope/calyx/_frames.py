@@ -71,7 +71,7 @@ class ComponentFrames:
         return self._cells.get(name)
 
     def is_static(self, name: str) -> bool:
-        """Whether a cell's component was written with a fixed length."""
+        """Return whether a cell's component was written with a fixed length."""
         known = self._cells.get(name)
         component = self._program.record.components.get(known.type) if known else None
         return component is not None and component.latency is not None
@@ -85,7 +85,7 @@ class ComponentFrames:
 
     @property
     def only_continuous(self) -> bool:
-        """Whether all its work is in continuous assignments: it has no control program."""
+        """Return whether all its work is in continuous assignments: it has no control program."""
         return self.component.assigns and not self.tree.parent
 
     def _node(self, node: int) -> Frame:

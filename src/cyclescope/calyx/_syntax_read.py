@@ -215,7 +215,7 @@ class _Reader(Tokens):
         return self._assignment()
 
     def _assigns(self) -> bool:
-        """Whether the word at hand begins a reference, not a declaration."""
+        """Return whether the word at hand begins a reference, not a declaration."""
         return _ASSIGNS.match(self.text, self.end) is not None
 
     def _assignments(self) -> list[Assignment]:

@@ -178,7 +178,7 @@ def _cell(frames: ComponentFrames, name: str, actual: str, probe: str | None) ->
 
 
 def _removed(frames: ComponentFrames, actual: str) -> bool:
-    """Whether the compiler found that nobody sees what a cell does, and removed it."""
+    """Return whether the compiler found that nobody sees what a cell does, and removed it."""
     known = frames.declared(actual)
     given = known is not None and known.reference
     return not given and actual not in frames.component.kept

@@ -135,7 +135,7 @@ def _tell_again(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def all_is_said() -> None:
-    """What was to be done is done and said: the process may take its time to end."""
+    """Note that all output is written: the process may take its time to end."""
     if threading.current_thread() is threading.main_thread():
         told = signal.set_wakeup_fd(-1)
         if told >= 0:
@@ -199,7 +199,8 @@ def _failed(error: Exception) -> int:
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO):
             # Files have errors of their own; what is left is the standard output.
             sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-            return _complain(f"standard output cannot be written: {error.strerror}; make room", 3)
+            reason = f"{error.strerror}; free some space"
+            return _complain(f"standard output cannot be written: {reason}", 3)
         case MemoryError():
             where = f": {limited_to()}" if is_near() else ""
             return _complain(f"out of memory{where}; profile fewer cycles (--cycle-limit)", 1)
@@ -210,7 +211,7 @@ def _failed(error: Exception) -> int:
 
 
 def _one_line(error: click.ClickException) -> str:
-    """Wrong use: what is wrong, and where it stands how it is done."""
+    """Wrong use: what is wrong, and which page says how it is done."""
     message = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"; see {context.command_path} --help" if context is not None else ""

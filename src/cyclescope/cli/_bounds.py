@@ -36,7 +36,7 @@ _BEHIND = "cyclescope.bounds.behind"
 
 
 class _WithProgram(click.Command):
-    """A command behind whose `--` stand the words of another program."""
+    """A command whose `--` precedes the words of another program."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As ever, but for what is behind `--`: that is kept in the context."""

@@ -49,7 +49,7 @@ def check(
     fail_on: tuple[str, ...], strict: bool, as_json: Path | None, junit: Path | None,
     markdown: Path | None, force: bool,
 ) -> None:  # fmt: skip
-    """Hold a profile against budgets, or against an earlier one.
+    """Check a profile: budgets, or a comparison with an earlier one.
 
     Exits with 0 if all is as it should be, 1 if something is not, 2 if a limit is no limit.
     Figures of the run: cycles, useful, overhead, fsm, par_done, both, other; of its threads:

@@ -1,4 +1,4 @@
-"""What several commands share: arguments, output files, progress."""
+"""Shared parts of commands: arguments, output files, progress."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ form_option = format_option("text", "csv", "json", "markdown", "parquet")
 
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
-    """What an option given as NAME or NAME=VALUE says, by name; 1 where no value is given.
+    """The values of an option given as NAME or NAME=VALUE, by name; 1 where no value is given.
 
     Raises:
         BadParameter: a name is none.

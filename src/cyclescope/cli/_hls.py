@@ -179,7 +179,7 @@ def hls(
         raise click.BadParameter("there is no dump without --profile", param_hint="--dump")
     if overhead and (profile or explain or printed or output is not None or rtl is not None):
         raise click.BadParameter(
-            "stands alone: no --profile, --explain, --print-after, --rtl, -o",
+            "goes with none of --profile, --explain, --print-after, --rtl, -o",
             param_hint="--overhead",
         )
     if counters != "all" and not profile:

@@ -65,6 +65,6 @@ def report_(
 
 
 def _names(profiles: tuple[Path, ...]) -> list[str]:
-    """What tells the profiles apart: the files' names, or as much as was typed."""
+    """The names that tell the profiles apart: the files' names, or as much as was typed."""
     short = [profile.stem for profile in profiles]
     return short if len(set(short)) == len(short) else [str(profile) for profile in profiles]

@@ -54,7 +54,7 @@ def timeline(
     """Write a timeline; open it at ui.perfetto.dev.
 
     One track a cell; under it control blocks, updates of control registers, and groups by the
-    arm of the par in which they run. Several profiles stand on one axis of cycles. An output
+    arm of the par in which they run. Several profiles share one axis of cycles. An output
     that ends in .svg is a still picture.
     """
     from cyclescope.views import timeline_svg, write_timeline

@@ -1,4 +1,4 @@
-"""What a cycle is for: said once, by the source that knows (DESIGN.md, "Meaning").
+"""The purpose of a cycle: said once, by the source that knows (DESIGN.md, "Meaning").
 
 A frame declares its activity, and with `control` and `waiting` a cause. The causes below are those
 of this project's sources. A source may have others: every view shows a cause by its own name.
@@ -12,7 +12,7 @@ __all__ = ["Activity", "Cause"]
 
 
 class Activity(StrEnum):
-    """What happens while a frame is what runs, in the order in which side by side they count.
+    """The activity of a frame that runs, in the order in which activities side by side count.
 
     Of several leaves in one cycle of a track the first in this order says what the cycle is: a
     cell in which a group works while the arm of a `par` beside it waits does work.

@@ -1,4 +1,4 @@
-"""What parts of a design cost in hardware, beside when they are active."""
+"""The hardware cost of the parts of a design, beside the cycles in which they are active."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a source makes a Profile: intern frames, paths and trees, then say what ran when."""
+"""The builder of a Profile: intern frames, paths and trees, then say what ran when."""
 
 from __future__ import annotations
 

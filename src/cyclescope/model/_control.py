@@ -1,4 +1,4 @@
-"""What Calyx's frames and control registers are for, whoever recorded them (Petal, section 7)."""
+"""The meaning of Calyx's frames and control registers, for every recorder (Petal, section 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from trees and runs: cycles of a tree, weights of a path.
+"""Derivations from trees and runs: cycles of a tree, weights of a path.
 
 One place for each derivation; every view and analysis calls these.
 """
@@ -47,7 +47,7 @@ def active_cycles(profile: Profile) -> Ints:
 
 
 def leaves(profile: Profile, kept: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints]:
-    """What calls nothing in its tree, for each tree: (trees, paths), by tree and path.
+    """The paths that call nothing, for each tree: (trees, paths), by tree and path.
 
     Args:
         profile: whose trees.
@@ -75,7 +75,7 @@ def leaves(profile: Profile, kept: NDArray[np.bool_] | None = None) -> tuple[Int
 
 
 def distinct(numbers: Ints, count: int) -> Ints:
-    """Which of the numbers below `count` occur, ascending."""
+    """The distinct numbers, all below `count`, in ascending order."""
     if count <= max(_TABLE, 4 * len(numbers)):
         seen = np.zeros(count, dtype=np.bool_)
         seen[numbers] = True

@@ -99,7 +99,7 @@ class Edges:
         return Repeated(self._profile.schedule.segments, inside, self._between(place))
 
     def _between(self, place: Ints) -> Events:
-        """What ends and begins at each change from one segment to the next."""
+        """The ends and begins at each change from one segment to the next."""
         ended, begun = self._profile.once(_met)
         free = (place >= 0) & ~self._kept.cut
         owner, which = [], []

@@ -420,7 +420,7 @@ def _read_segments(ints: Callable[[str, str], Ints]) -> Segments:
 
 
 def _read_values(shapes: Sequence[Sequence[int]], ints: Callable[[str, str], Ints]) -> list[Ints]:
-    """Of each bank the values of its combinations; banks stand one after the other."""
+    """Of each bank the values of its combinations; banks follow each other."""
     owner, value = ints("values", "bank"), ints("values", "value")
     if (np.diff(owner) < 0).any() or len(shapes) > len(value) + 1:
         raise LawError("banks are in order")

@@ -11,7 +11,7 @@ __all__ = ["Frame", "Kind", "Position"]
 
 
 class Kind(StrEnum):
-    """What a frame is, in the field's own words; a source may have kinds of its own as texts."""
+    """The kind of a frame, in the field's words; a source may have kinds of its own as texts."""
 
     CELL = "cell"
     CONTROL = "control"
@@ -80,7 +80,7 @@ class Frame:
 
     @property
     def static(self) -> bool:
-        """Whether its length is fixed: by the compiler, or by the program's own word."""
+        """Return whether its length is fixed: by the compiler, or by the program's own word."""
         return self.latency is not None or self.detail.startswith("static ")
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_laws"]
 
-# Lines of a text, and columns of a line: what every format that we write has room for.
+# Lines of a text, and columns of a line: what every format that we write can represent.
 _LARGEST_TEXT = 1 << 31
 _LONGEST = float(1 << 60)  # cycles
 
@@ -97,7 +97,7 @@ def _segments(kept: Segments, states: int) -> None:
     whole = len(offset) > 0 and int(offset[0]) == 0 and int(offset[-1]) == len(kept.cycles)
     _require(whole and (np.diff(offset) > 0).all(), "segments cover their runs")
     _require(((kept.order >= 0) & (kept.order < len(offset) - 1)).all(), "segments are known")
-    # What the machine's integers hold, with room for sums.
+    # What the machine's integers hold, with a margin for sums.
     times, length = kept.count.astype(np.float64), kept.cycles.astype(np.float64)
     _require((times.sum() * length.sum()) < _LONGEST, "a run has fewer than 2^60 cycles")
     before, after, _ = kept.changes
@@ -122,7 +122,7 @@ def _trees(profile: Profile) -> None:
     parent = paths.parent[forest.path]
     inner = parent >= 0
     wanted = (owner * (len(paths) + 1) + parent)[inner]
-    # The keys ascend: a search is a lookup. `append`, for what would stand behind the last.
+    # The keys ascend: a search is a lookup. `append`, for what would come behind the last.
     found = np.append(key, -1)[np.searchsorted(key, wanted)]
     _require((found == wanted).all(), "with a path its parent is active")
 
@@ -165,7 +165,7 @@ def _sites(profile: Profile) -> None:
                 known = 0 <= other < len(sites) and isinstance(sites[other], kinds)
                 _require(known, f"the {name} of a site is a site of the right kind")
         if isinstance(site, Loop):
-            _require(site.parent < number, "a loop's parent stands before it")
+            _require(site.parent < number, "a loop's parent comes before it")
         path = site.path if isinstance(site, Process) else -1
         _require(-1 <= path < len(profile.call_paths), "a site's path is known")
         frame = site.frame if isinstance(site, Loop) else -1

@@ -1,4 +1,4 @@
-"""What is known of a profile besides its cycles."""
+"""The facts of a profile besides its cycles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Anomaly", "Contents", "Gap", "Meta", "Rung", "Severity"]
 
 
 class Severity(StrEnum):
-    """How much an anomaly matters to someone who relies on the numbers."""
+    """The importance of an anomaly to someone who relies on the numbers."""
 
     INFO = "info"
     DATA_LOSS = "data loss"
@@ -50,7 +50,7 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a memory held before a run and after it, as digests (SHA-256, hex).
+    """The contents of a memory before a run and after it, as digests (SHA-256, hex).
 
     Two memories of equal digests have words of one width, in the same dimensions, of equal bits.
 

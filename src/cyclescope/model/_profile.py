@@ -39,7 +39,7 @@ class CallPaths:
     """Every call path that was ever active, as a trie.
 
     `parent[i]` is the path that called path i, -1 for a root; `frame[i]` is what is active at
-    its end, an index into `Profile.catalog`. A parent stands before its children.
+    its end, an index into `Profile.catalog`. A parent comes before its children.
     """
 
     parent: Ints
@@ -93,7 +93,7 @@ class Trees:
 
 
 class Runs:
-    """Which tree holds when: run i lasts `cycles[i]` ≥ 1 cycles; runs follow each other from 0.
+    """The tree of every cycle: run i lasts `cycles[i]` ≥ 1 cycles; runs follow each other from 0.
 
     Kept as segments of states, of which each shows a tree; states may tell more than trees apart
     (`Bank`), so neighbouring states may show one tree, which is one run then.
@@ -158,7 +158,7 @@ class Runs:
         return shown, Runs.of(self.segments, rank[self.tree_of])
 
     def __len__(self) -> int:
-        """How many runs there are; nothing is worked out for each."""
+        """The number of runs; nothing is worked out for each."""
         if self._dense is not None:
             return len(self._dense[0])
         if not self.segments.total:
@@ -178,7 +178,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Profile:
-    """Where every cycle of one run went.
+    """The record of every cycle of one run.
 
     The parts are plain (tuples and integer arrays); the same facts as Polars frames are
     `frames`, `paths`, `trees`, `runs` and `counters`. `sources` holds the texts to which frames'
@@ -251,7 +251,7 @@ class Profile:
 
     @cached_property
     def transitions(self) -> tuple[Trees, Trees, Ints]:
-        """What the distinct changes of tree start and end, and which change happens when.
+        """The distinct changes of tree, with what they start and end, and the times of each.
 
         Returns:
             For each distinct change the paths that become active, the same for those that cease,
@@ -266,13 +266,13 @@ class Profile:
 
     @cached_property
     def leaves(self) -> tuple[Ints, Ints]:
-        """What calls nothing in its tree, for each tree: (trees, paths), by tree and path."""
+        """The paths that call nothing, for each tree: (trees, paths), by tree and path."""
         from cyclescope.model._derive import leaves
 
         return leaves(self)
 
     def once(self, work: Callable[[Profile], T]) -> T:
-        """What `work` makes of this profile: worked out when it is first asked for."""
+        """The result of `work` for this profile: computed when it is first asked for."""
         if work not in self._found:
             self._found[work] = work(self)
         found: T = self._found[work]

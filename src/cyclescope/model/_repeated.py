@@ -1,4 +1,4 @@
-"""What happens over a long sequence, read part by part.
+"""Events over a long sequence, read part by part.
 
 A sequence that is kept as segments repeats what happens in them. So events are kept once for each
 segment, and for each pair of segments that follow each other; read, they come part by part, in
@@ -118,7 +118,7 @@ class Repeated:
                 return
 
     def _number(self, ahead: Ints, behind: Ints) -> Ints:
-        """Which pair each is; the number behind the last of one that is none."""
+        """The number of each pair; the number behind the last of one that is none."""
         key = ahead * self._many + behind
         if self._table is None:
             found: Ints = np.searchsorted(self._keys, key)
@@ -175,7 +175,7 @@ def at_changes(segments: Segments, offset: Ints, what: Ints, shift: int = 0) -> 
 
 
 def _listed(offset: Ints, what: Ints, which: Ints, time: Ints, until: Ints) -> Events:
-    """What some lists hold at some times; `until` divides these among things."""
+    """The entries of some lists at some times; `until` divides these among things."""
     size = np.diff(offset)[which]
     ends = np.concatenate(([0], np.cumsum(size)))
     rows = np.arange(int(ends[-1])) + np.repeat(offset[which] - ends[:-1], size)
@@ -185,7 +185,7 @@ def _listed(offset: Ints, what: Ints, which: Ints, time: Ints, until: Ints) -> E
 def values(
     segments: Segments, of_state: Ints, start: int, end: int, most: int = 0
 ) -> Iterator[tuple[Ints, Ints]]:
-    """(cycle, value) from which on each value holds, neighbours differing, in parts.
+    """(cycle, value) from which on each value is current, adjacent ones differing, in parts.
 
     Args:
         segments: states over time.
@@ -227,14 +227,14 @@ class Taken:
         self.done = False
 
     def more(self) -> list[Columns]:
-        """What has been read and not been taken, or else the next part."""
+        """The columns that are read and not yet taken, or else the next part."""
         if not self._held:
             self._read()
         found, self._held = self._held, []
         return found
 
     def before(self, time: int) -> list[Columns]:
-        """What has not been taken of what is before a time."""
+        """The columns before a time that are not yet taken."""
         while not self.done and self._last < time:
             self._read()
         found, self._held = self._held, []

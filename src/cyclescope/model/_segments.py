@@ -112,7 +112,7 @@ class Segments:
 
     @cached_property
     def count(self) -> Ints:
-        """How often each segment occurs (shape: segments)."""
+        """The number of occurrences of each segment (shape: segments)."""
         found: Ints = np.bincount(self.order, minlength=len(self.offset) - 1)
         return found
 
@@ -129,7 +129,7 @@ class Segments:
 
     @cached_property
     def times(self) -> Ints:
-        """How often each kept run occurs (shape: rows)."""
+        """The number of occurrences of each kept run (shape: rows)."""
         return np.repeat(self.count, np.diff(self.offset))
 
     @property
@@ -145,7 +145,7 @@ class Segments:
 
     @cached_property
     def first_occurrences(self) -> Ints:
-        """Where in the order each segment occurs first (shape: segments)."""
+        """The first place of each segment in the order (shape: segments)."""
         found = np.full(len(self.offset) - 1, len(self.order), dtype=np.int64)
         found[self.order[::-1]] = np.arange(len(self.order) - 1, -1, -1)
         return found
@@ -177,7 +177,7 @@ class Segments:
 
     @cached_property
     def numbered_changes(self) -> tuple[Changes, Ints, Ints]:
-        """What follows what, inside of segments and from one to the next.
+        """The changes from one state to another, inside of segments and from one to the next.
 
         Returns:
             The distinct changes, and which of them is before each kept run that begins no segment,
@@ -290,7 +290,7 @@ class Segments:
         if (cut == self.offset[:-1]).all():
             return self
         # From the cut of each segment to that of the one behind it; so the first one's beginning
-        # and the last one's end stand alone.
+        # and the last one's end are single.
         first, last = int(self.order[0]), int(self.order[-1])
         ahead, behind, _ = self.pairs
         packed = np.stack((self.cycles.astype(np.int64), self.state.astype(np.int64)), axis=1)
@@ -374,13 +374,13 @@ def segmented(
 
 
 def sampled(count: int, size: int) -> list[int]:
-    """Where samples of a size begin, spread over so many things."""
+    """The begins of samples of a size, spread over so many things."""
     pieces = min(-(-count // size), _SAMPLES)
     return [n * (count - size) // max(pieces - 1, 1) if n else 0 for n in range(pieces)]
 
 
 def held(start: Ints, state: Ints, at: Ints) -> Ints:
-    """What holds at some cycles, where each state holds until the next; -1 before the first."""
+    """The states at some cycles, where each state lasts until the next; -1 before the first."""
     return np.append(state, -1)[np.searchsorted(start, at, side="right") - 1]
 
 

@@ -99,12 +99,12 @@ class Bank:
 
     @property
     def cycles(self) -> Ints:
-        """How long each combination held, shape (runs,)."""
+        """The duration of each combination in cycles, shape (runs,)."""
         return self._all[0]
 
     @property
     def state(self) -> Ints:
-        """Which combination, shape (runs,)."""
+        """The number of each run's combination, shape (runs,)."""
         return self._all[1]
 
     @property
@@ -113,7 +113,7 @@ class Bank:
         return self.segments.total + (self.after >= 0)
 
     def over_time(self, index: int, most: int = 0) -> Iterator[tuple[Ints, Ints]]:
-        """(cycle, value) from which on each value of a column holds, in parts; neighbours differ.
+        """(cycle, value) from which on a column has each value, in parts; adjacent ones differ.
 
         What the last cycle led to is the last of it. A part has at most so many as for `values`.
         """
@@ -255,12 +255,12 @@ class Series:
 
     @property
     def summed(self) -> bool:
-        """Whether a value is the total of its interval, not a level that holds throughout it."""
+        """Return whether a value is the total of its interval, not a level throughout it."""
         return self.metric in SUMMED or self.activity is Activity.WAITING
 
     @property
     def of_place(self) -> bool:
-        """Whether it is the total of what was waited for at a site, by whichever track."""
+        """Return whether it is the total of what was waited for at a site, by whichever track."""
         return self.site >= 0 and self.summed and bool(self.cause)
 
     @property

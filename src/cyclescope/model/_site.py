@@ -329,7 +329,7 @@ def site_to_json(site: Site) -> dict[str, Any]:
 
 
 def site_from_json(entry: dict[str, Any]) -> Site:
-    """What `site_to_json` gave.
+    """Read what `site_to_json` gave.
 
     Raises:
         KeyError, TypeError, LawError: it is no site.

@@ -202,7 +202,7 @@ def _restricted(profile: Profile, wanted: NDArray[np.bool_]) -> Profile:
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """Which paths' activations have a fixed length.
+    """The paths whose activations have a fixed length.
 
     Attributes:
         latency: for each path the cycles of one activation, 0 if they are not fixed.
@@ -258,7 +258,7 @@ def with_static_callers(profile: Profile, wanted: NDArray[np.bool_]) -> NDArray[
 
 
 def _transitions(profile: Profile, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """When wanted paths become active and when they cease: sorted path · (runs + 1) + run."""
+    """The runs in which wanted paths become active and cease: sorted path · (runs + 1) + run."""
     started, ended, which = profile.transitions
     return _spread(started, wanted, which), _spread(ended, wanted, which)
 

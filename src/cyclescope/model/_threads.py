@@ -27,7 +27,7 @@ _TABLE = 1 << 20  # numbers of combinations up to which a table is quicker than 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ThreadStates:
-    """What a thread did.
+    """The states of a thread over time.
 
     Attributes:
         thread: its frame.
@@ -159,7 +159,7 @@ def profile_of_combinations(
 
 
 def _combinations(threads: Sequence[ThreadStates]) -> tuple[Ints, Ints, Ints]:
-    """When any thread changes; where each distinct combination is first seen; which is when."""
+    """The times of changes of any thread; the first of each distinct combination; which is when."""
     nothing = np.empty(0, dtype=np.int64)
     times = np.sort(np.concatenate([nothing, *(thread.start for thread in threads)]))
     times = times[np.append(True, times[1:] != times[:-1])[: len(times)]]
@@ -180,7 +180,7 @@ def _combinations(threads: Sequence[ThreadStates]) -> tuple[Ints, Ints, Ints]:
 
 
 def by_appearance(key: Ints, bound: int) -> tuple[Ints, Ints]:
-    """Where each distinct key below `bound` first appears, and for each key which of them."""
+    """The first place of each distinct key below `bound`, and for each key which of them."""
     there = np.zeros(bound, dtype=np.bool_)
     there[key] = True
     wanted = int(np.count_nonzero(there))

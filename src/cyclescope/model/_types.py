@@ -1,4 +1,4 @@
-"""Whether what was read from a file is of the types that its class declares."""
+"""Tests of whether what was read from a file is of the types that its class declares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_types(instance: Any) -> None:
 
 
 def conforms(value: object, hint: Any) -> bool:
-    """Whether a value is of a type, as in `check_types`."""
+    """Return whether a value is of a type, as in `check_types`."""
     return _check(hint)(value)
 
 

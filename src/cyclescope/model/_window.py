@@ -115,7 +115,7 @@ def _bank(bank: Bank, inside: Segments, until: int) -> Bank:
 
 
 def _intervals(series: Series, start: int, until: int) -> tuple[tuple[Ints, Ints, Ints], int]:
-    """What lies in the window; of totals, how many samples the window cuts."""
+    """The intervals in the window; of totals, the number of samples that the window cuts."""
     begin, end, value = series.intervals
     # What the last cycle led a control register to is known in the cycle behind it, as of a bank.
     behind = until + (series.activity is Activity.CONTROL and not series.summed)

@@ -6,7 +6,7 @@
     result = run(built, data=read_data(path), cycle_limit=10**6)
     result.cycles, result.complete, result.memories, result.capture
 
-A capture holds, for every cycle, the values of chosen signals in every instance of chosen modules:
+A capture has, for every cycle, the values of chosen signals in every instance of chosen modules:
 the distinct vectors of each module, the distinct combinations of them over all instances, and the
 runs of equal combinations.
 """

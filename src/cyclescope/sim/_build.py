@@ -220,7 +220,7 @@ class _Job:
         return sorted(name.removeprefix(f"{self.top}.") for name in loops)
 
     def _words_at(self, error: str) -> str:
-        """What stands where a syntax error was found, which only we have."""
+        """The text at the place of a syntax error, which only we have."""
         found = re.search(r" (\S+):(\d+):\d+: syntax error", error)
         if found is None or found[1] not in self.sources:
             return ""

@@ -84,7 +84,7 @@ def entry(name: str, fill: Callable[[Path], None]) -> Path:
                 prune()
     except OSError as error:
         raise OutputError(
-            f"{folder}: cannot write the cache ({error.strerror or error}); make room there, or"
+            f"{folder}: cannot write the cache ({error.strerror or error}); free some space, or"
             " name another folder in CYCLESCOPE_CACHE"
         ) from error
     return folder
@@ -147,7 +147,7 @@ def _contents(folder: Path) -> Iterator[Path]:
 
 
 def _outside(path: Path) -> list[int]:
-    """What shows of a file of an entry without opening it: its kind and rights, its size."""
+    """The attributes of an entry's file, read without opening it: its kind and rights, its size."""
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
         return [stat.S_IFMT(found.st_mode), 0]
@@ -276,7 +276,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """What it holds: `design`, `runtime`, `area` and so on."""
+        """The kind of its contents: `design`, `runtime`, `area` and so on."""
         return self.folder.name.rpartition("-")[0] or self.folder.name
 
 

@@ -52,7 +52,7 @@ class Capture:
         vectors: module → its distinct vectors, shape (vectors, words), 64-bit words.
         states: the distinct global states: for each instance the number of its vector, shape
             (states, instances).
-        runs: which state holds when, numbers of rows of `states`.
+        runs: which state is current when, numbers of rows of `states`.
     """
 
     layouts: Mapping[str, Layout]
@@ -159,7 +159,7 @@ def load_capture(path: Path) -> Capture:
 
 
 class _Runs(NamedTuple):
-    """Where a chunk of runs lies in the file, bytes of a state and of a length, how many."""
+    """A chunk of runs: its place in the file, bytes of a state and of a length, number of runs."""
 
     at: int
     wide: int

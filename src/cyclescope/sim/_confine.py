@@ -1,4 +1,4 @@
-"""What a program that we start may do: read what it needs, write in its own folder, nothing else.
+"""The rights of a program that we start: read what it needs, write in its own folder, nothing else.
 
 Simulators and native kernels are made of a stranger's text, and compilers read it. All of them run
 under a guard (`_process`) with limits of time, memory and tasks, and confined: Landlock says which
@@ -45,7 +45,7 @@ _FILE_BYTES = 64 * _GIB
 
 
 class Confine(StrEnum):
-    """How what we start is confined."""
+    """The ways to confine a program that we start."""
 
     AUTO = "auto"
     """As far as the system can; what it cannot is said once."""
@@ -57,7 +57,7 @@ class Confine(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What the user allows the programs that are profiled.
+    """The user's settings for programs that are profiled.
 
     Attributes:
         confine: how what they become runs.
@@ -84,7 +84,7 @@ _chosen: Trust | None = None
 
 
 def current_trust() -> Trust:
-    """What is allowed now: as the command line says, else `$CYCLESCOPE_CONFINE`, else `auto`."""
+    """The settings in force: as the command line says, else `$CYCLESCOPE_CONFINE`, else `auto`."""
     return _chosen or _initial()
 
 
@@ -101,7 +101,7 @@ def trusting(trust: Trust) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What one program may do.
+    """The rights of one program.
 
     Attributes:
         write: folders in which it may do everything; the first is its own.
@@ -175,7 +175,7 @@ def _machine_memory() -> int:
 def calculation(
     program: Path, own: Path, *, read: Iterable[Path] = (), simulation: bool = False
 ) -> Policy:
-    """What a simulator or a native kernel may do: calculate.
+    """Let a simulator or a native kernel calculate, and nothing else.
 
     Args:
         program: what is run; its folder may be read.
@@ -200,7 +200,7 @@ def calculation(
 
 
 def _loader(program: Path) -> list[Path]:
-    """What the system starts a dynamically linked program with (ELF's PT_INTERP)."""
+    """The loader of a dynamically linked program (ELF's PT_INTERP)."""
     try:
         with program.open("rb") as stream:
             head = stream.read(4096)
@@ -229,7 +229,7 @@ def compiler_policy(
     read: Iterable[Path] = (),
     write: Iterable[Path] = (),
 ) -> Policy:
-    """What a compiler or a synthesiser may do: read the system and its input, write its output.
+    """Let a compiler or a synthesiser read the system and its input, write its output.
 
     Args:
         command: the program and its first arguments; the program's installation may be read.
@@ -255,7 +255,7 @@ def compiler_policy(
 
 
 def foreign_compiler(own: Path | None) -> Policy:
-    """What a compiler of the user's may do: it finds its libraries itself, wherever they are."""
+    """Let a compiler of the user's run: it finds its libraries itself, wherever they are."""
     everything = (Path("/"),)
     return Policy(
         write=() if own is None else (own,),
@@ -284,7 +284,7 @@ def _installation(program: Path) -> list[Path]:
 
 @cache
 def uncovered() -> str:
-    """What this system cannot confine, in words; empty if nothing."""
+    """Describe for a user what this system cannot confine; empty if nothing."""
     from cyclescope._native import confinement
 
     version, has_filters = confinement()
@@ -299,7 +299,7 @@ def uncovered() -> str:
 
 
 def check_confinement() -> bool:
-    """Whether what is started now is to be confined; says once what is not.
+    """Return whether what is started now is to be confined; says once what is not.
 
     Raises:
         ToolError: the user requires what the system has not.

@@ -1,4 +1,4 @@
-"""What to run: a design's Verilog, what to capture of it, and the testbench that drives it."""
+"""A design to run: its Verilog, the signals to capture, and the testbench that drives it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """What drives a design: a Verilog top and the C++ `main`.
+    """The testbench of a design: a Verilog top and the C++ `main`.
 
     The C++ text sees the verilated class `Vcyc`, `recorder.h` and the constant `cyc_layout`. It
     calls `cyc::open`, `cyc::start`, `cyc::more`, `cyc::tick` and `cyc::close`, as
@@ -94,7 +94,7 @@ class Harness:
 
     @property
     def scope(self) -> str:
-        """What Verilator puts before the names of the design's instances."""
+        """The prefix that Verilator gives the names of the design's instances."""
         return f"TOP.{self.top}." if self.verilog else "TOP."
 
 

@@ -1,4 +1,4 @@
-"""What a design takes of a Lattice ECP5, and how fast it is there: Yosys, then nextpnr-ecp5.
+"""The resources that a design takes of a Lattice ECP5, and its clock: Yosys, then nextpnr-ecp5.
 
 An ECP5 has LUTs of four inputs and a flip-flop for each; block RAM of 18 kbit and multipliers of
 18 x 18 bits. The design is dissolved into one netlist, and its ports have no pins: it is a part of
@@ -41,7 +41,7 @@ _LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
 
 @dataclass(frozen=True, slots=True)
 class Ecp5:
-    """What a design takes: LUTs of four inputs, flip-flops, blocks of 18 kbit, multipliers."""
+    """The resources used: LUTs of four inputs, flip-flops, blocks of 18 kbit, multipliers."""
 
     luts: int
     ffs: int
@@ -73,7 +73,7 @@ def on_ecp5(verilog: str, top: str) -> Ecp5:
 
 
 def read_cells(usage: dict[str, Any]) -> Ecp5:
-    """What a dissolved design takes, from what Yosys' `stat -json` wrote."""
+    """Read the resources of a dissolved design from the output of Yosys' `stat -json`."""
     cells: dict[str, int] = usage["design"]["num_cells_by_type"]
     return Ecp5(
         sum(n * _LUTS.get(kind, 0) for kind, n in cells.items()),

@@ -147,7 +147,7 @@ def decode_memory(memory: Memory, entry: object, text: str) -> dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a memory is not as it should be.
+    """The first difference between a memory and what is expected.
 
     Attributes:
         memory: its name.
@@ -213,7 +213,7 @@ def memory_digest(memory: Memory, entry: object) -> str:
 
 
 def _index(word: int, dims: tuple[int, ...]) -> tuple[int, ...]:
-    """Where a word is along each dimension."""
+    """The index of a word in each dimension."""
     index = []
     for dim in reversed(dims):
         word, at = divmod(word, dim)

@@ -33,7 +33,7 @@ NOT_FINITE = {"nan": math.nan, "infinity": math.inf, "inf": math.inf}
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How the bits of a word are read.
+    """The interpretation of the bits of a word.
 
     Attributes:
         kind: `bitnum`, `fixed_point` or `ieee754_float`.

@@ -25,7 +25,7 @@ INSTANCE = "cyc_probe"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a signal is in its module's vector.
+    """The place of a signal in its module's vector.
 
     Attributes:
         name: the signal's label.
@@ -42,7 +42,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the signals of a module are packed."""
+    """The packing of a module's signals."""
 
     module: str
     words: int

@@ -35,7 +35,7 @@ KEPT_OUTPUT = 16 << 20
 
 
 class Reason(IntEnum):
-    """Why a program ended."""
+    """The reason for which a program ended."""
 
     OWN = 0
     """By itself, or because we asked."""
@@ -56,11 +56,11 @@ _IN_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a program ended.
+    """The end of a program.
 
     Attributes:
         status: its exit status; a signal's number below zero.
-        exceeded: the limit that it exceeded, in words; empty if none.
+        exceeded: the limit that it exceeded, for people; empty if none.
     """
 
     status: int
@@ -151,7 +151,7 @@ class Process:
                 os.write(self._line, bytes([number]))
 
     def wait(self, timeout: float | None = None) -> End | None:
-        """How it ended; None if it still runs after so many seconds."""
+        """Wait, and return how it ended; None if it still runs after so many seconds."""
         if self._end is None:
             if not select.select([self._report], [], [], timeout)[0]:
                 return None
@@ -199,7 +199,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a program that came to its end left.
+    """The result of a program that came to its end.
 
     Attributes:
         end: how it ended.

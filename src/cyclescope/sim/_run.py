@@ -37,7 +37,7 @@ KEPT_MESSAGE = 400
 
 
 class StopReason(StrEnum):
-    """Why a run ended."""
+    """The reason for which a run ended."""
 
     DONE = "done"
     """The testbench saw the end it waits for."""
@@ -53,7 +53,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run left.
+    """The result of a run.
 
     Attributes:
         cycles: those that were over when it ended; for a crashed simulation those reported.
@@ -105,7 +105,7 @@ def run(
 
     Raises:
         DataError: the data is not what the design's memories need.
-        OutputError: no room for the capture or the memories.
+        OutputError: no space for the capture or the memories.
         RunError: the design does not settle (a combinational loop), or the program has gone.
     """
     memories, data = built.design.memories, data or {}
@@ -124,7 +124,8 @@ def run(
             return _result(built, folder, data, child, seconds)
     except OSError as error:
         raise OutputError(
-            f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror}); make room"
+            f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror});"
+            " free some space"
             " or name another folder in TMPDIR"
         ) from error
 
@@ -254,7 +255,7 @@ def _result(
     output = child.output.decode("utf-8", "replace")
     if child.reason == "unwritable":
         raise OutputError(
-            f"{folder}: cannot write the capture ({child.message}); make room or name another"
+            f"{folder}: cannot write the capture ({child.message}); free some space or name another"
             " folder in TMPDIR"
         )
     if not child.reason:
@@ -307,7 +308,7 @@ _COMPLAINT = re.compile(
 
 
 def _death(status: int, output: str) -> str:
-    """How a simulator ended that could not say so itself, and its last words."""
+    """Describe the end of a simulator that could not say so itself, with its last words."""
     if status < 0:
         name = signal.Signals(-status).name if -status in set(signal.Signals) else f"{-status}"
         how = f"the simulator was ended by signal {name}"
@@ -340,6 +341,6 @@ def _memories(
                 return {}
             raise OutputError(
                 f"memory {memory.name}: the simulation did not write it back whole ({error}); is"
-                f" there room in {folder.parent}, and is it as large as announced?"
+                f" there space in {folder.parent}, and is it as large as announced?"
             ) from error
     return memories

@@ -1,4 +1,4 @@
-"""What every simulation links with: Verilator's runtime and the recorder, compiled once."""
+"""The objects that all simulations share: Verilator's runtime and the recorder, compiled once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ HEADER = '#include "verilated.h"\n#include "recorder.h"\n'
 
 
 def include_flags(verilator: Verilator) -> tuple[str, ...]:
-    """Where the compiler finds Verilator's headers."""
+    """The compiler's flags for Verilator's headers."""
     include = verilator.root / "include"
     return (f"-I{include}", f"-I{include / 'vltstd'}")
 
@@ -91,7 +91,7 @@ def runtime_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
 
 
 def dpi_objects(compiler: Compiler, verilator: Verilator) -> list[Path]:
-    """What a design with DPI functions links with besides.
+    """The further objects that a design with DPI functions links with.
 
     Raises:
         ToolError: the compiler fails.

@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one instance costs.
+    """The cost of one instance.
 
     Attributes:
         instance: dotted, from the top module's name.
@@ -235,7 +235,7 @@ def synthesise(verilog: str, top: str) -> tuple[Usage, ...]:
 def read_usage(
     cells: dict[str, dict[str, str]], usage: dict[str, Any], top: str
 ) -> tuple[Usage, ...]:
-    """What each instance costs, from what Yosys wrote.
+    """Read the cost of each instance from the output of Yosys.
 
     Args:
         cells: module → its cells and their types, before synthesis.

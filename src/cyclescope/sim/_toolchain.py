@@ -148,7 +148,7 @@ def call(
     if done.end.status == 0:
         return output
     if "No space left on device" in output:
-        raise OutputError(f"{what}: no space left on device ({cwd or Path.cwd()}); make room")
+        raise OutputError(f"{what}: no space left on device ({cwd or Path.cwd()}); free some space")
     if done.end.status < 0:
         raise ToolError(f"{what} was killed by signal {-done.end.status}; run it again")
     raise ToolError(f"{what} failed: {_first_error(output)}")

@@ -36,7 +36,7 @@ class _Row:
 
 
 def read_vivado(path: Path) -> tuple[Usage, ...]:
-    """What each instance costs, from the text of a hierarchical utilisation report.
+    """Read the cost of each instance from the text of a hierarchical utilisation report.
 
     Raises:
         InputError: the file cannot be read or has no such table.

@@ -73,7 +73,7 @@ class _Driver:
         self._order: dict[str, None] = {}
         self._running: dict[Future[Outcome], Trial] = {}
         # Points that are asked for while the same run is under way wait for its result.
-        self._twins: dict[str, list[dict[str, Any]]] = {}
+        self._in_flight: dict[str, list[dict[str, Any]]] = {}
 
     def run(self) -> list[Result]:
         more = True
@@ -93,14 +93,14 @@ class _Driver:
     def _start(self, trial: Trial) -> None:
         digest = trial.digest
         self._order.setdefault(digest)
-        if digest in self._twins:
-            self._twins[digest].append(trial.point)
+        if digest in self._in_flight:
+            self._in_flight[digest].append(trial.point)
             return
         known = self._results.get(digest) or self._store.get(trial)
         if known is not None and not (self._retry and known.failure):
             self._keep(known, [trial.point], was_known=True)
             return
-        self._twins[digest] = [trial.point]
+        self._in_flight[digest] = [trial.point]
         self._running[self._executor.submit(self._call, trial)] = trial
 
     def _finish(self, future: Future[Outcome]) -> None:
@@ -110,7 +110,7 @@ class _Driver:
         except Exception as error:  # noqa: BLE001 - whatever a worker died of
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             outcome = Outcome(b"", f"the worker failed: {reason}", 0.0)
-        points = self._twins.pop(trial.digest)
+        points = self._in_flight.pop(trial.digest)
         self._keep(self._store.put(trial, outcome), points, was_known=False)
 
     def _keep(self, result: Result, points: list[dict[str, Any]], *, was_known: bool) -> None:

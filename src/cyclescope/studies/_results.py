@@ -1,4 +1,4 @@
-"""What is kept of a study: a folder with a line and a profile for each run, and one table.
+"""The stored results of a study: a folder with a line and a profile for each run, and one table.
 
     STUDY.sweep/trials/DIGEST.json      point, figures or failure, seconds
     STUDY.sweep/profiles/DIGEST.cyc     the profile
@@ -31,7 +31,7 @@ __all__ = ["Result", "Store", "figures_of", "front", "results_parquet"]
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one run.
+    """The result of one run.
 
     Attributes:
         digest: which run it was.
@@ -60,11 +60,11 @@ class Store:
                 raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
 
     def profile_path(self, digest: str) -> Path:
-        """Where a run's profile is."""
+        """The path of a run's profile."""
         return self.folder / "profiles" / f"{digest}.cyc"
 
     def get(self, trial: Trial) -> Result | None:
-        """What is known of a run; None if it has not been made, or only in part."""
+        """The stored result of a run; None if it has not been made, or only in part."""
         try:
             text = (self.folder / "trials" / f"{trial.digest}.json").read_text(encoding="utf-8")
             known = json.loads(text)
@@ -99,7 +99,7 @@ def _load(path: Path) -> Profile:
 
 
 def figures_of(profile: Profile) -> dict[str, int]:
-    """What a study can ask of a profile.
+    """The figures of a profile that a study can ask for.
 
     `cycles`, `useful`, `overhead` and its kinds; with areas `luts`, `ffs`, `dsps`, `brams` and
     `area`, all as one number; of an estimate `absolute` and `unbounded`.

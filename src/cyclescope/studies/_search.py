@@ -1,4 +1,4 @@
-"""Which points of a space are tried: all, some at random, or those that Optuna proposes."""
+"""The choice of points of a space to try: all, some at random, or those that Optuna proposes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Search(Protocol):
         """The next point; None if there are no more."""
 
     def tell(self, point: Point, figures: Sequence[float] | None) -> None:
-        """What the objectives are at a point; None if the run failed."""
+        """Record the objectives at a point; None if the run failed."""
 
 
 def search_of(study: Study) -> Search:
@@ -110,7 +110,7 @@ class _Optuna:
         )
 
     def ask(self) -> Point | None:
-        """What Optuna would like to know next."""
+        """Return the point that Optuna would like to know next."""
         if not self._left:
             return None
         self._left -= 1

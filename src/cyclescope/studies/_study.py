@@ -2,7 +2,7 @@
 
 [study]
 command = "calyx"             # a source: what `cyclescope COMMAND` makes a profile of
-input = "program.futil"       # its argument; may stand in [space] instead
+input = "program.futil"       # its argument; may be in [space] instead
 files = ["lib.futil"]         # what runs read besides
 search = "grid"               # grid, random, optuna
 trials = 20                   # random, optuna
@@ -67,13 +67,13 @@ class Objective:
     largest: bool = False
 
     def better(self, a: float, b: float) -> bool:
-        """Whether `a` is better than `b`."""
+        """Return whether `a` is better than `b`."""
         return a > b if self.largest else a < b
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a study file says.
+    """The contents of a study file.
 
     Attributes:
         path: the file; other paths are relative to its folder.
@@ -102,7 +102,7 @@ class Study:
 
     @property
     def points(self) -> int:
-        """How many points the space has."""
+        """The number of points of the space."""
         result = 1
         for choices in self.space.values():
             result *= len(choices)
@@ -240,7 +240,7 @@ class _Reader:
             raise self._fail(f"{name}: no such option; there are {near}")
 
     def _fits(self, name: str, value: Any, options: Mapping[str, Option]) -> None:
-        """Whether a value can be written for an option."""
+        """Return whether a value can be written for an option."""
         if name == "input":
             self._text(name, value)
             return

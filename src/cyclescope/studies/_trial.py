@@ -52,7 +52,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run: its profile, or one line that says why there is none."""
+    """The outcome of a run: its profile, or one line that says why there is none."""
 
     profile: bytes
     failure: str

@@ -82,7 +82,7 @@ def comparison(profiles: Sequence[Profile], fmt: str = "text") -> bytes:
 
 
 def _memories(meta: Meta) -> str:
-    """Whether a run left what it should; empty if nobody said."""
+    """Return whether a run left what it should; empty if nobody said."""
     if not any(memory.expected for memory in meta.memories):
         return ""
     return _WRONG if any(memory.wrong for memory in meta.memories) else "right"

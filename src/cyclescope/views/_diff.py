@@ -171,7 +171,7 @@ def _titles(found: Diff) -> list[str]:
 
 
 def _results(found: Diff) -> list[str]:
-    """Whether the two computed the same."""
+    """Return whether the two computed the same."""
     lines = []
     for name, profile in (("before", found.before), ("after", found.after)):
         if wrong := [memory.memory for memory in profile.meta.memories if memory.wrong]:

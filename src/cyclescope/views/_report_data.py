@@ -403,7 +403,7 @@ def _counters(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str
 
 
 def _waits(series: Series, uses: UsesOfTracks) -> bool:
-    """Whether a counter says where was waited: it has a place, or is of no track in particular."""
+    """Return whether a counter tells the place of a wait: it has a place, or no track."""
     if series.site >= 0:
         return series.of_place
     return series.summed and series.metric == "stall" and series.path not in uses.tracks

@@ -104,7 +104,7 @@ class _Band:
 
     @property
     def deep(self) -> bool:
-        """Whether it is a control block so far inside others that it gets no row."""
+        """Return whether it is a control block so far inside others that it gets no row."""
         return self.kind is Kind.CONTROL and self.level > _LEVELS
 
 
@@ -228,7 +228,7 @@ class _Still:
         )
 
     def _shows(self, band: _Band) -> bool:
-        """Whether anything of it is in the window."""
+        """Return whether anything of it is in the window."""
         return bool(((band.end > self._start) & (band.start < self._end)).any())
 
     def _x(self, cycle: float) -> float:

@@ -27,7 +27,7 @@ class Uses(NamedTuple):
     read: frozenset[str]
 
     def conflicts(self, other: Uses) -> bool:
-        """Whether the two may not run at once, or in another order."""
+        """Return whether the two may not run at once, or in another order."""
         return bool(self.written & (other.written | other.read) or self.read & other.written)
 
 
@@ -74,7 +74,7 @@ class Dependences:
         return None
 
     def interchangeable(self, frame: Frame, one: Uses, other: Uses) -> bool:
-        """Whether two parts of a component use cells that the compiler could make one of."""
+        """Return whether two parts of a component use cells that the compiler could make one of."""
         kinds = self._cells.get(frame.component, {})
         first, second = (
             {kinds[cell] for cell in uses.written | uses.read if cell in kinds}

@@ -164,7 +164,7 @@ class Facts:
         return best
 
     def is_condition(self, path: int) -> bool:
-        """Whether a group only works out a condition (`with`) for the block that calls it.
+        """Return whether a group only works out a condition (`with`) for the block that calls it.
 
         It is a combinational group, or the compiler has it write a register of its own.
         """
@@ -191,7 +191,7 @@ class Facts:
         return Dependences(self.profile)
 
     def hidden(self, path: int) -> bool:
-        """Whether something else worked in another arm of a `par` around it, at any time.
+        """Return whether something else worked in another arm of a `par` around it, at any time.
 
         What a block saves there need not shorten the run.
         """

@@ -127,7 +127,7 @@ def _narrow(facts: Facts) -> Iterable[Place]:
 
 
 def _is_narrow(access: Access) -> bool:
-    """Whether neighbouring iterations read neighbouring elements, one at a time."""
+    """Return whether neighbouring iterations read neighbouring elements, one at a time."""
     if access.writes or access.width is None or access.stride is None:
         return False
     # Several in an iteration are an unrolled loop's, or overlap the next one's.
@@ -186,7 +186,7 @@ def _reuse(threads: Threads, access: Access) -> tuple[int, int]:
 
 
 def _is_written(threads: Threads, access: Access, loop: int) -> bool:
-    """Whether a loop writes what it reads there: it is not the same again."""
+    """Return whether a loop writes what it reads there: it is not the same again."""
     return any(
         other.writes and other.array == access.array and loop in threads.around(number)
         for number in threads.of(type(access))

@@ -72,7 +72,7 @@ def _per(cycles: int, times: int) -> str:
 
 
 def _exclusive(facts: Facts, path: int) -> bool:
-    """Whether in no activation of the block more than one arm did work."""
+    """Return whether in no activation of the block more than one arm did work."""
     arms = [[p for p in facts.below(arm) if _works(facts, p)] for arm in facts.children[path]]
     start = facts.starts_together([path, *(p for arm in arms for p in arm)])
     busy = [

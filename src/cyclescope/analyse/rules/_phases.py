@@ -74,7 +74,7 @@ def _is_copy_in(threads: Threads, number: int, loop: int) -> bool:
 
 
 def _only_loads(threads: Threads, accesses: Iterable[int]) -> bool:
-    """Whether a loop brings in data, and writes nothing to memory."""
+    """Return whether a loop brings in data, and writes nothing to memory."""
     found = [access for n in accesses if (access := threads.access(n)) is not None]
     return bool(found) and all(a.copies or not a.writes for a in found)
 

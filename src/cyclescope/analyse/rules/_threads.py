@@ -185,7 +185,7 @@ class Threads:
 
     @cached_property
     def is_timed(self) -> bool:
-        """Whether the profile says when threads are in which loop."""
+        """Return whether the profile says when threads are in which loop."""
         return bool(self._frames)
 
     def inside(self, number: int) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope import _native
 from cyclescope._files import scratch
-from cyclescope._stack import with_room
+from cyclescope._stack import on_large_stack
 from cyclescope.calyx._copies import for_release, write_copies
 from cyclescope.calyx._record import Record, read_record
 from cyclescope.calyx._syntax import ComponentText, Fsm, GroupText, Statement, walk
@@ -155,14 +155,14 @@ def _followed(
     try:
         file.write_bytes(printed)
         try:
-            return with_room(work, file, list(passes))
+            return on_large_stack(work, file, list(passes))
         except _native.UnreadableError:
             tree = read_syntax(printed, "the compiler's output")
             for item in tree.items:
                 if isinstance(item, ComponentText):
                     _refuse_unsaid(item)
             file.write_bytes(print_syntax(for_release(tree)))
-            return with_room(work, file, list(passes))
+            return on_large_stack(work, file, list(passes))
     except _native.CompileError as error:
         message = " ".join(str(error.args[0]).split())
         raise SourceError(

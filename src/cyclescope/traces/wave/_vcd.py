@@ -191,7 +191,7 @@ class VcdFile:
             carry = text_now[end:]
 
     def _complete(self, line: bytes) -> bool:
-        """Whether a last line that has no end cannot have been longer.
+        """Return whether a last line that has no end cannot have been longer.
 
         A time may have been: it then shows less than there was, and nothing that was not.
         """
