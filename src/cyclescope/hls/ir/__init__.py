@@ -5,7 +5,7 @@ What lowering makes, passes change, and schedule and hardware read: a `Region` o
 be executed (`interpret`), printed and verified.
 """
 
-from cyclescope.hls.ir._builder import Builder, Dealt, Shared, constant_of
+from cyclescope.hls.ir._builder import Builder, Shared, StaticSchedule, constant_of
 from cyclescope.hls.ir._draft import Draft
 from cyclescope.hls.ir._graph import (
     EFFECTS,
@@ -30,7 +30,6 @@ __all__ = [
     "Array",
     "Builder",
     "Carried",
-    "Dealt",
     "Draft",
     "Graph",
     "Interpreter",
@@ -43,6 +42,7 @@ __all__ = [
     "Region",
     "Schedule",
     "Shared",
+    "StaticSchedule",
     "Value",
     "bits_of",
     "broken",

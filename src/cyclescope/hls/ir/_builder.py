@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls.ir._graph import Array
 
-__all__ = ["Builder", "Dealt", "Shared", "constant_of"]
+__all__ = ["Builder", "Shared", "StaticSchedule", "constant_of"]
 
 _LEAVES = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 _COMMUTATIVE = frozenset(
@@ -28,8 +28,8 @@ def constant_of(value: Value) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
-    """How the iterations of a work-shared loop are dealt out.
+class StaticSchedule:
+    """Which iterations of a work-sharing loop are which thread's.
 
     Attributes:
         step: from one value of the loop's variable to the next.
@@ -64,7 +64,7 @@ class Shared:
     Attributes:
         owner: node → the builder of its graph.
         exact: sums and products of signed C arithmetic, which cannot overflow.
-        dealt: the variables of work-shared loops.
+        work_sharing: the variables of work-sharing loops.
         guarded: loads and stores under mutual exclusion.
         where: the C text that new nodes come from.
         name: the variable they compute.
@@ -73,7 +73,7 @@ class Shared:
     def __init__(self, where: Range) -> None:
         self.owner: dict[Node, Builder] = {}
         self.exact: set[Node] = set()
-        self.dealt: dict[Node, Dealt] = {}
+        self.work_sharing: dict[Node, StaticSchedule] = {}
         self.guarded: set[Node] = set()
         self.where = where
 

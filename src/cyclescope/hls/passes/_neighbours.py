@@ -107,7 +107,7 @@ class _View:
         threads: int,
     ) -> None:
         self._forms = forms = Forms(shared.exact)
-        self._dealt = shared.dealt
+        self._work_sharing = shared.work_sharing
         self._threads = threads
         self._known: dict[Value, Induction] = {}
         self._given: dict[Value, Value] = {}  # invariant → the value outside
@@ -205,15 +205,15 @@ class _View:
                 if not self._reaches(value, turns):
                     return None
                 continue
-            dealt = self._dealt.get(value.node)
-            if dealt is None:
+            schedule = self._work_sharing.get(value.node)
+            if schedule is None:
                 if not self._is_of_another(value, turns):
                     return None
             else:
-                if not dealt.apart(turns):
+                if not schedule.apart(turns):
                     return None
-                if dealt.count is None:
-                    least = max(least, abs(turns // dealt.step))
+                if schedule.count is None:
+                    least = max(least, abs(turns // schedule.step))
             moved += 1
         if least > _NEAR:
             return None

@@ -1,4 +1,4 @@
-"""Loops dealt out to the team: in equal blocks, or in chunks in turn (OpenMP 4.5, 2.7.1)."""
+"""Work-sharing loops: static schedules, in equal blocks or in chunks (OpenMP 4.5, 2.7.1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from cyclescope.hls.front.omp._constructs import lowers
 from cyclescope.hls.front.omp._privatization import in_memory, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._team import barrier
-from cyclescope.hls.ir import Dealt, Op, constant_of, signed
+from cyclescope.hls.ir import Op, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
     from cyclescope.c import Range
@@ -70,7 +70,7 @@ def _share_loops(
         Whether this thread has the last one, if asked; what the loops' variables are then.
 
     Raises:
-        SourceError: the loops can't be dealt out.
+        SourceError: the team can't share the loops.
     """
     words = directive.clause("schedule") or ("static",)
     chunk: int | None = None
@@ -163,7 +163,7 @@ def _own_block(ctx: Context, count: Value) -> tuple[Value, Value]:
 
 
 def _share_one(ctx: Context, loop: _Canonical, chunk: int | None) -> None:
-    """Blocks of equal size, or chunks dealt out in turn (OpenMP 4.5, 2.7.1)."""
+    """Blocks of equal size, or chunks round robin (OpenMP 4.5, 2.7.1)."""
     width = loop.type.bits
     variable = loop.variable
     sort = loop.type
@@ -221,8 +221,8 @@ def _run(
     def body() -> None:
         change, count = constant_of(loop.step), constant_of(loop.count)
         if change:
-            dealt = Dealt(signed(change, width), count, chunk, ctx.threads)
-            ctx.shared.dealt[ctx.vars.env[variable].node] = dealt
+            shared = StaticSchedule(signed(change, width), count, chunk, ctx.threads)
+            ctx.shared.work_sharing[ctx.vars.env[variable].node] = shared
         statement(ctx, loop.body)
 
     looped(
@@ -388,7 +388,7 @@ def _change(ctx: Context, step: Expr | None, variable: Variable, sort: Scalar) -
 
 
 def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    """A loop's iterations dealt out to the team, with what its last one leaves behind.
+    """The iterations of a work-sharing loop, with what its last one leaves behind.
 
     Raises:
         SourceError: `lastprivate` of something that can't be it.
@@ -433,7 +433,7 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
 
 
 def work_share(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    """A loop's iterations dealt out to the team, with its reductions."""
+    """The iterations of a work-sharing loop, with its reductions."""
     with ctx.at(stmt.where):
         entered = begin_reductions(ctx, directive)
         _share_with_last(ctx, directive, stmt)
