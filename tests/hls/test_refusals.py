@@ -46,6 +46,7 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("return;", "return out of a target region"),
         ("again: a[0] = n; if (a[0]) goto again;", "goto is not supported"),
         ("static int s; a[0] = s;", "s, a static local, is not supported"),
+        ("char x[1 << 27]; x[n] = 1; a[0] = x[0];", "have 536,870,912 bytes, all threads together"),
         ("int x[n]; a[0] = x[0];", "the size of .* isn't known"),
         ("int *p = &n; a[0] = *p;", "the address of a value on wires"),
         ("int *p = n ? a : table; a[0] = *p;", "a pointer into a or table is not supported"),

@@ -50,7 +50,7 @@ PASSES = (
     ),
     Pass(
         "size",
-        "Refuse a graph with more effects than can be compared with each other.",
+        "Refuse a graph with too many effects, and memories that no chip could hold.",
         check_size,
     ),
     Pass(
