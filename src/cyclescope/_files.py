@@ -305,7 +305,7 @@ def scratch(kind: str = "run") -> Iterator[Path]:
                 fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError as error:
             raise OutputError(
-                f"{folder.parent}: cannot write ({error.strerror}); make room or name another"
+                f"{folder.parent}: cannot write ({error.strerror}); free some space or name another"
                 " folder in TMPDIR"
             ) from error
         _sweep(folder.parent)

@@ -1,4 +1,4 @@
-"""What a profile means: overheads, tables of activations, the summary. One place for each."""
+"""The meaning of a profile: overheads, tables of activations, the summary. One place for each."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-# The names of the room, for type checkers and for `__init__.py`, which imports on first use.
+# The names of the package, for type checkers and for `__init__.py`, which imports on first use.
 
 from ._account import (
     WORK,

@@ -51,14 +51,14 @@ _CAUSES = {cause.value: rank for rank, cause in enumerate(Cause)}
 
 
 class Use(NamedTuple):
-    """What a unit of an account is for: an activity and, of control and waiting, its cause."""
+    """The use of a unit of an account: an activity and, of control and waiting, its cause."""
 
     activity: Activity
     cause: str = ""
 
     @classmethod
     def of(cls, frame: Frame) -> Use | None:
-        """What a frame declares; None if it leaves it to what calls it."""
+        """Return the use that a frame declares; None if it leaves it to what calls it."""
         return None if frame.activity is None else cls(frame.activity, str(frame.cause))
 
     @property
@@ -77,7 +77,7 @@ WORK = Use(Activity.WORK)
 
 @dataclass(frozen=True)
 class Account:
-    """Where all units of a profile, or of an instance, went.
+    """The account of a profile, or of an instance: all its units, by use.
 
     Attributes:
         unit: of what: `cycles`, or `thread-cycles`, `process-cycles`.
@@ -186,7 +186,7 @@ def _in_instance(instance: str) -> Callable[[str], bool]:
 
 @dataclass(frozen=True)
 class UsesOverTime:
-    """What each cycle of a single root is for; runs follow each other from 0 without a gap.
+    """The use of each cycle of a single root; runs follow each other from 0 without a gap.
 
     Attributes:
         uses: all that occur, in the order of `Use.rank`.
@@ -261,7 +261,7 @@ def possible_uses(profile: Profile) -> list[Use]:
 
 
 def uses_of_paths(profile: Profile) -> list[Use]:
-    """What a cycle is for in which each path is a leaf, as its frame says.
+    """The use of a cycle in which each path is a leaf, as its frame says.
 
     A frame that leaves it open is as the path that calls it.
     """
@@ -281,7 +281,7 @@ def decisive_leaves(profile: Profile) -> Ints:
 
 
 def _use(series: Series) -> Use:
-    """What a counter of waiting counts."""
+    """Return the use that a counter of waiting counts."""
     return Use(Activity.WAITING, str(series.cause) or Cause.OTHER.value)
 
 
@@ -390,7 +390,7 @@ class _Uses:
 
 @dataclass(frozen=True, slots=True)
 class UsesOfTracks:
-    """What a profile's account is made of, for those who count a part of the run.
+    """The parts of a profile's account, for those who count a part of the run.
 
     A track's units of a use are the cycles of the trees in which it is at that use; of its cycles
     of work so many less as its counters of waiting count, which have uses of their own.

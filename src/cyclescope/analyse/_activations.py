@@ -16,7 +16,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Activations:
-    """What is known of the activations of one frame in one instance.
+    """Statistics of the activations of one frame in one instance.
 
     `total` is the number of cycles in which it was active; `shortest` and `longest` are the
     cycles of single activations, 0 if there were none.
@@ -90,7 +90,7 @@ def _join(
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Join overlapping intervals of the keys that have several paths."""
     width = int(end.max()) + 1
-    # One axis for all keys: each has a stretch of its own, so that one sweep does for all.
+    # One axis for all keys: each has a segment of its own, so that one sweep does for all.
     from_ = key[shared] * width + start[shared]
     order = np.argsort(from_, kind="stable")
     from_ = from_[order]

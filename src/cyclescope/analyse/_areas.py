@@ -21,7 +21,7 @@ BLOCK_COST = 100
 
 @dataclass(frozen=True, slots=True)
 class AreaRow:
-    """What a part of the design costs and how much it is used.
+    """The cost of a part of the design and how much it is used.
 
     Attributes:
         kind: of what it is; a cell's row is what is in none of the cells inside it: its wiring

@@ -75,7 +75,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one limit.
+    """The outcome of one limit.
 
     Attributes:
         name: the limit's text, or what else was looked at (`complete`).
@@ -263,7 +263,7 @@ class _Figures:
         )
 
     def whole(self, limit: Limit) -> int:
-        """What a share is of: the account; for `cycles` the run's."""
+        """Return the whole that a share is part of: the account; for `cycles` the run's."""
         return self.profile.cycles if limit.metric == "cycles" else self._account.total
 
     @cached_property

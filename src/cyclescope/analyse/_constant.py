@@ -1,4 +1,4 @@
-"""What always took equally long, and so could be static."""
+"""Groups and blocks that always took equally long, and so could be static."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Definition = tuple[Kind, str, str] | int
 
 
 def _definition(profile: Profile, frame: int) -> _Definition:
-    """What of the text a frame is: a component, a group, what an invoke calls; or itself."""
+    """The part of the text that a frame is: a component, a group, an invoke's callee; or itself."""
     known = profile.catalog[frame]
     if known.kind is Kind.CELL and known.detail:
         return (known.kind, "", known.detail)

@@ -1,4 +1,4 @@
-"""Whether two runs computed the same: the contents of their memories, by digests."""
+"""Tests of whether two runs computed the same: the contents of their memories, by digests."""
 
 from __future__ import annotations
 

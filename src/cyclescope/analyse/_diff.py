@@ -1,4 +1,4 @@
-"""What became slower and what faster between two profiles, by call path.
+"""The difference between two profiles, slower and faster, by call path.
 
 Cycles are compared as the scaled flame graph shows them: a cycle belongs, in equal parts, to
 what is at the ends of its call tree. So the differences of all rows add up to the difference of
@@ -37,7 +37,7 @@ class Spot:
         stack: labels from below the instance's cell down; empty for the cell itself.
         kind: of the last frame.
         position: where the last frame comes from.
-        own: cycles at its very end, those of the primitives that it calls included; exact, a
+        own: its own cycles, at its end, those of the primitives that it calls included; exact, a
             cycle split evenly among what runs in parallel.
         active: cycles in which it was active.
     """
@@ -87,7 +87,7 @@ class Change:
 
     @property
     def spot(self) -> Spot:
-        """Where it is now, or was if it is gone."""
+        """The present place, or the former one if it is gone."""
         spot = self.after or self.before
         assert spot is not None
         return spot
@@ -213,7 +213,7 @@ def _weight(change: Change) -> tuple[object, ...]:
 
 
 class _Places:
-    """What is known of one profile's places, for rows."""
+    """The places of one profile, for rows."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile

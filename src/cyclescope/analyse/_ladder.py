@@ -2,7 +2,7 @@
 
 Each rung is the one before it and its gaps, exactly. From rung to rung one thing is added that
 the program or the hardware has; what the cycles rise by is that thing's. So the order in which
-things are added is part of what a gap means, and it is always the one that stands here.
+things are added is part of what a gap means, and it is always the one given here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _ABOUT = {
     "resource": "executions of one operation, one after the other",
     "late operands": "waiting for values that are late because a unit was taken",
     "imbalance": "the longest thread has more to do than the mean",
-    "scheduled": "iterations of a loop as far apart as the hardware lets them begin at best",
+    "scheduled": "iterations of a loop at the best interval that the hardware allows",
     "iterations apart": "accesses that may meet, ports, and one iteration of a thread between two"
-    " waiting stages",
+    " variable-latency stages",
     "control": "pipelines filled and drained, loops entered and left",
     "overlap": "work done side by side, or by simpler operations, that the bound counts in turn",
     "way to memory": "ports, arbiters and interfaces, with a memory that answers at once",
@@ -63,7 +63,7 @@ class ThreadBounds(Protocol):
         chain: of one iteration, its inputs at hand.
         unbounded: with as many units as there are executions.
         absolute: with one unit for each operation.
-        apart: the same, where iterations begin as far apart as they do in the hardware at least.
+        apart: the same, where iterations begin at the minimum interval of the hardware.
     """
 
     @property
@@ -77,7 +77,7 @@ class ThreadBounds(Protocol):
 
 
 def thread_time(profile: Profile, thread: int | None = None) -> dict[str, int]:
-    """How a thread spent the run; the parts sum to its cycles.
+    """Divide a thread's time in the run; the parts sum to its cycles.
 
     Keys: `start` (not started yet), `memory`, `lock`, `barrier` (waiting), `end` (others are still
     at it, or the region is being left), `work` (the rest: computing, its pipeline, its control).

@@ -29,7 +29,7 @@ __all__ = ["Line", "line_cycles"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What the run spent on one line of a source text.
+    """The cycles that the run spent on one line of a source text.
 
     Attributes:
         file, line: which; an empty file and line 0 for what no line is to blame for.
@@ -144,7 +144,7 @@ class _Rows(NamedTuple):
 
 
 def _count(profile: Profile, placed: NDArray[np.bool_]) -> _Rows:
-    """What is active in trees and in a place, and whether there is work below it."""
+    """Count what is active in trees and in a place, and whether there is work below it."""
     forest, parent = profile.forest, profile.call_paths.parent
     width = len(parent) + 1
     owner = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
@@ -162,7 +162,7 @@ def _count(profile: Profile, placed: NDArray[np.bool_]) -> _Rows:
 
 
 def _count_tracks(profile: Profile, placed: NDArray[np.bool_]) -> _Rows:
-    """What is in a place and active in a track, or calls it; a track at work is so in all of it."""
+    """Count what is in a place and active in a track, or calls it; work counts in all of it."""
     forest, tracks, track_of = profile.forest, len(profile.tracks), profile.track_of
     shown = np.flatnonzero((placed & (track_of >= 0))[forest.path])
     path = forest.path[shown]

@@ -1,4 +1,4 @@
-"""Which call path of one profile is which of another, though blocks were renamed or moved.
+"""The match of call paths between two profiles, though blocks were renamed or moved.
 
 Matching goes from the root down, one cell at a time, since a statement has one path in each
 call of its cell. Within a cell, in this order:
@@ -6,7 +6,7 @@ call of its cell. Within a cell, in this order:
 1. children of matched blocks that are called the same, apart from line numbers (`if L31`; a
    loop is called what it counts); where several are, those whose contents agree best, then in
    the order of the text;
-2. groups and cells that are called the same but stand elsewhere: *moved*;
+2. groups and cells that are called the same but are elsewhere: *moved*;
 3. control blocks that hold the same matched groups, at least half of them; rather of the
    same operator (the `par` of `if`s that became nested `if`s);
 4. what is left below matched blocks: alike by name or contents, or all that is left has one
@@ -181,7 +181,7 @@ class _Matching:
         return Counter(side.key[p] for p in side.below(path))
 
     def _by_name(self, left: list[int], right: list[int], *, unique: bool) -> None:
-        """Match groups and cells that stand elsewhere in the cell under the same name."""
+        """Match groups and cells that are elsewhere in the cell under the same name."""
         lefts = _grouped(self.a, [p for p in self.a.free(left) if self._named(self.a, p)])
         rights = _grouped(self.b, [p for p in self.b.free(right) if self._named(self.b, p)])
         for key in sorted(lefts.keys() & rights.keys()):

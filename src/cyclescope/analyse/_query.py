@@ -38,7 +38,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a query gave: names of columns, and rows of plain values."""
+    """The answer to a query: names of columns, and rows of plain values."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]

@@ -37,7 +37,7 @@ def levels(profile: Profile) -> tuple[str, ...]:
 
 
 def position_at(frame: Frame, level: str | None) -> Position | None:
-    """Where a frame comes from at a level; without a level, at the innermost that is known."""
+    """The position of a frame at a level; without a level, at the innermost that is known."""
     return next((p for p in frame.positions if level in (None, p.level)), None)
 
 

@@ -34,7 +34,7 @@ _MOST_CAUSES = 8  # that are told apart: bits of what steps in a cycle
 
 @dataclass(frozen=True)
 class Steps:
-    """What changes over time: trees, and control registers, which take steps.
+    """Changes over time: trees, and control registers, which take steps.
 
     Back to 0 is no step: a block clears its registers in the cycle in which the one around it
     moves on, and takes no cycle for it.
@@ -62,7 +62,7 @@ class Steps:
     def bits_of(
         self, before: Ints, after: Ints, counts: Callable[[str], bool] = lambda _: True
     ) -> NDArray[np.uint8]:
-        """Which causes' registers take a step in changes, as bits.
+        """The causes whose registers take a step in changes, as bits.
 
         Args:
             before: the state before each change, shape (changes,).

@@ -1,4 +1,4 @@
-"""The answer in brief: how long, how well used, what stood out, and where the time went."""
+"""The answer in brief: how long, how well used, what was odd, and where the time went."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_hot(use: Use) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HotPath:
-    """A path inside a cell instance and the cycles that were spent at its very end.
+    """A path inside a cell instance and its own cycles, spent at its end.
 
     Attributes:
         instance: the instance, dotted. Whoever called it: its callers are told apart in the

@@ -17,7 +17,7 @@ _NEVER = Activations(times=0, total=0, shortest=0, longest=0)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the run says of one frame in one instance.
+    """The figures of one frame in one instance.
 
     Attributes:
         instance: the cell instance it lies in, dotted; for a cell its own. Empty for a frame
@@ -49,7 +49,7 @@ class Row:
 
     @property
     def position(self) -> Position | None:
-        """Where it comes from: the innermost language's place."""
+        """The place that it comes from, in the innermost language."""
         return self.frame.positions[0] if self.frame.positions else None
 
 
@@ -83,7 +83,7 @@ def table(profile: Profile, kind: Kind | str) -> tuple[Row, ...]:
                 account=tracks.get((frame, instance), accounts.get(instance)),
             )
         )
-    # Keys stand in order of first mention, which the stable sort keeps among equals.
+    # Keys are in order of first mention, which the stable sort keeps among equals.
     return tuple(sorted(rows, key=lambda row: -row.cycles))
 
 

@@ -65,7 +65,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Roof:
-    """Something that the hardware can do at most so often a cycle, and how often it did.
+    """A peak rate per cycle of the hardware, and the rate that was reached.
 
     Attributes:
         names: of the counters that share the roof.
@@ -131,7 +131,7 @@ class Team:
 
     @property
     def roofs(self) -> tuple[Roof, ...]:
-        """What was reached of what the hardware can do, where both are known."""
+        """The rates reached and the roofs of the hardware, where both are known."""
         found = []
         for shared, peak in self.peaks.items():
             names = tuple(shared.split(", "))

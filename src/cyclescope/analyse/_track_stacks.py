@@ -1,4 +1,4 @@
-"""What each track's units went to, and where: the account, by call path.
+"""The account by call path: the use of each track's units, and where.
 
 A track's cycle is spent at the end of its call path. What of its work was waiting, counters say by
 interval and not by path: within each interval it is divided among the paths at which the track
@@ -131,7 +131,7 @@ class _Places:
         ] or [one]
 
     def _waited(self, one: TrackUnits) -> dict[tuple[int, Position | None], int]:
-        """What counters of places count for the cause of a path's waiting, near the path."""
+        """The counts of places for the cause of a path's waiting, near the path."""
         counted = self._counted.get(one.use.cause, Counter())
         near = {n: count for n, count in counted.items() if count > 0}
         has_lock = self._has_lock[one.path]
@@ -248,10 +248,10 @@ def _shared(left: Ints, owner: Ints, value: Ints) -> Ints:
     cells = np.broadcast_to(owner, left.shape).reshape(-1)
     rest = np.where(cells >= 0, left.reshape(-1), 0)
     cells = np.maximum(cells, 0)
-    room = np.bincount(cells, weights=rest, minlength=len(value)).astype(np.int64)
-    wanted = np.minimum(value, room)
+    available = np.bincount(cells, weights=rest, minlength=len(value)).astype(np.int64)
+    wanted = np.minimum(value, available)
     exact = wanted[cells] * rest
-    share, remainder = np.divmod(exact, np.maximum(room, 1)[cells])
+    share, remainder = np.divmod(exact, np.maximum(available, 1)[cells])
     missing = wanted - np.bincount(cells, weights=share, minlength=len(value)).astype(np.int64)
     order = np.lexsort((-remainder, cells))
     begin = np.searchsorted(cells[order], np.arange(len(value)))

@@ -44,14 +44,14 @@ __all__ = ["Calibration", "PortRule", "StatementRule", "read_calibration", "read
 
 @dataclass(frozen=True, slots=True)
 class StatementRule:
-    """What a calibration says of the statements that it selects.
+    """The rule of a calibration for the statements that it selects.
 
     Attributes:
         line, label, target: the selection; what is None selects nothing by itself.
         latency: Λ_F in cycles, None: by the technology.
         interval: II_F in cycles, None: 1.
         ignore: arrays of which it doesn't wait for its own earlier results.
-        origin: where this stands, for messages.
+        origin: the place of this, for messages.
     """
 
     line: int | None = None

@@ -123,7 +123,7 @@ def root_of(node: Expr) -> Variable | None:
 
 @dataclass
 class Counters:
-    """What is known of a function's variables.
+    """The known facts about a function's variables.
 
     Attributes:
         loops: the counters of each loop.
@@ -421,7 +421,7 @@ def _flat(node: Stmt) -> list[Stmt]:
 
 
 def _start(node: Stmt | None, variable: Variable) -> Expr | Variable | None:
-    """What in a plain statement sets a variable, if nothing but an assignment does."""
+    """The value that a plain statement sets a variable to, if only an assignment does."""
     match node:
         case Declare(variables=variables):
             return variable if variable in variables and variable.init is not None else None
@@ -459,7 +459,7 @@ _Steps: TypeAlias = "tuple[tuple[str, str], ...]"
 
 @dataclass
 class _Ways:
-    """What steps a variable on the ways through a statement: each the sign and amount of its steps.
+    """The steps of a variable on the ways through a statement: each its sign and amount.
 
     Attributes:
         on: the ways that go on behind it.
@@ -511,7 +511,7 @@ def _joined(a: dict[str, set[_Steps]], b: dict[str, set[_Steps]]) -> dict[str, s
 
 
 class _Inside:
-    """What happens inside statements; what loops around one ask again is kept."""
+    """Facts about the inside of statements; what loops around one ask again is kept."""
 
     def __init__(self) -> None:
         self._changed: dict[Stmt, set[Variable]] = {}

@@ -1,4 +1,4 @@
-"""What each firing waited for: waits, the critical path, and the edges of the network.
+"""The waits of each firing: waits, the critical path, and the edges of the network.
 
 The program notes it while it runs (`_runtime.h`): always, for which operand each process waited;
 with details, of each firing when it started and whom it waited for last, and of each edge how its
@@ -62,7 +62,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a process waited for, in one estimate.
+    """The waits of a process, in one estimate.
 
     Attributes:
         process: which.
@@ -81,7 +81,7 @@ class Wait:
 
     @property
     def critical_producer(self) -> Process | None:
-        """Whom it waited for longest."""
+        """The process that it waited for longest."""
         return max(self.producers, key=lambda pair: pair[1])[0] if self.producers else None
 
 
@@ -112,7 +112,7 @@ class Detail:
 
 
 def detail_of(bounds: Bounds) -> Detail:
-    """What a run with `detail_limit` found out about its firings."""
+    """The details of firings that a run with `detail_limit` found out."""
     kept = bounds.records.detail
     assert kept is not None
     processes = bounds.network.processes
@@ -150,7 +150,7 @@ def _edge(producer: Process, consumer: Process, row: EdgeRecord) -> Edge:
 
 
 def waits_of(bounds: Bounds, estimate: Estimate) -> tuple[Wait, ...]:
-    """What each process that fired waited for."""
+    """The waits of each process that fired."""
     index = bounds.estimates.index(estimate)
     return tuple(_wait(bounds, row.process, index) for row in estimate.firings)
 

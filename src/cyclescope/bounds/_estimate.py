@@ -31,7 +31,7 @@ WINDOW = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Firings:
-    """What one process did in one estimate.
+    """The firings of one process in one estimate.
 
     Attributes:
         process: which.
@@ -126,7 +126,7 @@ class Estimate:
         return self._spread(process, 0, process.interval, begin, end)
 
     def _spread(self, process: Process, delay: int, length: int, begin: int, end: int) -> Ints:
-        """How many of the intervals [start + delay, start + delay + length) cover each cycle."""
+        """Count the intervals [start + delay, start + delay + length) that cover each cycle."""
         # One cycle more in front, from which nothing is taken: the sums count from there.
         sums = np.cumsum(self.starts(process, begin - delay - length, end - delay))
         result: Ints = sums[length:]
@@ -208,7 +208,7 @@ class Estimate:
 
     @property
     def pipeline_efficiency(self) -> Fraction | None:
-        """How full the statements' pipelines are: ΣE$ over what it would be if they never idled.
+        """The pipeline efficiency of the statements: ΣE$ over what it would be if they never idled.
 
         Each counts from its first start to its last (see `starts_used`) and weighs Λ_F. None where
         there is a resource for each firing, and without a statement that takes a cycle.
@@ -303,7 +303,7 @@ class Bounds:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """What parameters and globals hold after the run, if it was asked to keep them.
+        """The values of parameters and globals after the run, if it was asked to keep them.
 
         Arrays by name, in their C shape and type.
         """

@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Form(IntEnum):
-    """What a value depends on; of two, the larger."""
+    """The dependence of a value; of two, the larger."""
 
     CONSTANT = 0
     AFFINE = 1
@@ -117,7 +117,7 @@ class Written:
 
 @dataclass(slots=True)
 class Operands:
-    """What a process reads while its expression is being lowered: one operand each read.
+    """The operands of a process while its expression is being lowered: one operand each read.
 
     `lvalues` has what it wrote last by an lvalue's name, for reads by the same name.
     """

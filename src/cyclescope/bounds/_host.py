@@ -77,7 +77,7 @@ class Host:
         self.folders = [*(Path(f) for f in include), *(f.absolute().parent for f in self.files)]
 
     def readable(self, arguments: Sequence[str]) -> list[Path]:
-        """What the program may read: its folders, the current one, files that it is given."""
+        """The paths that the program may read: its folders, the current one, given files."""
         named = [path for word in arguments if (path := Path(word)).exists()]
         return [Path.cwd(), *self.folders, *named]
 

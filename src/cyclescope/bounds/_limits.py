@@ -1,4 +1,4 @@
-"""What bounds an estimate, and by how much: the critical path's parts by their kind.
+"""The limits of an estimate, and their cycles: the critical path's parts by their kind.
 
 Kinds are typed where the path is known link by link (firing of one process, firing of the next):
 
@@ -26,7 +26,7 @@ __all__ = ["Cause", "Limit", "LimitKind", "Link", "limits_of"]
 
 
 class Cause(StrEnum):
-    """Why the next firing on the critical path waited for this one."""
+    """The cause for which the next firing on the critical path waited for this one."""
 
     END = "end"
     VALUE = "value"

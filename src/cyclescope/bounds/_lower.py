@@ -826,7 +826,7 @@ class Lowering(Storages):
         return self._allocate(variable, kind, "local")
 
     def _passed(self, formal: Variable, actual: Expr) -> Value | Place | Spot:
-        """What is passed for a parameter: a value that is free, or where it is."""
+        """The actual of a parameter: a value that is free, or where it is."""
         kind = formal.type
         if isinstance(kind, Struct):
             return self.place(actual)
@@ -938,7 +938,7 @@ def _promoted(kind: CType) -> CType:
 
 
 def _behind(node: Expr) -> CType:
-    """What a pointer, or an array, is of; conversions to `void *` are looked through."""
+    """The element type of a pointer or an array; conversions to `void *` are looked through."""
     while isinstance(node, Cast) and isinstance(node.operand.type, Pointer | Array):
         node = node.operand
     kind = node.type

@@ -114,7 +114,7 @@ class Column:
 
 
 class EdgeRecord(NamedTuple):
-    """What a run noted of the values that one process sent to one operand of another.
+    """The record of the values that one process sent to one operand of another.
 
     Attributes:
         operand: number of the consumer's operand.
@@ -138,7 +138,7 @@ class EdgeRecord(NamedTuple):
 
 @dataclass
 class Kept:
-    """What a run with details noted.
+    """The records of a run with details.
 
     Attributes:
         edges: by consumer.
@@ -168,7 +168,7 @@ class Call(NamedTuple):
 
 @dataclass
 class Records:
-    """What a run left.
+    """The records of a run.
 
     Attributes:
         processes: shape (processes, 5): firings, first and last start absolute, and unbounded.

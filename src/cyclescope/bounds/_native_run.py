@@ -1,4 +1,4 @@
-"""What the kernel itself computes, compiled plainly: the check of the values."""
+"""The values that the kernel computes when it is compiled plainly: a check."""
 
 from __future__ import annotations
 

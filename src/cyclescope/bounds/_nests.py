@@ -1,4 +1,4 @@
-"""Which loops may be skipped where their time stamps repeat, as far as their text tells.
+"""The loops that may be skipped where their time stamps repeat, as far as their text tells.
 
 The rest is proved while the program runs (`_periods.h`). It asks of a loop's body that every
 condition compares linear functions of counters, that every subscript is one, and that no value

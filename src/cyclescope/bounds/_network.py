@@ -241,7 +241,7 @@ class Test:
 
 @dataclass(eq=False)
 class Network:
-    """What a kernel is made of, and the body of the C function that runs it with stamps.
+    """The parts of a kernel, and the body of the C function that runs it with time stamps.
 
     Attributes:
         moving: whether memory is reached through pointers whose target only the run finds.

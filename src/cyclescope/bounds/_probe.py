@@ -1,4 +1,4 @@
-"""What a program passes to its kernel, for extents that are parameters: it runs once before."""
+"""The arguments that a program passes to its kernel, for extents: it runs once before."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ _MOST_COPIES = 1 << 15
 
 
 class Outlines:
-    """Which functions of a text are one process, and which of those an operator; asked once each.
+    """The functions of a text that are one process, or even an operator; asked once each.
 
     A function that leads to itself is neither.
     """
@@ -198,7 +198,7 @@ class Processes(Values):
 
     @cached_property
     def outlines(self) -> Outlines:
-        """What the text's functions are."""
+        """The kinds of the text's functions."""
         return Outlines(self.unit)
 
     def process(self, node: Stmt | Expr, names: tuple[str, ...], target: str) -> _Building:
@@ -480,7 +480,7 @@ class Processes(Values):
         self.snapshots[formal] = Snapshot(copy, origin)
 
     def _pointing(self, pointed: Place | Spot) -> Binding:
-        """What a pointer stands for that never moves."""
+        """The binding of a pointer that never moves."""
         if isinstance(pointed, Place):
             return pointed
         name = self.temp()

@@ -168,7 +168,7 @@ def _trees(
     waits: list[list[Frame]],
     root: int,
 ) -> tuple[Ints, Ints]:
-    """Where what processes do changes, and the tree that holds from there."""
+    """The changes in what processes do, and the tree from each on."""
     places: list[Ints] = [np.zeros(0, dtype=np.int64)]
     sets: list[np.ndarray[tuple[int, int], np.dtype[np.uint8]]] = []
     before = np.full((len(own), 1), 255, dtype=np.uint8)
@@ -200,7 +200,7 @@ def _trees(
 def _does(
     estimate: Estimate, row: Firings, begin: int, end: int
 ) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    """What a process does in each bin: a number of `_CAUSES`, or `_WORKS`, `_IDLE`."""
+    """The activity of a process in each bin: a number of `_CAUSES`, or `_WORKS`, `_IDLE`."""
     waits = (np.arange(begin, end) * estimate.resolution < row.last).astype(np.uint8)
     taken = estimate.taken(row.process, begin, end) > 0
     result = np.where(waits, np.where(taken, _RESOURCE, _OPERAND), _IDLE).astype(np.uint8)

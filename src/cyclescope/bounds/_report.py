@@ -1,4 +1,4 @@
-"""What a run says: the bounds, the processes, the critical path, the edges, the levels."""
+"""The report of a run: the bounds, the processes, the critical path, the edges, the levels."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def report_text(bounds: Bounds, levels: Sequence[Level] = ()) -> str:
 
 
 def limits_rows(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]] | None:
-    """What bounds an estimate, the largest part first, for JSON; None without details."""
+    """The limits of an estimate, the largest part first, for JSON; None without details."""
     if bounds.detail is None:
         return None
     return [
@@ -205,7 +205,7 @@ def limits_rows(bounds: Bounds, estimate: Estimate) -> list[dict[str, Any]] | No
 
 
 def limits_text(bounds: Bounds, estimate: Estimate) -> str:
-    """What bounds an estimate, and by how much of its cycles: the two largest parts."""
+    """The limits of an estimate, with their part of its cycles: the two largest parts."""
     if not estimate.firings:
         return "nothing: no firing"
     if bounds.detail is not None:
@@ -243,7 +243,7 @@ def _of_what(limit: Limit) -> str:
 
 
 def _calls(bounds: Bounds) -> list[str]:
-    """Which call of the program this is, and what the others came to; or what was made up."""
+    """Describe which call of the program this is, and the others' results; or what was made up."""
     records, kernel = bounds.records, bounds.network.kernel
     lines: list[str] = []
     if bounds.network.made_up:

@@ -1,4 +1,4 @@
-"""Where a kernel's values live: parameters, globals, locals."""
+"""The storages of a kernel's values: parameters, globals, locals."""
 
 from __future__ import annotations
 
@@ -410,7 +410,7 @@ _STEPPING = ("pre++", "post++", "pre--", "post--")
 
 
 def _depth(kind: CType, most: int) -> int:
-    """How many of an array's dimensions an initialiser's type has."""
+    """The number of an array's dimensions that an initialiser's type has."""
     depth = 0
     while isinstance(kind, Array):
         depth += 1

@@ -1,4 +1,4 @@
-"""Expressions: their C text with stamps read on the way, and their depth in cycles."""
+"""Expressions: their C text with time stamps read on the way, and their depth in cycles."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Values:
         self.lines.append(line)
 
     def enter_site(self, where: Range) -> None:
-        """What follows fails, if it fails, here."""
+        """Set the place at which what follows fails, if it fails."""
         self.network.sites.append(Site(where, self.unit.text(where)))
         self._site = len(self.network.sites) - 1
 
@@ -159,7 +159,7 @@ class Values:
     # -- places --------------------------------------------------------------------------------
 
     def bound(self, variable: Variable) -> Binding | None:
-        """What a variable stands for, None if nothing has bound it yet."""
+        """The binding of a variable, None if nothing has bound it yet."""
         if variable.scope == "global":
             return self.globals.get(variable)
         return self.env.get(variable)
@@ -170,7 +170,7 @@ class Values:
         table[variable] = binding
 
     def place(self, node: Expr) -> Place | Spot:
-        """Where an lvalue or an array is."""
+        """The place of an lvalue or an array."""
         match node:
             case Name(variable=variable):
                 found = self.bound(variable)
@@ -218,7 +218,7 @@ class Values:
         )
 
     def pointed(self, node: Expr) -> Place | Spot:
-        """What a pointer points to, or an array begins with."""
+        """The target of a pointer, or the begin of an array."""
         match node:
             case Name(variable=variable, type=Pointer(target=target) | Array(element=target)) if (
                 isinstance(found := self.bound(variable), Value)
@@ -320,7 +320,7 @@ class Values:
         return size_of(kind) or 1
 
     def sized(self, variable: Variable, kind: CType) -> CType:
-        """What a variable points to, with the extents that the text computes."""
+        """The type that a variable points to, with the extents that the text computes."""
         del variable
         return kind
 
@@ -452,7 +452,7 @@ class Values:
     # -- reading -------------------------------------------------------------------------------
 
     def read(self, place: Place | Spot, node: Expr) -> Value:
-        """The value at a place, its stamp waited for if a process is being lowered."""
+        """The value at a place, its time stamp waited for if a process is being lowered."""
         if isinstance(place, Spot):
             return self._read_spot(place, node)
         if isinstance(place.layout, Record) or place.dims:
@@ -532,7 +532,7 @@ class Values:
         return self.snapshots.get(node.variable) if isinstance(node, Name) else None
 
     def _written_before(self, node: Expr) -> Value | None:
-        """What this process wrote by the same lvalue.
+        """The value that this process wrote by the same lvalue.
 
         Its place may have changed since, so that it is read again; there is nothing to wait for.
         """
@@ -540,7 +540,7 @@ class Values:
         return written.get(self.lvalue(node)) if written else None
 
     def lvalue(self, node: Expr) -> Hashable:
-        """What two lvalues share that are one place for sure; None: that cannot be told."""
+        """A key that lvalues share if they are one place for sure; None: that cannot be told."""
         match node:
             case Name(variable=variable):
                 return variable
@@ -741,7 +741,7 @@ class Values:
         return set(zip(operands.texts, operands.storages, strict=True)) if operands else set()
 
     def _choice(self, condition: Expr, value: Value, before: set[tuple[str, int]]) -> str:
-        """What a condition inside an expression decides: which operands are read.
+        """Lower the choice by a condition inside an expression: which operands are read.
 
         If all that may follow has been read `before` already, it decides nothing; what is read
         again then needs no note, which the C text returned sees to.

@@ -8,7 +8,7 @@
 Nothing is refused here but what isn't C: constructs outside the tree are `Opaque` and
 `OpaqueStmt` nodes that name themselves, and each source decides what it can use. What any of them
 refuses is in one list (`Construct`), and said from there (`refusal`). No system
-headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the room.
+headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the package.
 """
 
 from cyclescope.c._fold import combined, fold

@@ -1,6 +1,6 @@
 """libclang, and what its Python side leaves out: operators, constants' values, initial values.
 
-Everything here is loosely typed, since the binding is; nothing outside the room sees a cursor.
+Everything here is loosely typed, since the binding is; nothing outside the package sees a cursor.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _library() -> tuple[Any, Any]:
     except cindex.LibclangError as error:
         reason = str(error).splitlines()[0]
         raise ToolError(f"libclang cannot be loaded: {reason}; reinstall libclang") from None
-    # In our thread, which has room for deep nesting, not in one of its own, which has not.
+    # In our thread, whose stack suffices for deep nesting, not in one of its own, which has not.
     os.environ["LIBCLANG_NOTHREADS"] = "1"
     for name, result, arguments in (
         ("clang_getCursorBinaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
@@ -199,7 +199,7 @@ def initial_value(cursor: Cursor) -> Cursor | None:
 
 
 def skipped(unit: Any) -> list[tuple[str, int, int]]:
-    """What the preprocessor left out: file, the line of the `#if` or `#else`, that of its end."""
+    """Parts that the preprocessor left out: file, line of the `#if` or `#else`, its end."""
     cindex, lib = _library()
     found = lib.clang_getAllSkippedRanges(unit)
     try:
@@ -270,7 +270,7 @@ def _arguments(flags: tuple[str, ...]) -> list[str]:
 def warnings(
     file: Path, texts: Mapping[str, str], flags: tuple[str, ...]
 ) -> list[tuple[str, Range, str]]:
-    """What libclang says of texts beside errors: the option that asks for it, where, what.
+    """The warnings of libclang about texts: the option that asks for it, where, what.
 
     Functions' bodies are not looked at but by the preprocessor.
 
@@ -313,7 +313,7 @@ def _refuse_outside(file: Path, unit: Any, folders: Sequence[Path]) -> None:
 
 
 def declarations(text: str) -> list[Cursor]:
-    """What a preprocessed text declares at its top; errors in it are the compiler's to report."""
+    """The declarations at the top of a preprocessed text; the compiler reports its errors."""
     cindex, _ = _library()
     unit = cindex.Index.create().parse(
         "preprocessed.c",

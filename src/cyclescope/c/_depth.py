@@ -1,4 +1,4 @@
-"""How deep a program's trees may be, and how large."""
+"""The limits on the depth and size of a program's trees."""
 
 from __future__ import annotations
 

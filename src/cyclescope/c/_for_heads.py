@@ -1,4 +1,4 @@
-"""Which parts the heads of for statements have: libclang shows those that there are, not which.
+"""The parts of the heads of for statements: libclang shows those that there are, not which.
 
 Where a macro makes a head, or part of one, the text does not tell it, but the compiler's own print
 of the function does.

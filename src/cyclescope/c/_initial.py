@@ -64,7 +64,7 @@ class _Slots:
         self.next += 1
 
     def opened(self) -> _Slots:
-        """What comes next, to be given in pieces; what it has of them it keeps."""
+        """Open the next slot, to be given in pieces; what it has of them it keeps."""
         known = self.given.get(self.next)
         slots = known if isinstance(known, _Slots) else _Slots(self.inner())
         slots.next = 0
@@ -116,7 +116,7 @@ def initial_list(
 def _given(
     cursor: Cursor, kind: CType, where: Range, build: Callable[[Cursor], Expr]
 ) -> InitList | _Slots | None:
-    """What a list in braces gives."""
+    """The values that a list in braces gives."""
     inside = [c for c in _clang.children(cursor) if c.kind.is_expression()]
     text = initial_text(inside[0], kind, where) if len(inside) == 1 else None
     if text is not None:
@@ -129,7 +129,7 @@ def _given(
 def _filled(
     inside: list[Cursor], kind: CType, where: Range, build: Callable[[Cursor], Expr]
 ) -> _Slots | None:
-    """What a list's values are for."""
+    """The slots that a list's values fill."""
     whole = _Slots(kind)
     stack = [whole]
     for item in inside:
@@ -145,7 +145,7 @@ def _filled(
             while stack[-1].is_full and len(stack) > 1:
                 stack.pop()
             if stack[-1].is_full:
-                break  # more than there is room for: a warning of the compiler's
+                break  # more than the object has: a warning of the compiler's
         first, last = at[-1]
         top = stack[-1]
         for number in range(first, last + 1):

@@ -1,4 +1,4 @@
-"""Whether a parse stays within bounds: tried in a process that can be stopped.
+"""A test that a parse stays within bounds: tried in a process that can be stopped.
 
 A few lines of C can have libclang expand macros, read files without an end, or make arrays until
 memory or patience is gone, and it has no limit of its own that it could be given. What people write
@@ -31,7 +31,7 @@ _STACK = 512 << 20  # of the thread in which it parses
 
 
 def too_much(work: Callable[[], bool]) -> str:
-    """What some work takes too much of, in words; empty if it stays within bounds.
+    """Describe which limit some work exceeds; empty if it stays within all.
 
     Args:
         work: done in a copy of the process; nothing that it makes stays. Says whether it was done:

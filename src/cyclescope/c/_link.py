@@ -50,7 +50,7 @@ def link(units: Sequence[Unit], first: str | None = None) -> Unit:
 
 
 def body_start(text: str, function: str) -> int | None:
-    """Where the body of a function begins in a preprocessed text: behind its brace, in bytes.
+    """The begin of a function's body in a preprocessed text: behind its brace, in bytes.
 
     None if the text doesn't define it.
     """

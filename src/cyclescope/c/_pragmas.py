@@ -1,9 +1,9 @@
-"""Which `#pragma` belongs to which statement, and what it says once its macros are expanded.
+"""The `#pragma`s of each statement, with their macros expanded.
 
 libclang shows pragmas only as tokens (or, with OpenMP switched on, hides the statements below
 them). So their places are found in the text, by C's first phases of translation, and what they say
 is asked of libclang itself: in a second look at the text each `#pragma omp X` is a
-`#pragma message` with X as a string, whose macros the preprocessor expands where it stands; so is
+`#pragma message` with X as a string, whose macros the preprocessor expands in place; so is
 each `_Pragma("omp X")`. A warning tells of every OpenMP directive that this has missed.
 """
 
@@ -72,7 +72,7 @@ class _Text:
         self.visible = _COMMENT.sub(_without_comment, "".join(joined))
 
     def written(self, position: int) -> int:
-        """Where a character of `visible` stands in the text as it was written."""
+        """The place of a character of `visible` in the text as it was written."""
         return position + self._removed[bisect_right(self._joints, position) - 1]
 
     def place(self, position: int) -> Place:
@@ -88,7 +88,7 @@ class _Text:
         return Range(self.name, *self.place(first), line, column + (end > first))
 
     def between(self, first: int, end: int) -> tuple[int, int, int]:
-        """Where characters of `visible` were written, and how many line ends are among them."""
+        """The places of characters of `visible` in the text, and the line ends among them."""
         start = self.written(first)
         stop = self.written(max(first, end - 1)) + (end > first)
         return start, stop, self._written.count("\n", start, stop)
@@ -210,7 +210,7 @@ def _question(number: int, words: str) -> str:
 
 
 def _unclosed(words: str) -> str:
-    """What is wrong with the brackets and quotes of a pragma; empty if nothing is."""
+    """The fault in the brackets and quotes of a pragma; empty if nothing is."""
     opened: list[str] = []
     for token in tokens_of(words):
         if token in _CLOSING.values():
@@ -240,7 +240,7 @@ def _edited(text: str, found: list[_Found]) -> str:
 def _ask(
     path: Path, texts: Mapping[str, str], flags: tuple[str, ...]
 ) -> tuple[dict[int, list[tuple[Range, tuple[str, ...]]]], list[Range]]:
-    """What the pragmas of the edited texts say, by number, and where others are."""
+    """Ask for the texts of the pragmas in the edited texts, by number, and the places of others."""
     said: dict[int, list[tuple[Range, tuple[str, ...]]]] = {}
     missed: list[Range] = []
     for option, where, text in _clang.warnings(path, texts, (*flags, *_FLAGS)):
@@ -254,7 +254,7 @@ def _ask(
 
 
 class _Gaps:
-    """What the preprocessor left out (`Unit.skipped`)."""
+    """The gaps that the preprocessor left out (`Unit.skipped`)."""
 
     def __init__(self, skipped: Iterable[tuple[str, int, int]]) -> None:
         self._known: dict[str, list[tuple[int, int]]] = {}

@@ -1,4 +1,4 @@
-"""What of C the tools refuse: one list, from which each of them speaks.
+"""The constructs of C that the tools refuse: one list, from which each of them speaks.
 
 The front end reads all of C; what a tool cannot take is refused as a `Construct` of this list,
 which says for each tool why. docs/c-language.md has the list as a table.
@@ -19,7 +19,7 @@ __all__ = ["Construct", "Tool", "refusal", "refused_table"]
 
 
 class Tool(StrEnum):
-    """Who takes C."""
+    """The tools that take C."""
 
     BOUNDS = "bounds"
     HLS = "hls"
@@ -27,7 +27,7 @@ class Tool(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """Why a construct is refused; an empty reason says that the tool takes it."""
+    """The reasons for which a construct is refused; an empty reason says that the tool takes it."""
 
     title: str
     instead: str
@@ -45,7 +45,7 @@ _UNKNOWN = "it isn't known what it does"
 
 
 class Construct(Enum):
-    """What of C some tool refuses."""
+    """The constructs of C that some tool refuses."""
 
     RECURSION = _Refused("recursion", "write a loop", _NO_STACK, _NO_STACK)
     UNION = _Refused("a union", "use a struct", _LAYOUT, _LAYOUT)
@@ -108,11 +108,11 @@ class Construct(Enum):
 
     @property
     def instead(self) -> str:
-        """What to write in its place."""
+        """The text to write in its place."""
         return self.value.instead
 
     def reason(self, tool: Tool) -> str:
-        """Why a tool refuses it; empty if it takes it."""
+        """The reason for which a tool refuses it; empty if it takes it."""
         return self.value.bounds if tool is Tool.BOUNDS else self.value.hls
 
 

@@ -60,7 +60,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Where something stands: lines and columns count from 1; `end_column` is exclusive."""
+    """The range of something in a text: lines and columns count from 1; `end_column` excluded."""
 
     file: str
     line: int
@@ -259,7 +259,7 @@ Expr: TypeAlias = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _StmtNode(_Node):
-    """What every statement has: the pragmas that stand before it, and its label."""
+    """The common parts of all statements: the pragmas before it, and its label."""
 
     pragmas: tuple[Pragma, ...] = field(default=(), kw_only=True)
     label: str = field(default="", kw_only=True)
@@ -360,10 +360,10 @@ class Goto(OpaqueStmt):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Section:
-    """What stands at some labels of a `switch`, up to the next ones.
+    """The statements at some labels of a `switch`, up to the next ones.
 
     Attributes:
-        values: of its `case` labels; None stands for `default`.
+        values: of its `case` labels; None means `default`.
         body: its statements; without a `break` the next section follows.
     """
 

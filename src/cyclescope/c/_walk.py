@@ -78,7 +78,7 @@ def outermost(node: Stmt | None) -> list[Expr]:
 
 
 def without_casts(expr: Expr) -> Expr:
-    """What is cast, however often."""
+    """The expression below any number of casts."""
     while isinstance(expr, Cast):
         expr = expr.operand
     return expr

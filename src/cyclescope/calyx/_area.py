@@ -1,4 +1,4 @@
-"""What the cells of a Calyx program cost, joined with the call paths that use them."""
+"""The cost of the cells of a Calyx program, joined with the call paths that use them."""
 
 from __future__ import annotations
 

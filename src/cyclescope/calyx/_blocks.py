@@ -1,4 +1,4 @@
-"""Which block of the original control program a compiled or promoted block implements.
+"""The block of the original control program that a compiled or promoted block implements.
 
 The rule (measured to hold on every program of Calyx's own test suite): take the groups that the
 block runs; the least common ancestor of their enables in the original tree, and those of its
@@ -94,7 +94,7 @@ class ControlTree(Nesting):
         lowest = self.common_ancestor(nodes or [site for sites in shared for site in sites])
         if lowest is None:
             return None
-        # Of a group that stands in several places, one at least is inside: the nearest.
+        # Of a group that is in several places, one at least is inside: the nearest.
         for sites in shared if nodes else ():
             with_site = [self.common_ancestor((lowest, site)) for site in sites]
             reached = [node for node in with_site if node is not None]
@@ -115,7 +115,7 @@ class ControlTree(Nesting):
         return next((node for node in self.chain(lowest) if node in self.blocks), None)
 
     def sites(self, nodes: Iterable[int]) -> list[int]:
-        """The places in this component for which a group's nodes stand."""
+        """The places in this component that a group's nodes implement."""
         sites = [s for node in nodes for s in (self._nodes[node].sites or (node,))]
         return [site for site in sites if site in self.parent]
 

@@ -50,7 +50,7 @@ class Program:
     texts: dict[str, ProgramText]
 
     def positions(self, file: str, offset: int) -> tuple[Position, ...]:
-        """Where a statement stands, at every level that is known; empty if made by a pass."""
+        """The positions of a statement, at every known level; empty if made by a pass."""
         text = self.texts.get(file)
         return text.positions(offset) if text else ()
 
@@ -106,7 +106,7 @@ _MOST_INSTANCES = 1 << 15  # each takes a millisecond or two: to build, to simul
 
 
 def _instances(facts: Record) -> int:
-    """How often components are there in the program, the main one included."""
+    """The number of instances of components in the program, the main one included."""
     counts: dict[str, int] = {}
     waiting = [facts.main]
     while waiting:

@@ -1,4 +1,4 @@
-"""What a Calyx compiler has against a program, as one line."""
+"""A Calyx compiler's complaint about a program, as one line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _PARSE = re.compile(
 
 
 def _parsed(text: str) -> tuple[str, str] | None:
-    """Where, and what the parser expected there, if it is the parser that complains."""
+    """Parse the place of a complaint and what was expected, if it is the parser's."""
     found = _PARSE.search(text)
     if found is None:
         return None
@@ -83,7 +83,7 @@ def explain(path: Path, known: dict[str, ProgramText], message: str, file: str, 
 
 
 def explain_printed(path: Path, text: str, compiler: Path) -> SourceError:
-    """What another compiler printed when it refused a program, as one line: where, what."""
+    """Explain as one line why another compiler refused a program: where, what."""
     where = str(path)
     said = [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line for line in said if not line.startswith("[WARN")] or said[:1]

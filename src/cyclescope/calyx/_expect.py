@@ -20,7 +20,7 @@ __all__ = ["Expected", "read_expected"]
 
 @dataclass(frozen=True)
 class Expected:
-    """What a run must leave.
+    """The result that a run must leave.
 
     Attributes:
         path: the file that says so.
@@ -35,7 +35,7 @@ class Expected:
     def differences(
         self, memories: Sequence[Memory], found: Mapping[str, object]
     ) -> tuple[Difference, ...]:
-        """Where a run's memories differ; memories that the file does not name are not compared.
+        """The differences of memories; those that the file does not name are not compared.
 
         Args:
             memories: the design's.

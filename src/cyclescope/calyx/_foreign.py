@@ -3,7 +3,7 @@
 A simulator obeys it: `$system` runs commands, `$fopen` opens files, a DPI import calls any function
 of the C library, `$c` is C++. What is known to be harmless is let through, so that a name which
 nobody thought of is refused. The preprocessor can make names of pieces; so pasting is refused, and
-so is a `$` that stands alone where a name could follow it.
+so is a `$` that is alone where a name could follow it.
 
 The simulation is confined besides: this is to say what is wrong, and where.
 """
@@ -102,7 +102,7 @@ def refuse_reaching_out(program: Path, texts: Iterable[tuple[str, str]]) -> None
 
 
 def _reason(token: re.Match[str], macros: set[str]) -> str:
-    """Why a token is refused; empty if it is not."""
+    """The reason for which a token is refused; empty if it is not."""
     kind, text = token.lastgroup, token[0]
     if kind == "odd" or _CONTROL.match(text):
         return f"the character {ord(text[0]):#x} can hide anything"

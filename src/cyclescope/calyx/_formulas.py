@@ -27,7 +27,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Formulas:
-    """How probes of a component follow from signals of its module.
+    """The probes of a component as formulas of its module's signals.
 
     Attributes:
         signals: name in Verilog and width in bits.

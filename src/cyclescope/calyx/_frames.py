@@ -31,7 +31,7 @@ class ComponentFrames:
         self._cells = {cell.name: cell for cell in component.cells}
         self._groups = {n: (file, offset) for n, file, offset in component.group_positions}
         self._latency = self._latencies()
-        # Inlining repeats statements; what counts is in how many places of the text a name stands.
+        # Inlining repeats statements; what counts is in how many places of the text a name is.
         places = {(self._plain_name(node), *self._place(node)) for node in self.tree.parent}
         self._uses = Counter(name for name, _, _ in places)
         self._lines = Counter((name, self._line_at(file, offset)) for name, file, offset in places)
@@ -105,7 +105,7 @@ class ComponentFrames:
             component=self.name,
             detail=entry.kind if block else "comb group" if entry.kind in _CONDITIONS else "",
             positions=self._positions(node),
-            # What the text declares stands above what is told from the compiler's own blocks.
+            # What the text declares goes before what is told from the compiler's own blocks.
             latency=_in_reach(self._latency.get(node) if entry.latency is None else entry.latency),
             definition=self._definition(node, name),
             **(CONTROL if block else WORK),

@@ -100,7 +100,7 @@ class Suspect:
 
 
 class Open(Enum):
-    """What a program leaves open, and its result depends on."""
+    """The choices that a program leaves open, and its result depends on."""
 
     TIMING = (
         "timing",
@@ -133,7 +133,7 @@ class OpenResult:
 
     @property
     def told(self) -> str:
-        """What was seen, for people."""
+        """Describe for people what was seen."""
         found = self.found if isinstance(self.found, str) else self.found.told("and not")
         return f"without optimisation, too, they differ when {self.on.when} ({found})"
 
@@ -165,7 +165,7 @@ class Judgement:
 
     @property
     def explanation(self) -> str:
-        """What is wrong and what makes it so, in one line; empty if nothing is."""
+        """Explain in one line what is wrong and why; empty if nothing is."""
         if self.holds:
             return ""
         what = "; ".join(found.told("without optimisation") for found in self.differing[:3])
@@ -477,7 +477,7 @@ def _lowered(path: Path, compiler: OwnCompiler | None, *, undriven: bool = False
 
 
 def _rest(before: Sequence[str], after: Sequence[str], compiler: OwnCompiler | None) -> list[str]:
-    """What lowers after some passes, in place of those that come after them.
+    """The passes that lower after some others, in place of those that come after them.
 
     What a list runs once is not run twice; what it runs again later is needed again.
     """
@@ -485,7 +485,7 @@ def _rest(before: Sequence[str], after: Sequence[str], compiler: OwnCompiler | N
 
 
 def _corrections(options: CalyxOptions) -> tuple[str, ...]:
-    """What the user leaves out of the built-in compiler beside released passes."""
+    """The corrections of the built-in compiler that the user leaves out."""
     if options.compiler is not None:
         return ()
     return tuple(name for name in options.disable if name not in _UNOPTIMISED)

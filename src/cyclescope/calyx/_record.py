@@ -1,4 +1,4 @@
-"""What the compiler's passes wrote down about a program, typed (see `rust/src/record.rs`).
+"""The compiler's record of a program, typed (see `rust/src/record.rs`).
 
 It knows probes and numbers of statements. What a recording shows by them, signals and frames, is
 said in `calltree`'s terms by `_trees`.
@@ -58,7 +58,7 @@ class CellRecord:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What a group calls; without a probe, whenever the group is active."""
+    """A call by a group; without a probe, whenever the group is active."""
 
     kind: str
     name: str
@@ -68,7 +68,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class GroupRecord:
-    """A probed group and the nodes for which it stands (none: other groups call it)."""
+    """A probed group and the nodes that it implements (none: other groups call it)."""
 
     name: str
     nodes: tuple[int, ...]

@@ -83,7 +83,7 @@ def _declares_memories(program: Program) -> bool:
 
 
 def stopped_because(result: RunResult) -> str:
-    """Why a run did not come to its end."""
+    """The reason for which a run did not come to its end."""
     from cyclescope.sim import StopReason
 
     reason = _STOPPED[result.stop_reason]

@@ -1,4 +1,4 @@
-"""What a Calyx program's text says of its cells, groups and conditions, as the profile's sites."""
+"""The cells, groups and conditions of a Calyx program's text, as the profile's sites."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class _Component:
             )
 
     def _all(self, name: str) -> tuple[dict[str, None], dict[str, None]]:
-        """What a group uses, with the groups that it calls."""
+        """The cells that a group uses, with those of the groups that it calls."""
         reads: dict[str, None] = {}
         writes: dict[str, None] = {}
         called, waiting = {name}, [name]

@@ -28,7 +28,7 @@ Progress = Callable[[int, float], object]
 
 @dataclass(frozen=True)
 class CalyxOptions:
-    """What shapes a run.
+    """The options of a run.
 
     Attributes:
         passes, disable, options: as `calyx -p`, `-d`, `-x`.
@@ -71,7 +71,7 @@ class CalyxRun:
 
     @property
     def cycles(self) -> int:
-        """How many it took."""
+        """The number of cycles that it took."""
         return self.profile.cycles
 
 
@@ -160,7 +160,7 @@ def profile_program(
 
 
 def _usage(path: Path, options: CalyxOptions) -> tuple[Usage, ...] | None:
-    """What the design's instances cost, if that is asked for."""
+    """The cost of the design's instances, if that is asked for."""
     from cyclescope.calyx._area import synthesis_verilog
     from cyclescope.sim import read_vivado, synthesise
 

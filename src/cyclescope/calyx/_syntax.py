@@ -60,7 +60,7 @@ class PrimitiveText:
 
 @dataclass(slots=True)
 class Extern:
-    """Primitives whose Verilog stands in another file."""
+    """Primitives whose Verilog is in another file."""
 
     path: str
     primitives: list[PrimitiveText]
@@ -173,7 +173,7 @@ class ComponentText:
 
 @dataclass(slots=True)
 class SyntaxFile:
-    """One file: imports, declarations, and the tables after them as they stand (text)."""
+    """One file: imports, declarations, and the tables after them verbatim (text)."""
 
     imports: list[str]
     items: list[Extern | PrimitiveText | ComponentText]

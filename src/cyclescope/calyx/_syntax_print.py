@@ -162,7 +162,7 @@ def _fsm(fsm: Fsm) -> Iterator[str]:
 
 
 def _statement(statement: Statement, indent: str, lines: list[str], prefix: str = "") -> None:
-    """Append a statement's lines; `prefix` stands before the first (the `} else ` of a chain)."""
+    """Append a statement's lines; `prefix` comes before the first (the `} else ` of a chain)."""
     static = ""
     if statement.static:
         static = "static " if statement.latency is None else f"static<{statement.latency}> "

@@ -48,7 +48,7 @@ _WORD = re.compile(rb"\S")
 _IMPORT = re.compile(rb'^\s*import\s*"([^"]*)"\s*;', re.MULTILINE)
 _NESTING = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}()]|\belse\s+if\b|\bif\b', re.DOTALL)
 _LARGEST = 256 << 20  # bytes of a file
-_DEEPEST = 10_000  # for which the compiler has room on its stack, see `_compile`
+_DEEPEST = 10_000  # for which the compiler's stack suffices, see `_compile`
 _LEVELS = {".py": "calyx-py", ".fuse": "dahlia", ".futil": "calyx", ".c": "c", ".mlir": "mlir"}
 
 
@@ -130,7 +130,7 @@ def read_program(main: Path, *, bound: bool = True) -> dict[Path, ProgramText]:
                     "move it there, or pass --trust"
                 )
             waiting.append(beside)
-    # A generator's table stands in one file and serves all.
+    # A generator's table is in one file and serves all.
     table = {mark: p for text in texts.values() for mark, p in text._table.items()}
     for text in texts.values():
         text._table = table

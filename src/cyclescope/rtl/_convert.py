@@ -26,7 +26,7 @@ def from_integer(v: Stages, width: int, source: int, *, signed: bool) -> None:
     v.cut()
     v.left = leading_zeros(v, v.a, (8,) if source > 32 else (4,))
     v.cut()
-    # Room for a guard bit where the integer is shorter than the significand.
+    # Space for a guard bit where the integer is shorter than the significand.
     size = max(source, f + 2)
     sig = v.a << v.left
     v.sig = sig if size == source else cat(sig, const(0, size - source))

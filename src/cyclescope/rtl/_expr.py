@@ -21,7 +21,7 @@ _ASSOCIATIVE = frozenset({"&", "|", "^", "+"})
 
 
 class Scope(Protocol):
-    """What an expression needs of its module."""
+    """The parts of a module that an expression needs."""
 
     name: str
 

@@ -29,7 +29,7 @@ class Format:
 
     @property
     def bias(self) -> int:
-        """What is added to the power of two."""
+        """The bias: the number added to the power of two."""
         return (1 << self.exponent - 1) - 1
 
     @property
@@ -152,7 +152,7 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
 
 
 def depth_below(exponent: Expr, width: int) -> Expr:
-    """How far a significand of `width` bits moves right for an exponent below 1, else 0.
+    """The right shift of a significand of `width` bits for an exponent below 1, else 0.
 
     It stops where nothing is left but what is lost.
     """

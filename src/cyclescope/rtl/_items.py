@@ -1,4 +1,4 @@
-"""What modules are made of: ports, wires, registers, memories, instances."""
+"""The parts of modules: ports, wires, registers, memories, instances."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Port:
 
 
 class Shape(Protocol):
-    """What can be instantiated."""
+    """A module that can be instantiated."""
 
     name: str
 
@@ -91,7 +91,7 @@ class Wire:
     ahead: bool = False
 
     def reads(self) -> list[Expr]:
-        """What it depends on."""
+        """The expressions that it depends on."""
         return [self.value] if self.value is not None else []
 
 
@@ -105,7 +105,7 @@ class Register:
     updates: list[tuple[Expr | None, Expr]] = field(default_factory=list)
 
     def reads(self) -> list[Expr]:
-        """What it depends on."""
+        """The expressions that it depends on."""
         return [e for update in self.updates for e in update if e is not None]
 
 
@@ -189,7 +189,7 @@ class Memory:
         return Expr(self.width, text, "atom", self.module, uses)
 
     def reads(self) -> list[Expr]:
-        """What it depends on."""
+        """The expressions that it depends on."""
         return [e for port in self.writes for e in port if e is not None]
 
 
@@ -207,7 +207,7 @@ class Instance:
         return self.outputs[port]
 
     def reads(self) -> list[Expr]:
-        """What it depends on."""
+        """The expressions that it depends on."""
         return list(self.inputs.values())
 
 

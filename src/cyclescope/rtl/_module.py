@@ -150,7 +150,7 @@ class Module:
         return self._add(item.net, item, keep)
 
     def update(self, register: Net, value: Expr | int, when: Expr | None = None) -> None:
-        """What the register becomes at the clock edge if `when` holds; of many the last wins.
+        """Set what the register becomes at the clock edge if `when` is true; of many the last wins.
 
         Raises:
             ValueError: it is no register, or a width is wrong.

@@ -1,4 +1,4 @@
-"""How a pipelined unit is written: values by name, and cuts between its stages."""
+"""Notation for a pipelined unit: values by name, and cuts between its stages."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _FLOATS = (32, 64)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a unit can be asked to do.
+    """An operation of a functional unit.
 
     Attributes:
         build: makes `result` in stages, from (stages, width, source width).

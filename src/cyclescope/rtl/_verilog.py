@@ -1,4 +1,4 @@
-"""How a module prints: what is alive, in the order in which it was made."""
+"""The Verilog of a module: what is alive, in the order in which it was made."""
 
 from __future__ import annotations
 
@@ -199,15 +199,15 @@ def _wrapped(line: str, note: str = "") -> str:
         return line + _comment(note) if note else line
     indent = line[: len(line) - len(line.lstrip())] + "    "
     pieces: list[str] = []
-    start, room = 0, LINE
-    while len(line) - start > room:
+    start, free = 0, LINE
+    while len(line) - start > free:
         # An expression may be broken at any space.
-        cut = line.rfind(" ", start + 1, start + room)
+        cut = line.rfind(" ", start + 1, start + free)
         if cut <= start + len(indent):
-            cut = line.find(" ", start + room)
+            cut = line.find(" ", start + free)
             if cut < 0:
                 break
         pieces.append(line[start:cut])
-        start, room = cut + 1, LINE - len(indent)
+        start, free = cut + 1, LINE - len(indent)
     pieces.append(line[start:])
     return f"\n{indent}".join(pieces) + _comment(note)

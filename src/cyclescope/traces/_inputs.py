@@ -1,4 +1,4 @@
-"""What the head of an imported profile says of its files and tools."""
+"""The files and tools in the head of an imported profile."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ class _Work:
         self._there: dict[str, None] = {}
 
     def meaning(self, signal: Signal, value: str) -> StateMeaning:
-        """What a signal's value is for."""
+        """The meaning of a signal's value."""
         self._there[value] = None
         keys = {*folded([value, *(f"{name}={value}" for name in self._names[signal])])}
         found = keys & self._told.keys()
@@ -214,7 +214,7 @@ class _Work:
 
 
 def _state(signal: Signal, labels: Sequence[str] | None, value: int) -> str:
-    """What a value is called."""
+    """The name of a value."""
     if value == UNKNOWN:
         return "x"
     if labels is None:

@@ -1,4 +1,4 @@
-"""What the states of other tools' traces are for: what the user calls work, and nothing else."""
+"""The meaning of the states of other tools' traces: what the user calls work, and nothing else."""
 
 from __future__ import annotations
 

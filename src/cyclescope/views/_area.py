@@ -112,19 +112,19 @@ def area_svg(profile: Profile, *, width: int = 1000, height: int = 560) -> bytes
         svg.leaf("rect", **place, fill=_colour(row), stroke="#fff")
         used = "?" if row.share is None else percent(row.share)
         lines = [visible(row.name), f"{number(row.luts)} LUT {number(row.ffs)} FF", used]
-        room = int((w - 6) / _LETTER)
+        space = int((w - 6) / _LETTER)
         for place_of, line in enumerate(lines):
-            if room >= 3 and (place_of + 1) * _LINE + 2 <= h:
+            if space >= 3 and (place_of + 1) * _LINE + 2 <= h:
                 baseline = f"{y + (place_of + 1) * _LINE:.2f}"
-                text = _tail(line, room) if place_of == 0 else clip(line, room)
+                text = _tail(line, space) if place_of == 0 else clip(line, space)
                 svg.leaf("text", text, x=f"{x + 3:.2f}", y=baseline)
         svg.close("g", tight=True)
     return svg.end(tight=True)
 
 
-def _tail(text: str, room: int) -> str:
+def _tail(text: str, space: int) -> str:
     """The end of a dotted name says more than its beginning."""
-    return clip(text[::-1], room)[::-1]
+    return clip(text[::-1], space)[::-1]
 
 
 def _about(row: AreaRow) -> str:
@@ -168,6 +168,6 @@ def _squares(sizes: list[int], x: float, y: float, w: float, h: float) -> Iterat
 
 
 def _worst(row: list[float], side: float) -> float:
-    """How far the least square box of a row is from square."""
+    """The worst aspect ratio among the boxes of a row."""
     thick = sum(row) / side if side else 0.0
     return max((max(thick**2 / size, size / thick**2) for size in row if thick), default=0.0)

@@ -16,7 +16,7 @@ __all__ = ["by_polars"]
 
 @contextmanager
 def by_polars(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """What Polars may write to in place of a stream.
+    """A file that Polars may write to in place of a stream.
 
     Raises:
         OSError: the stream's own; Polars tells of one in a text only, without its number.

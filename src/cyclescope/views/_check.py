@@ -1,4 +1,4 @@
-"""What came of a check: for the terminal, for programs, for a CI server, for a pull request."""
+"""The findings of a check: for the terminal, for programs, for a CI server, for a pull request."""
 
 from __future__ import annotations
 

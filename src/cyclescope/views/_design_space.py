@@ -92,7 +92,7 @@ def _panel(
     bottom = _TOP + max(len(rows), 1) * _ROW
 
     def at(value: float) -> float:
-        # Nothing at all stands at the left edge.
+        # Zero is at the left edge.
         part = (math.log10(value) - low) / (high - low) if value > 0 else 0
         return left + _PANEL * part
 

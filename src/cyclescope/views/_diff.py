@@ -130,7 +130,7 @@ def diff_json(found: Diff) -> str:
 
 
 def diff_tables(found: Diff, top: int) -> tuple[list[str], list[Grid], list[str]]:
-    """What a page shows: notes, tables (first row: headings), what was left out."""
+    """The parts of a page: notes, tables (first row: headings), what was left out."""
     notes = [*_titles(found), *_results(found), *_settings(found)]
     if found.empty:
         return notes, [], []
@@ -189,7 +189,7 @@ def _results(found: Diff) -> list[str]:
 
 
 def _settings(found: Diff) -> list[str]:
-    """What differs in options and tools; a text of another content is named."""
+    """The differences in options and tools; a text of another content is named."""
     lines = []
     for name, (old, new) in found.settings.items():
         if name.startswith("input "):

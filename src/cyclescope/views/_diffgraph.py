@@ -71,7 +71,7 @@ def diff_flamegraph(found: Diff, *, width: int = 1200, min_width: float = 0.1) -
 
 
 def diff_script() -> str:
-    """The picture's script as it stands in it, for those who have to name its hash."""
+    """The text of the picture's script, for those who have to name its hash."""
     return f"\n{''.join(map(own_file, _SCRIPTS))}"
 
 
@@ -184,10 +184,10 @@ class _Writer:
         self._svg.tight("title", f"{name}\n{self._about(panel, path)}")
         place = {"x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1)}
         self._svg.tight("rect", **place, fill=self._colour(panel.change[path]))
-        room = int((width - 6) / _LETTER)
-        if room >= 3:
+        space = int((width - 6) / _LETTER)
+        if space >= 3:
             place = {"x": f"{x + 3:.2f}", "y": str(y + 13)}
-            self._svg.tight("text", clip(name, room), **place)
+            self._svg.tight("text", clip(name, space), **place)
         self._svg.close("g")
 
     def _colour(self, change: Fraction) -> str:
@@ -211,9 +211,9 @@ class _Writer:
         if other < 0:
             lines.append(f"only {panel.name}")
         else:
-            twin = self._panels[panel.name == "before"]
-            lines.append(f"{twin.name}: {_figures(twin, other)}")
-            label = visible(twin.profile.frame_of(other).label)
+            counterpart = self._panels[panel.name == "before"]
+            lines.append(f"{counterpart.name}: {_figures(counterpart, other)}")
+            label = visible(counterpart.profile.frame_of(other).label)
             if label != visible(frame.label):
                 lines.append(f"there: {label}")
         lines.append(f"at its end: {signed(panel.change[path])} cycles")

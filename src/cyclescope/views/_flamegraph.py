@@ -1,8 +1,8 @@
 """The flame graph: an SVG that is a picture anywhere and interactive in a browser.
 
-Boxes stand on the box that called them; width is cycles. The bare stretch above a box is time
+Boxes are on top of the box that called them; width is cycles. The bare segment above a box is time
 in which it called nothing: for a control block or a cell that is control overhead (Petal, 5.3).
-Children stand in the order in which they first became active.
+Children are in the order in which they first became active.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def flamegraph(
     """Draw a profile's call paths.
 
     Of a profile with tracks (threads, processes), the widths sum to its account, in track-cycles;
-    at the end of each stack stands what its cycles were for.
+    each stack ends with what its cycles were for.
 
     Args:
         profile: what to draw.
@@ -236,7 +236,7 @@ class _Writer:
         text = f"Lost: {number(lost)} {whole.unit} ({percent(whole.share(lost))})."
         if whole.tracks:
             return text
-        return f"Bare stretch above a box: it called nothing there. {text}"
+        return f"Bare segment above a box: it called nothing there. {text}"
 
     def _legend(self) -> Iterator[tuple[str, str]]:
         for kind in self._kinds():
@@ -279,15 +279,15 @@ class _Writer:
         self._svg.tight("title", about)
         place = {"x": f"{x:.2f}", "y": str(y), "width": f"{width:.2f}", "height": str(_ROW - 1)}
         self._svg.tight("rect", **place, **self._look(box))
-        room = int((width - 6) / _LETTER)
-        if room >= 3:
+        space = int((width - 6) / _LETTER)
+        if space >= 3:
             place = {"x": f"{x + 3:.2f}", "y": str(y + 13)}
             light = {"style": "fill:#fff"} if self._dark(box) else {}
-            self._svg.tight("text", clip(name, room), **place, **light)
+            self._svg.tight("text", clip(name, space), **place, **light)
         self._svg.close("g")
 
     def _use(self, box: _Box) -> Use | None:
-        """What a track's cycles were for, if a box says that."""
+        """The use of a track's cycles, if a box says that."""
         frame = self._profile.frame_of(box.path) if box.path >= 0 else None
         if not self._account.tracks or frame is None or frame.kind is not Kind.STATE:
             return None

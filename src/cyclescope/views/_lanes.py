@@ -1,4 +1,4 @@
-"""Which activations share a row of the timeline.
+"""The assignment of activations to rows of the timeline.
 
 A row shows nested activations only. The arms of a `par` get a row each, by the control tree:
 an arm keeps its row however often it runs, and an arm's first row is its parent's where that is

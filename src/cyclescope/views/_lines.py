@@ -67,7 +67,7 @@ def lines_view(profile: Profile, level: str | None = None, fmt: str = "text") ->
 
 
 def _middle(profile: Profile) -> dict[str, Callable[[Line], str]]:
-    """How a table divides a line's cycles."""
+    """The columns into which a table divides a line's cycles."""
     if team(profile) is None:
         return {
             " useful": lambda row: number(row.useful) if row.file else "",
@@ -127,7 +127,7 @@ def _shown(known: dict[int, Line], text: Sequence[str]) -> Iterator[tuple[int, s
 def source_text(profile: Profile, level: str | None = None, *, width: int = 120) -> str:
     """The program's texts with the cycles of each line beside it, as plain text.
 
-    Where the profile does not carry a text, the lines that have cycles stand alone.
+    Where the profile does not carry a text, only the numbers of lines with cycles are shown.
 
     Raises:
         InputError: no frame has a position at that level, or at any.

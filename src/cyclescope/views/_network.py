@@ -54,7 +54,7 @@ class NetworkEdge:
 def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[NetworkEdge]) -> str:
     """The network as SVG.
 
-    A node stands one layer to the right of the farthest one that it reads from, loops left out;
+    A node is one layer to the right of the farthest one that it reads from, loops left out;
     edges out of order are red, those that need a reordering buffer dashed.
     """
     layers = _layers(len(nodes), edges)
@@ -180,8 +180,8 @@ def _text(root: ElementTree.Element, x: float, y: float, text: str, extra: dict[
     node.text = visible(text)
 
 
-def _fitting(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1] + "…"
+def _fitting(text: str, space: int) -> str:
+    return text if len(text) <= space else text[: space - 1] + "…"
 
 
 def _node(root: ElementTree.Element, node: NetworkNode, x: float, y: float) -> None:

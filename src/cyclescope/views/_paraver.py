@@ -107,7 +107,7 @@ class _Records:
                 self.count += len(order)
 
     def _prefixes(self) -> list[str]:
-        """What the lines of each row begin with: its states, then its events."""
+        """The first fields of the lines of each row: its states, then its events."""
         rows, tracks = len(self._plan.rows), len(self._plan.tracks)
         places = [(1, row + 1) for row in range(rows)]
         places += [(2 if rows else 1, track + 1) for track in range(tracks)]
@@ -121,7 +121,7 @@ class _Records:
         return cycles if self._period is None else cycles * self._period // 1000
 
     def _values(self, numbers: Ints) -> Iterator[tuple[Ints, Ints]]:
-        """Where a row's number, given for each tree, changes: (cycle, number)."""
+        """The changes of a row's number, which is given for each tree: (cycle, number)."""
         runs = self._profile.schedule
         return values(runs.segments, numbers[runs.tree_of], 0, self._profile.cycles, STREAM)
 

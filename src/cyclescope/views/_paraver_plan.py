@@ -1,4 +1,4 @@
-"""What a profile is in Paraver's words: rows (threads), their states, and events on them.
+"""The mapping of a profile to Paraver's terms: rows (threads), their states, and events on them.
 
 Rows are the profile's threads; else its processes; else its cells (called from however many
 places). A row's state in a cycle depends on the call tree only, so it is worked out once for

@@ -1,4 +1,4 @@
-"""What goes with a .prv: names and colours (.pcf), rows (.row), and ready views (.cfg)."""
+"""The files beside a .prv: names and colours (.pcf), rows (.row), and ready views (.cfg)."""
 
 from __future__ import annotations
 

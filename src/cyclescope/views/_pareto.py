@@ -149,12 +149,12 @@ class _Writer:
 
 
 def _axis(values: Sequence[int]) -> tuple[int, int]:
-    """First and last value of an axis, with some room around the points."""
+    """First and last value of an axis, with a margin around the points."""
     if not values:
         return 0, 1
     low, high = min(values), max(values)
-    room = max((high - low) // 12, 1)
-    return (max(low - room, 0) if low >= 0 else low - room), high + room
+    margin = max((high - low) // 12, 1)
+    return (max(low - margin, 0) if low >= 0 else low - margin), high + margin
 
 
 def _part(value: int, axis: tuple[int, int]) -> float:

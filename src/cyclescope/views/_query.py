@@ -19,7 +19,7 @@ __all__ = ["answer_view"]
 def answer_view(answer: Answer, fmt: str = "text") -> bytes:
     """An answer as text, csv, json or markdown, UTF-8.
 
-    Numbers stand to the right; lists and structures are written as JSON.
+    Numbers are aligned to the right; lists and structures are written as JSON.
     """
     names = _distinct(answer.columns)
 

@@ -4,7 +4,7 @@
     the head: JSON, padded with spaces to a multiple of 8 bytes
     the arrays, each from a multiple of 8 bytes on, little-endian
 
-An array stands in the head as `{"type": "u1", "at": 16, "length": 3}`: `at` counts from the end of
+An array is in the head as `{"type": "u1", "at": 16, "length": 3}`: `at` counts from the end of
 the head. All of it is deflated (zlib), since browsers inflate by themselves. Lengths rather than
 times are stored: they repeat. Texts are made visible here: the page shows them as they come.
 """
@@ -236,7 +236,7 @@ def _bounds(what: Advice | Place) -> tuple[int, int, int]:
 
 
 def _account(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str, Any]:
-    """What cycles are for: of the whole run, and what it takes to count a part of it.
+    """The account of the whole run, and what it takes to count a part of it.
 
     `over` has the use of every cycle of a single root; `ofTrees` that of each track in each tree,
     row by row, before counters tell its work apart (`split` of a counter: the track, the use).
@@ -264,7 +264,7 @@ def _account(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str,
 
 
 def _stacks(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str, Any]:
-    """What the units of tracks went to, in parts, and the trees that stand on these.
+    """The uses of the units of tracks, in parts, and the trees made of these.
 
     `leafOfTrees` has the path at whose end each track is in each tree, plus 1: how many cycles of
     it a part of the run has. Threads are apart only where that is another tree.
@@ -321,7 +321,7 @@ _Costs = tuple[int, int, int, int]
 
 
 def _areas(profile: Profile) -> dict[tuple[bool, str], _Costs]:
-    """What cells (with all in them) and blocks (with all that they use) cost, by dotted name."""
+    """The costs of cells (with all in them) and blocks (with all that they use), by dotted name."""
     found: dict[tuple[bool, str], _Costs] = {}
 
     def add(key: tuple[bool, str], costs: _Costs) -> None:
@@ -410,7 +410,7 @@ def _waits(series: Series, uses: UsesOfTracks) -> bool:
 
 
 def _site(site: Site) -> dict[str, Any]:
-    """What is shown of a place of the program."""
+    """The facts that are shown of a place of the program."""
     at = site.position
     where = {"level": _shown(at.level), "file": _place(at.file), "line": at.line} if at else {}
     return {"label": _shown(site.label), **where}
@@ -432,7 +432,7 @@ def _values(values: Ints, arrays: _Arrays) -> dict[str, Any]:
 
 
 def _sources(profile: Profile, embed: str, advice: Sequence[Advice]) -> list[dict[str, Any]]:
-    """Texts as stretches of lines: `[first line, [line, …]]`."""
+    """Texts as segments of lines: `[first line, [line, …]]`."""
     if embed == "none":
         return []
     named: dict[str, set[int]] = {}

@@ -104,7 +104,7 @@ def _weighed(profile: Profile, weighed: Stacks, name: str) -> dict[str, Any]:
 
 
 def _of_track(profile: Profile, weighed: Stacks, track: int) -> dict[str, Any]:
-    """What one track spent its cycles on: its own stacks, in whole cycles."""
+    """The cycles of one track: its own stacks, in whole cycles."""
     track_of = profile.track_of.tolist()
     shown = [p for p in weighed.order if weighed.own[p] and track_of[p] == track]
     samples = [_stack(profile, path) for path in shown]

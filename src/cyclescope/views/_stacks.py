@@ -87,9 +87,9 @@ def stacks(profile: Profile, *, scaled: bool) -> Stacks:
 
 
 def with_below(paths: CallPaths, own: Sequence[int]) -> tuple[int, ...]:
-    """What each path weighs with all below it."""
+    """The weight of each path with all below it."""
     total = list(own)
-    # A caller stands before what it calls.
+    # A caller comes before what it calls.
     for path, parent in reversed(list(enumerate(paths.parent.tolist()))):
         if parent >= 0:
             total[parent] += total[path]

@@ -75,7 +75,7 @@ class _Band:
         what: the cell and the kind.
         arm, extra, level: of a `par`; among what overlaps there; of nesting. From 1.
         dark: for each colour whether text on it is white.
-        uses: colours that stand on each other behind the boxes, with their heights at each pixel:
+        uses: colours stacked behind the boxes, with their heights at each pixel:
             what a track is at where its state alone does not say it.
         open: for each name whether its boxes let those show through.
     """
@@ -96,7 +96,7 @@ class _Band:
 
     @property
     def title(self) -> str:
-        """What stands left of it."""
+        """The text left of it."""
         arm = f", arm {self.arm}" if self.arm > 1 else ""
         extra = f" ({self.extra})" if self.extra > 1 else ""
         level = f", level {self.level}" if self.level > 1 else ""
@@ -110,7 +110,7 @@ class _Band:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """What is drawn of a profile, and lines that name what is not.
+    """The drawn part of a profile, and lines that name what is not.
 
     Attributes:
         beside, under: colours and what they are for, right of the title or in lines under it.
@@ -126,7 +126,7 @@ class _Panel:
 
     @property
     def rows(self) -> int:
-        """How many rows high it is."""
+        """The height in rows."""
         return _high(self.bands) + len(self.notes) + len(self.under)
 
 
@@ -345,7 +345,7 @@ class _Still:
         below: NDArray[np.floating] | None = None,
         high: int = _ROW - 3,
     ) -> None:
-        """Heights from 0 to 1 of a row for each pixel, standing on others or on the ground."""
+        """Heights from 0 to 1 of a row for each pixel, stacked on others or on the ground."""
         ground: NDArray[np.floating] = np.zeros(len(heights)) if below is None else below
         low, up = (np.rint(np.clip(h, 0, 1) * high) for h in (ground, ground + heights))
         for a, b, both in _runs(low * (high + 1) + up):
@@ -362,7 +362,7 @@ class _Still:
             self._svg.leaf("rect", **place, height=f"{height:g}", fill=colour, **opaque)
 
     def _levels(self, profile: Profile) -> Iterator[_Level]:
-        """What all threads together count in each pixel's cycles: operations, bytes."""
+        """The counts of all threads together in each pixel's cycles: operations, bytes."""
         if team(profile) is None:
             return
         edges = np.linspace(self._start, self._end, self._width - _LEFT - _RIGHT + 1)
@@ -461,7 +461,7 @@ def _legend(profile: Profile) -> tuple[tuple[str, str], ...]:
 
 
 def _wide(items: Sequence[tuple[str, str]]) -> float:
-    """How wide entries of a legend are, with the gap behind each."""
+    """The width of the entries of a legend, with the gap behind each."""
     return sum(len(text) * _LETTER + _GAP for _, text in items)
 
 
@@ -481,7 +481,7 @@ def _threaded(profile: Profile) -> bool:
 
 
 def _never_drawn(profile: Profile) -> list[str]:
-    """What gets no row in any picture of this kind, though the profile has it."""
+    """The parts of a profile that get no row in any picture of this kind."""
     kinds = {profile.catalog[frame].kind for frame in set(profile.call_paths.frame.tolist())}
     found = ["primitives"] if Kind.PRIMITIVE in kinds else []
     if _threaded(profile) and Kind.CELL in kinds:
@@ -647,7 +647,7 @@ def _of_registers(profile: Profile, begin: int, instance: str, prefix: str) -> I
 def _coverage(
     start: NDArray[np.floating], end: NDArray[np.floating], pixels: int
 ) -> NDArray[np.floating]:
-    """How much of each pixel some intervals cover (shape: pixels)."""
+    """The part of each pixel that some intervals cover (shape: pixels)."""
     # The integral of "how many intervals hold this point" is piecewise linear in its ends.
     edges = np.arange(pixels + 1, dtype=np.float64)
 

@@ -4,7 +4,7 @@ Columns (JSON and Parquet use these names; CSV too):
 
     instance, name, type, component   which one; `type` is a control block's operator, or what
                                       a cell or primitive is an instance of
-    file, line                        where its text stands
+    file, line                        where its text is
     times, cycles, share              activations, cycles active, and those of the run's total
     min, max, average                 cycles of an activation
     useful, fsm, par_done, both, other  for cells: how the active cycles divide
@@ -85,7 +85,7 @@ def _record(row: Row, lost: Sequence[Use], *, accounted: bool) -> dict[str, Any]
 def _columns(
     kind: Kind | str, lost: Sequence[Use], *, accounted: bool
 ) -> dict[str, Callable[[Row], str]]:
-    """What people read: heading → text of a row. Headings of numbers start with a space."""
+    """The columns for people: heading → text of a row. Headings of numbers start with a space."""
 
     def useful(row: Row) -> str:
         if row.account is None or not row.cycles:

@@ -198,7 +198,7 @@ def _share(cycles: int, everything: int) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """What all threads count together, and the roof over it."""
+    """The rate that all threads count together, and its roof."""
 
     name: str
     metric: str

@@ -37,7 +37,7 @@ def spreadsheet_cell(text: str) -> str:
 
 
 def markdown_cell(text: str) -> str:
-    """Text that stands as itself in a cell of a Markdown table."""
+    """Escape a text for a cell of a Markdown table."""
     shown = visible(text)
     return "".join(f"\\{c}" if c in "\\`*_[]<>&|#~$!" else c for c in shown)
 
@@ -69,8 +69,8 @@ def place(position: Position | None, columns: int) -> str:
     if position is None:
         return ""
     file, line = visible(position.file), f":{position.line}"
-    room = columns - len(line)
-    return clip(file[::-1], room)[::-1] + line
+    space = columns - len(line)
+    return clip(file[::-1], space)[::-1] + line
 
 
 def number(value: int) -> str:

@@ -84,7 +84,7 @@ def write_timeline(
     """Write a profile's timeline as a Perfetto trace.
 
     Args:
-        profile: what to show; several stand on one axis, each as a process named by its title.
+        profile: what to show; several share one axis, each as a process named by its title.
         stream: where to write; nothing is read back.
         period_ps: show real time, with a clock of so many picoseconds. Whole nanoseconds are
             shown as they are; otherwise a nanosecond on the screen is a picosecond, so that no

@@ -28,7 +28,7 @@ __all__ = ["Slices", "counter_packets", "edge_packets", "edges", "varint"]
 _BEGIN, _END, _COUNTER = 1, 2, 4  # TrackEvent.Type
 _NEEDS_STATE = 2  # TracePacket.SequenceFlags: interned names are in use
 _CHUNK = 1 << 17  # packets encoded at a time
-_EARLY = 1 << 28  # times below need a stamp of 4 bytes only
+_EARLY = 1 << 28  # times below need a time stamp of 4 bytes only
 
 Bytes = NDArray[np.uint8]
 
@@ -70,14 +70,14 @@ def _message(number: int, content: bytes) -> bytes:
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
-def _stamp_length(last: int) -> int:
+def _time_size(last: int) -> int:
     """Bytes for a time stamp: 4, as long as 28 bits suffice, else 9."""
     return 4 if last < _EARLY else 9
 
 
-def _packet(sequence: int, stamp: int, event: bytes) -> bytes:
-    """A packet with room for its time stamp right behind a fixed beginning."""
-    content = varint(8 << 3) + bytes(stamp) + _field(10, sequence) + _field(13, _NEEDS_STATE)
+def _packet(sequence: int, time_size: int, event: bytes) -> bytes:
+    """A packet with space for its time stamp right behind a fixed beginning."""
+    content = varint(8 << 3) + bytes(time_size) + _field(10, sequence) + _field(13, _NEEDS_STATE)
     return _message(1, content + _message(11, event))
 
 
@@ -134,29 +134,29 @@ def edge_packets(
     templates: dict[int, Bytes] = {}
     for time, which in parts:
         early = int(np.searchsorted(time, _EARLY))
-        for stamp, part in ((4, slice(0, early)), (9, slice(early, len(time)))):
+        for time_size, part in ((4, slice(0, early)), (9, slice(early, len(time)))):
             for first in range(part.start, part.stop, _CHUNK):
                 some = slice(first, min(first + _CHUNK, part.stop))
-                if stamp not in templates:
-                    templates[stamp] = _template(stamp, names, sequence, located)
-                packets = np.take(templates[stamp], which[some] + 1, axis=0)
+                if time_size not in templates:
+                    templates[time_size] = _template(time_size, names, sequence, located)
+                packets = np.take(templates[time_size], which[some] + 1, axis=0)
                 at = 1 + len(varint(packets.shape[1] - 2)) + 1
-                _fill(packets, at, stamp, time[some])
+                _fill(packets, at, time_size, time[some])
                 yield packets
 
 
-def _template(stamp: int, names: int, sequence: int, located: NDArray[np.bool_]) -> Bytes:
+def _template(time_size: int, names: int, sequence: int, located: NDArray[np.bool_]) -> Bytes:
     """A packet that ends a slice, and one for each name that begins one, all of one length."""
     digits = len(varint(names))
     locating = 2 + digits  # a source location's field: two bytes of tag, then its id
     ending = _field(9, _END, 2 + digits + locating)
-    rows = [_packet(sequence, stamp, ending)]
+    rows = [_packet(sequence, time_size, ending)]
     for name in range(names):
         with_line = bool(located[name])
         event = _field(9, _BEGIN) + _field(10, name + 1, digits + (0 if with_line else locating))
         if with_line:
             event += _field(34, name + 1, digits)
-        rows.append(_packet(sequence, stamp, event))
+        rows.append(_packet(sequence, time_size, event))
     return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(names + 1, -1)
 
 
@@ -164,14 +164,14 @@ def counter_packets(time: Ints, value: Ints, sequence: int) -> Iterator[Bytes]:
     """The packets of a counter that takes values at ascending times."""
     if not len(time):
         return
-    stamp = _stamp_length(int(time[-1]))
+    time_size = _time_size(int(time[-1]))
     least = int(value.min())
     digits = 10 if least < 0 else len(varint(int(value.max())))
     event = _field(9, _COUNTER) + varint(30 << 3) + bytes(digits)
-    template = np.frombuffer(_packet(sequence, stamp, event), dtype=np.uint8)
+    template = np.frombuffer(_packet(sequence, time_size, event), dtype=np.uint8)
     for first in range(0, len(time), _CHUNK):
         part = slice(first, first + _CHUNK)
         rows = np.tile(template, (len(time[part]), 1))
-        _fill(rows, 3, stamp, time[part])
+        _fill(rows, 3, time_size, time[part])
         _fill(rows, rows.shape[1] - digits, digits, value[part])
         yield rows

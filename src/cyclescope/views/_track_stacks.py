@@ -1,8 +1,8 @@
 """Call paths of tracks as a tree to draw: where each unit of the account was spent, and for what.
 
 A thread's state says what its cycles are for, as do counters of waiting; so at the end of each loop
-stands what the units there were for, in place of the states above it, on the place in the text
-where that is known. Where a state is all that is known of a place, it stands there itself.
+is what the units there were for, in place of the states above it, on the place in the text
+where that is known. Where a state is all that is known of a place, it is there itself.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def track_stacks(
 def _frames(profile: Profile, one: TrackUnits, *, apart: bool) -> list[tuple[Frame, int]]:
     """The frames of a part, its track's state replaced by what the units at its end were for.
 
-    With each the path of the profile for which it stands.
+    With each the path of the profile that it represents.
     """
     result = []
     state: Frame | None = None

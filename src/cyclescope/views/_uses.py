@@ -1,4 +1,4 @@
-"""How a view shows what a cycle is for: a name, a colour and a shade for each use.
+"""The style in which a view shows what a cycle is for: a name, a colour and a shade for each use.
 
 Every view takes them from here, so that a cause has one colour everywhere. Causes that nobody here
 knows get a colour of their activity's, always the same one for the same name.
@@ -25,7 +25,7 @@ SHADES = "█▓▒░·"
 
 @dataclass(frozen=True, slots=True)
 class UseStyle:
-    """How a use is shown.
+    """The style of a use.
 
     Attributes:
         name: for people.
@@ -110,7 +110,7 @@ _ABOUT_ACTIVITY = {
 
 
 def use_style(use: Use) -> UseStyle:
-    """How to show one use."""
+    """Return the style of one use."""
     key = (use.activity, use.cause)
     name = _NAMES.get(key, use.label)
     if key in _KNOWN:
@@ -125,11 +125,11 @@ def colour_on_dark(use: Use) -> str:
 
 
 def about_use(use: Use) -> str:
-    """What a use means, and what makes it shorter where that can be said, for a stranger."""
+    """Explain a use to a stranger, and what makes it shorter where that can be said."""
     known = _ABOUT.get((use.activity, use.cause))
     return known or _ABOUT_ACTIVITY.get(use.activity, _ABOUT[Activity.UNKNOWN, ""])
 
 
 def styles(uses: Iterable[Use]) -> dict[Use, UseStyle]:
-    """How to show each of several."""
+    """Return the style of each of several uses."""
     return {use: use_style(use) for use in uses}

@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...]:
-    """What to change, most cycles first; nothing that saves less than a hundredth of the run.
+    """Advise changes, most cycles first; nothing that saves less than a hundredth of the run.
 
     Args:
         profile: what to look at.

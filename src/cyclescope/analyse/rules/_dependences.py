@@ -1,4 +1,4 @@
-"""What groups of a Calyx program use, from its sites, and the shortest schedule that leaves.
+"""The uses of a Calyx program's groups, from its sites, and the shortest schedule they allow.
 
 A profile's trees say which primitives a group starts, not which it only reads; its sites say both.
 """
@@ -48,7 +48,7 @@ class Dependences:
                 self._asked[site.function, site.position] = frozenset(site.reads)
 
     def of(self, facts: Facts, path: int) -> Uses | None:
-        """What a group, or all groups of a block, use; None if the sites do not say."""
+        """Return the uses of a group, or of all groups of a block; None if the sites do not say."""
         frame = facts.of(path)
         if frame.kind is Kind.GROUP:
             return self._of_group(frame)

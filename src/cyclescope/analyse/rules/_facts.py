@@ -1,4 +1,4 @@
-"""What rules ask of a profile, each worked out when first asked for."""
+"""The facts that rules ask of a profile, each computed when first asked for."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Facts:
 
     @cached_property
     def account(self) -> Account:
-        """What its cycles were for."""
+        """The account of its cycles."""
         return account(self.profile)
 
     @cached_property
@@ -113,7 +113,7 @@ class Facts:
         return found.start[own], found.end[own], times[own]
 
     def starts_together(self, paths: Sequence[int]) -> dict[int, Ints]:
-        """When the distinct activations of some paths begin, for what happens in one of another."""
+        """The begins of the distinct activations of some paths, for events in one of another."""
         found, _, bounds = self._ask(paths, np.zeros(len(self.parent), dtype=np.int64))
         return {path: found.start[int(bounds[path]) : int(bounds[path + 1])] for path in paths}
 
@@ -187,7 +187,7 @@ class Facts:
 
     @cached_property
     def dependences(self) -> Dependences:
-        """What its groups use."""
+        """The uses of its groups."""
         return Dependences(self.profile)
 
     def hidden(self, path: int) -> bool:

@@ -58,7 +58,7 @@ def _place(facts: Facts, frame: Frame, paths: list[int], arms: int) -> Place | N
         frame,
         evidence=(
             f"{counted(times, 'activation')}, {arms} arms seen, never more than one with work; "
-            f"{managing:,} cycles only manage it ({_per(managing, times)} each)"
+            f"{managing:,} cycles of overhead ({_per(managing, times)} each)"
         ),
         saving=saving,
         at_least=at_least,

@@ -25,7 +25,7 @@ _LEAST = 0.05  # of the run: below, the phases overlap enough
 
 
 class _Phases(NamedTuple):
-    """What takes turns in a loop: sites that load, and loops that compute."""
+    """The alternating phases of a loop: sites that load, and loops that compute."""
 
     outer: int
     loading: tuple[int, ...]

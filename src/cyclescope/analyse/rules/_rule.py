@@ -1,4 +1,4 @@
-"""What a rule of advice is, and what it says."""
+"""A rule of advice, and the advice that it gives."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Place:
 
     Attributes:
         name: the frame's.
-        component: whose text it stands in.
+        component: whose text it is in.
         position: where.
         evidence: the numbers, from the profile, in one line.
         saving: cycles that the change is estimated to save.
         at_least, at_most: the bound: what it saves if the advice applies is between these.
-        cycles: a stretch of the run (first cycle, cycle after the last) that shows it.
+        cycles: an interval of the run (first cycle, cycle after the last) that shows it.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a rule found in a profile.
+    """The finding of a rule in a profile.
 
     Attributes:
         rule: which.

@@ -54,7 +54,7 @@ class _Length(NamedTuple):
 
 @dataclass
 class _Found:
-    """What the paths of one block come to."""
+    """The totals of the paths of one block."""
 
     saving: int = 0
     at_least: int = 0
@@ -90,9 +90,9 @@ def _within_the_lost(facts: Facts, places: list[tuple[Place, bool]]) -> Iterable
     loses, whatever each of them would save alone.
     """
     beside = sum(place.saving for place, hidden in places if hidden)
-    room = sum(facts.account.lost.values())
-    room = max(room - sum(place.saving for place, hidden in places if not hidden), 0)
-    part = Fraction(min(room, beside), max(beside, 1))
+    possible = sum(facts.account.lost.values())
+    possible = max(possible - sum(place.saving for place, hidden in places if not hidden), 0)
+    part = Fraction(min(possible, beside), max(beside, 1))
     for place, hidden in places:
         yield replace(place, saving=int(place.saving * part)) if hidden else place
 
@@ -165,7 +165,7 @@ def _length(facts: Facts, path: int) -> _Length | None:
 
 
 def _part(facts: Facts, path: int, times: int) -> _Length | None:
-    """What is in a block of so many activations, for each of these."""
+    """The length of a block of so many activations, for each of these."""
     if facts.of(path).kind is Kind.GROUP:
         fixed = _fixed(facts, path)
         if fixed is None or fixed.times % times:
@@ -207,7 +207,7 @@ def _rows(facts: Facts, path: int) -> Iterable[list[_Fixed]]:
 
 
 def _in_order(facts: Facts, path: int) -> list[int]:
-    """What a `seq` called, in the order in which it did."""
+    """The paths that a `seq` called, in order."""
     begun = [child for child in facts.children[path] if facts.times([child])]
     return sorted(begun, key=lambda child: (facts.first(child), child))
 

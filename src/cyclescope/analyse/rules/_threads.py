@@ -1,4 +1,4 @@
-"""What rules ask of threads side by side: what their time was for, where they waited, loops."""
+"""Facts of threads side by side, for rules: what their time was for, where they waited, loops."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Threads:
 
     @cached_property
     def waits(self) -> tuple[Wait, ...]:
-        """Where threads waited, longest first."""
+        """The waits of threads, longest first."""
         found: dict[int, int] = {}
         for series in self.profile.series:
             if series.of_place:

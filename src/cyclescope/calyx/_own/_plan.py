@@ -1,6 +1,6 @@
 """The way of a program through a compiler of the user's own.
 
-The compiler runs in stretches. Before the first, the program's text is tagged with the places of
+The compiler runs in segments. Before the first, the program's text is tagged with the places of
 its statements; between two, the compiler prints the program, those of our passes whose place this
 is (`rust/src/plan.rs`) work on what is printed, and the compiler goes on with the result.
 """
@@ -34,7 +34,7 @@ Flags = tuple[str, ...]
 _EMPTY = ("-p", "all", "-d", "all")  # how to ask for no pass at all
 
 # As in `rust/src/record.rs`.
-_PLACE = "cyclescope_at"  # where a statement stands in the source
+_PLACE = "cyclescope_at"  # the place of a statement in the source
 _ELSE = "cyclescope_else"  # a seq around an else-branch that a compiler would not print
 
 
@@ -132,16 +132,16 @@ def _lowered(
 def _printed(
     compiler: OwnCompiler, path: Path, passes: Sequence[str], options: Sequence[str]
 ) -> bytes:
-    """What the compiler prints after some passes."""
+    """Print the program as the compiler has it after some passes."""
     return compiler.run([str(path), *_flags(passes, options), "-b", "calyx"]).encode()
 
 
 def _followed(
     printed: bytes, file: Path, work: Callable[[Path, list[str]], str], passes: Sequence[str]
 ) -> str:
-    """What our passes make of what a compiler printed.
+    """Run our passes on what a compiler printed.
 
-    Most is read as it stands; the rest is brought into the notation of release 0.7.1 first.
+    Most is read as it is; the rest is brought into the notation of release 0.7.1 first.
 
     Args:
         printed: the program.
@@ -172,7 +172,7 @@ def _followed(
 
 
 class _Tags:
-    """Numbers on a program's statements, which a compiler keeps, and where these stand.
+    """Numbers on a program's statements, which a compiler keeps, and their places.
 
     Attributes:
         statements: (file, byte offset) by number.

@@ -1,4 +1,4 @@
-"""Paraver traces: the records of a .prv, and the names that stand beside it."""
+"""Paraver traces: the records of a .prv, and the names beside it."""
 
 from cyclescope.traces.paraver._import import import_paraver
 

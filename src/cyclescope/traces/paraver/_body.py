@@ -189,7 +189,7 @@ class Body:
             self._end = max(self._end, int(table[:, 1].max()))
 
     def _order(self, time: Ints, known: Any) -> None:
-        """Count the lines that stand before where their time belongs."""
+        """Count the lines that come before the place of their time."""
         if not len(time):
             return
         latest = np.maximum.accumulate(np.append(np.array([self._now]), time))
@@ -219,7 +219,7 @@ def _separated(text: bytes) -> tuple[Any, Ints, Ints, int]:
 def _harmful(
     value: Ints, first: Ints, wrong: NDArray[np.bool_], large: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Which fields make a line unreadable. A value too large harms none of an event's others."""
+    """The fields that make a line unreadable. A value too large harms none of an event's others."""
     places = np.flatnonzero(large)
     if not len(places):
         return wrong

@@ -1,4 +1,4 @@
-"""The head of a Paraver trace (.prv), and the files that stand beside it (.pcf, .row)."""
+"""The head of a Paraver trace (.prv), and the files beside it (.pcf, .row)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Header", "lines_of", "read_header"]
 
 @dataclass
 class Header:
-    """What the first lines say.
+    """The contents of the first lines.
 
     Attributes:
         end: the trace's end in its unit of time.

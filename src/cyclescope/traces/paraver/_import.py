@@ -141,7 +141,7 @@ class _Clock:
 
     @classmethod
     def of(cls, path: Path, header: Header, records: Records, period_ps: int | None) -> _Clock:
-        """Which cycle is meant."""
+        """Choose the length of a cycle."""
         wanted = period_ps or header.period_ps
         unit, cycle = header.unit_ps, wanted or header.unit_ps
         if unit % cycle == 0:
@@ -337,7 +337,7 @@ class _Import:
                 Kind(f"messages {direction}", "messages", "messages"),
                 Kind(f"bytes {direction}", "message bytes", "B"),
             )
-            # What leaves at the very end leaves in the last cycle.
+            # What leaves at the end leaves in the last cycle.
             time = np.minimum(self.clock(table[:, 2 * side + 1]), self.clock.cycles - 1)
             own = table[:, 2 * side]
             for row in np.unique(own).tolist():
@@ -376,7 +376,7 @@ def _numbered(value: Ints) -> tuple[Ints, Ints]:
 
 
 def _filled(begin: Ints, end: Ints, state: Ints, idle: int, cycles: int) -> tuple[Ints, Ints]:
-    """When each state is entered, with idle wherever none is recorded."""
+    """The times at which states are entered, with idle wherever none is recorded."""
     before = np.append(np.zeros(1, dtype=np.int64), end)
     gap = np.flatnonzero(before < np.append(begin, cycles))
     if not len(gap):

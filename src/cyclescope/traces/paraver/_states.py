@@ -1,4 +1,4 @@
-"""What Paraver's states are for."""
+"""The meaning of Paraver's states."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _NUMBERS = {
 
 
 def state_meaning(name: str, number: int, work: Collection[str] = ()) -> StateMeaning:
-    """What a state is for.
+    """The meaning of a state.
 
     Args:
         name: as the trace has it; empty if it has none.

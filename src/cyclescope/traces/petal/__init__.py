@@ -1,4 +1,4 @@
-"""What the original Petal leaves: the waveform of an instrumented design, and JSON files."""
+"""The files of the original Petal: the waveform of an instrumented design, and JSON files."""
 
 from cyclescope.traces.petal._import import import_petal
 

@@ -1,4 +1,4 @@
-"""What Petal's files say of a design, as the call-tree builder reads it."""
+"""The components of a design in Petal's files, as the call-tree builder reads it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def components_of(design: Design, side: SideFiles, program: str) -> dict[str, Co
 
     Args:
         design: its instances in the waveform; equal ones need not show equally much.
-        side: what stands beside the waveform.
+        side: the files beside the waveform.
         program: file name for source positions.
     """
     instances: dict[str, list[Instance]] = {name: [] for name in side.components}
@@ -53,7 +53,7 @@ def components_of(design: Design, side: SideFiles, program: str) -> dict[str, Co
 def recording_of(
     design: Design, columns: Mapping[bytes, int], values: Ints, runs: tuple[Ints, Ints, int | None]
 ) -> Recording:
-    """What the signals of a design's instances showed.
+    """The recording of the signals of a design's instances.
 
     Args:
         design: its instances.

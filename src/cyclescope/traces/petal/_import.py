@@ -116,7 +116,7 @@ def _only_waveform(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Recording:
-    """What a waveform says of a design.
+    """The recording of a design in a waveform.
 
     Attributes:
         states: after each rising edge of the clock.

@@ -79,7 +79,7 @@ class Design:
     """The instances, main first, and the signals that say when the run is on.
 
     Attributes:
-        strange: probes that belong to another component than that in which they stand.
+        strange: probes that belong to another component than that in which they are.
         removed: cells that groups call but that the design does not have.
     """
 
@@ -97,7 +97,7 @@ def find_design(path: Path, signals: Iterable[Signal], side: SideFiles) -> Desig
     Args:
         path: of the waveform, for messages.
         signals: all that it declares.
-        side: what stands beside it.
+        side: the files beside it.
 
     Raises:
         DataError: main or one of its ports is not there.
@@ -212,7 +212,7 @@ class _Finder:
             instance.calls.append(Probe(kind, group, called, signal, start))
 
     def _split(self, what: str, kind: str, instance: Instance) -> tuple[str, str]:
-        """What is called and by which group; names may contain what joins them."""
+        """Split a probe into callee and calling group; names may contain what joins them."""
         own = instance.component
         things = instance.groups if kind == "se" else {**own.cells, **own.primitives}
         # Of a name that ends or begins with `_` the glue is one of several places that look so.

@@ -1,4 +1,4 @@
-"""Which promoted block a state of a compiler-made group runs, where no probe tells it.
+"""The promoted block that a state of a compiler-made group runs, where no probe tells it.
 
 A block that the compiler promoted to a fixed length has no probe in Petal's waveforms, and the
 files do not say which block it is. The name of what the state starts says that it is one.
@@ -52,8 +52,8 @@ class Steps:
     def __call__(self, seen: Seen, compiled: Compiled, state: int) -> int | None:
         """The block that a state runs, None if it runs another thing, or part of a block.
 
-        It is the one around all that was seen in this state in which nothing of another state
-        stands.
+        It is the one around all that was seen in this state that contains nothing of another
+        state.
         """
         named = _PROMOTED.fullmatch(self._groups[compiled.name].states.get(state, ""))
         if named is None:
@@ -94,5 +94,5 @@ class Steps:
 
 
 def _enabled(name: str) -> str:
-    """What the names of a group and of what the compiler wraps around it have in common."""
+    """The common part of the names of a group and of what the compiler wraps around it."""
     return name.removeprefix("wrapper_early_reset_").rstrip("0123456789")

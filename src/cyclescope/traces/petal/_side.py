@@ -1,4 +1,4 @@
-"""The files that stand beside a Petal waveform: what the compiler and its helpers wrote down.
+"""The files beside a Petal waveform: what the compiler and its helpers wrote down.
 
 Petal, section 5: `cells.json` lists what each component contains, `path-descriptors.json` where
 in the control program each group is enabled, `fsm.json` which registers run it, `ctrl-pos.json`
@@ -59,7 +59,7 @@ class ControlGroup:
 
 @dataclass
 class Component:
-    """What is known of a component.
+    """The description of a component.
 
     Attributes:
         cells: name → component of which it is an instance.
@@ -168,8 +168,8 @@ class _Files:
         good = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
         if not good or (isinstance(value, int) and abs(value) >= 1 << 63):
             raise DataError(
-                f"{self._folder / self._now}: {json.dumps(value)[:60]} stands where {_WORDS[kind]} "
-                "should; write it again"
+                f"{self._folder / self._now}: {json.dumps(value)[:60]} replaces {_WORDS[kind]}; "
+                "write it again"
             )
         return value
 

@@ -42,7 +42,7 @@ class _Scratch:
 
 @dataclass
 class Blocks:
-    """What the table says.
+    """The contents of the table.
 
     Attributes:
         path: a file of whole blocks: the one that was given, or a copy.

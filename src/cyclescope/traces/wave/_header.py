@@ -45,7 +45,7 @@ class Header:
 
 
 def find_end(text: bytes) -> int | None:
-    """Where the head ends: after `$enddefinitions $end`; None if it goes on."""
+    """The end of the head: after `$enddefinitions $end`; None if it goes on."""
     found = _END.search(text)
     return found.end() if found else None
 
@@ -118,7 +118,7 @@ class _Reader:
         if keyword == b"scope":
             if len(self.scopes) >= self._limits.depth:
                 self.refuse(at, f"scopes lie more than {self._limits.depth:,} deep")
-            # The kind of a scope stands before its name; some have no name.
+            # The kind of a scope comes before its name; some have no name.
             self.scopes.append(b" ".join(body.split()[1:]).decode(errors="replace"))
             self._scope = tuple(self.scopes)
         elif keyword == b"upscope":

@@ -1,4 +1,4 @@
-"""What a waveform declares, for people: scopes and signals, by a pattern."""
+"""The declarations of a waveform, for people: scopes and signals, by a pattern."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _narrow(count: int) -> type[np.uint16] | type[np.uint32]:
 
 
 def _fields(widths: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
-    """Where each signal's code lies: (word, shift), and how many words there are."""
+    """The place of each signal's code: (word, shift), and the number of words."""
     fields: list[tuple[int, int]] = []
     word, used = 0, 0
     for width in widths:

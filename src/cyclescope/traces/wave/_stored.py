@@ -102,7 +102,7 @@ class StoredFile:
 
     @contextmanager
     def _worker(self, request: dict[str, object]) -> Iterator[IO[bytes]]:
-        """What the process answers: a line of JSON, and columns."""
+        """Yield the answer of the process: a line of JSON, and columns."""
         limits = self._limits
         path = self.path if self._blocks is None else self._blocks.path
         order = {

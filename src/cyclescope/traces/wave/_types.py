@@ -1,4 +1,4 @@
-"""What every waveform reader gives: declared signals, and the changes of those asked for."""
+"""The results of every waveform reader: declared signals, and the changes of those asked for."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ UNKNOWN = -1
 """The value of a signal that is x, z, or not yet known."""
 
 MAX_BITS = 62
-"""A value of so many bits is an integer of 64 bits, with room for a sign and for `UNKNOWN`."""
+"""A value of so many bits is an integer of 64 bits, with bits for a sign and for `UNKNOWN`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a waveform may ask of its reader; beyond it is an error, not a crash.
+    """The limits on what a waveform may ask of its reader; beyond it is an error, not a crash.
 
     Attributes:
         header_bytes: text before the first value.
@@ -68,7 +68,7 @@ LIMITS = Limits()
 
 
 class SignalKind(enum.Enum):
-    """What the values of a signal are."""
+    """The kind of a signal's values."""
 
     BITS = "bits"
     REAL = "real"

@@ -41,7 +41,7 @@ class _Piece:
     """Changes in a piece of text, with texts of its own; and how it ends.
 
     `step` counts its own times, -1 before the first, and the times count units of 10^-decimals;
-    `strange` are words that are no VCD, `early` says that values stand before the first time,
+    `strange` are words that are no VCD, `early` says that values come before the first time,
     `comment` that it ends inside a comment, `open` that its last line has no end.
     """
 
@@ -233,7 +233,7 @@ class _Joined:
             value[text] = code[-2 - piece.value[text]]
             piece = replace(piece, value=value)
         if early and (not len(piece.times) or piece.times[0] > 0):
-            # What stands before the first time holds from the beginning.
+            # What comes before the first time is valid from the beginning.
             piece = replace(piece, times=np.append(0, piece.times), step=piece.step + 1)
         # A piece's first changes may belong to the last time of the piece before.
         step = np.maximum(piece.step + self._steps, 0)

@@ -1,4 +1,4 @@
-"""What runs in the process that reads an FST or GHW.
+"""The process that reads an FST or GHW.
 
 Reads an order (JSON) from standard input; answers on standard output with a line of JSON, and
 the columns of the changes behind it. Whatever else happens here, the parent calls a breakdown.
