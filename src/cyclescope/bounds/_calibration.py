@@ -208,7 +208,7 @@ class _Reader:
                 case "statement":
                     changes["statements"] = (*base.statements, *self._statements(value))
                 case _:
-                    raise self._wrong(key, "unknown; see docs/bounds.md for what may stand here")
+                    raise self._wrong(key, "unknown; see docs/bounds.md for what may be here")
         return replace(base, technology=technology, **changes)
 
     def _arguments(self, value: object) -> dict[str, int | float]:

@@ -372,7 +372,7 @@ class _Analysis:
     # -- first values --------------------------------------------------------------------------
 
     def _begin(self, function: Function) -> None:
-        """Find what gives each counter its first value: the head, or what stands before it."""
+        """Find what gives each counter its first value: the head, or what comes before it."""
         for depth, block in enumerate(_sequences(function.body)):
             for number, node in enumerate(block):
                 for variable in self.result.loops.get(node, ()):

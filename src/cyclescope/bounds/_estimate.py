@@ -195,14 +195,14 @@ class Estimate:
         return Fraction(self.work, active) if active else Fraction(0)
 
     def starts_used(self, row: Firings) -> Fraction | None:
-        """The pipeline efficiency of a process: its starts over those that there was room for.
+        """The pipeline efficiency of a process: its starts over those for which there were slots.
 
         Between its first start and its last, each of its resources can start one firing every
         II_F cycles. None where there is a resource for each firing.
         """
-        return None if self.resources is None else Fraction(row.count, self._room(row))
+        return None if self.resources is None else Fraction(row.count, self._slots(row))
 
-    def _room(self, row: Firings) -> int:
+    def _slots(self, row: Firings) -> int:
         assert self.resources is not None
         return self.resources * ((row.last - row.first) // row.process.interval + 1)
 
@@ -217,8 +217,8 @@ class Estimate:
             return None
         rows = [row for row in self.firings if row.process.kind == "statement"]
         held = sum(row.count * row.process.latency for row in rows)
-        room = sum(self._room(row) * row.process.latency for row in rows)
-        return Fraction(held, room) if room else None
+        slots = sum(self._slots(row) * row.process.latency for row in rows)
+        return Fraction(held, slots) if slots else None
 
 
 class Bounds:

@@ -1,4 +1,4 @@
-"""Which variables must be in a memory, since the text takes their addresses."""
+"""The variables that must be in a memory, since the text takes their addresses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["addressed", "is_plain"]
 
 
 def is_plain(expr: Expr) -> bool:
-    """Whether an object is a variable, or a field of one, without anything to compute."""
+    """Return whether an object is a variable, or a field of one, without anything to compute."""
     match expr:
         case Name() | Unary(op="*", operand=Name()) | Member(base=Name()):
             return True
@@ -100,7 +100,7 @@ class _Addresses:
         return list(zip(call.args, [*params, *missing], strict=False))
 
     def _only_names(self, param: Variable) -> bool:
-        """Whether a pointer parameter is only used to name what it points to."""
+        """Return whether a pointer parameter is only used to name what it points to."""
         known = self._names.get(param)
         if known is not None:
             return known
@@ -112,7 +112,7 @@ class _Addresses:
         return self._names[param]
 
     def _uses(self, expr: Expr, param: Variable) -> bool:
-        """Whether an expression uses a parameter's value itself."""
+        """Return whether an expression uses a parameter's value itself."""
         match expr:
             case Name(variable=variable):
                 return variable is param
@@ -132,7 +132,7 @@ def _is_address(expr: Expr) -> bool:
 
 
 def _is_copied_whole(arg: Expr, args: tuple[Expr, ...]) -> bool:
-    """Whether the address of a variable only says what memcpy or memset is about, all of it.
+    """Return whether the address of a variable only says what memcpy or memset is about, all of it.
 
     A struct's value has no padding, so it is copied whole only from or to its like.
     """

@@ -1,4 +1,4 @@
-"""Which variables a piece of the text gives values to, and how it may be left."""
+"""The variables that a piece of the text assigns, and the ways to leave it."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def lanes_written(parts: Iterable[Expr]) -> set[Variable | None]:
 
 
 def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Variable]) -> bool:
-    """Whether an expression reads memory, assigns or calls the user's functions."""
+    """Return whether an expression reads memory, assigns or calls the user's functions."""
     for part in walk(expr):
         match part:
             case Assign() | Unary(op="*") | Member(arrow=True):
@@ -174,7 +174,7 @@ def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Va
 
 
 def breaks(stmt: Stmt) -> bool:
-    """Whether a loop's body may end the loop by `break`."""
+    """Return whether a loop's body may end the loop by `break`."""
     match stmt:
         case Break():
             return True
@@ -186,7 +186,7 @@ def breaks(stmt: Stmt) -> bool:
 
 
 def may_jump(stmt: Stmt, by: tuple[type[Stmt], ...] = (Break, Continue, Return)) -> bool:
-    """Whether a statement may leave the block it is in.
+    """Return whether a statement may leave the block it is in.
 
     Args:
         stmt: the statement.
@@ -206,7 +206,7 @@ def may_jump(stmt: Stmt, by: tuple[type[Stmt], ...] = (Break, Continue, Return))
 
 
 def returns(body: Stmt) -> bool:
-    """Whether a body returns from the function around it, however deep."""
+    """Return whether a body returns from the function around it, however deep."""
     return any(isinstance(s, Return) for s in statements(body))
 
 

@@ -58,5 +58,5 @@ OF_LEAGUES = frozenset({"omp_get_team_num", "omp_get_num_teams"})
 
 
 def constant_call(name: str) -> str | None:
-    """What an OpenMP query gives: `threads`, or a number; None for anything else."""
+    """The value of an OpenMP query: `threads`, or a number; None for anything else."""
     return _CONSTANT.get(name) or None

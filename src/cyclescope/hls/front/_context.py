@@ -1,4 +1,4 @@
-"""What is known while a region is lowered: variables, control flow, the team, the host's data."""
+"""The context of a region's lowering: variables, control flow, the team, the host's data."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Location:
 
 @dataclass(slots=True)
 class Variables:
-    """Where variables are, and what they hold.
+    """The places and values of variables.
 
     Attributes:
         env: what each scalar variable holds now; pointers hold byte offsets.
@@ -84,7 +84,7 @@ class Variables:
 
 @dataclass(slots=True)
 class Flow:
-    """Where in the text's control flow the present statement is.
+    """The place of the present statement in the text's control flow.
 
     Attributes:
         pred: the condition under which it is executed; None: always.
@@ -162,7 +162,7 @@ class Environment:
 
 
 class Context:
-    """What lowering one region knows and builds.
+    """The knowledge and results of lowering one region.
 
     Attributes:
         unit: the text.

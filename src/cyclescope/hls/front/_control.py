@@ -55,7 +55,7 @@ def named(value: Value, name: str) -> Value:
 
 
 def going_on(ctx: Context) -> Value:
-    """Whether nothing has jumped yet."""
+    """Return whether nothing has jumped yet."""
     jumped = [ctx.vars.env[f] for f in ctx.flow.flags if f in ctx.vars.env]
     return ctx.b.negated(ctx.b.either(jumped))
 

@@ -16,7 +16,7 @@ __all__ = ["convert", "truth"]
 
 
 def truth(ctx: Context, value: Value, kind: CType) -> Value:
-    """Whether a value is not zero."""
+    """Return whether a value is not zero."""
     zero = ctx.b.const(value.width, 0)
     if isinstance(kind, Scalar) and kind.is_float:
         return ctx.b.negated(ctx.b.op(Op.FEQ, value, zero, width=1))

@@ -98,7 +98,7 @@ def rvalue(ctx: Context, expr: Expr) -> Value:
 
 
 def condition_of(ctx: Context, expr: Expr) -> Value:
-    """Whether an expression is not zero: one bit."""
+    """Return whether an expression is not zero: one bit."""
     with ctx.at(expr.where):
         lower = CONDITIONS.get(expr)
         bit = lower(ctx, expr) if lower is not None else None
@@ -122,7 +122,7 @@ def object_of(ctx: Context, expr: Expr) -> Object:
 
 
 def address(ctx: Context, expr: Expr) -> Location:
-    """What a pointer (or an array, as a pointer) points to.
+    """The target of a pointer (or of an array, as a pointer).
 
     Raises:
         SourceError: it can't be told at compile time into which memory it points.

@@ -89,7 +89,7 @@ def alignment(kind: CType) -> int:
 
 
 def is_flat(kind: CType, *, pointers: bool = False) -> bool:
-    """Whether a type is made of scalars and vectors alone, each named at compile time.
+    """Return whether a type is made of scalars and vectors alone, each named at compile time.
 
     Args:
         kind: the type.
@@ -103,7 +103,7 @@ def is_flat(kind: CType, *, pointers: bool = False) -> bool:
 
 
 def is_block(kind: CType, where: Range) -> bool:
-    """Whether a value is better copied in a loop than all at once."""
+    """Return whether a value is better copied in a loop than all at once."""
     if not isinstance(kind, Struct) or is_flat(kind, pointers=True):
         return False
     return size_of(kind, where) > _MOST_AT_ONCE

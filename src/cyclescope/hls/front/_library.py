@@ -104,7 +104,7 @@ def _is_number(ctx: Context, name: str, value: Value) -> Value:
 
 @ADDRESSES.of(Call)
 def _address_of_call(ctx: Context, expr: Call) -> Location | None:
-    """What a call gives back a pointer to."""
+    """The target of the pointer that a call returns."""
     name = expr.function.removeprefix("__builtin_")
     place = block_call(ctx, expr, name) if name in BLOCKS else None
     return place if isinstance(place, Location) else None

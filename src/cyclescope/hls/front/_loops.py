@@ -78,7 +78,7 @@ def _has_effects(ctx: Context, test: Expr) -> bool:
 
 
 def _trips(ctx: Context, body: Stmt, test: Expr, step: Expr | None) -> int | None:
-    """How often a loop runs, if that can be computed now; leaves no trace."""
+    """The trip count of a loop, if that can be computed now; leaves no trace."""
     if _has_effects(ctx, test) or (step is not None and may_not_repeat(step)):
         return None
     inside = set(changed_in(ctx, [body]))
@@ -166,5 +166,5 @@ def _partly(
 
 
 def may_not_repeat(step: Expr) -> bool:
-    """Whether a step does more than change variables."""
+    """Return whether a step does more than change variables."""
     return any(isinstance(e, Call) for e in walk(step))

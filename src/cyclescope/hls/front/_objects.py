@@ -99,7 +99,7 @@ def open_extents(kind: CType, given: tuple[Expr, ...]) -> tuple[Expr | None, ...
 
 
 def _pointed_object(ctx: Context, pointer: Expr) -> Object:
-    """What a pointer points to, which may be on wires."""
+    """The object that a pointer points to, which may be on wires."""
     match pointer:
         case Name(variable=variable) if variable in ctx.vars.aliases:
             return _object_of_variable(ctx, ctx.vars.aliases[variable])
@@ -119,7 +119,7 @@ def _object_of_variable(ctx: Context, variable: Variable) -> Object:
 
 
 def _is_read_whole(ctx: Context, base: Expr) -> bool:
-    """Whether a vector in memory is better read whole: all its elements in one access."""
+    """Return whether a vector in memory is better read whole: all its elements in one access."""
     first = root(base)
     if not ctx.vars.laned:
         return True
@@ -355,7 +355,7 @@ def _address_of_assignment(ctx: Context, expr: Assign) -> Location:
 
 
 def _address_assigned(ctx: Context, expr: Expr, target: Expr) -> Location:
-    """What a pointer points to that an expression gives its value to."""
+    """The target of a pointer that an expression assigns."""
     at = rvalue(ctx, expr)
     pointer = object_of(ctx, target)
     assert isinstance(pointer, OnWire)

@@ -72,12 +72,12 @@ def point(ctx: Context, variable: Variable, place: Location, where: Range) -> No
 
 
 def _is_moving(ctx: Context) -> bool:
-    """Whether a variable's base could depend on what happens at run time."""
+    """Return whether a variable's base could depend on what happens at run time."""
     return ctx.flow.pred is not None or ctx.b is not ctx.root
 
 
 def is_view(kind: CType) -> bool:
-    """Whether a type is a struct on wires that holds pointers."""
+    """Return whether a type is a struct on wires that holds pointers."""
     return isinstance(kind, Struct) and is_flat(kind, pointers=True) and not is_flat(kind)
 
 
@@ -145,7 +145,7 @@ def _listed_view(ctx: Context, variable: Variable, init: InitList, where: Range)
 
 
 def is_object(expr: Expr) -> bool:
-    """Whether an expression names an object, and isn't just a value."""
+    """Return whether an expression names an object, and isn't just a value."""
     match expr:
         case Name() | Index() | Unary() | Member(arrow=True):
             return True

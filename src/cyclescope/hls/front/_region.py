@@ -130,7 +130,7 @@ def _variables(unit: Unit, target: Target) -> Variables:
 
 
 def _overruled(target: Target, constants: Constants, threads: int) -> bool:
-    """Whether a clause of the region says another size of the team."""
+    """Return whether a clause of the region says another size of the team."""
     clause = target.directive.clause("num_teams" if target.is_league else "num_threads")
     if clause is None or target.team:
         return False

@@ -1,6 +1,6 @@
 """math.h's functions that are exact: on the bits of IEEE 754 numbers, without a unit of their own.
 
-A number of magnitude 2**e has a mantissa of f bits of which the last f - e stand behind the point.
+A number of magnitude 2**e has a mantissa of f bits of which the last f - e are behind the point.
 They are cleared, after something has been added to the magnitude that carries into the rest where
 the result is larger; a carry out of the mantissa counts the exponent up, as it has to.
 """
@@ -124,7 +124,7 @@ def _rounded(ctx: Context, name: str, value: Value) -> Value:
 def _added(
     ctx: Context, name: str, value: Value, behind: Value, shift: Value, negative: Value
 ) -> Value:
-    """What is added to the magnitude of a number from 1 on."""
+    """The number added to a magnitude from 1 on."""
     width, b = value.width, ctx.b
     zero = b.const(width, 0)
     if name == "trunc":
@@ -144,7 +144,7 @@ def _added(
 
 
 def _is_one(ctx: Context, name: str, value: Value, negative: Value) -> Value:
-    """Whether a number below 1 becomes 1 (or -1), and not 0."""
+    """Return whether a number below 1 becomes 1 (or -1), and not 0."""
     width, b = value.width, ctx.b
     magnitude = _magnitude(ctx, value)
     if name == "trunc":

@@ -37,7 +37,7 @@ __all__ = [
 
 
 def on_wires(ctx: Context, variable: Variable) -> bool:
-    """Whether a variable of the region's own is on wires, and not in a memory."""
+    """Return whether a variable of the region's own is on wires, and not in a memory."""
     kind = variable.type
     return variable not in ctx.vars.addressed and is_flat(kind, pointers=True)
 
@@ -65,7 +65,7 @@ def wires_of(ctx: Context, variable: Variable) -> list[Variable]:
 
 
 def is_held(ctx: Context, variable: Variable) -> bool:
-    """Whether a variable is on wires, and has a value."""
+    """Return whether a variable is on wires, and has a value."""
     if not isinstance(variable.type, Struct) or not is_flat(variable.type, pointers=True):
         return variable in ctx.vars.env
     wires = wires_of(ctx, variable) if variable in ctx.vars.parts else [variable]

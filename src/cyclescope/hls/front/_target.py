@@ -26,11 +26,11 @@ class Target:
     """A target region in the text.
 
     Attributes:
-        function: that it stands in.
+        function: that it is in.
         stmt: the outermost statement, with the directive.
         body: the statement that each thread executes.
         directive: all directives between them in one.
-        pragmas: that the directives stand in, the outermost first.
+        pragmas: that the directives are in, the outermost first.
         condition: the words that say whether hardware runs the region; empty if it always does.
         team: the words that say whether it has a team; empty if it always has.
     """
@@ -45,12 +45,12 @@ class Target:
 
     @property
     def is_parallel(self) -> bool:
-        """Whether it has more than one thread."""
+        """Return whether it has more than one thread."""
         return self.directive.has("parallel") or self.directive.has("teams")
 
     @property
     def is_league(self) -> bool:
-        """Whether its threads are teams of one thread each."""
+        """Return whether its threads are teams of one thread each."""
         return self.directive.has("teams") and not self.directive.has("parallel")
 
 
@@ -125,7 +125,7 @@ def _leading(found: list[Directive]) -> tuple[list[Directive], list[Directive]]:
 
 
 def _is_inside(pragma: Pragma, unit: Unit) -> bool:
-    """Whether a pragma is in a function's body, which the region may not be part of."""
+    """Return whether a pragma is in a function's body, which the region may not be part of."""
     return any(
         f.where.file == pragma.where.file and f.where.start <= pragma.where.start < f.where.end
         for f in unit.functions.values()

@@ -29,7 +29,7 @@ def constant_of(value: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class StaticSchedule:
-    """Which iterations of a work-sharing loop are which thread's.
+    """The static schedule of a work-sharing loop: the iterations of each thread.
 
     Attributes:
         step: from one value of the loop's variable to the next.
@@ -44,7 +44,7 @@ class StaticSchedule:
     threads: int
 
     def apart(self, difference: int) -> bool:
-        """Whether values that differ so much may be those of two threads' iterations."""
+        """Return whether values that differ so much may be those of two threads' iterations."""
         distance, rest = divmod(abs(difference), abs(self.step))
         if rest or not distance or (self.count is not None and distance >= self.count):
             return False
@@ -59,7 +59,7 @@ class StaticSchedule:
 
 
 class Shared:
-    """What all builders of a region share.
+    """The common state of all builders of a region.
 
     Attributes:
         owner: node → the builder of its graph.
@@ -171,7 +171,7 @@ class Builder:
         return value in self._outside or value.node.op in _LEAVES
 
     def is_exact(self, value: Value) -> bool:
-        """Whether it is signed arithmetic that cannot overflow."""
+        """Return whether it is signed arithmetic that cannot overflow."""
         return value.node in self.shared.exact
 
     def _once(self, op: Op, operands: tuple[Value, ...], width: int, constant: int) -> Value:
@@ -218,7 +218,7 @@ class Builder:
     # What the lowering says most.
 
     def both(self, a: Value | None, b: Value | None) -> Value | None:
-        """Whether both hold; None stands for always."""
+        """Return whether both hold; None stands for always."""
         if a is None or b is None:
             return b if a is None else a
         return self.op(Op.AND, a, b, width=1)
@@ -228,7 +228,7 @@ class Builder:
         return self.op(Op.NOT, bit, width=1)
 
     def either(self, bits: list[Value]) -> Value:
-        """Whether any of the bits is one."""
+        """Return whether any of the bits is one."""
         result = self.const(1, 0)
         for bit in bits:
             result = self.op(Op.OR, result, bit, width=1)

@@ -2,7 +2,7 @@
 
 A graph is what one hardware thread does in one iteration (or, at the root, in the whole region).
 Branches are gone: values are selected, effects carry a condition. A loop inside is one node of
-the graph around it, as in the paper (section III-B): it takes as long as it takes.
+the graph around it, as in the paper (section III-B): its latency is variable.
 
 Semantics of a loop, for one thread: the carried values start as `init`; in each iteration the
 graph computes `stay`. While it is 1 the iteration's effects happen and the carried values become
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Op(StrEnum):
-    """What a node does. Values are bit vectors; signedness and format are in the operation."""
+    """The operation of a node, on bit vectors; signedness and format are in the operation."""
 
     # Leaves: no operands.
     CONST = "const"  # `constant`
@@ -111,7 +111,7 @@ EFFECTS = frozenset(
 
 
 class Place(StrEnum):
-    """Where an array lives."""
+    """The kind of storage of an array."""
 
     EXTERNAL = "external"  # DRAM behind the thread's ports: variable latency
     LOCAL = "local"  # block RAM, one copy a thread: fixed latency
@@ -239,13 +239,13 @@ class Region:
     """A target region, ready to be scheduled.
 
     Attributes:
-        name: of the function it stands in.
+        name: of the function it is in.
         root: what each thread does from start to end.
         arrays: all memories, external ones in the order of their map clauses.
         scalars: name and width of the values that the host hands over, in order.
         threads: the team's size.
         locks: name of each lock, by number.
-        barriers: where each barrier stands, by number.
+        barriers: where each barrier is, by number.
         where: the directive.
     """
 
@@ -261,12 +261,12 @@ class Region:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Schedule:
-    """When each operation of a graph happens, in stages.
+    """The stage of each operation of a graph.
 
-    Stage s is the s-th cycle of an iteration that nothing holds up. Stages between two waiting
-    stages form a static region: what enters it leaves it that many cycles later, whatever other
-    threads do. In a waiting stage an iteration waits, in its thread's context, until all of the
-    stage's variable-latency operations are over.
+    Stage s is the s-th cycle of an iteration that nothing holds up. Stages between two
+    variable-latency stages form a static region: what enters it leaves it that many cycles later,
+    whatever other threads do. In a variable-latency stage an iteration waits, in its thread's
+    context, until all of the stage's operations are over.
 
     Attributes:
         graph: what is scheduled.
@@ -274,7 +274,7 @@ class Schedule:
             latency 0 means in the same stage, behind the logic of its operands. A `PARAM` that
             is carried has the stage at which it is read.
         latency: node → stages until the result is there; 1 for variable-latency operations, the
-            minimum, as the waiting stage they are in is one stage.
+            minimum, as they are in one stage.
         waiting: the stages that hold variable-latency operations (external LOAD and STORE, COPY,
             LOOP, ACQUIRE, BARRIER); besides them such a stage holds no more than wires and one
             level of logic in front of their operands.

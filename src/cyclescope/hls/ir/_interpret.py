@@ -239,7 +239,7 @@ class InterpreterText:
         self._lines += lines
 
     def _split(self, graph: Graph) -> tuple[list[Node], list[Node]]:
-        """What `stay` needs, and the rest."""
+        """Split a graph into the nodes that `stay` needs, and the rest."""
         needed: set[Node] = set()
         waiting = [graph.stay.node] if graph.stay is not None else []
         while waiting:

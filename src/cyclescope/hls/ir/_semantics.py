@@ -1,4 +1,4 @@
-"""What each pure operation computes, on Python integers as bit vectors.
+"""The meaning of each pure operation, on Python integers as bit vectors.
 
 The compiler folds constants with it and the interpreter runs on it; the hardware's units are
 proven against the same values.

@@ -261,7 +261,7 @@ class _Region:
             yield Law.MEMORIES, f"the region has no barrier {node.constant}"
 
     def _enters(self, node: Node, body: Graph) -> bool:
-        """Whether a loop's operands and results are those of its body's parameters."""
+        """Return whether a loop's operands and results are those of its body's parameters."""
         carried = tuple(c.param.widths[0] for c in body.carried)
         invariants = tuple(n.widths[0] for n in body.invariants)
         return node.widths == carried and tuple(v.width for v in node.operands) == (
@@ -270,7 +270,7 @@ class _Region:
 
 
 def _fits(node: Node) -> bool:
-    """Whether the widths of a pure operation are those that it has."""
+    """Return whether the widths of a pure operation are those that it has."""
     if len(node.widths) != 1 or node.widths[0] < 1:
         return False
     op, width = node.op, node.widths[0]

@@ -1,4 +1,4 @@
-"""What is decided before a graph becomes a pipeline: where each value is made, kept and needed."""
+"""The decisions before a graph becomes a pipeline: where each value is made, kept and needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Plan:
     """The plan of one graph's pipeline.
 
     Attributes:
-        waiting: the waiting stages.
+        waiting: the variable-latency stages.
         in_waiting: the operations of variable latency, which are in them.
         by_stage: the operations that begin in a stage.
         need: for each value the last stage that needs it.
@@ -103,7 +103,7 @@ class Plan:
         graph, schedule = self._graph, self._schedule
         for node in graph.nodes:
             if varies(node) and node not in self.in_waiting:
-                raise LawError(f"{self._note}: {node.op} is not in a waiting stage")
+                raise LawError(f"{self._note}: {node.op} is not in a variable-latency stage")
             if node.op is Op.PARAM or node.op in FREE:
                 continue
             self.by_stage.setdefault(schedule.stage[node], []).append(node)
@@ -137,12 +137,12 @@ class Plan:
             ready = begin + self._latency(node)
             held = self.region_of(begin) < self.region_of(ready)
             if node not in self.in_waiting and held:
-                raise LawError(f"{self._note}: {node.op} runs across waiting stage {begin}")
+                raise LawError(f"{self._note}: {node.op} crosses variable-latency stage {begin}")
 
     def _wait(self) -> None:
-        """Which gates wait for what of the previous iteration.
+        """Find the gates that wait for the previous iteration, and for what.
 
-        An operation of waiting stage w is over when the iteration leaves w: stage w + 1.
+        An operation of variable-latency stage w is over when the iteration leaves w: stage w + 1.
         """
         schedule = self._schedule
         over = {n: schedule.stage[n] + (n in self.in_waiting) for n in self._graph.nodes}

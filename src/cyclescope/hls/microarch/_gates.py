@@ -1,4 +1,4 @@
-"""What a pipeline is made of: how threads come in, where they wait, what works."""
+"""The parts of a pipeline: how threads come in, where they wait, what works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Entry", "Gate", "Operation", "Work"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Entry:
-    """How threads come in: in the cycle in which `valid`, with these values."""
+    """The entry of threads: in the cycle in which `valid`, with these values."""
 
     valid: Expr
     tid: Expr
@@ -29,7 +29,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Operation:
-    """A variable-latency operation of a waiting stage.
+    """A variable-latency operation of a variable-latency stage.
 
     Attributes:
         node: what it is.
@@ -62,7 +62,7 @@ class Work:
 
 
 class Gate:
-    """A place where threads wait, and the scheduler that lets one go: the head, or a stage."""
+    """A place where threads wait, and its scheduler, which issues one per cycle: head or stage."""
 
     def __init__(self, m: Module, name: str, threads: int, stage: int, note: str) -> None:
         self.stage = stage  # -1: the head

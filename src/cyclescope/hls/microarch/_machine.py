@@ -4,7 +4,7 @@
     machine.sources  # {"hts8.v": …, "gemm_region.v": …}
 
 The host gives the addresses and sizes of external arrays and the scalars, the size of the team
-and whether waiting stages keep the order of arrival; then it starts thread after thread.
+and whether variable-latency stages keep the order of arrival; then it starts thread after thread.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Access:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Machine:
-    """What was built.
+    """The hardware that was built.
 
     Attributes:
         name: of the top module.
@@ -89,7 +89,7 @@ class Machine:
 
 
 class Core:
-    """What the pipelines of a region share while they are built."""
+    """The common state of a region's pipelines while they are built."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ __all__ = [
 
 
 def fifo(m: Module, name: str, threads: int, word: Expr, valid: Expr) -> tuple[Net, Net, Net]:
-    """A queue with room for a word of each thread; `word` goes in when `valid`.
+    """A queue with space for a word of each thread; `word` goes in when `valid`.
 
     Returns:
         Whether it holds one; the first one; a net to be assigned, when that is taken out.

@@ -1,8 +1,8 @@
-"""The pipeline of one graph: static regions between a head and waiting stages.
+"""The pipeline of one graph: static regions between a head and variable-latency stages.
 
-Time: the scheduler at the head (or behind a waiting stage w) grants a thread in some cycle; the
-next cycle is the thread's stage 0 (or w + 1). In its cycle in stage w an iteration arrives in w:
-its live values go into the contexts and the operations of w begin.
+Time: the scheduler at the head (or behind a variable-latency stage w) grants a thread in some
+cycle; the next cycle is the thread's stage 0 (or w + 1). In its cycle in stage w an iteration
+arrives in w: its live values go into the contexts and the operations of w begin.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Pipeline:
     Attributes:
         name: prefix of its nets.
         plan: what happens in which stage.
-        gates: the head, then the waiting stages.
+        gates: the head, then the variable-latency stages.
         over: a thread ends here in this cycle, and its number.
         active: the threads that are in this graph.
         entered: the threads that enter it in this cycle.
@@ -87,7 +87,7 @@ class Pipeline:
         self._waits()
 
     def _waits(self) -> None:
-        """What the gates wait for besides the threads."""
+        """Add the conditions that gates wait for besides the threads."""
         plan, interval = self.plan, self.schedule.interval
         lengths = [b - a for a, b in zip((-1, *plan.waiting), plan.waiting, strict=False)]
         for number, here in enumerate(self.gates):
@@ -284,7 +284,7 @@ class Pipeline:
             )
 
     def _carry(self, stage: int) -> None:
-        """What is written at the end of a stage's cycle."""
+        """Write the registers at the end of a stage's cycle."""
         m = self.core.m
         valid, tid = self.stages[stage]
         if not self.root and stage == self.plan.stay_stage:

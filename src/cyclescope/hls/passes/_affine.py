@@ -96,7 +96,7 @@ class Forms:
 
 
 def _is_small(value: Value) -> bool:
-    """Whether a value's sign bit is 0 for certain, so that both extensions are one."""
+    """Return whether a value's sign bit is 0 for certain, so that both extensions are one."""
     node = value.node
     if node.op is Op.AND:
         mask = node.operands[1].node
@@ -105,7 +105,7 @@ def _is_small(value: Value) -> bool:
 
 
 def _masked(value: Value) -> tuple[Value, int, bool] | None:
-    """What a value is the rest of by a power of two, which, and whether it has the sign of it."""
+    """Match a remainder by a power of two: its dividend, the power, and whether it is signed."""
     node = value.node
     if node.op is Op.AND and node.operands[1].node.op is Op.CONST:
         states = node.operands[1].node.constant + 1
@@ -135,7 +135,7 @@ def _is_bias(node: Node, base: Value, states: int) -> bool:
 
 
 def is_masked(value: Value) -> bool:
-    """Whether a value is the rest of another one by a power of two."""
+    """Return whether a value is the rest of another one by a power of two."""
     return _masked(value) is not None
 
 
@@ -166,7 +166,7 @@ def differences(apart: Sum, forms: Forms) -> list[int] | None:
 
 
 def disjoint(a: Sum, a_bytes: int, b: Sum, b_bytes: int, forms: Forms) -> bool:
-    """Whether bytes `[a, a + a_bytes)` and `[b, b + b_bytes)` never meet."""
+    """Return whether bytes `[a, a + a_bytes)` and `[b, b + b_bytes)` never meet."""
     if a.terms == b.terms:
         apart = b.constant - a.constant
         return apart >= a_bytes or -apart >= b_bytes

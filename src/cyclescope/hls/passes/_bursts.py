@@ -82,7 +82,7 @@ def _pair(body: Graph) -> tuple[Node, Node] | None:
 
 
 def _is_used(graph: Graph, loop: Node) -> bool:
-    """Whether anything needs the loop's results."""
+    """Return whether anything needs the loop's results."""
     results = set(loop.results)
     if any(results & {*n.operands, n.when} for n in graph.nodes):
         return True

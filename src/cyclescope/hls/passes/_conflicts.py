@@ -1,4 +1,4 @@
-"""Which accesses of one iteration meet, found by array and place, not pair by pair."""
+"""The accesses of one iteration that may conflict, found by array and place, not pair by pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Removes what no effect needs."""
+"""Dead-code elimination: removes nodes that no effect needs."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def substitute(graph: Graph, changes: dict[Value, Value]) -> None:
 
 
 class _Liveness:
-    """Which nodes and carried values an effect needs."""
+    """The nodes and carried values that an effect needs."""
 
     def __init__(self, root: Graph) -> None:
         self.nodes: set[Node] = set()

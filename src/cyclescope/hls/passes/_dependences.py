@@ -1,4 +1,4 @@
-"""Which effects must wait for which: through memory, locks and barriers."""
+"""The order of effects: through memory, locks and barriers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["depend", "order_effects"]
 
 @dataclass(frozen=True, slots=True)
 class _Summary:
-    """What an effect does to others: accesses, and its part in synchronisation."""
+    """The summary of an effect for others: accesses, and its part in synchronisation."""
 
     node: Node
     accesses: tuple[Access, ...]
@@ -35,17 +35,17 @@ class _Summary:
 
     @property
     def synchronises(self) -> bool:
-        """Whether it is, or holds, a lock's or barrier's operation."""
+        """Return whether it is, or holds, a lock's or barrier's operation."""
         return self.acquires or self.releases
 
     @property
     def is_shared(self) -> bool:
-        """Whether it touches memory that other threads see."""
+        """Return whether it touches memory that other threads see."""
         return any(a.array.place is not Place.LOCAL for a in self.accesses)
 
     @property
     def is_shared_store(self) -> bool:
-        """Whether it changes memory that other threads see."""
+        """Return whether it changes memory that other threads see."""
         return any(a.writes and a.array.place is not Place.LOCAL for a in self.accesses)
 
 
@@ -105,7 +105,7 @@ def _graph(graph: Graph, loop: Node | None, forms: Forms) -> list[_Summary]:
 
 
 def _orders(loop: Node, found: list[_Summary], forms: Forms, *, fenced: bool) -> list[Order]:
-    """What effects of an iteration must wait for effects of earlier ones.
+    """The orders between effects of an iteration and effects of earlier ones.
 
     Effects that access the same, and are alike otherwise, wait alike: their rule is asked once.
     """
@@ -143,17 +143,17 @@ def _orders(loop: Node, found: list[_Summary], forms: Forms, *, fenced: bool) ->
 
 
 def _kept(first: _Summary, second: _Summary) -> bool:
-    """Whether the second is a store that must not overtake the first, in a graph with fences."""
+    """Return whether the second is a store that must not overtake the first, with fences."""
     return first.is_shared and second.is_shared_store
 
 
 def _meets_fence(first: _Summary, second: _Summary) -> bool:
-    """Whether a fence between two effects orders them."""
+    """Return whether a fence between two effects orders them."""
     return all(s.is_shared or s.synchronises for s in (first, second))
 
 
 def _remove_fences(graph: Graph, found: list[_Summary]) -> None:
-    """What is behind a fence waits for what is before it: hardware has nothing else to do."""
+    """Remove fences: what is behind one waits for what is before it, and hardware needs no more."""
     number = {s.node: n for n, s in enumerate(found)}
     behind: list[int] = []
     instead: list[int] = []  # of each effect what stands for it: a fence's own predecessors
@@ -228,7 +228,7 @@ def _outer(access: Access, loop: Node, known: dict[Value, Induction], forms: For
 
 
 def _synchronised(first: _Summary, second: _Summary) -> bool:
-    """Whether locks or barriers order two effects, the first of which comes first.
+    """Return whether locks or barriers order two effects, the first of which comes first.
 
     Nothing moves up over an acquire or down over a release; a barrier is both.
     """
@@ -238,7 +238,7 @@ def _synchronised(first: _Summary, second: _Summary) -> bool:
 
 
 class _Carried:
-    """What reaches from one iteration of a loop into later ones.
+    """The effects that reach from one iteration of a loop into later ones.
 
     Args:
         kinds: its effects; of equal ones a single one will do.

@@ -1,4 +1,4 @@
-"""Which memories a region has, once it is known what it accesses."""
+"""The memories of a region, once it is known what it accesses."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _is_open(node: Node) -> bool:
 
 
 def _usual(node: Node, own: Threads) -> bool:
-    """Whether an access happens in most iterations: at most a bound is its condition."""
+    """Return whether an access happens in most iterations: at most a bound is its condition."""
     waiting = [node.when] if node.when is not None else []
     while waiting:
         value = waiting.pop()
@@ -153,7 +153,7 @@ class _View:
         return abs(grain) or 1
 
     def _reaches(self, value: Value, turns: int) -> bool:
-        """Whether two values in a loop of each thread's own can be so much apart."""
+        """Return whether two values in a loop of each thread's own can be so much apart."""
         known = self._known.get(value)
         step = known.step.number if known is not None else None
         if known is None or known.count is None or not step:
@@ -161,7 +161,7 @@ class _View:
         return turns % step == 0 and abs(turns // step) < known.count
 
     def _is_of_another(self, value: Value, turns: int) -> bool:
-        """Whether a value that is so much apart is one of another thread."""
+        """Return whether a value that is so much apart is one of another thread."""
         others = [sign * t for t in range(1, self._threads) for sign in (1, -1)]
         if value.node.op is Op.THREAD:
             return turns in others
@@ -176,7 +176,7 @@ class _View:
         return any(rest == 0 and abs(count) < most for count, rest in ways)
 
     def meets(self, terms: dict[Value, int], apart: int, own: Threads) -> int | None:
-        """Whether some thread loads what another one stores.
+        """Return whether some thread loads what another one stores.
 
         Args:
             terms: of both subscripts.

@@ -1,4 +1,4 @@
-"""What threads do to each other's data, as far as it can be seen: races, and who writes last."""
+"""The cross-thread race check, as far as it can be seen: races, and who writes last."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def last_writers(root: Graph, guarded: Set[Node], own: Threads) -> list[tuple[st
 
 
 def _taken_turns(root: Graph, own: Threads) -> dict[str, Array]:
-    """What threads that synchronise by flushes write to the same place, each in its own turn.
+    """The arrays in which threads that synchronise by flushes write the same place, one by one.
 
     That is one store of all threads, or stores in several loops or branches of theirs.
     """
@@ -109,7 +109,7 @@ def _stores(root: Graph) -> Iterator[tuple[Graph, Node]]:
 
 
 class Threads:
-    """Which values may differ from thread to thread."""
+    """The values that may differ from thread to thread."""
 
     def __init__(self, root: Graph) -> None:
         self._loops: dict[Graph, tuple[Graph, Node]] = {}
@@ -131,11 +131,11 @@ class Threads:
                 self._walk(graph)
 
     def differs(self, value: Value) -> bool:
-        """Whether a value may differ from thread to thread."""
+        """Return whether a value may differ from thread to thread."""
         return value in self._own
 
     def selects(self, graph: Graph, node: Node) -> bool:
-        """Whether threads may differ in doing an effect, or in how often."""
+        """Return whether threads may differ in doing an effect, or in how often."""
         if node.when is not None and self.differs(node.when):
             return True
         if graph.stay is not None and self.differs(graph.stay):
@@ -144,18 +144,18 @@ class Threads:
         return around is not None and self.selects(*around)
 
     def reads(self, value: Value, array: Array) -> bool:
-        """Whether a value is computed from what all threads read at one place of an array."""
+        """Return whether a value depends on what all threads read at one place of an array."""
         for node in self._behind(value):
             if node.op is Op.LOAD and node.array is array and not self.differs(node.operands[0]):
                 return True
         return False
 
     def is_drawn(self, value: Value, guarded: Set[Node]) -> bool:
-        """Whether a value is computed from what was read under mutual exclusion."""
+        """Return whether a value is computed from what was read under mutual exclusion."""
         return any(n.op is Op.LOAD and n in guarded for n in self._behind(value))
 
     def picks_one(self, graph: Graph, node: Node) -> bool:
-        """Whether a condition on its number lets a single thread do an effect."""
+        """Return whether a condition on its number lets a single thread do an effect."""
         around: tuple[Graph, Node] | None = (graph, node)
         while around is not None:
             graph, node = around

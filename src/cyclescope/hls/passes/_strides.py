@@ -1,4 +1,4 @@
-"""How accesses move through memory from iteration to iteration, and in which loops they do not.
+"""The strides of accesses from iteration to iteration, and the loops in which they do not move.
 
 What is said here is for advice, not for hardware: arithmetic is taken not to overflow.
 """
@@ -31,7 +31,7 @@ _FIXED = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 
 
 class Given(NamedTuple):
-    """What is known of a run: bits of the host's scalars, in the region's order, and threads."""
+    """The known facts of a run: bits of the host's scalars, in the region's order, and threads."""
 
     scalars: Sequence[int]
     team: int
@@ -230,7 +230,7 @@ class Nest:
 
 
 def _counts(after: Value, before: Value, fixed: Collection[Value], forms: Forms) -> bool:
-    """Whether a value is another one and a step that a loop does not change, or the other one."""
+    """Return whether a value is another one plus, at most, a step that a loop does not change."""
     waiting, seen = [after], {after}
     while waiting:
         value = waiting.pop()

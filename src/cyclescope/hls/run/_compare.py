@@ -1,4 +1,4 @@
-"""Whether the hardware's results are those of the native run.
+"""Tests of whether the hardware's results are those of the native run.
 
 The rule: bit for bit, but any NaN equals any other. Where several threads combine floating-point
 numbers under mutual exclusion (critical, atomic, reduction), the order of threads is open and so
@@ -35,7 +35,7 @@ _TOLERANCE = {32: 2.0**-16, 64: 2.0**-44}
 
 
 def _layout(kind: CType) -> tuple[int, list[_Part]]:
-    """What an array or pointer repeats: bytes, and name, offset and type of each scalar in it.
+    """The layout of an array's elements: bytes, and name, offset and type of each scalar in it.
 
     Padding is nothing: whether a copy of a struct takes it along is the compiler's choice.
     """
@@ -80,7 +80,7 @@ def _columns(parts: list[_Part], size: int, data: bytes) -> Iterator[tuple[str, 
 
 
 def order_matters(program: Program) -> bool:
-    """Whether the order of threads may change floating-point results."""
+    """Return whether the order of threads may change floating-point results."""
     if program.region.threads == 1:
         return False
     for node in program.guarded:
@@ -92,7 +92,7 @@ def order_matters(program: Program) -> bool:
 def differences(
     program: Program, native: Mapping[str, bytes], hardware: Mapping[str, bytes]
 ) -> list[str]:
-    """What differs between two runs' results, a line for each array; nothing if they agree."""
+    """The differences between two runs' results, a line for each array; nothing if they agree."""
     loose = order_matters(program)
     found = []
     for array in program.region.arrays:
@@ -123,7 +123,7 @@ def contents(
     native: Mapping[str, bytes],
     hardware: Mapping[str, bytes],
 ) -> tuple[Contents, ...]:
-    """What the region's arrays held before and after, as digests; `native` is what is expected.
+    """Digests of the region's arrays before and after; `native` is what is expected.
 
     Left out is what another order of threads may change: it cannot be told from a wrong result by
     its digest.
@@ -157,7 +157,7 @@ def contents(
 
 
 def _wrong(x: _Numbers, y: _Numbers, kind: Scalar, *, loose: bool) -> _Numbers:
-    """Where native numbers and the hardware's differ."""
+    """The places where native numbers and the hardware's differ."""
     wrong = x != y
     if kind.is_float:
         wrong = x.view(f"<u{kind.bits // 8}") != y.view(f"<u{kind.bits // 8}")

@@ -97,7 +97,7 @@ class Host:
 
     @property
     def no_judge(self) -> str:
-        """Why the unmodified program cannot judge the hardware; empty if it can."""
+        """The reason that the unmodified program cannot judge the hardware; empty if it can."""
         if self._program.overruled:
             return "the team has not the size that the text says"
         return ""
@@ -249,7 +249,7 @@ class Host:
 
     @property
     def _recorded_first(self) -> int:
-        """How many items are recorded when the region begins."""
+        """The number of items recorded when the region begins."""
         return len(self._arrays) + len(self._program.scalars)
 
     def _execute(
@@ -348,7 +348,7 @@ class Host:
 
 
 def _asleep(process: int) -> str:
-    """How much a process has done, if all its threads sleep; empty if not, or if unknown."""
+    """The progress of a process, if all its threads sleep; empty if not, or if unknown."""
     done = []
     try:
         for task in sorted(Path(f"/proc/{process}/task").iterdir()):

@@ -103,7 +103,7 @@ def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
 
 
 def _own_arrays(program: Program) -> list[tuple[int, int]]:
-    """Where the text declares arrays that are block RAM.
+    """The places where the text declares arrays that are block RAM.
 
     As the hardware's, they begin with zeros, there is one for each thread, and they keep what is
     in them from one time to the next: programs that read what they have not written agree.
@@ -128,8 +128,8 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
     """A directive as the host's threads obey it.
 
     Args:
-        pragma: where it stands.
-        words: of all directives of the region: one makes the team, one deals out a loop.
+        pragma: where it is.
+        words: of all directives of the region: one makes the team, one shares a loop's work.
     """
     tokens = list(pragma.tokens[1:])
     if not {"for", "loop"} & set(words):
@@ -164,7 +164,7 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
 
 
 def _items(program: Program) -> str:
-    """Where each external array and each scalar is, and its size, as the host's C says it."""
+    """The address and size of each external array and each scalar, in the host's C."""
     mapped = {item.name: item for item in program.target.directive.maps}
     items = []
     for array in program.region.arrays:

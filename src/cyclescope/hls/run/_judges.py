@@ -22,7 +22,7 @@ _AGAIN = 4  # further runs where one differs: what it says may depend on the ord
 
 
 class Judge(StrEnum):
-    """What a run is compared with."""
+    """The judge that a run is compared with."""
 
     UNMODIFIED = "unmodified program"
     """The program's text with its directives as they are, compiled with OpenMP."""
@@ -32,7 +32,7 @@ class Judge(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge says of a run.
+    """The judgement on a run.
 
     Attributes:
         judge: who.

@@ -135,7 +135,7 @@ def measure(
         arguments: of its main function.
         memory: timing of the external memory.
         only: start this thread of the team alone; its results are compared with nothing.
-        in_order: no thread overtakes another in a waiting stage.
+        in_order: no thread overtakes another in a variable-latency stage.
         start_cost: cycles that the host needs to start each further thread.
         period: cycles between two samples of the counters.
         cycle_limit: stop the simulation after so many cycles.

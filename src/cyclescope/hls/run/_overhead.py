@@ -1,4 +1,4 @@
-"""What the profiling unit costs: cycles, and hardware on an ECP5, with and without it."""
+"""The cost of the profiling unit: cycles, and hardware on an ECP5, with and without it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Cost:
 
 
 def chosen_counters(text: str) -> frozenset[str] | None:
-    """Which counters these words ask for: `all`, `paper`, or names with commas between; None: all.
+    """The counters that a text asks for: `all`, `paper`, or names with commas between; None: all.
 
     Raises:
         DataError: there is no name.

@@ -8,8 +8,8 @@ there, only values are waited for; what steers control (conditions of loops, bra
 not. Each thread is by itself: what others write is there at once.
 
 A further estimate is nearer to the hardware: an iteration of a loop begins no sooner after the one
-before it than the schedule and the contexts of waiting stages let it, and what is in it no sooner
-than it; a loop that is entered again goes on from there.
+before it than the schedule and the contexts of variable-latency stages let it, and what is in it no
+sooner than it; a loop that is entered again goes on from there.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _Marks = dict[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What bounds a thread's part of a region, in cycles; each is at least the one before it.
+    """The bounds of a thread's part of a region, in cycles; each is at least the one before it.
 
     Attributes:
         chain: the longest chain of operations in one iteration of the loops that it is in, if
             what earlier iterations computed and what memory holds were there at once.
         unbounded: with as many units as there are executions.
         absolute: with one unit for each operation, which begins one execution a cycle, in order.
-        apart: the same, where iterations begin as far apart as they do in the hardware at least.
+        apart: the same, where iterations begin at the minimum interval of the hardware.
     """
 
     chain: int
@@ -104,7 +104,7 @@ class _Stamping(Interpreter):
 
 
 def _written(marks: _Marks, first: int, words: int) -> tuple[int, ...]:
-    """When the last of these words was written, in each estimate."""
+    """The time at which the last of these words was written, in each estimate."""
     found = [marks[w] for w in range(first, first + words) if w in marks]
     return tuple(map(max, zip(*found, strict=True))) if found else (0,) * _MEMORY
 
@@ -273,7 +273,7 @@ class _StampedText(InterpreterText):
         return lines + [f"if {name} > end[{k}]: end[{k}] = {name}" for k, name in enumerate(own)]
 
     def _after_writing(self, array: Array, at: str, size: int | str, own: _Names) -> list[str]:
-        """What is read must have been written; a chain ends at memory."""
+        """Let a read wait until its data are written; a chain ends at memory."""
         place, word = self._place[array], self._word[array]
         first = f"{at} // {word}"
         if size == word:
@@ -289,7 +289,8 @@ class _StampedText(InterpreterText):
 def _apart(schedule: Schedule) -> int:
     """The least that lies between two iterations of a thread in the hardware.
 
-    Between two waiting stages there is one at a time: behind them is one context for each thread.
+    Between two variable-latency stages there is one at a time: behind them is one context for each
+    thread.
     """
     lengths = (b - a for a, b in pairwise((-1, *schedule.waiting)))
     return max([schedule.interval, *lengths])

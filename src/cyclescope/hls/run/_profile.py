@@ -193,7 +193,7 @@ def _trees(
 
 
 def _outer(machine: Machine) -> dict[Graph, Graph]:
-    """Of each loop the graph that it stands in."""
+    """Of each loop the graph that it is in."""
     return {n.body: p.graph for p in machine.pipelines for n in p.graph.nodes if n.body is not None}
 
 
@@ -232,7 +232,7 @@ def _series(
     period: int,
     **meaning: Any,
 ) -> Series:
-    """What was added to a total between the moments at which it was shown."""
+    """The increments of a total between the moments at which it was shown."""
     change = np.flatnonzero(np.diff(totals, prepend=0))
     moments = starts[change]
     added = np.diff(totals[change], prepend=0)

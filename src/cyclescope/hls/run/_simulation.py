@@ -1,4 +1,4 @@
-"""Runs a machine in simulation: data in, cycles and data out, what went wrong in words."""
+"""Runs a machine in simulation: data in, cycles and data out, what went wrong as text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ TRACE_LINES = 1 << 14
 
 @dataclass(frozen=True)
 class HardwareRun:
-    """What a run left.
+    """The result of a run.
 
     Attributes:
         cycles: from the start of the first thread until the last is over and memory at rest.
@@ -75,7 +75,7 @@ class HardwareRun:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the external arrays are: their bases, and the lines that a bank needs."""
+    """The layout of the external arrays: their bases, and the lines that a bank needs."""
 
     bases: tuple[int, ...]
     lines: int
@@ -153,7 +153,7 @@ def run_machine(
         team: threads to start, at most the machine's; all if absent.
         only: start this one of them alone; all if absent. Barriers then wait for it alone.
         memory: timing of the external memory.
-        in_order: no thread overtakes another in a waiting stage.
+        in_order: no thread overtakes another in a variable-latency stage.
         start_cost: cycles that the host needs to start each further thread.
         cycle_limit: stop after so many cycles.
         progress: called a few times a second with (cycles, seconds) so far.
@@ -167,7 +167,7 @@ def run_machine(
         DataError: an array is missing or too large, or the team does not fit.
         RunError: an access out of range, a deadlock, or a simulation that failed.
         ToolError: a compiler is missing or fails.
-        OutputError: no room for the simulation's files.
+        OutputError: no space for the simulation's files.
     """
     setup = set_up(
         machine,
@@ -397,7 +397,7 @@ def _trace(image: bytes, layout: Layout, first: int, room: int) -> bytes:
 
 
 def _wrong(machine: Machine, words: Sequence[str]) -> str:
-    """What the bench said, in words."""
+    """Explain what the bench reported."""
     if words[0] == "fault":
         return _fault(machine.accesses[int(words[1])], int(words[2]), int(words[3]))
     clock, finished, waits = words[1], int(words[2], 16), int(words[3], 16)

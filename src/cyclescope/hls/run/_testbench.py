@@ -46,12 +46,12 @@ _HOST = ("team", "only", "in_order", "start_cost", "patience", "period")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What the host says.
+    """The settings of the host.
 
     Attributes:
         team: threads that there are.
         only: 0: it starts all of them; else only thread `only` - 1.
-        in_order: waiting stages keep the order of arrival.
+        in_order: variable-latency stages keep the order of arrival.
         start_cost: cycles from one thread's start to the next one's.
         bases, sizes: of the external arrays, in bytes.
         scalars: as bit patterns.

@@ -1,4 +1,4 @@
-"""What a profile of a run is made of: signals that the bench gathers and the simulation captures.
+"""The sources of a run's profile: signals that the bench gathers and the simulation captures.
 
 States and active loops are captured as they change. Everything else is counted in the bench and
 shown at the end of each sampling period, as totals since the start.
@@ -33,7 +33,7 @@ _BITS = 64
 
 
 def captures(machine: Machine) -> tuple[CaptureModule, ...]:
-    """What to capture of a bench that has `watch`."""
+    """The signals to capture of a bench that has `watch`."""
     loops = len(machine.pipelines)
     thread = [Signal("state", 2), Signal("loops", loops), *(Signal(c, _BITS) for c in COUNTS)]
     whole = [Signal(name, _BITS) for name in _of_all(machine)]

@@ -1,4 +1,4 @@
-"""Which operation happens in which stage.
+"""The assignment of operations to stages.
 
 In goes a region's root graph with ordered effects; out comes a `Schedule` for it and for each loop
 inside. Latencies, functional units and ports are chosen here; the hardware is built by them.

@@ -1,4 +1,4 @@
-"""How long operations take: stages of pipelined units, nanoseconds of plain logic.
+"""The delays of operations: stages of pipelined units, nanoseconds of plain logic.
 
 The nanoseconds are those of a 140 MHz design on an FPGA of the Stratix 10 class: a level of
 logic with its wires takes about 0.5 ns, a carry chain 0.03 ns a bit.
@@ -37,14 +37,14 @@ _AS_LONG_AS_IT_TAKES = 1 << 20
 
 
 def varies(node: Node) -> bool:
-    """Whether an operation takes as long as it takes, so that its stage is a waiting one."""
+    """Return whether an operation has a variable latency, so that its stage has one, too."""
     if node.op in (Op.LOAD, Op.STORE):
         return node.array is not None and node.array.place is Place.EXTERNAL
     return node.op in (Op.COPY, Op.LOOP, Op.ACQUIRE, Op.BARRIER)
 
 
 def is_leaf(node: Node) -> bool:
-    """Whether a value is there in every stage, without an operation."""
+    """Return whether a value is there in every stage, without an operation."""
     return node.op in (Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS)
 
 

@@ -24,8 +24,8 @@ def explained(
     """The region's memories and, for each loop, its stages, its interval and what bounds it.
 
     An interval of n means that a thread can begin an iteration every n cycles as long as nothing
-    holds it up; a waiting stage lasts until its operations are over, and what waits for an earlier
-    iteration's operation does so for as long as that takes.
+    holds it up; a variable-latency stage lasts until its operations are over, and what waits for an
+    earlier iteration's operation does so for as long as that takes.
 
     Args:
         region: what is scheduled.
@@ -78,7 +78,7 @@ def _graph(
 
 
 def _turns(region: Region, graph: Graph, schedule: Schedule) -> list[str]:
-    """What waits for an earlier iteration while it runs, whatever the interval is.
+    """The orders that make an iteration wait for an earlier one, whatever the interval is.
 
     Of several such orders only those that no other one implies.
     """

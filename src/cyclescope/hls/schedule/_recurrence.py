@@ -1,4 +1,4 @@
-"""In words: the operations between a carried value and what it becomes."""
+"""The critical recurrence path: the operations from a carried value to what it becomes."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Which operation happens in which stage, and how often a thread can begin an iteration.
+"""The stage of each operation, and the interval at which a thread can begin iterations.
 
 Operations of variable latency divide a graph into levels: those that need no other's result are
-in the first waiting stage, those that need one of the first in the second, and so on. What lies
-between is scheduled as soon as possible, chained as far as a cycle allows; what no waiting stage
-needs and does not fit in front of it goes behind it. Values that an iteration hands to the next
-are computed as late as their users allow, since that is what bounds the interval.
+in the first variable-latency stage, those that need one of the first in the second, and so on.
+What lies between is scheduled as soon as possible, chained as far as a cycle allows; what no
+variable-latency stage needs and does not fit in front of it goes behind it. Values that an
+iteration hands to the next are placed as late as possible (ALAP), since that is what
+bounds the interval.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class _Scheduler:
         self._late()
 
     def _before(self, node: Node) -> list[Node]:
-        """What must be there, or over, before an operation begins."""
+        """The nodes that must be complete before an operation begins."""
         found = [v.node for v in node.operands]
         if node.when is not None:
             found.append(node.when.node)
@@ -103,7 +104,7 @@ class _Scheduler:
         for node in self.nodes:
             level = max((self.level[p] + varies(p) for p in self.before[node]), default=0)
             if node.body is not None:
-                # Two loops of one waiting stage may share a memory: a port each.
+                # Two loops of one variable-latency stage may share a memory: a port each.
                 arrays = self.touched[node]
                 while any(loops.get((a, level), 0) >= self._limit(a) for a in arrays):
                     level += 1
@@ -131,7 +132,7 @@ class _Scheduler:
         }
 
     def _port(self, node: Node, array: Array) -> tuple[Op, int]:
-        """What an access shares a limit with, and the limit of a stage."""
+        """The port that an access uses, and the limit of a stage."""
         if array in self.split:
             return node.op, 1
         return Op.LOAD, self._limit(array)
@@ -196,7 +197,7 @@ class _Scheduler:
         return found
 
     def _fits(self, node: Node, start: int, stage: int) -> bool:
-        """Schedule an operation in front of a waiting stage, if it is over by then."""
+        """Schedule an operation in front of a variable-latency stage, if it is over by then."""
         self._soon(node, start)
         over = self.ready[node]
         if over.stage < stage or (over.stage == stage and self.latency[node] > 0):
@@ -369,7 +370,7 @@ class _Scheduler:
         return {t: n for t, n in found.items() if n > 1}
 
     def _order_bounds(self) -> Iterator[tuple[str, int]]:
-        """What orders between fixed-latency effects of one static region ask of the interval."""
+        """Bounds on the interval by orders between fixed-latency effects of one static region."""
         fixed = {
             n: (stage, self._region(stage))
             for n, stage in self.begin.items()
@@ -394,7 +395,7 @@ class _Scheduler:
             yield text, interval
 
     def _port_bounds(self) -> Iterator[tuple[str, int]]:
-        """What the ports of local memories ask of the interval."""
+        """The bounds on the interval by the ports of local memories."""
         for array, nodes in local_accesses(self.graph).items():
             regions: dict[int, list[tuple[int, Node]]] = {}
             for node in nodes:

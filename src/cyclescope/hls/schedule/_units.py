@@ -1,4 +1,4 @@
-"""Which functional unit does an operation: the choice on which latencies depend."""
+"""The functional unit of an operation: the choice on which latencies depend."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ __all__ = ["ProfiledMachine", "UnitOptions", "build_profiled", "layout_of"]
 
 @dataclass(frozen=True, slots=True)
 class UnitOptions:
-    """How a profiling unit is to be built.
+    """The options of a profiling unit.
 
     Attributes:
         title: of what runs, for the profile.
@@ -181,7 +181,7 @@ def _with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
 def _in_order(
     core: Core, found: list[Fed], design: list[Fed], options: UnitOptions, turns: int
 ) -> list[Fed]:
-    """What feeds the unit, in the order of the layout."""
+    """The inputs of the profiling unit, in the order of the layout."""
 
     def period(fed: Fed) -> int:
         return options.periods.get(fed.sources[0].counter.name, options.period)

@@ -300,7 +300,7 @@ class _Reader:
         return replace(profile, sites=holding(layout.sites, held))
 
     def _combinations(self, time: Ints, states: _States, cycles: int) -> tuple[Ints, Ints, Ints]:
-        """When states change; the distinct combinations; which of them begins."""
+        """The times of changes of states; the distinct combinations; which of them begins."""
         n = self._layout.threads
         first, shown = _numbered(states.word, 2 * n)
         shift = 2 * np.arange(n, dtype=np.uint64)
@@ -319,7 +319,7 @@ class _Reader:
         return time, table[shown[first]], ranked
 
     def _holes(self, time: Ints, late: Ints, cycles: int) -> list[tuple[int, int, int]]:
-        """Where nothing is known: (index of the record behind it, begin, end)."""
+        """The holes in what is known: (index of the record behind it, begin, end)."""
         if not len(time):
             return [(0, 0, cycles)]
         holes = [(0, 0, int(time[0]))] if int(time[0]) > 0 else []
@@ -363,7 +363,7 @@ class _Reader:
         return found
 
     def _stamps(self, rows: _Lines, begin: int) -> Ints:
-        """When samples were begun."""
+        """The times at which samples were begun."""
         layout = self._layout
         stamp = _field(rows, layout.record_low(0), layout.stamp_bits)
         time = _unwrapped(stamp.astype(np.uint32), layout.stamp_bits, samples=True)
@@ -375,7 +375,7 @@ class _Reader:
         return np.asarray(time, dtype=np.int64)
 
     def _sure(self, which: Ints) -> NDArray[np.bool_]:
-        """Which samples' totals have a known begin: the sample before is there."""
+        """The samples whose totals have a known begin: the sample before is there."""
         sure = np.diff(self._missing[which], prepend=0) == 0
         sure[:1] &= not self._overwritten
         return np.asarray(sure, dtype=np.bool_)
@@ -447,7 +447,7 @@ def _latest(time: int, limit: int, bits: int) -> int:
 
 
 def _numbered(word: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
-    """Where each distinct word first appears, and for each word which of them."""
+    """The first place of each distinct word, and for each word which of them."""
     if bits <= _TABLE_BITS:
         return by_appearance(word, 1 << bits)
     distinct, key = np.unique(word, return_inverse=True)

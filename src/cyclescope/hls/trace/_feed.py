@@ -1,4 +1,4 @@
-"""What the profiling unit is fed with: for each counter what happened in this cycle.
+"""The inputs of the profiling unit: for each counter what happened in this cycle.
 
 Each place in the datapath that counts has a condition, a thread and an amount known when the
 hardware is built (paper, IV-B2). What can never happen in a region (a lock where there is none)
@@ -205,7 +205,7 @@ def side_by_side(core: Core, design: Sequence[Fed], turns: int, number: int) -> 
 
 
 def _ones(bits: Expr) -> Expr:
-    """How many bits are 1."""
+    """The number of bits that are 1."""
     width = bits.width.bit_length()
     total: Expr = bits[0].zext(width)
     for index in range(1, bits.width):

@@ -1,4 +1,4 @@
-"""What the profiling unit records, and how it lies in memory: one table, one layout.
+"""The records of the profiling unit, and their layout in memory: one table, one layout.
 
 The unit (paper, section IV-B) writes *lines* as wide as the memory to a region of it. All numbers
 are little-endian bit fields of a line, bit 0 first:
@@ -70,7 +70,7 @@ _READ = (2, _VERSION)  # version 2 said nothing of what counters mean
 
 
 class LineKind(IntEnum):
-    """What a line holds."""
+    """The kind of a line."""
 
     NOTHING = 0
     STATES = 1
@@ -80,7 +80,7 @@ class LineKind(IntEnum):
 
 
 class OnFull(StrEnum):
-    """What happens when the region is full."""
+    """The behaviour when the region is full."""
 
     STOP = "stop"  # later lines are dropped
     WRAP = "wrap"  # the oldest are overwritten
@@ -151,7 +151,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a source's total lies: `line` of a sample, `width` bits from bit `low` on.
+    """The place of a source's total: `line` of a sample, `width` bits from bit `low` on.
 
     Attributes:
         turn: in a round, when it is asked for.
@@ -166,7 +166,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TraceLayout:
-    """How a dump is to be read.
+    """The layout of a dump.
 
     Attributes:
         title: what was run.
@@ -281,7 +281,7 @@ class TraceLayout:
             raise DataError(f"{where}: {problem}: not possible; use the layout written by the run")
 
     def _in_step(self) -> bool:
-        """Whether each line's period is a multiple of the one before; 0 is one of 0 alone."""
+        """Return whether each line's period is a multiple of the last; 0 is one of 0 alone."""
         for before, after in pairwise((self.period, *self.periods)):
             multiple = not after % before if before and after else before == after
             if not multiple or after >> self.stamp_bits:

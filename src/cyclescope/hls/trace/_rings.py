@@ -57,7 +57,7 @@ class Feed:
     exclusive: bool = False
 
     def most(self, cycles: int) -> int:
-        """What can happen to one of them in so many successive cycles at most."""
+        """The most that can happen to one of them in so many successive cycles."""
         times = sum(term.amount * -(-cycles // term.apart) for term in self.terms)
         return min(self.largest * cycles, times)
 
@@ -98,7 +98,7 @@ def one_turn(m: Module, valid: Expr, lane: Expr, turn: Expr, name: str) -> Expr:
 
 
 def turned(m: Module, feed: Feed, inputs: Sequence[Expr], turn: Expr, name: str) -> Expr:
-    """What has happened, this cycle included, to the thread whose turn it is, since its last turn.
+    """The count of the thread whose slot it is, since its last slot, this cycle included.
 
     Args:
         m: where the ring goes.

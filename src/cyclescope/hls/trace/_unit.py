@@ -136,7 +136,7 @@ class _Unit:
         self.left = m.wire("records_left", self.held.any() | self.insert)
 
     def _samples(self, counts: Counts) -> None:
-        """When samples are taken: each period, and when the run is over."""
+        """Take samples: each period, and when the run is over."""
         m, layout = self.m, self.layout
         wanted = m.register("wanted", 1, reset=0, note="a sample is due")
         begin = m.wire("begin_sample", wanted & ~counts.active)

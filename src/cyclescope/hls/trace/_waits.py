@@ -1,4 +1,4 @@
-"""Where threads wait: for what, and which cycles of a thread are lost to it.
+"""The stall causes of threads: for what, and which cycles of a thread are lost to it.
 
 A thread can wait in several places at once, and while it spins at a lock its state says so. So that
 a cycle is lost once, a thread's counters of stalls are exclusive: of a cycle in which it runs, the
@@ -34,12 +34,12 @@ _VERBS = {
 
 
 def cause_of(node: Node) -> Cause:
-    """Why threads wait for an operation, one of `CAUSES`."""
+    """The cause for which threads wait for an operation, one of `CAUSES`."""
     return _CAUSES.get(node.op, Cause.MEMORY)
 
 
 def meaning_of(cause: Cause) -> Activity | None:
-    """What a thread's counter of stalls tells apart from its work; None: it only counts."""
+    """The activity that a counter of stalls tells apart from work; None: it only counts."""
     return Activity.WAITING if cause in LOST else None
 
 
@@ -49,12 +49,12 @@ def stalls(cause: Cause) -> str:
 
 
 def loses(node: Node) -> bool:
-    """Whether a thread gets nothing done meanwhile; in an inner loop it works."""
+    """Return whether a thread gets nothing done meanwhile; in an inner loop it works."""
     return node.op is not Op.LOOP
 
 
 def asks(node: Node) -> bool:
-    """Whether it asks the external memory for something."""
+    """Return whether it asks the external memory for something."""
     return node.op in (Op.LOAD, Op.STORE, Op.COPY)
 
 

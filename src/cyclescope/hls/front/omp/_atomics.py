@@ -130,7 +130,7 @@ def _statements(stmt: Stmt) -> list[Stmt]:
 
 
 def _fits(kind: str, exprs: list[Expr]) -> bool:
-    """Whether expressions are what an atomic construct of a kind may hold."""
+    """Return whether expressions are what an atomic construct of a kind may hold."""
     if kind == "capture" and len(exprs) == 2:
         reads = [_reads(expr, exprs) for expr in exprs]
         other = exprs[reads[0]]
@@ -146,7 +146,7 @@ def _fits(kind: str, exprs: list[Expr]) -> bool:
 
 
 def _reads(expr: Expr, exprs: list[Expr]) -> bool:
-    """Whether it is the `v = x` of a pair, the other one of which changes x."""
+    """Return whether it is the `v = x` of a pair, the other one of which changes x."""
     other = next((e for e in exprs if e is not expr), None)
     if not isinstance(expr, Assign) or expr.op != "=" or other is None:
         return False
@@ -161,7 +161,7 @@ def _is_assignment(expr: Expr) -> bool:
 
 
 def _names_x(expr: Expr) -> bool:
-    """Whether an expression is a place in memory, as what is read atomically must be."""
+    """Return whether an expression is a place in memory, as what is read atomically must be."""
     x = without_casts(expr)
     return isinstance(x, Name | Index | Member) or (isinstance(x, Unary) and x.op == "*")
 
@@ -188,7 +188,7 @@ def _recast(around: Expr, inner: Expr) -> Expr:
 
 
 def _same(a: Expr, b: Expr) -> bool:
-    """Whether two expressions are written alike."""
+    """Return whether two expressions are written alike."""
     a, b = without_casts(a), without_casts(b)
     match a, b:
         case Name(), Name():

@@ -1,4 +1,4 @@
-"""Which clauses each OpenMP construct may have in a target region, and what they may say."""
+"""The clauses that each OpenMP construct may have in a target region, and their values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _KINDS = ("read", "write", "update", "capture")
 
 
 def check(directive: Directive) -> None:
-    """Whether all that a directive of a target region says is understood.
+    """Return whether all that a directive of a target region says is understood.
 
     Raises:
         SourceError: it is not.
@@ -94,7 +94,7 @@ def _check_lists(directive: Directive, where: Range) -> None:
 
 
 def check_file_level(directive: Directive) -> None:
-    """Whether a directive outside of functions leaves what a target region means as it is.
+    """Return whether a directive outside of functions leaves what a target region means as it is.
 
     Raises:
         SourceError: it does not, or it isn't known.

@@ -53,7 +53,7 @@ def lowers_alone(name: str) -> Callable[[_Alone], _Alone]:
 
 
 def within(stmt: Stmt, inner: Sequence[Directive]) -> Stmt:
-    """A statement with the last of its directives alone, to stand in a construct.
+    """A statement with the last of its directives alone, for use in a construct.
 
     Args:
         stmt: the statement.
@@ -66,7 +66,7 @@ def within(stmt: Stmt, inner: Sequence[Directive]) -> Stmt:
 
 
 def is_standalone(directive: Directive) -> bool:
-    """Whether a directive has no statement."""
+    """Return whether a directive has no statement."""
     return directive.words[:1] in _STANDALONE
 
 
@@ -109,7 +109,7 @@ def construct(ctx: Context, directive: Directive, stmt: Stmt) -> None:
 
 
 def _check_nest(ctx: Context, directive: Directive) -> None:
-    """Whether all threads of the team come to what they meet in (OpenMP 4.5, 2.17).
+    """Return whether all threads of the team come to what they meet in (OpenMP 4.5, 2.17).
 
     Raises:
         SourceError: a construct around it, also of a function that calls this one, lets
@@ -127,7 +127,7 @@ def _check_nest(ctx: Context, directive: Directive) -> None:
 
 
 def _shown(directive: Directive) -> str:
-    """A directive's name, or what stands in its place."""
+    """A directive's name, or what is in its place."""
     return " ".join(directive.words) or str(next(iter(directive.clauses), ""))
 
 

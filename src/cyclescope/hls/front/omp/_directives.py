@@ -126,7 +126,7 @@ class Directive:
     rest: tuple[str, ...] = ()
 
     def has(self, *words: str) -> bool:
-        """Whether all of the words are in its name."""
+        """Return whether all of the words are in its name."""
         return all(word in self.words for word in words)
 
     def clause(self, name: str) -> tuple[str, ...] | None:
@@ -196,7 +196,7 @@ def split(words: Sequence[str], at: str) -> list[tuple[str, ...]]:
 
 
 def _closing(words: Sequence[str]) -> int:
-    """Where the bracket is that closes the first token; they are known to be paired."""
+    """The index of the bracket that closes the first token; they are known to be paired."""
     depth = 0
     for position, word in enumerate(words):
         depth += word in ("(", "[", "{")
@@ -228,7 +228,7 @@ def item_of(words: tuple[str, ...], direction: str) -> MapItem | None:
 
 
 def is_name(word: str) -> bool:
-    """Whether a token is an identifier."""
+    """Return whether a token is an identifier."""
     return re.fullmatch(r"[A-Za-z_$]\w*", word) is not None
 
 

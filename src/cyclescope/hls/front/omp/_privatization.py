@@ -26,7 +26,7 @@ __all__ = ["in_memory", "private", "release_copy"]
 
 
 def innermost(kind: CType) -> CType:
-    """What an array is made of."""
+    """The type of an array's innermost elements."""
     while isinstance(kind, CArray):
         kind = kind.element
     return kind

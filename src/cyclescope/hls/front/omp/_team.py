@@ -1,4 +1,4 @@
-"""What the team's threads synchronize by: locks, barriers, fences."""
+"""The team's synchronization constructs: locks, barriers, fences."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _share_loops(
 
 
 def _has_last(ctx: Context, total: Value, chunk: int | None) -> Value:
-    """Whether the last iteration is this thread's."""
+    """Return whether the last iteration is this thread's."""
     width = total.width
     if chunk is None:
         begin, end = _own_block(ctx, total)
@@ -313,7 +313,7 @@ def _at(ctx: Context, loop: _Canonical, number: Value) -> Value:
 
 
 def _before(ctx: Context, loop: _Canonical, a: Value, b: Value) -> Value:
-    """Whether value a comes before b in the loop's direction."""
+    """Return whether value a comes before b in the loop's direction."""
     step = loop.step.node
     if step.op is Op.CONST and step.constant >> (loop.type.bits - 1):
         a, b = b, a
