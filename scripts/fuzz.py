@@ -129,7 +129,7 @@ class Lines:
 
 
 def attempt(form: Format, data: bytes, folder: Path, *, free: bool = False) -> str:
-    """What is wrong with how a format's reader takes an input; empty if nothing.
+    """The fault in how a format's reader takes an input; empty if nothing.
 
     Args:
         form: the format.
@@ -215,7 +215,7 @@ class State:
 
     @classmethod
     def read(cls, folder: Path) -> State:
-        """What earlier runs left."""
+        """The inputs that earlier runs left."""
         folder.mkdir(parents=True, exist_ok=True)
         state = cls(folder)
         with suppress(FileNotFoundError):
@@ -268,7 +268,7 @@ class Worker:
         self.progress = os.open(state.folder / f"progress.{name}", os.O_RDWR | os.O_CREAT)
 
     def limit(self) -> None:
-        """What the process may take, and where it prints."""
+        """Limit what the process may take, and set where it prints."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY + (6 << 30), MEMORY + (6 << 30)))
         nothing = os.open(os.devnull, os.O_RDWR)

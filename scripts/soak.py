@@ -99,7 +99,7 @@ def one_round(bench: Bench, rng: random.Random, *, damage: bool) -> int:
 
 
 def grown(history: list[Figures]) -> list[str]:
-    """What has grown, in words."""
+    """Describe what has grown."""
     found = []
     third = max(1, len(history) // 3)
     for field in fields(Figures):

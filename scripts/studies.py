@@ -1,6 +1,6 @@
 """Make the pages in docs/studies anew: `python scripts/studies.py [STUDY...]`, or all of them.
 
-A page's words are written by hand. What stands between `<!-- measured: NAME -->` and
+A page's words are written by hand. What is between `<!-- measured: NAME -->` and
 `<!-- end -->` is what the study's runs say, and is replaced; so are the page's pictures.
 """
 

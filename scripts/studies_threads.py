@@ -73,7 +73,7 @@ def team_of(found: Profile) -> Team:
 
 
 def rate(threads: Team, *words: str) -> float:
-    """What all threads count together a cycle, of the counters whose name has all words."""
+    """The rate of all threads together per cycle, of the counters whose name has all words."""
     return sum(
         float(threads.rate(metric, name))
         for metric, name in threads.members[0].counts
@@ -201,7 +201,7 @@ def contention(run: Profile) -> int:
 
 
 def counted(run: Profile, word: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What all counters with a word in their name count between some edges."""
+    """The sum of all counters with a word in their name between some edges."""
     import numpy as np
 
     total: NDArray[np.float64] = np.zeros(len(edges) - 1)

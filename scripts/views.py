@@ -33,7 +33,7 @@ _BLOCK = re.compile(r"^```(?P<kind>sh|text)\n(?P<body>.*?)^```$", re.M | re.S)
 
 @dataclass
 class Made:
-    """What a page's commands gave.
+    """The results of a page's commands.
 
     Attributes:
         text: the page with its outputs.

@@ -83,8 +83,6 @@ QUESTIONS = ("What", "How", "Where", "Which", "Who", "Whom", "Whose", "Why", "Wh
 NOT_YET = (
     "benches",
     "examples",
-    "rust",
-    "scripts",
     "src/cyclescope/bounds",
     "src/cyclescope/hls",
     "tests",

@@ -467,7 +467,7 @@ impl VcdBody {
         wanted.map(VcdBody).ok_or_else(|| PyValueError::new_err("no identifiers of signals"))
     }
 
-    /// (changes, decimals of the times, strange words, whether values stand before the first
+    /// (changes, decimals of the times, strange words, whether values come before the first
     /// time, whether it ends inside a comment) of a piece of text.
     fn read<'py>(
         &self,

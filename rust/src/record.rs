@@ -124,7 +124,7 @@ pub struct CompiledRecord {
 /// File and byte offset.
 pub type Place = (String, usize);
 
-/// Where a program's parts stand that was printed by another compiler: told of its text before.
+/// The places of the parts of a program that another compiler printed: told of its text before.
 pub struct Places {
     /// Of statements, by the number that they carry.
     pub statements: Vec<Place>,
@@ -196,7 +196,7 @@ pub struct Record {
     /// Component to the repeats that are about to be compiled.
     #[serde(skip)]
     pub repeats: HashMap<String, crate::repeat::Repeats>,
-    /// Component to what `tdcc` will make, in order, and the groups that stood before.
+    /// Component to what `tdcc` will make, in order, and the groups that were there before.
     #[serde(skip)]
     pub expected: HashMap<String, (Vec<crate::blocks::Expected>, HashSet<String>)>,
 }
@@ -238,7 +238,7 @@ impl Record {
         made
     }
 
-    /// Where a statement stands.
+    /// The place of a statement.
     pub fn place(&self, attributes: &ir::Attributes) -> Place {
         let Some(places) = &self.places else {
             return place(attributes);
@@ -247,7 +247,7 @@ impl Record {
         number.and_then(|n| places.statements.get(n)).cloned().unwrap_or_default()
     }
 
-    /// Where a component stands.
+    /// The place of a component.
     pub fn place_of_component(&self, comp: &ir::Component) -> Place {
         match &self.places {
             None => place(&comp.attributes),
@@ -257,7 +257,7 @@ impl Record {
         }
     }
 
-    /// Where a group of a component stands.
+    /// The place of a group of a component.
     pub fn place_of_group(&self, comp: ir::Id, name: ir::Id, group: &ir::Attributes) -> Place {
         let Some(places) = &self.places else {
             return place(group);
@@ -273,7 +273,7 @@ impl Record {
         digits.parse().ok().filter(|id| *id < self.nodes.len())
     }
 
-    /// The nodes of component `component` for which a group of that name stands.
+    /// The nodes of component `component` that a group of that name implements.
     pub fn nodes_of_group(&self, component: &str, name: &str) -> Vec<usize> {
         if let Some(nodes) = self.aliases.get(&(component.to_string(), name.to_string())) {
             return nodes.clone();

@@ -1,7 +1,7 @@
 //! The groups that compile-repeat makes to count iterations, and the repeat that each counts for.
 //!
 //! A repeat that is not promoted becomes a `while` with a counter: one group sets it up, one moves
-//! it on. Neither stands in the program, so without this the cycles that they take would belong
+//! it on. Neither is in the program, so without this the cycles that they take would belong
 //! to nothing. Both write one probe, which says that the repeat itself is at work.
 
 use crate::blocks::same_number;

@@ -226,7 +226,7 @@ fn readable(file: &Path) -> CalyxResult<()> {
 ///
 /// The release takes `refx = …;` for a reference `x` (mended upstream, #2599). In the cleaned text
 /// such names have a second `ref` before them, without a space; `name` says what such a cell is
-/// called, given what the release takes it for and the word that stands there.
+/// called, given what the release takes it for and the word there.
 fn whole_names(
     namespace: &mut NamespaceDef,
     file: &Path,

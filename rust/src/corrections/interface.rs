@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 pass!(
     /// Before all passes: call the interface ports of every component go, done, clk and reset. A port
-    /// of the user's that has such a name makes room.
+    /// of the user's that has such a name is renamed.
     StandardInterface,
     "standard-interface",
     "give interface ports their usual names (first)",

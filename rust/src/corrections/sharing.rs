@@ -48,7 +48,7 @@ const MOST_STATEMENTS: u64 = 50_000;
 
 /// How a component was before it was shown to the released pass.
 struct Shown {
-    /// Whether it stands in a loop of its own.
+    /// Whether it is in a loop of its own.
     again: bool,
     /// Whether its loops are unrolled.
     unrolled: bool,

@@ -25,7 +25,7 @@ pub struct Piece {
     pub decimals: u32,
     /// Words that are no VCD.
     pub strange: usize,
-    /// Whether a value stands before the first time.
+    /// Whether a value comes before the first time.
     pub early: bool,
     /// Whether the piece ends inside a comment.
     pub comment: bool,
