@@ -48,7 +48,7 @@ def calyx() -> list[str]:
 
 
 def bounds() -> list[str]:
-    """Estimate the cycles of a C kernel, with one resource for each statement and with any number."""
+    """Estimate the cycles of a C kernel, with one resource a statement and with any number."""
     kernel = ROOT / "examples" / "bounds" / "polybench" / "atax.c"
     run(TOOL, "bounds", str(kernel), "-o", "atax.cyc", "--force")
     run(TOOL, "report", "atax.cyc", "atax.unbounded.cyc", "-o", "atax.html", "--force")
