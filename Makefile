@@ -6,7 +6,7 @@ BIN    := .venv/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units fuzz soak signals bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units fuzz mutants soak signals bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -73,6 +73,10 @@ units: setup     ## stream vectors through the arithmetic units: make units [VEC
 # Guided by coverage where atheris is installed (pip install --group fuzz); goes on where it stopped.
 fuzz: setup      ## feed invented input to all that reads: make fuzz [MINUTES=N] [SEED=N]
 	nice -n 19 $(BIN)/python scripts/fuzz.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
+
+# Needs cosmic-ray (pip install --group mutants); nothing of the tree changes. PACKAGE is a folder or a module below src/cyclescope.
+mutants: setup   ## change the code and see which changes no test notices: make mutants ROOM=PACKAGE [N=25|all] [SEED=N]
+	nice -n 19 $(BIN)/python scripts/mutants.py "$(ROOM)" --count $(or $(N),25) $(if $(SEED),--seed $(SEED))
 
 soak: setup      ## run every verb again and again: nothing may grow: make soak [MINUTES=N] [SEED=N]
 	nice -n 19 $(BIN)/python scripts/soak.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))

@@ -271,6 +271,10 @@ def test_a_group_of_several_statements_stands_for_the_one_whose_block_runs_it() 
     assert shown(
         main, both | {"runs3": 1}, both | {"runs1": 1, "runs3": 1}, {"arm3": 1, "runs3": 1, "g": 1}
     ) == [{"0;1", "0;3;4"}, {"0;1;2", "0;3;4"}, {"0;3;4"}]
+    # Who runs the group, but none of its statements, tells nothing.
+    other = Compiled("other", "other", 0, ("g",), sites=(("g", "runs0"),))
+    main = replace(main, compiled=(*arms, other))
+    assert shown(main, both | {"other": 1, "runs0": 1, "runs3": 1}) == [{"0;1", "0;3;4"}]
 
 
 def test_where_a_source_tells_the_promoted_block_the_step_is_of_the_block_around() -> None:
@@ -357,3 +361,30 @@ def test_an_instance_that_never_ran_is_named_below_main() -> None:
     profile = profile_of(CallTrees(MAIN, "top.main", parts, record), record)
     assert [series.track for series in profile.series] == ["main.s"]
     assert {frame.name for frame in profile.catalog} == {"main", "0", "1"}
+
+
+def test_statements_that_never_ran_have_frames() -> None:
+    main = component({**SEQ, 2: 0}, [0], groups=(GROUP,))
+    record = recording([{"main": {"g": 1}}])
+    profile = profile_of(CallTrees(MAIN, "main", {"main": main}, record), record)
+    assert leaves(profile) == [{"0;1"}]
+    assert {frame.name for frame in profile.catalog} == {"main", "0", "1", "2"}
+
+
+def test_what_an_inlined_component_runs_hangs_below_the_cell_that_it_was() -> None:
+    nested: dict[int, int | None] = {0: None, 1: 0, 2: 1}
+    inlined = {1: frame("x", Kind.CELL)}
+    main = component(
+        nested, [0, 1], groups=(replace(GROUP, places=(2,)),), inlined=inlined,
+        compiled=(Compiled("c", "c", 1),),
+    )  # fmt: skip
+    assert shown(main, {"g": 1, "c": 1}, {"g": 0, "c": 1}) == [{"0;1;x;2"}, {"0;1"}]
+
+
+def test_of_a_state_is_learned_only_what_runs_while_its_machine_is_active() -> None:
+    nested: dict[int, int | None] = {0: None, 1: 0, 2: 1}
+    machine = Compiled("c", "c", 0, ("g",), registers=(Register("fsm", "fsm", "fsm"),))
+    main = component(nested, [0, 1], groups=(replace(GROUP, places=(2,)),), compiled=(machine,))
+    # A machine that waits in its first state, while another runs the same group.
+    cycles = ({"c": 0, "fsm": 0, "g": 1}, {"c": 1, "fsm": 0, "g": 0})
+    assert shown(main, *cycles) == [{"0;1;2"}, {"0"}]
