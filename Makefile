@@ -75,8 +75,9 @@ fuzz: setup      ## feed invented input to all that reads: make fuzz [MINUTES=N]
 	nice -n 19 $(BIN)/python scripts/fuzz.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
 
 # Needs cosmic-ray (pip install --group mutants); nothing of the tree changes. PACKAGE is a folder or a module below src/cyclescope.
-mutants: setup   ## change the code and see which changes no test notices: make mutants ROOM=PACKAGE [N=25|all] [SEED=N]
-	nice -n 19 $(BIN)/python scripts/mutants.py "$(ROOM)" --count $(or $(N),25) $(if $(SEED),--seed $(SEED))
+mutants: setup   ## change the code and see which changes no test notices: make mutants ROOM=PACKAGE [N=25|all] [SEED=N] [TESTS="PATH …"]
+	nice -n 19 $(BIN)/python scripts/mutants.py "$(ROOM)" --count $(or $(N),25) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(TESTS),--tests $(TESTS))
 
 soak: setup      ## run every verb again and again: nothing may grow: make soak [MINUTES=N] [SEED=N]
 	nice -n 19 $(BIN)/python scripts/soak.py --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))

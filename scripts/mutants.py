@@ -13,7 +13,7 @@ exit status is 0 whatever survives.
 Nothing of the tree changes: mutants are made in a copy of `src` in a temporary folder, with the
 native module of the installed package, which comes first on `PYTHONPATH`; the tests' simulators
 are built into a cache of their own, of which each mutant has a copy. First all tests run once, with
-coverage: what no test reaches has no mutants (they would all survive; they are counted), and of a
+coverage: what no test reaches is listed and has no mutants (they would all survive), and of a
 mutant those tests run first that reach its statement, so that most are killed in seconds. Of N
 mutants each is at another place, chosen by the seed; `all` takes every mutant of every place.
 
@@ -311,6 +311,11 @@ def main() -> None:
             f"{len(found)} places reached, {sum(len(one.mutations) for one in reached)} mutants",
             flush=True,
         )
+        for file in sorted({place.file for place in found}):
+            lines = {p.mutations[0].start_pos[0] for p in found if p.file == file and not p.reached}
+            if lines:
+                where = ", ".join(map(str, sorted(lines)))
+                print(f"not reached: {file.relative_to(folder)}: {where}", flush=True)
         count = None if asked.count == "all" else int(asked.count)
         try:
             for place, mutation in sample(reached, count, asked.seed):
