@@ -116,7 +116,7 @@ def declared(tree: ast.AST) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]
             case ast.arg() | ast.AnnAssign():
                 read = [node.annotation]
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                read = [*node.body]
+                read = [node.test, *node.body]
             case ast.ClassDef():
                 read = [*node.decorator_list]
         for one in read:
