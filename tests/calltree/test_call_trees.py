@@ -221,6 +221,14 @@ def test_what_a_group_calls_hangs_below_it() -> None:
         {"inner": 1},
         {"g": -1, "add": 1},
     ) == [{"0;1;add"}, {"0;1;inner"}, {"inner"}, {""}]
+    # In whichever order they are listed; where the call is not made, at its own statement.
+    nested: dict[int, int | None] = {**SEQ, 2: 0}
+    groups = (replace(inner, places=(2,)), replace(GROUP, calls=calls))
+    called = {"g": 1, "inner": 1, "calls": 1}
+    assert shown(component(nested, [0], groups=groups), called, called | {"calls": 0}) == [
+        {"0;1;inner"},
+        {"0;1", "0;2"},
+    ]
 
 
 def test_groups_that_call_each_other_end() -> None:
@@ -271,6 +279,8 @@ def test_a_group_of_several_statements_stands_for_the_one_whose_block_runs_it() 
     assert shown(
         main, both | {"runs3": 1}, both | {"runs1": 1, "runs3": 1}, {"arm3": 1, "runs3": 1, "g": 1}
     ) == [{"0;1", "0;3;4"}, {"0;1;2", "0;3;4"}, {"0;3;4"}]
+    # Where nobody is known to run it, for the first one.
+    assert shown(main, both) == [{"0;1;2", "0;3"}]
     # Who runs the group, but none of its statements, tells nothing.
     other = Compiled("other", "other", 0, ("g",), sites=(("g", "runs0"),))
     main = replace(main, compiled=(*arms, other))
@@ -388,3 +398,20 @@ def test_of_a_state_is_learned_only_what_runs_while_its_machine_is_active() -> N
     # A machine that waits in its first state, while another runs the same group.
     cycles = ({"c": 0, "fsm": 0, "g": 1}, {"c": 1, "fsm": 0, "g": 0})
     assert shown(main, *cycles) == [{"0;1;2"}, {"0"}]
+
+
+def test_where_no_register_tells_the_state_the_whole_block_is_active() -> None:
+    nested: dict[int, int | None] = {0: None, 1: 0, 2: 1}
+    group = replace(GROUP, places=(2,))
+    main = component(nested, [0, 1], groups=(group,), compiled=(Compiled("c", "c", 0, ("g",)),))
+    assert shown(main, {"c": 1, "g": 1}, {"c": 1, "g": 0}) == [{"0;1;2"}, {"0"}]
+
+
+def test_a_register_belongs_to_its_block_wherever_a_group_of_that_block_is_active() -> None:
+    machine = Compiled("c", "c", 0, registers=(Register("fsm", "fsm", "fsm"),))
+    main = component(SEQ, [0], groups=(GROUP,), compiled=(machine,))
+    record = recording([{"main": {"g": 1, "c": 0, "fsm": 0}}])
+    used: dict[str, set[int]] = {}
+    made = CallTrees(MAIN, "main", {"main": main}, record, used)
+    profile = profile_of(made, record)
+    assert {profile.stack(path) for path in used["main.fsm"]} == {("main", "0")}
