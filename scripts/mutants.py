@@ -13,9 +13,10 @@ exit status is 0 whatever survives.
 Nothing of the tree changes: mutants are made in a copy of `src` in a temporary folder, with the
 native module of the installed package, which comes first on `PYTHONPATH`; the tests' simulators
 are built into a cache of their own, of which each mutant has a copy. First all tests run once, with
-coverage: what no test reaches is listed and has no mutants (they would all survive), and of a
-mutant those tests run first that reach its statement, so that most are killed in seconds. Of N
-mutants each is at another place, chosen by the seed; `all` takes every mutant of every place.
+coverage in their own process: what they do not reach there is listed and has no mutants, so that
+what only other processes run (a command that a test starts) is not judged. Of a mutant those tests
+run first that reach its statement, so that most are killed in seconds. Of N mutants each is at
+another place, chosen by the seed; `all` takes every mutant of every place.
 
 Annotations, what only type checkers read and decorators of classes (`frozen`, `slots`) are left
 as they are: they declare.
@@ -129,7 +130,7 @@ def declared(tree: ast.AST) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]
 
 @dataclass
 class Place:
-    """Where code can be mutated, in how many ways, and which tests reach it."""
+    """A place that can be mutated, in how many ways, and the tests that reach it."""
 
     file: Path
     mutations: list[MutationSpec]
@@ -229,8 +230,7 @@ class Run:
         """Run without a mutant; what was reached, and how many seconds it took."""
         data, settings = self.folder / "reached", self.folder / "coverage.ini"
         settings.write_text(
-            f"[run]\ndata_file = {data}\nparallel = true\npatch = subprocess\n"
-            f"source = {self.source / 'cyclescope'}\n"
+            f"[run]\ndata_file = {data}\nparallel = true\nsource = {self.source / 'cyclescope'}\n"
         )
         count = [sys.executable, "-m", "coverage"]
         rc = f"--rcfile={settings}"

@@ -16,6 +16,7 @@ from cyclescope.c import (
     Conditional,
     Construct,
     Declare,
+    DoWhile,
     Evaluate,
     Expr,
     For,
@@ -237,6 +238,14 @@ def test_a_switch_has_sections() -> None:
         (other,) = body(f"switch (n) {{ {inside} }}")
         assert isinstance(other, OpaqueStmt)
         assert not isinstance(other, Switch)
+
+
+def test_loops_have_a_condition_and_a_body() -> None:
+    first, last = body("while (n > 3) n -= 1; do n += 2; while (n < 5);")
+    assert isinstance(first, While)
+    assert isinstance(last, DoWhile)
+    assert [shown(loop.condition) for loop in (first, last)] == ["(n > 3)", "(n < 5)"]
+    assert [type(loop.body) for loop in (first, last)] == [Evaluate, Evaluate]
 
 
 def test_runtime_extents_are_kept() -> None:
