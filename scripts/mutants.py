@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("src/cyclescope")
 FIRST = "CYCLESCOPE_MUTANTS_FIRST"  # names the file of tests that are to run first
-MEMORY = 16 << 30  # bytes of address space: a loop that no longer ends may append
+MEMORY = 8 << 30  # bytes of address space: a loop that no longer ends may append
 # Where the convention (tests/PACKAGE, else its parent's) is not what tests the package.
 TESTS = {
     "_prv": ["tests/paraver"],
@@ -325,6 +325,10 @@ def main() -> None:
                     where = f"{place.file.relative_to(folder)}:{mutation.start_pos[0]}"
                     print(f"{outcome}: {where}\n{changed}", flush=True)
         except KeyboardInterrupt:
+            # The tests of a mutant have a session of their own, which Ctrl-C does not reach.
+            with suppress(OSError):
+                for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+                    os.killpg(int(child), signal.SIGKILL)
             print("interrupted; so far:")
     print(f"{'mutants':<12}{sum(table.values()):>6}")
     for outcome, number in table.items():
