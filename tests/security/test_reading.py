@@ -392,9 +392,9 @@ def test_more_than_a_compiler_can_take(
 
 def test_a_region_of_more_accesses_than_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     from cyclescope.hls import compile_c
-    from cyclescope.hls.front import _region
+    from cyclescope.hls.passes import _size
 
-    monkeypatch.setattr(_region, "_MOST_EFFECTS", 50)
+    monkeypatch.setattr(_size, "_MOST_EFFECTS", 50)
     text = (
         "void k(int a[64]) {{\n#pragma omp target parallel num_threads(2) map(tofrom: a[0:64])\n"
         "  for (int i = 0; i < 64; i += {0}) {{ {1} }}\n}}\n"
