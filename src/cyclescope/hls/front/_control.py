@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
     from cyclescope.hls.front._context import Context
 
-__all__ = ["branch", "changed_in", "counted", "going_on", "iteration", "looped", "named"]
+__all__ = [
+    "branch",
+    "changed_in",
+    "counted",
+    "going_on",
+    "iteration",
+    "looped",
+    "named",
+    "stepped",
+]
 
 
 def branch(
@@ -163,20 +172,57 @@ def counted(ctx: Context, where: Range, count: Value, body: Callable[[Value], No
     """
     at = Variable("element", Scalar("int", 64), where, "local")
     ctx.vars.env[at] = ctx.b.const(64, 0)
+    stepped(
+        ctx,
+        where,
+        at,
+        1,
+        test=lambda number: ctx.b.op(Op.SLT, number, count, width=1),
+        body=body,
+    )
+    del ctx.vars.env[at]
+
+
+def stepped(
+    ctx: Context,
+    where: Range,
+    variable: Variable,
+    by: Value | int,
+    *,
+    changed: Iterable[Variable] = (),
+    test: Callable[[Value], Value],
+    body: Callable[[Value], None],
+    jumps: bool = False,
+) -> None:
+    """A loop whose variable, which has its first value, moves on by the same step each time.
+
+    Args:
+        ctx: the region's lowering.
+        where: the loop's text.
+        variable: an integer; signed, it does not overflow.
+        by: its step.
+        changed: what the body gives values to besides.
+        test: lowers the condition, given the variable's value.
+        body: lowers an iteration, given the variable's value at its begin.
+        jumps: the body holds `break`, `continue` or `return`.
+    """
+    assert isinstance(variable.type, Scalar)
+    width, exact = variable.type.bits, variable.type.kind == "int"
 
     def forward() -> None:
-        one = ctx.b.const(64, 1)
-        ctx.vars.env[at] = ctx.b.op(Op.ADD, ctx.vars.env[at], one, width=64, exact=True)
+        step = ctx.b.const(width, by) if isinstance(by, int) else by
+        now = ctx.vars.env[variable]
+        ctx.vars.env[variable] = ctx.b.op(Op.ADD, now, step, width=width, exact=exact)
 
     looped(
         ctx,
         where,
-        [at],
-        test=lambda: ctx.b.op(Op.SLT, ctx.vars.env[at], count, width=1),
-        body=lambda: body(ctx.vars.env[at]),
+        [variable, *changed],
+        test=lambda: test(ctx.vars.env[variable]),
+        body=lambda: body(ctx.vars.env[variable]),
         step=forward,
+        jumps=jumps,
     )
-    del ctx.vars.env[at]
 
 
 def _rotated(

@@ -22,7 +22,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls.front._assigned import breaks, may_jump, returns, variables_read
 from cyclescope.hls.front._context import Location
-from cyclescope.hls.front._control import branch, changed_in, looped
+from cyclescope.hls.front._control import branch, changed_in, stepped
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import bare, rvalue, statement
 from cyclescope.hls.front._layout import is_flat
@@ -183,25 +183,19 @@ def _share_one(ctx: Context, loop: _Canonical, chunk: int | None) -> None:
     at = Variable(f"{variable.name} chunk", sort, loop.where, "local")
     ctx.vars.env[at] = first
 
-    def chunk_body() -> None:
-        start = ctx.vars.env[at]
+    def chunk_body(start: Value) -> None:
         after = ctx.b.op(Op.ADD, start, each, width=width, exact=sort.kind == "int")
         inside = _before(ctx, loop, after, last)
         _run(ctx, loop, start, ctx.b.select(inside, after, last), loop.step, chunk)
 
-    def next_chunk() -> None:
-        ctx.vars.env[at] = ctx.b.op(
-            Op.ADD, ctx.vars.env[at], turn, width=width, exact=sort.kind == "int"
-        )
-
-    changed = changed_in(ctx, [loop.body])
-    looped(
+    stepped(
         ctx,
         loop.where,
-        [at, *changed],
-        test=lambda: _before(ctx, loop, ctx.vars.env[at], last),
+        at,
+        turn,
+        changed=changed_in(ctx, [loop.body]),
+        test=lambda start: _before(ctx, loop, start, last),
         body=chunk_body,
-        step=next_chunk,
     )
     ctx.vars.env.pop(at, None)
 
@@ -213,25 +207,21 @@ def _run(
     changed = [v for v in changed_in(ctx, [loop.body]) if v is not variable]
     ctx.vars.env[variable] = first
 
-    def forward() -> None:
-        ctx.vars.env[variable] = ctx.b.op(
-            Op.ADD, ctx.vars.env[variable], step, width=width, exact=loop.type.kind == "int"
-        )
-
-    def body() -> None:
+    def body(number: Value) -> None:
         change, count = constant_of(loop.step), constant_of(loop.count)
         if change:
             shared = StaticSchedule(signed(change, width), count, chunk, ctx.threads)
-            ctx.shared.work_sharing[ctx.vars.env[variable].node] = shared
+            ctx.shared.work_sharing[number.node] = shared
         statement(ctx, loop.body)
 
-    looped(
+    stepped(
         ctx,
         loop.where,
-        [variable, *changed],
-        test=lambda: _before(ctx, loop, ctx.vars.env[variable], last),
+        variable,
+        step,
+        changed=changed,
+        test=lambda number: _before(ctx, loop, number, last),
         body=body,
-        step=forward,
         jumps=may_jump(loop.body),
     )
 
@@ -242,8 +232,8 @@ def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int |
     number = Variable("iteration", Scalar("uint", width), nest[0].where, "local")
     changed = [v for v in changed_in(ctx, [nest[-1].body]) if v not in {n.variable for n in nest}]
 
-    def body() -> None:
-        left = ctx.b.use(ctx.vars.env[number])
+    def body(left: Value) -> None:
+        left = ctx.b.use(left)
         for level in reversed(nest):
             count = ctx.b.resized(level.count, width, is_signed=False)
             at = ctx.b.op(Op.UREM, left, count, width=width) if level is not nest[0] else left
@@ -256,18 +246,14 @@ def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int |
 
     def share(begin: Value, end: Value, step: int) -> None:
         ctx.vars.env[number] = begin
-
-        def forward() -> None:
-            by = ctx.b.const(width, step)
-            ctx.vars.env[number] = ctx.b.op(Op.ADD, ctx.vars.env[number], by, width=width)
-
-        looped(
+        stepped(
             ctx,
             nest[0].where,
-            [number, *changed],
-            test=lambda: ctx.b.op(Op.ULT, ctx.vars.env[number], end, width=1),
+            number,
+            step,
+            changed=changed,
+            test=lambda value: ctx.b.op(Op.ULT, value, end, width=1),
             body=body,
-            step=forward,
             jumps=may_jump(nest[-1].body),
         )
         ctx.vars.env.pop(number, None)
@@ -284,23 +270,20 @@ def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int |
     start = Variable("chunk", Scalar("uint", width), nest[0].where, "local")
     ctx.vars.env[start] = first
 
-    def chunk_body() -> None:
-        begin = ctx.b.use(ctx.vars.env[start])
+    def chunk_body(begin: Value) -> None:
+        begin = ctx.b.use(begin)
         end = ctx.b.op(Op.ADD, begin, ctx.b.const(width, chunk), width=width)
         inside = ctx.b.op(Op.ULT, end, total, width=1)
         share(begin, ctx.b.select(inside, end, total), 1)
 
-    def next_chunk() -> None:
-        turn = ctx.b.const(width, chunk * ctx.threads)
-        ctx.vars.env[start] = ctx.b.op(Op.ADD, ctx.vars.env[start], turn, width=width)
-
-    looped(
+    stepped(
         ctx,
         nest[0].where,
-        [start, *changed],
-        test=lambda: ctx.b.op(Op.ULT, ctx.vars.env[start], total, width=1),
+        start,
+        chunk * ctx.threads,
+        changed=changed,
+        test=lambda begin: ctx.b.op(Op.ULT, begin, total, width=1),
         body=chunk_body,
-        step=next_chunk,
     )
     ctx.vars.env.pop(start, None)
 
