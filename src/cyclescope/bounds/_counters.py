@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     Binary,
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from cyclescope.c import Unit
 
 __all__ = [
-    "STEPS",
     "Counters",
     "Loop",
     "counters_of",
@@ -67,8 +67,6 @@ __all__ = [
     "reached",
     "root_of",
 ]
-
-STEPS = {"pre++": "+", "post++": "+", "pre--": "-", "post--": "-"}
 
 Loop: TypeAlias = "For | While | DoWhile"
 

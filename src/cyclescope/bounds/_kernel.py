@@ -10,6 +10,7 @@ from cyclescope.bounds._counters import named, reached
 from cyclescope.bounds._lower import Lowering
 from cyclescope.bounds._network import Network, Port, Process, Storage
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     Call,
@@ -147,7 +148,7 @@ def _constants(function: Function) -> dict[str, int | float]:
     for expression in outermost(function.body):
         for node in walk(expression):
             target = node.target if isinstance(node, Assign) else None
-            if isinstance(node, Unary) and node.op in ("&", "pre++", "post++", "pre--", "post--"):
+            if isinstance(node, Unary) and node.op in ("&", *STEPS):
                 target = node.operand
             if isinstance(target, Name):
                 touched.add(target.variable)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import STEPS, root_of
+from cyclescope.bounds._counters import root_of
 from cyclescope.bounds._forms import Form, Place, Spot, Value, literal
 from cyclescope.bounds._network import CallPath, Storage, Test
 from cyclescope.bounds._process import (
@@ -17,6 +17,7 @@ from cyclescope.bounds._process import (
 from cyclescope.bounds._storages import Storages
 from cyclescope.bounds._values import ADDRESS, size_of
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     Binary,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import STEPS, reached, root_of
+from cyclescope.bounds._counters import reached, root_of
 from cyclescope.bounds._forms import (
     Binding,
     Form,
@@ -22,6 +22,7 @@ from cyclescope.bounds._forms import (
 from cyclescope.bounds._network import Process, Record, Storage
 from cyclescope.bounds._values import ADDRESS, Values, alignment_of, size_of
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     Block,
@@ -104,7 +105,9 @@ class Outlines:
         """Return whether an expression only has the effect of its outermost assignment."""
         for number, inner in enumerate(walk(node)):
             match inner:
-                case Assign() | Unary(op="pre++" | "pre--" | "post++" | "post--") if number:
+                case Assign() if number:
+                    return False
+                case Unary(op=op) if op in STEPS and number:
                     return False
                 case Assign(target=target) if isinstance(target, Member) or isinstance(
                     target.type, Pointer

@@ -12,6 +12,7 @@ from cyclescope.bounds._network import Memory, Network, Record, Storage
 from cyclescope.bounds._process import Processes, constant_number
 from cyclescope.bounds._values import ADDRESS, alignment_of, size_of
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     CType,
@@ -72,7 +73,7 @@ class Storages(Processes):
             for expression in outermost(function.body):
                 for node in walk(expression):
                     target = node.target if isinstance(node, Assign) else None
-                    if isinstance(node, Unary) and node.op in ("&", *_STEPPING):
+                    if isinstance(node, Unary) and node.op in ("&", *STEPS):
                         target = node.operand
                     if isinstance(target, Name):
                         self._changed_anywhere.add(target.variable)
@@ -404,9 +405,6 @@ class Storages(Processes):
             for inner_layout, value in zip(layout.fields.values(), node.values, strict=False)
             for found in self.initials(inner_layout, value, base)
         ]
-
-
-_STEPPING = ("pre++", "post++", "pre--", "post--")
 
 
 def _depth(kind: CType, most: int) -> int:

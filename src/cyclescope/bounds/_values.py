@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cyclescope.bounds._counters import STEPS
 from cyclescope.bounds._forms import (
     Binding,
     Form,
@@ -24,6 +23,7 @@ from cyclescope.bounds._forms import (
 from cyclescope.bounds._nests import Nests
 from cyclescope.bounds._network import Record, Site, Storage, address_text
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     Binary,

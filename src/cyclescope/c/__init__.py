@@ -17,6 +17,7 @@ from cyclescope.c._print import show
 from cyclescope.c._read import read_c
 from cyclescope.c._refused import Construct, Tool, refusal, refused_table
 from cyclescope.c._tree import (
+    STEPS,
     Assign,
     Binary,
     Block,
@@ -73,6 +74,7 @@ from cyclescope.c._walk import (
 )
 
 __all__ = [
+    "STEPS",
     "Array",
     "Assign",
     "Binary",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cyclescope.c._types import CType, Struct
 
 __all__ = [
+    "STEPS",
     "Assign",
     "Binary",
     "Block",
@@ -177,6 +178,10 @@ class Unary(_TypedNode):
 
     op: str
     operand: Expr
+
+
+STEPS = {"pre++": "+", "post++": "+", "pre--": "-", "post--": "-"}
+"""The operators of `Unary` that give its operand a value: the sign of the one that is added."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
+    STEPS,
     Assign,
     Binary,
     Block,
@@ -50,8 +51,6 @@ __all__ = [
     "root",
     "variables_read",
 ]
-
-_STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
 
 
 def expressions(stmt: Stmt | None) -> Iterator[Expr]:
@@ -108,7 +107,7 @@ def assigned(
         match expr:
             case Assign(target=place):
                 target = _target(place, aliases)
-            case Unary(op=op, operand=operand) if op in _STEPS or op == "&":
+            case Unary(op=op, operand=operand) if op in STEPS or op == "&":
                 target = _target(operand, aliases)
             case Call(args=args):  # who is given a pointer may write there
                 found |= {
@@ -145,7 +144,7 @@ def lanes_written(parts: Iterable[Expr]) -> set[Variable | None]:
         match expr:
             case Assign(target=place):
                 target = place
-            case Unary(op=op, operand=operand) if op in _STEPS:
+            case Unary(op=op, operand=operand) if op in STEPS:
                 target = operand
         if not isinstance(target, Index) or isinstance(target.base, Name):
             continue  # not of a vector, or of one on wires
@@ -160,7 +159,7 @@ def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Va
         match part:
             case Assign() | Unary(op="*") | Member(arrow=True):
                 return True
-            case Unary(op=op) if op in _STEPS:
+            case Unary(op=op) if op in STEPS:
                 return True
             case Index(base=base) if not isinstance(base.type, Vector):
                 return True

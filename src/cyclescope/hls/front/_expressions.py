@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     Binary,
@@ -144,7 +145,7 @@ def _unary(ctx: Context, expr: Unary) -> Value:
         case "!":
             bit = condition_of(ctx, expr)
             return ctx.b.resized(bit, width_of(kind, where), is_signed=False)
-        case "pre++" | "pre--" | "post++" | "post--":
+        case _ if op in STEPS:
             return _step(ctx, op, operand, where)
         case "+":
             return convert(ctx, rvalue(ctx, operand), operand.type, kind, where)

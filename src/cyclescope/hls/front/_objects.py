@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
+    STEPS,
     Array,
     Assign,
     Binary,
@@ -342,7 +343,7 @@ def _address_by_operator(ctx: Context, expr: Unary) -> Location | None:
                 expr.where, "the address of a value on wires; pass it to a function, or use "
                 "an array"
             )  # fmt: skip
-        case "pre++" | "pre--" | "post++" | "post--":
+        case _ if expr.op in STEPS:
             return _address_assigned(ctx, expr, expr.operand)
         case "*":
             return _address_of_row(ctx, expr)

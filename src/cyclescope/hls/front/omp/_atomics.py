@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
+    STEPS,
     Assign,
     Binary,
     Block,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from cyclescope.hls.front.omp._directives import Directive
 
 __all__: list[str] = []
-
-_STEPS = frozenset({"pre++", "pre--", "post++", "post--"})
-
 
 _UPDATES = frozenset({"+=", "-=", "*=", "/=", "&=", "|=", "^=", "<<=", ">>="})
 
@@ -89,7 +87,7 @@ def _prepared(ctx: Context, expr: Expr, held: list[Variable]) -> Expr:
             x, inner = without_casts(target), without_casts(value)
             if isinstance(inner, Assign):
                 return replace(expr, value=_recast(value, _prepared(ctx, inner, held)))
-            if isinstance(inner, Unary) and inner.op in _STEPS:
+            if isinstance(inner, Unary) and inner.op in STEPS:
                 return expr
             if isinstance(inner, Binary) and inner.op in _BINARY:
                 if _same(inner.left, x):
@@ -169,7 +167,7 @@ def _names_x(expr: Expr) -> bool:
 def _is_update(expr: Expr) -> bool:
     match expr:
         case Unary(op=op):
-            return op in _STEPS
+            return op in STEPS
         case Assign(op="=", target=target, value=value):
             inner, x = without_casts(value), without_casts(target)
             if not isinstance(inner, Binary) or inner.op not in _BINARY:
