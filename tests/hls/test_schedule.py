@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from cyclescope.hls import Graph, Node, Op, Program, Schedule, compile_c
-from cyclescope.hls.ir._graph import EFFECTS, Place, Value
+from cyclescope.hls.ir._graph import EFFECTS, LEAVES, Place, Value
 from cyclescope.hls.schedule._delays import (
     BUDGET,
     REGISTERED,
     SETUP,
     delay,
-    is_leaf,
     latency,
     varies,
 )
@@ -31,11 +30,11 @@ class Check:
         self.graph, self.schedule = graph, schedule
         self.carried = {c.param for c in graph.carried}
         self.waiting = set(schedule.waiting)
-        self.operations = [n for n in graph.nodes if not is_leaf(n) and n.op is not Op.PARAM]
+        self.operations = [n for n in graph.nodes if n.op not in LEAVES and n.op is not Op.PARAM]
 
     def there(self, value: Value) -> int:
         node = value.node
-        if is_leaf(node) or (node.op is Op.PARAM and node not in self.carried):
+        if node.op in LEAVES or (node.op is Op.PARAM and node not in self.carried):
             return 0
         return self.schedule.stage[node] + self.schedule.latency[node]
 

@@ -9,6 +9,8 @@ from cyclescope.hls.ir._builder import Builder, Shared, StaticSchedule, constant
 from cyclescope.hls.ir._draft import Draft
 from cyclescope.hls.ir._graph import (
     EFFECTS,
+    LEAVES,
+    WIRING,
     Array,
     Carried,
     Graph,
@@ -27,6 +29,8 @@ from cyclescope.hls.ir._verify import Law, broken, verify
 
 __all__ = [
     "EFFECTS",
+    "LEAVES",
+    "WIRING",
     "Array",
     "Builder",
     "Carried",

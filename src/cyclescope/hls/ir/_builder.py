@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Value
+from cyclescope.hls.ir._graph import EFFECTS, LEAVES, Graph, Node, Op, Value
 from cyclescope.hls.ir._semantics import evaluate, mask
 from cyclescope.hls.ir._simplify import simplified
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Builder", "Shared", "StaticSchedule", "constant_of"]
 
-_LEAVES = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 _COMMUTATIVE = frozenset(
     {Op.ADD, Op.MUL, Op.AND, Op.OR, Op.XOR, Op.EQ, Op.NE, Op.FADD, Op.FMUL, Op.FEQ}
 )
@@ -124,7 +123,7 @@ class Builder:
         """The value in this graph."""
         if self.shared.owner[value.node] is self:
             return value
-        if value.node.op in _LEAVES:
+        if value.node.op in LEAVES:
             return self._once(value.node.op, (), value.width, value.node.constant)
         known = self.imported.get(value)
         if known is None:
@@ -168,7 +167,7 @@ class Builder:
         return result
 
     def _is_invariant(self, value: Value) -> bool:
-        return value in self._outside or value.node.op in _LEAVES
+        return value in self._outside or value.node.op in LEAVES
 
     def is_exact(self, value: Value) -> bool:
         """Return whether it is signed arithmetic that cannot overflow."""

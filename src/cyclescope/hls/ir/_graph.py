@@ -109,6 +109,12 @@ EFFECTS = frozenset(
     {Op.LOAD, Op.STORE, Op.COPY, Op.ACQUIRE, Op.RELEASE, Op.BARRIER, Op.FENCE, Op.LOOP}
 )
 
+LEAVES = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
+"""The values that are available throughout the region."""
+
+WIRING = frozenset({Op.ZEXT, Op.SEXT, Op.TRUNC, Op.CONCAT, Op.EXTRACT})
+"""The operations that are wires only: they choose, join and repeat bits."""
+
 
 class Place(StrEnum):
     """The kind of storage of an array."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
-from cyclescope.hls.ir._graph import EFFECTS, Graph, Node, Op, Place, Value
+from cyclescope.hls.ir._graph import EFFECTS, LEAVES, Graph, Node, Op, Place, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,6 @@ _FLOATS = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FMIN, Op.FMAX})
 _FLOAT = frozenset({Op.FSQRT, Op.FNEG, Op.FABS})
 _FROM_FLOAT = frozenset({Op.FPTOSI, Op.FPTOUI})
 _TO_FLOAT = frozenset({Op.SITOFP, Op.UITOFP})
-_LEAVES = frozenset({Op.CONST, Op.PARAM, Op.SCALAR, Op.THREAD, Op.THREADS})
 _MEETING = frozenset({Op.ACQUIRE, Op.RELEASE, Op.BARRIER})
 _NUMBERED = frozenset({Op.CONST, Op.SCALAR, Op.EXTRACT, Op.ACQUIRE, Op.RELEASE, Op.BARRIER})
 _BINARY32, _BINARY64 = 32, 64
@@ -275,7 +274,7 @@ def _fits(node: Node) -> bool:
         return False
     op, width = node.op, node.widths[0]
     widths = tuple(v.width for v in node.operands)
-    if op in _LEAVES:
+    if op in LEAVES or op is Op.PARAM:
         return not widths and (op not in (Op.THREAD, Op.THREADS) or width == 32)
     if op in _ALIKE:
         return widths == (width, width)

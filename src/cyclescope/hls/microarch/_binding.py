@@ -6,16 +6,13 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError, SourceError
-from cyclescope.hls.ir import EFFECTS, Op
+from cyclescope.hls.ir import EFFECTS, LEAVES, Op
 from cyclescope.hls.schedule import unit_of, varies
 
 if TYPE_CHECKING:
     from cyclescope.hls.ir import Carried, Graph, Node, Schedule, Value
 
-__all__ = ["FREE", "Plan"]
-
-FREE = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
-"""Leaves: values that are there in every stage."""
+__all__ = ["Plan"]
 
 _MOST_REGISTERS = 100_000
 
@@ -79,7 +76,7 @@ class Plan:
     def available(self, value: Value) -> int:
         """The first stage in which a value is there; -1 if it is there in all."""
         node, schedule = value.node, self._schedule
-        if node.op in FREE or (node.op is Op.PARAM and node not in self._carried):
+        if node.op in LEAVES or (node.op is Op.PARAM and node not in self._carried):
             return -1
         stage = schedule.stage[node]
         if node.op is Op.PARAM:
@@ -104,7 +101,7 @@ class Plan:
         for node in graph.nodes:
             if varies(node) and node not in self.in_waiting:
                 raise LawError(f"{self._note}: {node.op} is not in a variable-latency stage")
-            if node.op is Op.PARAM or node.op in FREE:
+            if node.op is Op.PARAM or node.op in LEAVES:
                 continue
             self.by_stage.setdefault(schedule.stage[node], []).append(node)
             for operand in (*node.operands, *((node.when,) if node.when else ())):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cyclescope.hls.ir import Graph, Node, Op, Value, evaluate, mask, signed
+from cyclescope.hls.ir import LEAVES, Graph, Node, Op, Value, evaluate, mask, signed
 from cyclescope.hls.passes._affine import Forms, Sum, inductions
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ class _Everything(frozenset[Node]):
 
 _BELOW = frozenset({Op.SLT, Op.ULT, Op.SLE, Op.ULE, Op.NE})
 _REACHED = frozenset({Op.SLE, Op.ULE})
-_FIXED = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 
 
 class Given(NamedTuple):
@@ -193,7 +192,7 @@ class Nest:
 
     def _varies(self, value: Value, graph: Graph) -> frozenset[Graph]:
         node = value.node
-        if node.op in _FIXED:
+        if node.op in LEAVES:
             return frozenset()
         if node.op is Op.PARAM:
             return self._of_param(value, graph)

@@ -18,9 +18,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.hls.ir import EFFECTS, Graph, Interpreter, InterpreterText, Node, Op, Value
+from cyclescope.hls.ir import (
+    EFFECTS,
+    LEAVES,
+    WIRING,
+    Graph,
+    Interpreter,
+    InterpreterText,
+    Node,
+    Op,
+    Value,
+)
 from cyclescope.hls.microarch import LINE
-from cyclescope.hls.schedule import is_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +43,6 @@ __all__ = ["MOST_ITERATIONS", "Share", "shares"]
 MOST_ITERATIONS = 1_000_000
 """Iterations of all threads that `shares` executes at most: about a minute."""
 
-_WIRES = frozenset({Op.ZEXT, Op.SEXT, Op.TRUNC, Op.CONCAT, Op.EXTRACT})
 # Absolute, by intervals, unbounded: these wait for memory; the first two for units. And chains.
 _KINDS = ("a", "p", "u", "c")
 _MEMORY, _UNITS = 3, 2
@@ -185,7 +193,7 @@ class _StampedText(InterpreterText):
         lines = super()._node(node)
         if node.op is Op.PARAM:
             return lines
-        if is_leaf(node):
+        if node.op in LEAVES:
             self._stamp[node] = _NOTHING
             return lines
         if node.op not in EFFECTS:
@@ -216,7 +224,7 @@ class _StampedText(InterpreterText):
     def _computed(self, node: Node) -> list[str]:
         """Stamps of an operation without effects."""
         operands = [self._stamps(v) for v in node.operands]
-        if node.op in _WIRES and len(operands) == 1:
+        if node.op in WIRING and len(operands) == 1:
             self._stamp[node] = operands[0]
             return []
         own = self._stamp[node] = self._own(node)
@@ -228,7 +236,7 @@ class _StampedText(InterpreterText):
                 taken = f"({from_[1]} if {self._name(node.operands[0])} else {from_[2]})"
                 from_ = [from_[0], taken] if from_[1] != from_[2] else from_[:2]
             lines.append(f"{name} = {_latest(from_, kind)}")
-        if node.op in _WIRES:
+        if node.op in WIRING:
             return lines
         return lines + self._takes(node, own)
 

@@ -4,7 +4,7 @@ In goes a region's root graph with ordered effects; out comes a `Schedule` for i
 inside. Latencies, functional units and ports are chosen here; the hardware is built by them.
 """
 
-from cyclescope.hls.schedule._delays import is_leaf, varies
+from cyclescope.hls.schedule._delays import varies
 from cyclescope.hls.schedule._explain import explained
 from cyclescope.hls.schedule._ports import PORTS
 from cyclescope.hls.schedule._schedule import schedule
@@ -13,7 +13,6 @@ from cyclescope.hls.schedule._units import unit_of
 __all__ = [
     "PORTS",
     "explained",
-    "is_leaf",
     "schedule",
     "unit_of",
     "varies",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import EFFECTS, Op, Place
+from cyclescope.hls.ir import EFFECTS, LEAVES, WIRING, Op, Place
 from cyclescope.hls.schedule._units import unit_of
 
 if TYPE_CHECKING:
     from cyclescope.hls.ir import Node
 
-__all__ = ["BUDGET", "REGISTERED", "SETUP", "delay", "is_leaf", "latency", "varies"]
+__all__ = ["BUDGET", "REGISTERED", "SETUP", "delay", "latency", "varies"]
 
 BUDGET = 6.1
 """Logic between two registers: a cycle of 7.14 ns less the registers' own times and skew."""
@@ -27,9 +27,6 @@ REGISTERED = 0.6
 
 _LEVEL = 0.5
 _CARRY = 0.03
-_FREE = frozenset(
-    {Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS, Op.ZEXT, Op.SEXT, Op.TRUNC, Op.CONCAT, Op.EXTRACT}
-)
 _SUMS = frozenset({Op.ADD, Op.SUB, Op.SLT, Op.SLE, Op.ULT, Op.ULE})
 _EQUAL = frozenset({Op.EQ, Op.NE})
 _SHIFTS = frozenset({Op.SHL, Op.LSHR, Op.ASHR})
@@ -43,16 +40,11 @@ def varies(node: Node) -> bool:
     return node.op in (Op.COPY, Op.LOOP, Op.ACQUIRE, Op.BARRIER)
 
 
-def is_leaf(node: Node) -> bool:
-    """Return whether a value is there in every stage, without an operation."""
-    return node.op in (Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS)
-
-
 def latency(node: Node) -> int:
     """Stages from an operation's begin to its result; 0 for plain logic."""
     if node.op in EFFECTS:
         return 1
-    if node.op is Op.PARAM or is_leaf(node):
+    if node.op is Op.PARAM or node.op in LEAVES:
         return 0
     unit = unit_of(node, _AS_LONG_AS_IT_TAKES)
     return unit.latency if unit is not None else 0
@@ -61,7 +53,7 @@ def latency(node: Node) -> int:
 def delay(node: Node) -> float:
     """Nanoseconds of an operation that is plain logic."""
     op = node.op
-    if op in _FREE or op is Op.PARAM:
+    if op in LEAVES or op in WIRING or op is Op.PARAM:
         return 0.0
     width = node.operands[0].width
     if op in _SUMS:

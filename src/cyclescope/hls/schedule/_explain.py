@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import EFFECTS, Graph, Node, Op, Place
-from cyclescope.hls.schedule._delays import delay, is_leaf, varies
+from cyclescope.hls.ir import EFFECTS, LEAVES, Graph, Node, Op, Place
+from cyclescope.hls.schedule._delays import delay, varies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -117,7 +117,7 @@ def _named(region: Region, node: Node) -> str:
 
 def _operation(region: Region, node: Node, schedule: Schedule, text: Callable[[Range], str]) -> str:
     """One line for an operation; empty for what costs nothing."""
-    if node.op is Op.PARAM or is_leaf(node):
+    if node.op is Op.PARAM or node.op in LEAVES:
         return ""
     if node.op not in EFFECTS and not delay(node) and not schedule.latency[node]:
         return ""

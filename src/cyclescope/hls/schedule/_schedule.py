@@ -14,13 +14,12 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import EFFECTS, Array, Graph, Node, Op, Order, Place, Schedule, Value
+from cyclescope.hls.ir import EFFECTS, LEAVES, Array, Graph, Node, Op, Order, Place, Schedule, Value
 from cyclescope.hls.schedule._delays import (
     BUDGET,
     REGISTERED,
     SETUP,
     delay,
-    is_leaf,
     latency,
     varies,
 )
@@ -73,7 +72,7 @@ class _Scheduler:
         self.graph = graph
         self.limits = limits
         self.carried = {c.param for c in graph.carried}
-        self.nodes = [n for n in graph.nodes if not is_leaf(n) and n.op is not Op.PARAM]
+        self.nodes = [n for n in graph.nodes if n.op not in LEAVES and n.op is not Op.PARAM]
         self.before = {n: self._before(n) for n in self.nodes}
         self.latency = {n: latency(n) for n in graph.nodes}
         self.touched = {n: touched(n.body) for n in self.nodes if n.body is not None}
@@ -95,7 +94,7 @@ class _Scheduler:
             found.append(node.when.node)
         if node.op in EFFECTS and self.graph.stay is not None:
             found.append(self.graph.stay.node)
-        return [n for n in (*found, *node.after) if not is_leaf(n) and n.op is not Op.PARAM]
+        return [n for n in (*found, *node.after) if n.op not in LEAVES and n.op is not Op.PARAM]
 
     # Levels
 
