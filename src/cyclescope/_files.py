@@ -35,6 +35,7 @@ __all__ = [
     "scratch",
     "source_below",
     "undisturbed",
+    "unwritable",
     "write_together",
     "write_whole",
 ]
@@ -304,10 +305,7 @@ def scratch(kind: str = "run") -> Iterator[Path]:
                 lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError as error:
-            raise OutputError(
-                f"{folder.parent}: cannot write ({error.strerror}); free some space or name another"
-                " folder in TMPDIR"
-            ) from error
+            raise unwritable(folder.parent, str(error.strerror)) from error
         _sweep(folder.parent)
         yield folder
     finally:
@@ -315,6 +313,16 @@ def scratch(kind: str = "run") -> Iterator[Path]:
         _made.pop(folder, None)
         if lock >= 0:
             os.close(lock)
+
+
+def unwritable(folder: str | os.PathLike[str], error: OSError | str) -> OutputError:
+    """The error of a folder for temporary files that cannot be written to, for a reason."""
+    place, reason = folder, error
+    if isinstance(error, OSError):
+        place, reason = error.filename or folder, error.strerror
+    return OutputError(
+        f"{place}: cannot write ({reason}); free some space or name another folder in TMPDIR"
+    )
 
 
 @cache

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope import _native
-from cyclescope._files import scratch
+from cyclescope._files import scratch, unwritable
 from cyclescope._stack import on_large_stack
 from cyclescope.calyx._complaints import explain, explain_printed
 from cyclescope.calyx._float import complete, write_float_library
@@ -21,7 +21,7 @@ from cyclescope.calyx._record import (
     register_signal,
 )
 from cyclescope.calyx._text import ProgramText, read_program
-from cyclescope.errors import OutputError, SourceError
+from cyclescope.errors import SourceError
 from cyclescope.sim import CaptureModule, Design, Memory, Signal, current_trust
 
 if TYPE_CHECKING:
@@ -150,11 +150,8 @@ def _built_in(
             _native.write_library(library)
             write_float_library(library)
         except (_native.CompileError, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error.args[0]
-            raise OutputError(
-                f"{library}: cannot be written: {reason}; free some space there, or name another"
-                " folder in TMPDIR"
-            ) from None
+            reason = error if isinstance(error, OSError) else str(error)
+            raise unwritable(library, reason) from None
         known = {str(file): text for file, text in texts.items()}
         replacements: dict[Path, Path] = {}
         for number, text in enumerate(texts.values()):

@@ -16,6 +16,7 @@ from cyclescope.cli._common import (
     check_outputs,
     doing,
     force_option,
+    listing_option,
     not_complete,
     progress,
     report,
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["calyx"]
 
 
-def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from cyclescope.calyx import list_passes
+def _passes() -> str:
+    from cyclescope.calyx import list_passes
 
-        click.echo(list_passes())
-        context.exit()
+    return list_passes()
 
 
 @click.command()
@@ -70,14 +69,7 @@ def _print_passes(context: click.Context, _option: click.Parameter, wanted: bool
     metavar="PASS:OPTION",
     help="Option of a pass; may be repeated.",
 )
-@click.option(
-    "--list-passes",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_passes,
-    help="List passes and aliases, and exit.",
-)
+@listing_option("--list-passes", _passes, "List passes and aliases, and exit.")
 @click.option(
     "--memories", type=click.Path(path_type=Path), help="Write the memories after the run."
 )

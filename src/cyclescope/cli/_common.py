@@ -31,6 +31,7 @@ __all__ = [
     "form_option",
     "format_option",
     "level_option",
+    "listing_option",
     "not_complete",
     "output_option",
     "pairs",
@@ -158,6 +159,21 @@ def output_option(what: str) -> Callable[[Decorated], Decorated]:
         type=click.Path(path_type=Path, allow_dash=True),
         is_eager=True,  # its ending may say which format
         help=f"{what}; - for standard output.",
+    )
+
+
+def listing_option(
+    name: str, text: Callable[[], str], description: str
+) -> Callable[[Decorated], Decorated]:
+    """A flag that prints a text and exits, whatever else is given."""
+
+    def show(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+        if is_asked and not context.resilient_parsing:
+            click.echo(text())
+            context.exit()
+
+    return click.option(
+        name, is_flag=True, is_eager=True, expose_value=False, callback=show, help=description
     )
 
 

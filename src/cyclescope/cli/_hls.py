@@ -11,6 +11,7 @@ import click
 from cyclescope.cli._common import (
     check_outputs,
     force_option,
+    listing_option,
     not_complete,
     output_option,
     pairs,
@@ -28,15 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["hls"]
 
 
-def _passes(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
-    if not is_asked or context.resilient_parsing:
-        return
+def _passes() -> str:
     from cyclescope.hls import PASSES
 
     width = max(len(one.name) for one in PASSES)
-    for one in PASSES:
-        click.echo(f"{one.name:<{width}}  {one.sentence}")
-    context.exit()
+    return "\n".join(f"{one.name:<{width}}  {one.sentence}" for one in PASSES)
 
 
 @click.command()
@@ -47,14 +44,7 @@ def _passes(context: click.Context, _option: click.Parameter, is_asked: bool) ->
     "-I", "include", multiple=True, type=click.Path(path_type=Path), help="Look for headers here."
 )
 @click.option("--explain", is_flag=True, help="Print the schedule and what bounds it; run if -o.")
-@click.option(
-    "--passes",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_passes,
-    help="List the compiler's passes and exit.",
-)
+@listing_option("--passes", _passes, "List the compiler's passes and exit.")
 @click.option(
     "--print-after",
     "printed",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from cyclescope._files import scratch
+from cyclescope._files import scratch, unwritable
 from cyclescope.errors import DataError, OutputError, RunError
 from cyclescope.sim._confine import Confine, calculation, current_trust
 from cyclescope.sim._memory import check_data, decode_memory, encode_memory
@@ -123,11 +123,7 @@ def run(
             seconds = time.monotonic() - started
             return _result(built, folder, data, child, seconds)
     except OSError as error:
-        raise OutputError(
-            f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror});"
-            " free some space"
-            " or name another folder in TMPDIR"
-        ) from error
+        raise unwritable(tempfile.gettempdir(), error) from error
 
 
 def _command(
@@ -254,10 +250,7 @@ def _result(
 ) -> RunResult:
     output = child.output.decode("utf-8", "replace")
     if child.reason == "unwritable":
-        raise OutputError(
-            f"{folder}: cannot write the capture ({child.message}); free some space or name another"
-            " folder in TMPDIR"
-        )
+        raise unwritable(folder / "capture", child.message)
     if not child.reason:
         child.reason = StopReason.FAILED
         child.message = _death(child.status, output)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope._files import scratch
-from cyclescope.errors import DataError, OutputError, RunError
+from cyclescope._files import scratch, unwritable
+from cyclescope.errors import DataError, RunError
 from cyclescope.hls.ir import Op, Place
 from cyclescope.hls.microarch import BANK_BITS, BANKS, FOLD, LINE, LINE_BITS, bank_of
 from cyclescope.hls.run._memory_model import MemoryModel
@@ -309,10 +309,7 @@ def run_setup(
                 with suppress(OSError, ValueError):
                     image = _read_back(folder, layout)
     except OSError as error:
-        raise OutputError(
-            f"{error.filename or tempfile.gettempdir()}: cannot write ({error.strerror}); make"
-            " room or name another folder in TMPDIR"
-        ) from error
+        raise unwritable(tempfile.gettempdir(), error) from error
     complete = result.complete and not cut
     reason = StopReason.LIMIT if cut and result.complete else result.stop_reason
     return HardwareRun(
