@@ -38,13 +38,18 @@ def region(body: str, before: str = "", kind: str = "int") -> str:
     )
 
 
-def scalars(n: int) -> str:
+def chained(n: int, kind: str, operators: str) -> str:
+    """Assignments of four variables to each other."""
     r = random.Random(1)
-    body = "int x0 = a[t], x1 = b[t], x2 = 3, x3 = 7;\n"
+    body = f"{kind} x0 = a[t], x1 = b[t], x2 = 3, x3 = 7;\n"
     for k in range(n):
         d, e, f = (r.randrange(4) for _ in range(3))
-        body += f"x{d} = (x{e} {r.choice('+-^')} x{f}) + {k};\n"
-    return region(body + "a[t] = x0 + x1 + x2 + x3;\n")
+        body += f"x{d} = (x{e} {r.choice(operators)} x{f}) + {k};\n"
+    return region(body + "a[t] = x0 + x1 + x2 + x3;\n", kind=kind)
+
+
+def scalars(n: int) -> str:
+    return chained(n, "int", "+-^")
 
 
 def variables(n: int) -> str:
@@ -56,12 +61,7 @@ def variables(n: int) -> str:
 
 
 def floats(n: int) -> str:
-    r = random.Random(2)
-    body = "float x0 = a[t], x1 = b[t], x2 = 1.5f, x3 = 2;\n"
-    for _ in range(n):
-        d, e, f = (r.randrange(4) for _ in range(3))
-        body += f"x{d} = x{e} {r.choice('+-*')} x{f};\n"
-    return region(body + "a[t] = x0 + x1 + x2 + x3;\n", kind="float")
+    return chained(n, "float", "+-*")
 
 
 def accesses(n: int) -> str:
@@ -75,23 +75,23 @@ def accesses(n: int) -> str:
     )
 
 
-def pipelined(n: int) -> str:
+def strided(n: int, arrays: str, strides: tuple[int, ...], most: int) -> str:
+    """Statements that each store what they load, at places that move with `i`."""
     r = random.Random(4)
-    body = "".join(
-        f"{r.choice('abcd')}[i * {r.choice((1, 2, 4))} + {r.randrange(16)}] ="
-        f" {r.choice('abcd')}[i + {r.randrange(16)}] + {k};\n"
+    return "".join(
+        f"{r.choice(arrays)}[i * {r.choice(strides)} + {r.randrange(most)}] ="
+        f" {r.choice(arrays)}[i + {r.randrange(most)}] + {k};\n"
         for k in range(n)
     )
+
+
+def pipelined(n: int) -> str:
+    body = strided(n, "abcd", (1, 2, 4), 16)
     return region(f"for (int i = t; i < 1000; i += 4) {{ {body} }}\n")
 
 
 def local_memories(n: int) -> str:
-    r = random.Random(5)
-    body = "".join(
-        f"{r.choice('xy')}[i * {r.choice((1, 2))} + {r.randrange(64)}] ="
-        f" {r.choice('xy')}[i + {r.randrange(64)}] + {k};\n"
-        for k in range(n)
-    )
+    body = strided(n, "xy", (1, 2), 64)
     return region(
         "int x[640], y[640]; for (int i = 0; i < 640; i++) { x[i] = a[i]; y[i] = i; }\n"
         f"for (int i = 0; i < 100; i++) {{ {body} }}\n"
