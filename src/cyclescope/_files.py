@@ -317,11 +317,11 @@ def scratch(kind: str = "run") -> Iterator[Path]:
 
 def unwritable(folder: str | os.PathLike[str], error: OSError | str) -> OutputError:
     """The error of a folder for temporary files that cannot be written to, for a reason."""
-    place, reason = folder, error
+    reason = error
     if isinstance(error, OSError):
-        place, reason = error.filename or folder, error.strerror
+        folder, reason = error.filename or folder, error.strerror or str(error)
     return OutputError(
-        f"{place}: cannot write ({reason}); free some space or name another folder in TMPDIR"
+        f"{folder}: cannot write ({reason}); free some space or name another folder in TMPDIR"
     )
 
 
