@@ -63,7 +63,7 @@ def test_bounds_lie_below_what_was_measured(version: str) -> None:
     assert len(found) == 8
     measured = load(DATA / f"gemm-{version}.cyc").cycles
     for share in found:
-        assert 0 < share.chain <= share.unbounded <= share.absolute <= share.apart <= measured
+        assert 0 < share.chain <= share.unbounded <= share.absolute <= share.scheduled <= measured
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_bounds_are_in_order_for_each_thread(name: str) -> None:
     with Host(program) as host:
         native = host.run([], threads=program.region.threads)
     for share in shares(program, native):
-        assert 0 <= share.chain <= share.unbounded <= share.absolute <= share.apart
+        assert 0 <= share.chain <= share.unbounded <= share.absolute <= share.scheduled
 
 
 def bounds_of(body: str, threads: int = 1) -> tuple[Share, ...]:
@@ -93,12 +93,12 @@ def test_what_bounds_are_by_hand() -> None:
     # A load (1), a product (5, its latency here), a store (1); 64 of them, one a cycle.
     (share,) = bounds_of("for (int i = 0; i < 64; i++) B[i] = A[i] * A[i];")
     depth = share.chain
-    # One iteration at a time between the waiting stages of load and store, three cycles.
+    # One iteration at a time between the variable-latency stages of load and store, three cycles.
     assert share == Share(depth, depth, depth + 63, depth + 3 * 63)
     # A chain through memory: each product waits for the one before.
     (share,) = bounds_of("for (int i = 1; i < 64; i++) B[i] = B[i - 1] * A[i];")
     assert share.chain == depth
-    assert share.unbounded == share.absolute == share.apart == 63 * depth
+    assert share.unbounded == share.absolute == share.scheduled == 63 * depth
     # A chain through a register, started by what the first loop leaves.
     (share,) = bounds_of("int s = 1; for (int i = 0; i < 64; i++) s = s * A[i]; B[0] = s;")
     assert share.unbounded == share.absolute == 1 + 64 * (depth - 2) + 1
@@ -107,7 +107,7 @@ def test_what_bounds_are_by_hand() -> None:
     body = "for (int i = 0; i < 64; i++) t[(i * 7 + k) & 63] += i;"
     (share,) = bounds_of(f"int t[64]; {again} {body} B[0] = t[me];")
     assert share.absolute == 4 * 64 + 3
-    assert share.apart == 2 * 4 * 64 + 2
+    assert share.scheduled == 2 * 4 * 64 + 2
     # Each thread by itself; one has more to do.
     found = bounds_of("for (int i = 0; i < 16 * (me + 1); i++) B[i + me] = A[i] * A[i];", 2)
     assert [s.absolute for s in found] == [depth + 15, depth + 31]

@@ -1,4 +1,4 @@
-"""What tests of this room may lack on a machine."""
+"""Fixtures for what a machine may lack that tests of this package need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a profile that a unit in hardware wrote is what the bench saw, cycle by cycle."""
+"""Check that a profile by a profiling unit is what the testbench saw, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def wrong(
     known: bool = True,
     cut: bool = False,
 ) -> list[str]:
-    """What a unit's profile says that is not so.
+    """List what a profiling unit's profile says that is not so.
 
     Args:
-        profile: of the unit.
+        profile: of the profiling unit.
         truth: the same run as the bench saw it, sampled in each cycle.
         complete: no count may be left out.
         known: no state may be unknown.
@@ -98,10 +98,10 @@ def wrong(
 
 
 def too_much(layout: TraceLayout, truth: Profile) -> list[str]:
-    """Where more happened in a few cycles than the unit has room for.
+    """List where more happened in a few cycles than the profiling unit's counters are made for.
 
     Args:
-        layout: what the unit was built for.
+        layout: what the profiling unit was built for.
         truth: a run as the bench saw it, sampled in each cycle.
     """
     found = []

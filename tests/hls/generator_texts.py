@@ -1,4 +1,4 @@
-"""How a random program is run: what it reads and writes, and the texts around its body."""
+"""The frame of a random program: what it reads and writes, and the texts around its body."""
 
 from __future__ import annotations
 

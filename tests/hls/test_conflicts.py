@@ -1,4 +1,4 @@
-"""Which effects wait for which, and for how long: by array and place as by asking every pair.
+"""The order of effects, and their distances: by array and place as by asking every pair.
 
 The rule of pairs is here a second time, plainly: two sums, byte ranges, one iteration after
 another. What the compiler finds by masks, families and blocks must be the same.

@@ -1,4 +1,4 @@
-"""What really meets in memory has been foreseen: by `after`, or by an order between iterations."""
+"""All conflicts in memory are foreseen: by `after`, or by an order between iterations."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ int x[64], y[64], z[64]; int main(void) {{
 
 
 def edges(body: str, kind: str = "int") -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """What waits for what in an iteration, and from one to the next."""
+    """The orders between effects in an iteration, and from one to the next."""
     text = FENCED.format(body=body).replace("int x[64], y[64]", f"{kind} x[64], y[64]")
     program = compile_c("k.c", text=text)
     (loop,) = (n for n in program.region.root.nodes if n.body is not None)

@@ -1,4 +1,4 @@
-"""Who judges a run: the unmodified program and the rewritten host, and what they can't say."""
+"""The judges of a run: the unmodified program and the rewritten host, and what they can't say."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("host_compiler")
 
 
 def judged(program: Program, change: dict[str, bytes] | None = None) -> tuple[Judgement, ...]:
-    """What is said of the interpreter's results, or of others."""
+    """The judgements on the interpreter's results, or on others."""
     with Host(program) as host:
         native = host.run()
         arrays = interpret(program.region, native.inputs, native.scalars) | (change or {})

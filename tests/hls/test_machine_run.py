@@ -1,4 +1,4 @@
-"""What a run leaves: a profile, Verilog that other tools take, answers for people."""
+"""The results of a run: a profile, Verilog that other tools take, answers for people."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ LIMITS = (1, 50, 700, 2500)
 
 def test_a_run_that_is_cut_shows_what_came_before() -> None:
     name = CHOSEN[0]
-    on = machine(name, UnitOptions(name, period=64, line_bits=256, stamp_bits=9))
+    on = machine(name, UnitOptions(name, period=64, line_bits=256, time_bits=9))
     assert on.trace is not None
     program, native = compiled(name)
     whole = going(name, on, period=1, trace_lines=512)

@@ -21,7 +21,7 @@ TEAMS = (1, 2, 3, 8)
 
 @cache
 def has_openmp() -> str:
-    """Why native runs aren't possible here; empty if they are."""
+    """Say why native runs aren't possible here; empty if they are."""
     try:
         Host(compile_c(FOLDER / "one_store.c")).close()
     except ToolError as error:

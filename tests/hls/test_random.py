@@ -67,7 +67,7 @@ def native(kernels: list[Kernel], threads: int, folder: Path) -> list[dict[str, 
 
 
 def same(kind: str, a: bytes, b: bytes) -> bool:
-    """Whether two arrays hold the same, any NaN being as good as another."""
+    """Return whether two arrays have the same contents, any NaN being as good as another."""
     x, y = np.frombuffer(a, FORMS[kind]), np.frombuffer(b, FORMS[kind])
     return a == b or bool(np.array_equal(x, y, equal_nan=True) and kind == "float")
 

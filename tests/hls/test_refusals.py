@@ -1,4 +1,4 @@
-"""What isn't supported is named with its line; what looks wrong is a warning."""
+"""A construct that isn't supported is named with its line; one that looks wrong is a warning."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ MINE = "int t = omp_get_thread_num();\n"
         + "for (int i = 0; i < 8; i++) for (int j = 0; j < 4; j++) a[4*i + j] += a[4*i + j + 4];",
     ],
 )
-def test_a_race_between_neighbours_is_a_warning(body: str) -> None:
+def test_a_cross_thread_race_is_a_warning(body: str) -> None:
     (warning,) = compiled(body)
     line = LINE + body.count("\n")
     assert warning.startswith(f"k.c:{line}: data race: this element of a is written by another")
@@ -296,7 +296,7 @@ def test_a_race_that_the_number_of_iterations_decides_says_so() -> None:
         MINE + "for (int i = 0; i < 9; i++) { f[t] = a[t + 1];\n#pragma omp barrier\na[t] = i; }",
     ],
 )
-def test_neighbours_that_do_not_meet_are_none(body: str) -> None:
+def test_iterations_that_share_no_element_do_not_race(body: str) -> None:
     assert not compiled(body)
 
 

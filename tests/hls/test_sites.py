@@ -141,7 +141,7 @@ def test_strides(expression: str) -> None:
     assert loops(sites(body))[1].trips == 16
 
 
-def test_an_unrolled_loops_neighbours_are_one_access() -> None:
+def test_adjacent_accesses_of_an_unrolled_loop_are_one() -> None:
     found = sites("""for (int i = 0; i < 64; i += 4) { float s = 0;
       #pragma unroll 4
       for (int v = 0; v < 4; v++) s += A[i + v];

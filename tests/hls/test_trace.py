@@ -56,8 +56,8 @@ def layout_of(rng: random.Random, threads: int, **options: object) -> TraceLayou
     if period := options.get("period"):
         assert isinstance(period, int)
         few = rng.sample(chosen, rng.randint(0, len(chosen)))
-        # The next sample must come before its stamp comes again.
-        most = (1 << int(str(options.get("stamp_bits", 32)))) - 16
+        # The next sample must come before its time stamp comes again.
+        most = (1 << int(str(options.get("time_bits", 32)))) - 16
         steps = [step for step in (1, 2, 6, 12) if period * step <= max(most, period)]
         options["periods"] = {c.name: period * rng.choice(steps) for c in few}
     return make_layout("gemm.c", threads, sources, **options)  # type: ignore[arg-type]
@@ -128,13 +128,13 @@ def check_counters(profile: Profile, layout: TraceLayout, increments: list[list[
     st.integers(1, 300),
 )
 def test_a_run_comes_back_exactly(
-    seed: int, threads: int, line: int, stamp: int, period: int, cycles: int
+    seed: int, threads: int, line: int, bits: int, period: int, cycles: int
 ) -> None:
     rng = random.Random(seed)
-    layout = layout_of(rng, threads, line_bits=line, stamp_bits=stamp, period=period)
+    layout = layout_of(rng, threads, line_bits=line, time_bits=bits, period=period)
     words, increments = random_run(rng, layout, cycles)
-    if period == 0 and stamp == 6:
-        return  # samples must come before their stamp comes again
+    if period == 0 and bits == 6:
+        return  # samples must come before their time stamp comes again
     profile = read_dump(write_run(layout, 10_000, words, increments), layout)
     check_laws(profile)
     assert losses(profile) == {}
@@ -150,7 +150,7 @@ def test_a_full_region_shows_what_it_has_and_no_more(
     seed: int, on_full: OnFull, ended: bool, region: int
 ) -> None:
     rng = random.Random(seed)
-    layout = layout_of(rng, 4, on_full=on_full, period=40, stamp_bits=rng.choice([7, 32]))
+    layout = layout_of(rng, 4, on_full=on_full, period=40, time_bits=rng.choice([7, 32]))
     words, increments = random_run(rng, layout, 600)
     dump = write_run(layout, region, words, increments, end=ended)
     with suppress(DataError):  # no states are left, and no end: no cycles

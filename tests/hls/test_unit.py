@@ -245,7 +245,7 @@ def test_counters_have_their_own_sampling_periods() -> None:
 
 
 CASES = [
-    # threads, counters, line bits, stamp bits, period, activity, stalls
+    # threads, counters, line bits, time bits, period, activity, stalls
     (1, 0, 256, 32, 0, 0.5, [0]),
     (1, 2, 256, 7, 10, 0.02, [0, 1]),
     (3, 4, 512, 32, 1, 0.1, [0, 0, 0, 1]),
@@ -256,10 +256,10 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]}-threads-{c[1]}-counters")
 def test_other_sizes_in_icarus(tmp_path: Path, case: tuple) -> None:  # type: ignore[type-arg]
-    threads, counters, line, stamp, period, activity, stalls = case
+    threads, counters, line, bits, period, activity, stalls = case
     rng = random.Random(threads)
     layout = make_layout(
-        "x", threads, sources_of(threads, counters), line_bits=line, stamp_bits=stamp, period=period
+        "x", threads, sources_of(threads, counters), line_bits=line, time_bits=bits, period=period
     )
     words, events = stimulus(rng, layout, 400, activity)
     profile = run(layout, 900, words, events, stalls, tmp_path)
@@ -299,7 +299,7 @@ def test_a_full_region_says_so(tmp_path: Path, on_full: OnFull) -> None:
 def check_known(
     profile: Profile, words: list[int], increments: list[list[int]], threads: int
 ) -> None:
-    """What is shown is true."""
+    """Check that what is shown is true."""
     for shown, truth in zip(seen_states(profile), true_states(words, threads), strict=True):
         assert all(s in (t, "unknown") for s, t in zip(shown, truth, strict=True))
     for series, truth in zip(profile.series, increments, strict=True):

@@ -1,4 +1,4 @@
-"""What the unit costs: the table, and what is asked of the tools."""
+"""The cost of the profiling unit: the table, and what is asked of the tools."""
 
 from __future__ import annotations
 

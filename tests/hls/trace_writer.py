@@ -26,26 +26,26 @@ class Writer:
         self.full = False
 
     def line(self, kind: LineKind, count: int, payload: int) -> None:
-        """Write a line whose payload stands in its place, the head's bits zero."""
-        room = self.region - 1
+        """Write a line; the payload is shifted already, with zeros in place of the head."""
+        capacity = self.region - 1
         self.made += 1
         if self.layout.on_full is OnFull.STOP and self.full:
             return
         head = kind | count << 4 | (self.made % (1 << SEQUENCE_BITS)) << 12
-        self.lines[1 + (self.made - 1) % room] = payload | head
-        self.full |= self.made == room
+        self.lines[1 + (self.made - 1) % capacity] = payload | head
+        self.full |= self.made == capacity
 
     def states(self, records: Sequence[tuple[int, int]], kind: LineKind = LineKind.STATES) -> None:
         """A line of (time, word) records."""
         layout, payload = self.layout, 0
         for place, (time, word) in enumerate(records):
-            stamp = time % (1 << layout.stamp_bits)
-            payload |= (word << layout.stamp_bits | stamp) << layout.record_low(place)
+            low = time % (1 << layout.time_bits)
+            payload |= (word << layout.time_bits | low) << layout.record_low(place)
         self.line(kind, len(records), payload)
 
     def sample(self, line: int, time: int, totals: dict[int, int]) -> None:
         """A line of a sample: totals by the number of the place."""
-        payload = time % (1 << self.layout.stamp_bits) << self.layout.record_low(0)
+        payload = time % (1 << self.layout.time_bits) << self.layout.record_low(0)
         for number, place in enumerate(self.layout.places):
             if place.line == line:
                 top = 1 << place.width - 1
@@ -58,9 +58,9 @@ class Writer:
         layout, number = self.layout, (self.made + 1) % (1 << NUMBER_BITS)
         head = LineKind.END | late | self.full << 1 | (number >> SEQUENCE_BITS) << 4
         head |= number % (1 << SEQUENCE_BITS) << 12
-        stamp = clock % (1 << layout.stamp_bits)
-        rest = clock >> layout.stamp_bits
-        self.lines[0] = head | stamp << layout.record_low(0) | rest << layout.record_low(1)
+        low = clock % (1 << layout.time_bits)
+        rest = clock >> layout.time_bits
+        self.lines[0] = head | low << layout.record_low(0) | rest << layout.record_low(1)
 
     def dump(self) -> bytes:
         """The region."""
@@ -76,10 +76,10 @@ def write_run(
     *,
     end: bool = True,
 ) -> bytes:
-    """What the unit writes of a run.
+    """Write a run as the profiling unit does.
 
     Args:
-        layout: of the unit.
+        layout: of the profiling unit.
         region: lines of the region.
         words: all threads' states, cycle by cycle.
         increments: for each place of the layout what is added in each cycle.
@@ -98,7 +98,7 @@ def write_run(
                 continue
             end = time
             if layout.round:
-                end = time + 1 + (place.turn - time - 1) % layout.round
+                end = time + 1 + (place.time_slot - time - 1) % layout.round
             end = min(end, len(words))
             totals[number] = sum(increments[number][begun[number] : end])
             begun[number] = end
@@ -115,7 +115,7 @@ def write_run(
                 last, missed = time, 0
             else:
                 missed += 1
-        if time == 0 or word != words[time - 1] or time % (1 << layout.stamp_bits) == 0:
+        if time == 0 or word != words[time - 1] or time % (1 << layout.time_bits) == 0:
             records.append((time, word))
             if len(records) == layout.records:
                 writer.states(records)

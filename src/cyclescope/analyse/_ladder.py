@@ -61,9 +61,9 @@ class ThreadBounds(Protocol):
 
     Attributes:
         chain: of one iteration, its inputs at hand.
-        unbounded: with as many units as there are executions.
-        absolute: with one unit for each operation.
-        apart: the same, where iterations begin at the minimum interval of the hardware.
+        unbounded: with as many functional units as there are executions.
+        absolute: with one functional unit for each operation.
+        scheduled: the same, where iterations begin at the minimum interval of the hardware.
     """
 
     @property
@@ -73,7 +73,7 @@ class ThreadBounds(Protocol):
     @property
     def absolute(self) -> int: ...
     @property
-    def apart(self) -> int: ...
+    def scheduled(self) -> int: ...
 
 
 def thread_time(profile: Profile, thread: int | None = None) -> dict[str, int]:
@@ -161,9 +161,9 @@ def _bounds(bounds: Sequence[ThreadBounds], thread: int) -> list[Rung]:
     longest = bounds[thread].absolute
     if longest != bound:
         rungs.append(_rung("longest thread", longest, {"imbalance": longest - bound}))
-    apart = bounds[thread].apart
-    if apart != longest:
-        rungs.append(_rung("scheduled", apart, {"iterations apart": apart - longest}))
+    scheduled = bounds[thread].scheduled
+    if scheduled != longest:
+        rungs.append(_rung("scheduled", scheduled, {"iterations apart": scheduled - longest}))
     return rungs
 
 

@@ -81,7 +81,7 @@ def find_target(unit: Unit) -> Target:
         raise SourceError(f"{second}: a second target region; only one is supported ({first})")
     function, stmt, own = found[0]
     if stmt.where.file != unit.file:
-        raise SourceError(f"{stmt.where}: the target region must stand in {unit.file} itself")
+        raise SourceError(f"{stmt.where}: the target region must be in {unit.file} itself")
     own, within_it = _leading(own)
     pragmas = _at(stmt, own)
     body = within(stmt, within_it)

@@ -33,7 +33,7 @@ class StaticSchedule:
     Attributes:
         step: from one value of the loop's variable to the next.
         count: how many iterations there are; None if only the run knows.
-        chunk: iterations in a row that a thread gets in turn; None: blocks of equal size.
+        chunk: iterations in a row that a thread gets at a time; None: blocks of equal size.
         threads: in the team.
     """
 
@@ -42,15 +42,15 @@ class StaticSchedule:
     chunk: int | None
     threads: int
 
-    def apart(self, difference: int) -> bool:
+    def separates(self, difference: int) -> bool:
         """Return whether values that differ so much may be those of two threads' iterations."""
         distance, rest = divmod(abs(difference), abs(self.step))
         if rest or not distance or (self.count is not None and distance >= self.count):
             return False
         if self.chunk is None:
             return True  # one of the pairs is on both sides of a block's end
-        turn = self.chunk * self.threads
-        pairs = turn if self.count is None else min(turn, self.count - distance)
+        round_ = self.chunk * self.threads
+        pairs = round_ if self.count is None else min(round_, self.count - distance)
         return any(
             i // self.chunk % self.threads != (i + distance) // self.chunk % self.threads
             for i in range(pairs)

@@ -114,7 +114,7 @@ class Pipeline:
                 for node in self.plan.by_stage.get(stage, ()):
                     self._node(node, stage, gate)
                 self._carry(stage)
-                self._hook(stage, gate)
+                self._op_activity(stage, gate)
             if number + 1 < len(self.gates):
                 self._arrive(gate, self.gates[number + 1])
 
@@ -301,8 +301,8 @@ class Pipeline:
                 going = valid if stage < self.plan.stay_stage else self._late_go(stage)
                 self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
 
-    def _hook(self, stage: int, gate: Gate) -> None:
-        """A named wire that says when the stage's operations do their work."""
+    def _op_activity(self, stage: int, gate: Gate) -> None:
+        """Declare a named wire that says in which cycles the stage's operations are active."""
         nodes = self.plan.by_stage.get(stage, ())
         integer = sum(n.op in INTEGER for n in nodes)
         floating = sum(n.op in FLOATING for n in nodes)

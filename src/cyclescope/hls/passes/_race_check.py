@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.passes._neighbours import neighbours
+from cyclescope.hls.passes._cross_thread import cross_thread_races
 from cyclescope.hls.passes._races import Threads, last_writers, races
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def check_races(draft: Draft) -> None:
         return
     own = Threads(graph)
     draft.warnings += races(graph, shared.guarded, own)
-    draft.warnings += neighbours(graph, shared.guarded, shared, own, threads)
+    draft.warnings += cross_thread_races(graph, shared.guarded, shared, own, threads)
     for warning, array in last_writers(graph, shared.guarded, own):
         draft.warnings.append(warning)
         draft.undecided.add(array)

@@ -1,5 +1,5 @@
-/* What stands in the place of the target region's mapping: the region's data go to a file before
-   and after it, or come from one instead of it. */
+/* Hooks around the target region, in place of its mapping: they write the region's data to a file
+   before and after it, or read them from a file instead of running it. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,8 +31,8 @@ _DEVICE_CLAUSES = frozenset(
 def host_text(program: Program, *, unmodified: bool = False) -> str:
     """The program with its region between hooks, to be compiled with OpenMP for the host.
 
-    In the region's place stands the region itself, run by as many threads of the host as the
-    hardware has, or, on request, the results of another run.
+    The region itself is run by as many threads of the host as the hardware has, or, on request,
+    replaced by the results of another run.
 
     Args:
         program: compiled.

@@ -2,14 +2,14 @@
 
 The model is that of `cyclescope.bounds` (van Teijlingen et al., *Determining Performance
 Boundaries on High-Level System Specifications*, SCOPES 2016), with an operation of the data-flow
-graph in the place of a statement: what one unit of the hardware does, so that the hardware can
-never be faster. Its latency is the schedule's, a memory's the least that it can be, one cycle. As
+graph in place of a statement: what one functional unit does, so that the hardware can never be
+faster. Its latency is the schedule's, a memory's the least that it can be, one cycle. As
 there, only values are waited for; what steers control (conditions of loops, branches, effects) is
 not. Each thread is by itself: what others write is there at once.
 
-A further estimate is nearer to the hardware: an iteration of a loop begins no sooner after the one
-before it than the schedule and the contexts of variable-latency stages let it, and what is in it no
-sooner than it; a loop that is entered again goes on from there.
+A further estimate, the II-constrained bound, is nearer to the hardware: an iteration of a loop
+begins no sooner after the one before it than the schedule and the contexts of variable-latency
+stages let it, and what is in it no sooner than it; a loop that is entered again goes on from there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ __all__ = ["MOST_ITERATIONS", "Share", "shares"]
 MOST_ITERATIONS = 1_000_000
 """Iterations of all threads that `shares` executes at most: about a minute."""
 
-# Absolute, by intervals, unbounded: these wait for memory; the first two for units. And chains.
+# Absolute, II-constrained, unbounded: these wait for memory; the first two for functional units.
+# And chains.
 _KINDS = ("a", "p", "u", "c")
 _MEMORY, _UNITS = 3, 2
 
@@ -59,15 +60,16 @@ class Share:
     Attributes:
         chain: the longest chain of operations in one iteration of the loops that it is in, if
             what earlier iterations computed and what memory holds were there at once.
-        unbounded: with as many units as there are executions.
-        absolute: with one unit for each operation, which begins one execution a cycle, in order.
-        apart: the same, where iterations begin at the minimum interval of the hardware.
+        unbounded: with as many functional units as there are executions.
+        absolute: with one functional unit for each operation, which begins one execution a cycle,
+            in order.
+        scheduled: the same, where iterations begin at the minimum interval of the hardware.
     """
 
     chain: int
     unbounded: int
     absolute: int
-    apart: int
+    scheduled: int
 
 
 def shares(program: Program, native: Native, limit: int = MOST_ITERATIONS) -> tuple[Share, ...]:
@@ -81,12 +83,14 @@ def shares(program: Program, native: Native, limit: int = MOST_ITERATIONS) -> tu
     Raises:
         RunError: an access out of range, a deadlock, or more iterations than the limit.
     """
-    machine = _Stamping(program, native, limit)
+    machine = _BoundsInterpreter(program, native, limit)
     machine.run()
-    return tuple(Share(chain, free, bound, apart) for bound, apart, free, chain in machine.ends)
+    return tuple(
+        Share(chain, free, bound, scheduled) for bound, scheduled, free, chain in machine.ends
+    )
 
 
-class _Stamping(Interpreter):
+class _BoundsInterpreter(Interpreter):
     def __init__(self, program: Program, native: Native, limit: int) -> None:
         self.program = program
         threads = program.region.threads
@@ -98,10 +102,10 @@ class _Stamping(Interpreter):
         super().__init__(program.region, native.inputs, native.scalars, None, limit)
 
     def _text(self, scalars: Sequence[int]) -> InterpreterText:
-        return _StampedText(self.program, scalars)
+        return _BoundsText(self.program, scalars)
 
     def _more(self, text: InterpreterText) -> dict[str, Any]:
-        assert isinstance(text, _StampedText)
+        assert isinstance(text, _BoundsText)
         free, slots, left = (
             [[0] * count for _ in self.ends] for count in (text.units, text.units, len(text.names))
         )
@@ -122,18 +126,19 @@ def _write(marks: _Marks, first: int, words: int, mark: tuple[int, ...]) -> None
         marks[word] = mark
 
 
-class _StampedText(InterpreterText):
-    """Beside each value its stamps: from when on it is there.
+class _BoundsText(InterpreterText):
+    """A region as Python functions that compute, beside each value, when it is ready.
 
-    Each function of a graph takes when its iteration begins, in the estimate by intervals, and the
-    stamps of what it is given behind the values; it returns (values, stamps).
+    A value has one such time in each estimate. The function of a graph takes the time at which its
+    iteration begins, in the II-constrained estimate, then the values that it is given and their
+    times; it returns (values, times).
     """
 
     def __init__(self, program: Program, scalars: Sequence[int]) -> None:
         self.units = 0
         self._program = program
         self._latency = {n: t for s in program.schedules.values() for n, t in s.latency.items()}
-        self._stamp: dict[Node, _Names] = {}
+        self._ready: dict[Node, _Names] = {}
         self._word = _words(program)
         super().__init__(program.region, scalars, None)
 
@@ -142,15 +147,15 @@ class _StampedText(InterpreterText):
         carried = [c.param for c in graph.carried]
         given = [*carried, *graph.invariants]
         for node in given:
-            self._stamp[node] = self._own(node)
+            self._ready[node] = self._own(node)
         for node in carried:
             own = self._own(node)
-            self._stamp[node] = (*own[:_MEMORY], "0")
+            self._ready[node] = (*own[:_MEMORY], "0")
         values = [self._value[node] for node in given]
-        stamps = [stamp for node in given for stamp in self._own(node)]
+        times = [time for node in given for time in self._own(node)]
         start = ["begin"] if graph.stay is not None else ["begin=0"]  # the root, which nobody calls
         lines = [
-            f"def {name}({', '.join(['memories', 'thread', *start, *values, *stamps])}):",
+            f"def {name}({', '.join(['memories', 'thread', *start, *values, *times])}):",
             "    mark, unit, end = marks[thread], free[thread], ends[thread]",
             "    slot, last = slots[thread], left[thread]",
         ]
@@ -170,11 +175,11 @@ class _StampedText(InterpreterText):
                 right = [self._name(c.next) for c in graph.carried]
                 for c in graph.carried:
                     left += self._own(c.param)
-                    right += self._stamps(c.next)
+                    right += self._times(c.next)
                 lines.append(f"        {', '.join(left)} = {', '.join(right)}")
-            lines.append(f"        begin += {_apart(self._program.schedules[graph])}")
+            lines.append(f"        begin += {_min_interval(self._program.schedules[graph])}")
             lines.append(f"    {mine} = begin")
-        back = [stamp for node in carried for stamp in self._own(node)]
+        back = [time for node in carried for time in self._own(node)]
         results = "".join(f"{self._value[node]}, " for node in carried)
         lines.append(f"    return ({results}), ({''.join(f'{s}, ' for s in back)})")
         self._lines += lines
@@ -182,19 +187,19 @@ class _StampedText(InterpreterText):
     def _own(self, node: Node) -> _Names:
         return tuple(f"{self._value[node]}{kind}" for kind in _KINDS)
 
-    def _stamps(self, value: Value) -> _Names:
+    def _times(self, value: Value) -> _Names:
         if value.node.op is Op.LOOP:
             name = self._value[value.node]
             at = len(_KINDS) * value.index
             return tuple(f"{name}s[{at + kind}]" for kind in range(len(_KINDS)))
-        return self._stamp[value.node]
+        return self._ready[value.node]
 
     def _node(self, node: Node) -> list[str]:
         lines = super()._node(node)
         if node.op is Op.PARAM:
             return lines
         if node.op in LEAVES:
-            self._stamp[node] = _NOTHING
+            self._ready[node] = _NOTHING
             return lines
         if node.op not in EFFECTS:
             return lines + self._computed(node)
@@ -215,22 +220,22 @@ class _StampedText(InterpreterText):
         if node.op is Op.LOOP:
             assert node.body is not None
             given = [self._name(v) for v in node.operands]
-            given += [stamp for v in node.operands for stamp in self._stamps(v)]
+            given += [time for v in node.operands for time in self._times(v)]
             given = ["memories", "thread", "begin", *given]
             call = f"{self.names[node.body]}({', '.join(given)})"
             lines = [f"{name}, {name}s = yield from {call}"]
         return lines, nothing
 
     def _computed(self, node: Node) -> list[str]:
-        """Stamps of an operation without effects."""
-        operands = [self._stamps(v) for v in node.operands]
+        """The times at which an operation without effects has its result."""
+        operands = [self._times(v) for v in node.operands]
         if node.op in WIRING and len(operands) == 1:
-            self._stamp[node] = operands[0]
+            self._ready[node] = operands[0]
             return []
-        own = self._stamp[node] = self._own(node)
+        own = self._ready[node] = self._own(node)
         lines = []
         for kind, name in enumerate(own):
-            from_ = [stamps[kind] for stamps in operands]
+            from_ = [times[kind] for times in operands]
             if node.op is Op.SELECT:
                 # Only the value that is taken is waited for.
                 taken = f"({from_[1]} if {self._name(node.operands[0])} else {from_[2]})"
@@ -241,7 +246,7 @@ class _StampedText(InterpreterText):
         return lines + self._takes(node, own)
 
     def _takes(self, node: Node, own: _Names, takes: str = "1") -> list[str]:
-        """An execution: in some estimates its unit must be free; then its latency."""
+        """An execution: in some estimates its functional unit must be free; then its latency."""
         lines = []
         for name, units in zip(own[:_UNITS], ("unit", "slot"), strict=True):
             unit = f"{units}[{self.units}]"
@@ -253,15 +258,15 @@ class _StampedText(InterpreterText):
         return lines
 
     def _happened(self, node: Node) -> list[str]:
-        """Stamps of an effect that takes place; none for those that only steer."""
+        """The times at which an effect that takes place is over; none for those that only steer."""
         if node.op not in (Op.LOAD, Op.STORE, Op.COPY):
             return []
         assert node.array is not None
         own = self._own(node)
-        operands = [self._stamps(v) for v in node.operands]
+        operands = [self._times(v) for v in node.operands]
         lines = [f"{name} = {_latest([s[k] for s in operands], k)}" for k, name in enumerate(own)]
         if node.op is Op.LOAD:
-            self._stamp[node] = own
+            self._ready[node] = own
             bits = node.widths[0]
             lines += self._after_writing(node.array, self._name(node.operands[0]), bits // 8, own)
             return lines + self._takes(node, own)
@@ -294,8 +299,8 @@ class _StampedText(InterpreterText):
         ]
 
 
-def _apart(schedule: Schedule) -> int:
-    """The least that lies between two iterations of a thread in the hardware.
+def _min_interval(schedule: Schedule) -> int:
+    """The minimum interval between two iterations of a thread in the hardware, in cycles.
 
     Between two variable-latency stages there is one at a time: behind them is one context for each
     thread.
@@ -304,9 +309,9 @@ def _apart(schedule: Schedule) -> int:
     return max([schedule.interval, *lengths])
 
 
-def _latest(stamps: Sequence[str], kind: int) -> str:
+def _latest(times: Sequence[str], kind: int) -> str:
     begun = ["begin"] if _KINDS[kind] == "p" else []
-    found = [stamp for stamp in dict.fromkeys([*stamps, *begun]) if stamp != "0"]
+    found = [time for time in dict.fromkeys([*times, *begun]) if time != "0"]
     if len(found) < 2:
         return found[0] if found else "0"
     return f"max({', '.join(found)})"

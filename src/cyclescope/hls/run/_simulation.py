@@ -197,7 +197,7 @@ class Setup:
         host: what the host says.
         memory: timing of the external memory.
         layout: where the arrays are.
-        room: lines of memory that a profiling unit has; 0 without one.
+        trace_lines: lines of memory that a profiling unit has; 0 without one.
     """
 
     machine: Machine
@@ -205,7 +205,7 @@ class Setup:
     host: Host
     memory: MemoryModel
     layout: Layout
-    room: int
+    trace_lines: int
 
     def write(self, folder: Path) -> None:
         """Write `config.hex` and `bank0.hex` … into a folder."""
@@ -240,9 +240,10 @@ def set_up(
     if missing := [a.name for a in places if a.name not in arrays]:
         raise DataError(f"no data for {', '.join(missing)}")
     sizes = [len(arrays[a.name]) for a in places]
-    room = 0 if layout_of(machine) is None else trace_lines
+    if layout_of(machine) is None:
+        trace_lines = 0
     # The trace has a bank to itself: of each group of lines the one that lies in bank 0.
-    layout = lay_out([*sizes, LINE * BANKS * room])
+    layout = lay_out([*sizes, LINE * BANKS * trace_lines])
     host = Host(
         team,
         in_order,
@@ -253,10 +254,10 @@ def set_up(
         only=0 if only is None else only + 1,
         period=period or 1,
         patience=_PATIENCE if layout_of(machine) is None else _PATIENCE_TRACED,
-        trace=(layout.bases[-1] // BANKS, unit_lines(machine, room)),
+        trace=(layout.bases[-1] // BANKS, unit_lines(machine, trace_lines)),
         stop_at=cycle_limit or 0,
     )
-    return Setup(machine, arrays, host, memory or MemoryModel(), layout, room)
+    return Setup(machine, arrays, host, memory or MemoryModel(), layout, trace_lines)
 
 
 def run_setup(
@@ -323,14 +324,14 @@ def run_setup(
             if complete
         },
         result.capture,
-        _trace(image, layout, setup.host.trace[0] // LINE, setup.room),
+        _trace(image, layout, setup.host.trace[0] // LINE, setup.trace_lines),
     )
 
 
-def unit_lines(machine: Machine, room: int) -> int:
-    """The lines that a profiling unit can write to so many of the memory's."""
+def unit_lines(machine: Machine, trace_lines: int) -> int:
+    """The lines of a profiling unit that fit in so many lines of the memory."""
     layout = layout_of(machine)
-    return 0 if layout is None else room * LINE_BITS // layout.line_bits
+    return 0 if layout is None else trace_lines * LINE_BITS // layout.line_bits
 
 
 def write_inputs(
@@ -387,10 +388,10 @@ def _read_back(folder: Path, layout: Layout) -> bytes:
     return image.tobytes()
 
 
-def _trace(image: bytes, layout: Layout, first: int, room: int) -> bytes:
+def _trace(image: bytes, layout: Layout, first: int, count: int) -> bytes:
     """The region of the profiling unit: lines of bank 0."""
     lines = np.frombuffer(image, np.uint8).reshape(-1, LINE)
-    return lines[_bank_order(layout.lines)[0][first : first + room]].tobytes() if image else b""
+    return lines[_bank_order(layout.lines)[0][first : first + count]].tobytes() if image else b""
 
 
 def _wrong(machine: Machine, words: Sequence[str]) -> str:

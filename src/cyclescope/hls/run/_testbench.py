@@ -266,7 +266,7 @@ endmodule
 
 
 def _joined(pins: list[str]) -> str:
-    # A comma must not stand behind a comment.
+    # A comma behind a comment would be a part of it.
     lines = []
     for number, pin in enumerate(pins):
         code, mark, comment = pin.partition("  //")

@@ -168,7 +168,7 @@ class _Scheduler:
                     if node not in urgent:
                         self._soon(node, start)
                 continue
-            # Room for what is handed to the next iteration, if nothing else makes any.
+            # A stage for what is handed to the next iteration, if nothing else makes one.
             stage = start + (level == 0 and bool(own))
             for node in waiters:
                 stage = max(stage, *(self.ready[p].registered for p in self.before[node]), stage)

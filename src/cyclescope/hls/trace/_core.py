@@ -53,7 +53,7 @@ class UnitOptions:
         counters: names of the counters wanted, as far as the region can have them; None: all.
         period_ps: of the clock, if known.
         line_bits: of the lines that it writes: a power of two from 256 to the memory's width.
-        stamp_bits: of the clock in a record.
+        time_bits: of the clock in a record, its time stamp.
     """
 
     title: str
@@ -63,7 +63,7 @@ class UnitOptions:
     counters: frozenset[str] | None = None
     period_ps: int | None = None
     line_bits: int = LINE_BITS
-    stamp_bits: int = 32
+    time_bits: int = 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -152,7 +152,7 @@ def _with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
         period=options.period,
         periods=options.periods,
         line_bits=options.line_bits,
-        stamp_bits=options.stamp_bits,
+        time_bits=options.time_bits,
         on_full=options.on_full,
         period_ps=options.period_ps,
         peaks=peaks_of(core.pipelines),
@@ -179,7 +179,7 @@ def _with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
 
 
 def _in_order(
-    core: Core, found: list[Fed], design: list[Fed], options: UnitOptions, turns: int
+    core: Core, found: list[Fed], design: list[Fed], options: UnitOptions, slots: int
 ) -> list[Fed]:
     """The inputs of the profiling unit, in the order of the layout."""
 
@@ -190,7 +190,7 @@ def _in_order(
     for every in sorted({period(fed) for fed in (*found, *design)}):
         ordered += [fed for fed in found if period(fed) == every]
         alike = [fed for fed in design if period(fed) == every]
-        ordered += side_by_side(core, alike, turns, len(ordered))
+        ordered += side_by_side(core, alike, slots, len(ordered))
     return ordered
 
 

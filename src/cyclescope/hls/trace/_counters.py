@@ -1,13 +1,13 @@
 """The profiling unit's counters: totals in block RAM, and their samples.
 
-A sample consists of lines; each is made by itself. It begins with a slot as a record has it, whose
-stamp says when. In the round of turns that follows, each total goes to a second block RAM, at its
-thread's turn, and begins anew; then the words there go to the line's other slots, one in each
-cycle in which no record wants to be written.
+A sample consists of lines; each is made by itself. It begins with a slot like a record's, with the
+time stamp of the sample. The totals are time-multiplexed: in the round of time slots that follows,
+each total goes to a second block RAM, in its thread's time slot, and begins anew; then the words
+there go to the line's other slots, one in each cycle in which no record is to be written.
 
-Between what happened in a round and the totals stands a register, without which the way from the
-turn through a ring and an adder into block RAM would be the longest of the design. So everything
-that has to do with the totals comes a cycle behind the turn, and nothing else knows of it.
+A register lies between the sums of a round and the totals; without it the path from the number of
+the time slot through a ring and an adder into block RAM would be the longest of the design. So all
+of the totals' logic is a cycle behind the time slot, and nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.microarch import either
-from cyclescope.hls.trace._rings import one_turn, rotated, successor, turned
+from cyclescope.hls.trace._rings import counted, rotated, rotated_number, successor
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
@@ -52,21 +52,23 @@ class Counts:
     ) -> None:
         self._m, self._layout, self._going = m, layout, going
         self._bits = (layout.round - 1).bit_length()
-        # In the cycle before time t it is the turn of t modulo the round: totals are up to t.
-        self._turn = m.register("turn", self._bits, reset=1, note="whose turn it is")
-        self._next = m.wire("next_turn", successor(self._turn))
-        m.update(self._turn, self._next, going)
+        # The cycle before time t is time slot t modulo the round: totals are up to t.
+        self._time_slot = m.register("turn", self._bits, reset=1, note="whose turn it is")
+        self._next = m.wire("next_turn", successor(self._time_slot))
+        m.update(self._time_slot, self._next, going)
         self._adds = [
             m.delay(
-                turned(m, feed, self._by_turn(j, feed, terms, run), self._turn, f"counter{j}"),
+                counted(
+                    m, feed, self._by_slot(j, feed, terms, run), self._time_slot, f"counter{j}"
+                ),
                 f"counter{j}_added",
             )
             for j, (feed, terms) in enumerate(zip(feeds, inputs, strict=True))
         ]
-        self._asked = m.delay(self._turn, "asked", note="whose totals are added to")
+        self._asked = m.delay(self._time_slot, "asked", note="whose totals are added to")
         self.active = m.register("sampling", 1, reset=0)
 
-    def _by_turn(
+    def _by_slot(
         self, j: int, feed: Feed, terms: Sequence[tuple[Expr, Expr | None]], run: Expr
     ) -> list[Expr]:
         found = []
@@ -74,9 +76,9 @@ class Counts:
             name = f"counter{j}_{k}"
             if lane is None:
                 mask = bits & run.repeat(feed.lanes)
-                found.append(rotated(self._m, mask, self._turn, name))
+                found.append(rotated(self._m, mask, self._time_slot, name))
             else:
-                found.append(one_turn(self._m, bits & run, lane, self._turn, name))
+                found.append(rotated_number(self._m, bits & run, lane, self._time_slot, name))
         return found
 
     def begin(self, when: Expr, free: Expr, longer: Sequence[Expr]) -> None:
@@ -106,7 +108,7 @@ class Counts:
         boot = m.register("boot", 1, reset=1, note="totals are not yet cleared")
         m.update(boot, 0, second & last)
         moving = m.wire("moving_totals", self.start | (since.any() & ~second))
-        # Who has its turn next was moved a round ago, less a cycle.
+        # The total of the next time slot was moved a round ago, less a cycle.
         clear = m.wire("clear_totals", second ^ last)
         m.update(dumping, 1, self.active & second & last & ~boot)
 
@@ -151,13 +153,13 @@ class Counts:
         self.word = m.wire("moved_word", either([part.zext(width) for part in parts], width))
 
     def _slot(self, at: Expr) -> Expr:
-        """0 for the stamp, then from 1 on."""
+        """The slot's number: 0 for the time stamp, then from 1 on."""
         bits = self._layout.span.bit_length()
         wide = self._m.wire("dump_slot", at.zext(bits) if bits > at.width else at)
         return mux(self.start, const(0, bits), successor(wide) if self._layout.span > 1 else 1)
 
     def _totals(self, clear: Expr, boot: Expr, group: Expr | None) -> list[Expr]:
-        """For each group of counters all totals of the thread whose turn it is."""
+        """For each group of counters all totals of the thread whose time slot it is."""
         m, layout = self._m, self._layout
         blocks = layout.round // layout.span
         mine = clear

@@ -1,4 +1,4 @@
-"""From a dump of the profiling unit to a profile: lines to records, stamps to cycles.
+"""From a dump of the profiling unit to a profile: lines to records, time stamps to cycles.
 
 Works the same on the memory of a simulation and on what was read back from a board.
 """
@@ -56,7 +56,7 @@ _MOST_STATE_BITS = 62
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The line of the end: `made` lines were written or dropped, `full` if there was no room."""
+    """The line of the end: `made` lines were written or dropped, `full` if the region was full."""
 
     clock: int
     late: bool
@@ -156,15 +156,15 @@ class _Reader:
             )
         layout, head = self._layout, int(line[0])
         low, high = (layout.record_low(slot) for slot in (0, 1))
-        rest = min(CLOCK_BITS - layout.stamp_bits, layout.pitch)
-        clock = int(_field(line[None], low, layout.stamp_bits)[0])
-        clock |= int(_field(line[None], high, rest)[0]) << layout.stamp_bits
+        rest = min(CLOCK_BITS - layout.time_bits, layout.pitch)
+        clock = int(_field(line[None], low, layout.time_bits)[0])
+        clock |= int(_field(line[None], high, rest)[0]) << layout.time_bits
         made = (head >> 12 & (1 << SEQUENCE_BITS) - 1) | (head >> 4 & 255) << SEQUENCE_BITS
         return _End(clock, bool(head & 1), made - 1, bool(head & 2))
 
     def _in_order(self, lines: _Lines) -> _Lines:
         """The lines that were written, oldest first."""
-        room = len(lines)
+        capacity = len(lines)
         if self._end is not None:
             there = int(np.count_nonzero(lines[:, 0] & np.uint64(15)))
             if self._end.full and self._end.made < there:
@@ -205,7 +205,7 @@ class _Reader:
             absent = self._end.made - count
             late += self._end.late
             if self._end.full and self._layout.on_full is OnFull.STOP:
-                self._dropped = max(self._end.made - room, 0)
+                self._dropped = max(self._end.made - capacity, 0)
                 absent -= self._dropped
         detail = "times the memory was busy while states changed; what they were is not known"
         self._lose("change of state lost", late, detail)
@@ -232,21 +232,21 @@ class _Reader:
                 "the layout of the same run"
             )
         shape, states = (len(lines), layout.records), 2 * layout.threads
-        stamp = np.empty(shape, dtype=np.uint32)
+        low_time = np.empty(shape, dtype=np.uint32)
         word = np.empty(shape, dtype=_unsigned(states))
         for first in range(0, len(lines), _CHUNK):
             part = slice(first, first + _CHUNK)
             for place in range(layout.records):
                 low = layout.record_low(place)
-                stamp[part, place] = _field(lines[part], low, layout.stamp_bits)
-                word[part, place] = _field(lines[part], low + layout.stamp_bits, states)
+                low_time[part, place] = _field(lines[part], low, layout.time_bits)
+                word[part, place] = _field(lines[part], low + layout.time_bits, states)
         begins = kind[which] == LineKind.LATE_STATES
         begins[1:] |= self._missing[which][1:] > self._missing[which][:-1]
         late = (np.cumsum(count) - count)[begins]
         if (count < layout.records).any():
             taken = np.arange(layout.records) < count[:, None]
-            stamp, word = stamp[taken], word[taken]
-        return _States(_unwrapped(stamp.reshape(-1), layout.stamp_bits), word.reshape(-1), late)
+            low_time, word = low_time[taken], word[taken]
+        return _States(_unwrapped(low_time.reshape(-1), layout.time_bits), word.reshape(-1), late)
 
     def profile(self, inputs: dict[str, str]) -> Profile:
         """Everything together."""
@@ -257,8 +257,8 @@ class _Reader:
         if end is not None:
             cycles = end.clock
             if layout.on_full is OnFull.WRAP and len(time):
-                # What was overwritten hides how often the stamp had wrapped; the end knows.
-                time = time + _latest(int(time[-1]), cycles - 1, layout.stamp_bits) - time[-1]
+                # What was overwritten hides how often time stamps had wrapped; the end knows.
+                time = time + _latest(int(time[-1]), cycles - 1, layout.time_bits) - time[-1]
         series = self._counters(int(time[0]) if len(time) else 0)
         if end is None:
             # The last samples may be later than the last record that was written.
@@ -348,12 +348,12 @@ class _Reader:
         for line in range(self._layout.sample_lines):
             which = np.flatnonzero(number == line)
             rows = self._lines[which]
-            lines.append((rows, self._stamps(rows, begin), self._sure(which)))
+            lines.append((rows, self._begins(rows, begin), self._sure(which)))
         found = []
         full = 0
         for place in self._layout.places:
-            rows, stamps, sure = lines[place.line]
-            end = self._ends(stamps, place)
+            rows, begins, sure = lines[place.line]
+            end = self._ends(begins, place)
             start = np.append(np.zeros(1, dtype=np.int64), end[:-1])[: len(end)]
             value = _field(rows, place.low, place.width).astype(np.int64)
             keep = sure & (start < end)
@@ -362,16 +362,16 @@ class _Reader:
         self._lose("counter full", full, "totals are at least what is shown; sample more often")
         return found
 
-    def _stamps(self, rows: _Lines, begin: int) -> Ints:
+    def _begins(self, rows: _Lines, begin: int) -> Ints:
         """The times at which samples were begun."""
         layout = self._layout
-        stamp = _field(rows, layout.record_low(0), layout.stamp_bits)
-        time = _unwrapped(stamp.astype(np.uint32), layout.stamp_bits, samples=True)
+        low = _field(rows, layout.record_low(0), layout.time_bits)
+        time = _unwrapped(low.astype(np.uint32), layout.time_bits, samples=True)
         if len(time) and layout.on_full is OnFull.WRAP:
             if self._end is not None:
-                time = time + _latest(int(time[-1]), self._end.clock, layout.stamp_bits) - time[-1]
+                time = time + _latest(int(time[-1]), self._end.clock, layout.time_bits) - time[-1]
             elif int(time[0]) < begin:
-                time = time + (-(-(begin - int(time[0])) >> layout.stamp_bits) << layout.stamp_bits)
+                time = time + (-(-(begin - int(time[0])) >> layout.time_bits) << layout.time_bits)
         return np.asarray(time, dtype=np.int64)
 
     def _sure(self, which: Ints) -> NDArray[np.bool_]:
@@ -380,15 +380,15 @@ class _Reader:
         sure[:1] &= not self._overwritten
         return np.asarray(sure, dtype=np.bool_)
 
-    def _ends(self, stamps: Ints, place: Place) -> Ints:
-        """The ends of a total's intervals: in the round behind each stamp, or of the run."""
-        end, turns = stamps, self._layout.round
-        if turns:
-            end = stamps + 1 + (place.turn - stamps - 1) % turns
+    def _ends(self, begins: Ints, place: Place) -> Ints:
+        """The ends of a total's intervals: in the round after each sample begins, or of the run."""
+        end, slots = begins, self._layout.round
+        if slots:
+            end = begins + 1 + (place.time_slot - begins - 1) % slots
         if self._end is None:
             return end
         # What is later than the end by itself is not of this run.
-        return np.where(stamps <= self._end.clock, np.minimum(end, self._end.clock), end)
+        return np.where(begins <= self._end.clock, np.minimum(end, self._end.clock), end)
 
 
 def _periods(layout: TraceLayout) -> str:
@@ -432,10 +432,10 @@ def _field(lines: _Lines, low: int, width: int) -> _Lines:
     return value & np.uint64((1 << width) - 1)
 
 
-def _unwrapped(stamp: NDArray[np.uint32], bits: int, *, samples: bool = False) -> Ints:
-    """Times from their low bits. Equal stamps mean a wrap, but not of samples: these are often."""
-    time = stamp.astype(np.int64)
-    wraps = stamp[1:] < stamp[:-1] if samples else stamp[1:] <= stamp[:-1]
+def _unwrapped(low: NDArray[np.uint32], bits: int, *, samples: bool = False) -> Ints:
+    """Times from their low bits. Equal ones mean a wrap, but not of samples: they may be equal."""
+    time = low.astype(np.int64)
+    wraps = low[1:] < low[:-1] if samples else low[1:] <= low[:-1]
     if wraps.any():
         time[1:] += np.cumsum(wraps) << bits
     return time

@@ -175,18 +175,18 @@ def _by_place(core: Core) -> list[Fed]:
     return found
 
 
-def side_by_side(core: Core, design: Sequence[Fed], turns: int, number: int) -> list[Fed]:
-    """Counters of the design, so many in a column: each has the turn of a thread.
+def side_by_side(core: Core, design: Sequence[Fed], slots: int, number: int) -> list[Fed]:
+    """Counters of the design, so many in a column: each has the time slot of a thread.
 
     Args:
         core: adds wires to its module.
         design: the counters.
-        turns: of a round.
+        slots: time slots of a round.
         number: of the first column among all counters, for the wires' names.
     """
     found: list[Fed] = []
-    for first in range(0, len(design), turns):
-        members = design[first : first + turns]
+    for first in range(0, len(design), slots):
+        members = design[first : first + slots]
         totals = [fed.inputs[0][0] for fed in members]
         values = [total for total in totals if total is not None]
         width = max(value.width for value in values)

@@ -1,7 +1,7 @@
 """The records of the profiling unit, and their layout in memory: one table, one layout.
 
-The unit (paper, section IV-B) writes *lines* as wide as the memory to a region of it. All numbers
-are little-endian bit fields of a line, bit 0 first:
+The profiling unit (paper, section IV-B) writes *lines* as wide as the memory to a region of it. All
+numbers are little-endian bit fields of a line, bit 0 first:
 
     bits 0-3    kind: 0 nothing was written here, 1 states, 2 counters, 3 states after a loss,
                 4 to 7 the end
@@ -9,18 +9,19 @@ are little-endian bit fields of a line, bit 0 first:
     bits 12-31  sequence number, modulo 2^20, of the lines written or dropped, from 1 on
 
 Behind these 32 bits a line has *slots* of equal size: `pitch`, a record's bits rounded up to bytes,
-at least 40. *States*: a record is a stamp (the low bits of the clock, 32 unless the layout says
-otherwise) and above it two bits a thread. There is one when any thread's state changes, in the
-first cycle, and when the stamp is 0 again. The first slots of a line have one each. *Counters*: the
-first slot is as a record's; the others have totals since the line of that number before. A sample
-has the lines up to the last whose sampling period is over; the run's last sample has all. Threads
-are asked in turn, one a cycle, so totals whose turn is i end at the first cycle after the stamp
-that is i modulo `round` (at the stamp, if `round` is 0), or at the end. A total's highest bit says
-that the others have not been enough. Totals count steps, which may be worth more than one: `scale`.
-The *end* stands in the region's first line: in its first slot the clock's low bits in place of the
-stamp, in the second slot its others, of 40; of its kind, bit 0 says that the last change of a state
-was lost, bit 1 that the region was full; bits 4-11 hold its number from bit 20 on. It is
-missing if the run was stopped. All other lines follow in order, from the region's second line on.
+at least 40. *States*: a record is a time stamp (the low bits of the clock, 32 unless the layout
+says otherwise) and above it two bits a thread. There is one when any thread's state changes, in the
+first cycle, and when the time stamp is 0 again. The first slots of a line have one each.
+*Counters*: the first slot is like a record's; the others have totals since the line of that number
+before. A sample has the lines up to the last whose sampling period is over; the run's last sample
+has all. Threads are time-multiplexed, one a cycle, so totals of time slot i end at the first cycle
+after the time stamp that is i modulo `round` (at the time stamp, if `round` is 0), or at the end. A
+total's highest bit says that the others have not been enough. Totals count steps, which may be
+worth more than one: `scale`. The *end* is in the region's first line: in its first slot the clock's
+low bits in place of the time stamp, in the second slot its others, of 40; of its kind, bit 0 says
+that the last change of a state was lost, bit 1 that the region was full; bits 4-11 are its number
+from bit 20 on. It is missing if the run was stopped. All other lines follow in order, from the
+region's second line on.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ _SLACK = 4  # a sample may be late by three periods before a counter is full,
 _LATE = 1 << 12  # or by as many cycles as a busy memory can hold up a queue of lines
 _FORMAT, _VERSION = "cyclescope trace layout", 3
 _READ = (2, _VERSION)  # version 2 said nothing of what counters mean
+_KEYS = {"time_bits": "stamp_bits", "time_slot": "turn"}  # in the file
 
 
 class LineKind(IntEnum):
@@ -154,14 +156,14 @@ class Place:
     """The place of a source's total: `line` of a sample, `width` bits from bit `low` on.
 
     Attributes:
-        turn: in a round, when it is asked for.
+        time_slot: in a round, the one of its thread.
     """
 
     source: Source
     line: int
     low: int
     width: int
-    turn: int = 0
+    time_slot: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class TraceLayout:
         title: what was run.
         threads: in hardware.
         line_bits: of a line: the memory's width, a multiple of 64.
-        stamp_bits: of the clock in a record.
+        time_bits: of the clock in a record, its time stamp.
         period: cycles between samples of the counters, at least; 0: none are taken but the last.
         periods: of each line of a sample, each a multiple of those before it.
         on_full: what the unit does when the region is full.
@@ -181,14 +183,14 @@ class TraceLayout:
         peaks: as in a profile's head: the most that the hardware can do in a cycle.
         region: the name of what runs.
         where: its file, line and column in the source; None if unknown.
-        round: turns of a round, in which all indices are asked for their totals once.
+        round: time slots of a round, in which each index has one.
         sites: the places of the program at which counters count.
     """
 
     title: str
     threads: int
     line_bits: int
-    stamp_bits: int
+    time_bits: int
     period: int
     on_full: OnFull
     places: tuple[Place, ...] = field(default=())
@@ -203,7 +205,7 @@ class TraceLayout:
     @property
     def record_bits(self) -> int:
         """Bits of a state record."""
-        return 2 * self.threads + self.stamp_bits
+        return 2 * self.threads + self.time_bits
 
     @property
     def pitch(self) -> int:
@@ -236,7 +238,7 @@ class TraceLayout:
 
     def to_json(self) -> str:
         """As text, for whoever reads a dump."""
-        head = {"format": _FORMAT, "version": _VERSION, **asdict(self)}
+        head = {"format": _FORMAT, "version": _VERSION, **asdict(self, dict_factory=_keyed)}
         head["sites"] = [site_to_json(site) for site in self.sites]
         return json.dumps(head, indent=1) + "\n"
 
@@ -247,7 +249,7 @@ class TraceLayout:
             DataError: a size or place is impossible.
         """
         taken: dict[int, int] = {}
-        sizes = 1 <= self.threads <= 1024 and 1 <= self.stamp_bits <= 32
+        sizes = 1 <= self.threads <= 1024 and 1 <= self.time_bits <= 32
         sizes &= self.line_bits % 64 == 0 and 64 <= self.line_bits <= 1 << 16
         problem = ""
         loops = [site.loop for site in self.sites if isinstance(site, Access)]
@@ -255,22 +257,22 @@ class TraceLayout:
             problem = "a site in a loop that is none"
         elif not sizes:
             problem = (
-                f"{self.threads} threads, lines of {self.line_bits} bits, stamps of "
-                f"{self.stamp_bits}: no such unit"
+                f"{self.threads} threads, lines of {self.line_bits} bits, time "
+                f"stamps of {self.time_bits}: no such profiling unit"
             )
         elif not 2 <= self.records < 1 << _COUNT_BITS:
             problem = f"{self.records} records of {self.record_bits} bits in a line"
-        elif not 0 <= self.period < 1 << self.stamp_bits:
+        elif not 0 <= self.period < 1 << self.time_bits:
             problem = f"a period of {self.period} cycles"
         elif not 0 <= self.round <= 1024 or self.round & (self.round - 1):
-            problem = f"rounds of {self.round} turns"
+            problem = f"rounds of {self.round} time slots"
         elif len(self.periods) != self.sample_lines or not self._in_step():
             problem = f"periods of {', '.join(map(str, self.periods))} cycles"
         for place in sorted(self.places, key=lambda place: (place.line, place.low)):
-            first = HEADER_BITS + self.stamp_bits
+            first = HEADER_BITS + self.time_bits
             good = place.low >= taken.get(place.line, first) and 1 <= place.width <= 32
             good &= place.low + place.width <= self.line_bits and 0 <= place.line < 256
-            good &= 0 <= place.turn < max(self.round, 1) and 1 <= place.source.scale <= 1 << 16
+            good &= 0 <= place.time_slot < max(self.round, 1) and 1 <= place.source.scale <= 1 << 16
             if place.source.counter.scope is Scope.THREAD:
                 good &= 0 <= place.source.index < self.threads
             good &= -1 <= place.source.counter.site < len(self.sites)
@@ -284,7 +286,7 @@ class TraceLayout:
         """Return whether each line's period is a multiple of the last; 0 is one of 0 alone."""
         for before, after in pairwise((self.period, *self.periods)):
             multiple = not after % before if before and after else before == after
-            if not multiple or after >> self.stamp_bits:
+            if not multiple or after >> self.time_bits:
                 return False
         return True
 
@@ -297,7 +299,7 @@ def make_layout(
     period: int = 4096,
     periods: Mapping[str, int] | None = None,
     line_bits: int = 512,
-    stamp_bits: int = 32,
+    time_bits: int = 32,
     on_full: OnFull = OnFull.STOP,
     period_ps: int | None = None,
     peaks: Mapping[str, int] | None = None,
@@ -305,7 +307,7 @@ def make_layout(
     where: tuple[str, int, int] | None = None,
     sites: Iterable[Site] = (),
 ) -> TraceLayout:
-    """Give each source a place: in a line those of one turn and one period share a slot.
+    """Give each source a place: those of one time slot and one period share a slot of a line.
 
     What is given is as in the layout, but a counter named in `periods` has its own sampling period
     in place of `period`.
@@ -327,11 +329,11 @@ def make_layout(
             )
     columns: dict[object, list[tuple[int, Source]]] = {}
     designs: dict[int, int] = {}  # by period
-    turns = max((s.index + 1 for s in listed if s.counter.scope is not Scope.DESIGN), default=1)
+    indices = max((s.index + 1 for s in listed if s.counter.scope is not Scope.DESIGN), default=1)
     form = TraceLayout(
-        *(title, threads, line_bits, stamp_bits, steps[0] if steps else period, on_full, ()),
+        *(title, threads, line_bits, time_bits, steps[0] if steps else period, on_full, ()),
         period_ps=period_ps,
-        round=1 << max(1, (turns - 1).bit_length()) if listed else 0,
+        round=1 << max(1, (indices - 1).bit_length()) if listed else 0,
         peaks=dict(peaks or {}),
         region=region,
         where=where,
@@ -340,11 +342,11 @@ def make_layout(
     form.check()
     for source in listed:
         if source.counter.scope is Scope.DESIGN:
-            # Those that there is one of each share a column: each has a turn of its own.
+            # Those that there is one of each share a column: each has a time slot of its own.
             own = every(source)
             number = designs[own] = designs.get(own, -1) + 1
-            column, turn = divmod(number, form.round)
-            columns.setdefault((own, column), []).append((turn, source))
+            column, time_slot = divmod(number, form.round)
+            columns.setdefault((own, column), []).append((time_slot, source))
         else:
             columns.setdefault(source.counter, []).append((source.index, source))
     places: list[Place] = []
@@ -352,16 +354,16 @@ def make_layout(
     low = 0
     for members in columns.values():
         own = every(members[0][1])
-        cycles = max((own or 1 << stamp_bits) * _SLACK, _LATE)
+        cycles = max((own or 1 << time_bits) * _SLACK, _LATE)
         most = max(s.largest // s.scale * -(-cycles // s.window) for _, s in members)
         width = min(most.bit_length() + 1, 32)
         if not groups or groups[-1] != own or low + width > form.pitch:
             groups.append(own)
             low = 0
-        for turn, source in members:
-            block, slot = divmod(turn, form.span)
+        for time_slot, source in members:
+            block, slot = divmod(time_slot, form.span)
             line = (len(groups) - 1) * (form.round // form.span) + block
-            places.append(Place(source, line, form.record_low(slot + 1) + low, width, turn))
+            places.append(Place(source, line, form.record_low(slot + 1) + low, width, time_slot))
         low += width
     lines = [own for own in groups for _ in range(form.round // form.span)]
     layout = replace(form, places=tuple(places))
@@ -394,8 +396,9 @@ def read_layout(path: Path) -> TraceLayout:
             title=_typed(head["title"], str),
             **{
                 name: _typed(head[name], int)
-                for name in ("threads", "line_bits", "stamp_bits", "period", "round")
+                for name in ("threads", "line_bits", "period", "round")
             },
+            time_bits=_typed(head[_KEYS["time_bits"]], int),
             on_full=OnFull(head["on_full"]),
             places=tuple(_place(place) for place in _typed(head["places"], list)),
             period_ps=None if head["period_ps"] is None else _typed(head["period_ps"], int),
@@ -412,6 +415,10 @@ def read_layout(path: Path) -> TraceLayout:
         raise DataError(f"{path}: the layout is damaged ({error}); copy it again") from error
     layout.check(str(path))
     return layout
+
+
+def _keyed(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {_KEYS.get(name, name): value for name, value in fields}
 
 
 def _typed(value: Any, kind: type) -> Any:
@@ -432,7 +439,8 @@ def _place(head: Any) -> Place:
     counter = source["counter"]
     name, metric, unit = (_typed(counter[key], str) for key in ("name", "metric", "unit"))
     numbers = [_typed(source[key], int) for key in ("index", "largest", "scale", "window")]
-    line, low, width, turn = (_typed(head[key], int) for key in ("line", "low", "width", "turn"))
+    keys = ("line", "low", "width", _KEYS["time_slot"])
+    line, low, width, time_slot = (_typed(head[key], int) for key in keys)
     activity = counter.get("activity")
     if activity not in (None, Activity.WAITING.value):
         raise ValueError(f"a counter of {activity}")
@@ -442,4 +450,4 @@ def _place(head: Any) -> Place:
         cause=_typed(counter.get("cause", ""), str),
         site=_typed(counter.get("site", -1), int),
     )
-    return Place(Source(what, *numbers), line, low, width, turn)
+    return Place(Source(what, *numbers), line, low, width, time_slot)

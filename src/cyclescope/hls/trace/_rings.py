@@ -1,11 +1,11 @@
-"""Counting by turns: what happens to all threads, brought to one adder (the unit's counters).
+"""Time-multiplexed counting: the events of all threads, brought to one adder.
 
-In each cycle it is one thread's turn; with T turns in a round, its next comes T cycles later. What
-happens to a thread between two of its turns waits in a ring of small registers, which moves on by
-one place a cycle towards the turn: the place p cycles before it holds what happened to that
-thread in up to T - p cycles, so a register for the most that can happen in as many cannot overflow.
-(A stage that a thread's iterations pass eight cycles apart adds once in a round of eight.) At its
-turn the sum goes to a wide total in block RAM, through one adder for all threads.
+Each cycle is the time slot of one thread; with T time slots in a round, a thread's next one comes T
+cycles later. The events of a thread between two of its slots wait in a ring of small registers,
+which moves on by one place a cycle towards the slot: the place p cycles before it has the events of
+that thread in up to T - p cycles, so a register as wide as the most of them cannot overflow. (A
+stage that a thread's iterations pass eight cycles apart adds once in a round of eight.) In its slot
+the sum goes to a wide total in block RAM, through one adder for all threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from cyclescope.rtl import Expr, Module
 
-__all__ = ["Feed", "Term", "rotated", "successor", "turned"]
+__all__ = ["Feed", "Term", "counted", "rotated", "successor"]
 
 _TABLE = 4  # terms that one look-up table adds
 
@@ -72,48 +72,48 @@ def successor(value: Expr) -> Expr:
     return cat(*reversed(bits))
 
 
-def rotated(m: Module, mask: Expr, turn: Expr, name: str) -> Expr:
-    """Bit p is the one whose turn comes in p cycles."""
-    value = m.wire(name, mask.zext(1 << turn.width))
-    for level in range(turn.width):
+def rotated(m: Module, mask: Expr, slot: Expr, name: str) -> Expr:
+    """All threads' bits, rotated: bit p is that of the thread whose slot is p cycles later."""
+    value = m.wire(name, mask.zext(1 << slot.width))
+    for level in range(slot.width):
         size = 1 << level
         moved = cat(value[size - 1 : 0], value[value.width - 1 : size])
-        value = m.wire(f"{name}_by{size}", mux(turn[level], moved, value))
+        value = m.wire(f"{name}_by{size}", mux(slot[level], moved, value))
     return value
 
 
-def one_turn(m: Module, valid: Expr, lane: Expr, turn: Expr, name: str) -> Expr:
-    """As `rotated`, of whom it happens to by number."""
-    lane = m.wire(f"{name}_lane", lane.zext(turn.width) if lane.width < turn.width else lane)
+def rotated_number(m: Module, valid: Expr, lane: Expr, slot: Expr, name: str) -> Expr:
+    """The bits of `rotated` where at most one thread has a 1: number `lane`, if `valid`."""
+    lane = m.wire(f"{name}_lane", lane.zext(slot.width) if lane.width < slot.width else lane)
     bits: list[Expr] = []
     borrow: Expr = const(0, 1)
-    for i in range(turn.width):
-        a, b = lane[i], turn[i]
+    for i in range(slot.width):
+        a, b = lane[i], slot[i]
         bits.append(a ^ b ^ borrow if i else a ^ b)
         borrow = (~a & b) | (~(a ^ b) & borrow) if i else ~a & b
         borrow = m.wire(f"{name}_borrow{i}", borrow)
     place = m.wire(f"{name}_place", cat(*reversed(bits)))
-    ones = [valid & place.eq(p) for p in range(1 << turn.width)]
+    ones = [valid & place.eq(p) for p in range(1 << slot.width)]
     return m.wire(name, cat(*reversed(ones)))
 
 
-def turned(m: Module, feed: Feed, inputs: Sequence[Expr], turn: Expr, name: str) -> Expr:
+def counted(m: Module, feed: Feed, inputs: Sequence[Expr], slot: Expr, name: str) -> Expr:
     """The count of the thread whose slot it is, since its last slot, this cycle included.
 
     Args:
         m: where the ring goes.
         feed: of the counter.
-        inputs: for each term one bit a thread, by turn: as `rotated` gives them.
-        turn: whose turn it is.
+        inputs: for each term one bit a thread, as `rotated` gives them.
+        slot: the number of the time slot, which is the thread's.
         name: of the counter's nets.
     """
-    turns = 1 << turn.width
-    steps = [m.wire(f"{name}_in{p}", _step(feed, [i[p] for i in inputs])) for p in range(turns)]
+    slots = 1 << slot.width
+    steps = [m.wire(f"{name}_in{p}", _step(feed, [i[p] for i in inputs])) for p in range(slots)]
     value: Expr = steps[-1]
-    for place in range(turns - 2, -1, -1):
+    for place in range(slots - 2, -1, -1):
         waits = m.register(f"{name}_wait{place}", value.width, reset=0)
         m.update(waits, value)
-        width = feed.most(turns - place).bit_length()
+        width = feed.most(slots - place).bit_length()
         value = m.wire(f"{name}_sum{place}", _plus(waits, steps[place], width))
     return value
 

@@ -43,14 +43,15 @@ _MORE_BITS = NUMBER_BITS - SEQUENCE_BITS
 
 
 def profiling_unit(layout: TraceLayout, feeds: Sequence[Feed], *, depth: int = 16) -> Module:
-    """Build the unit for a layout.
+    """Build the profiling unit for a layout.
 
     Inputs: `run`, 1 in each cycle that counts, from the first to the last without a break;
     `state`, two bits a thread; for term k of feed j `feed<j>_<k>`, what happened in this cycle: a
     bit a lane, or with `feed<j>_<k>_lane` a bit; `base`, the region's byte address, and `lines`,
     how many it has, at least 2; `waitrequest`. Outputs: `address` of a line, `write`, `byteenable`
-    and `writedata` (Avalon: they hold while `waitrequest` is 1), which is as many bits as two slots
-    have, repeated; `done` when the run is over and everything is written, until the next reset.
+    and `writedata` (Avalon: they are stable while `waitrequest` is 1), which is as many bits as two
+    slots have, repeated; `done` when the run is over and everything is written, until the next
+    reset.
 
     Args:
         layout: of what it writes; lines of a power of two bits.
@@ -89,7 +90,7 @@ class _Unit:
         self.waitrequest = m.input("waitrequest", 1)
         self.clock = m.register("clock", CLOCK_BITS, reset=0, note="cycles of the run")
         m.update(self.clock, self.clock + 1, self.run)
-        self.stamp = self.clock.trunc(layout.stamp_bits)
+        self.low_time = self.clock.trunc(layout.time_bits)
         self.ran = m.register("ran", 1, reset=0)
         m.update(self.ran, 1, self.run)
         self.over = m.wire("over", self.ran & ~self.run)
@@ -111,10 +112,10 @@ class _Unit:
         m, layout = self.m, self.layout
         before = m.register("state_before", 2 * layout.threads)
         m.update(before, self.state, self.run)
-        wraps = self.clock[layout.stamp_bits]
-        wrapped = m.register("wrapped", 1, reset=0, note="the stamp is known to have wrapped")
+        wraps = self.clock[layout.time_bits]
+        wrapped = m.register("wrapped", 1, reset=0, note="the time stamp is known to have wrapped")
         m.update(wrapped, wraps, self.run)
-        # The first cycle has a record, and each in which the stamp is 0 again.
+        # The first cycle has a record, and each in which the time stamp is 0 again.
         news = self.state.ne(before) | wraps.ne(wrapped) | ~self.ran
         changed = m.wire("changed", self.run & news)
         late = self.late = m.register("late", 1, reset=0, note="a change found no place")
@@ -194,9 +195,9 @@ class _Unit:
         places = (depth - 1).bit_length()
         kind = cat(const(0, 2), self.after_loss, const(1, 1))
         count = successor(self.held).zext(8)
-        record = cat(self.state, self.stamp)
+        record = cat(self.state, self.low_time)
         word: Expr = record.zext(layout.pitch)
-        high = min(CLOCK_BITS - layout.stamp_bits, layout.pitch)
+        high = min(CLOCK_BITS - layout.time_bits, layout.pitch)
         end_kind = cat(const(LineKind.END >> 2, 2), used_up, self.late)
         other: Expr = mux(second, const(1, slots), const(0, slots))
         if counts is not None:
@@ -216,7 +217,7 @@ class _Unit:
             kind = mux(self.insert, kind, end_kind)
             count = mux(self.insert, count, const(0, 8))
         slot = m.wire("slot", mux(self.insert, slot, other))
-        rest = self.clock[layout.stamp_bits + high - 1 : layout.stamp_bits]
+        rest = self.clock[layout.time_bits + high - 1 : layout.time_bits]
         low = m.wire("slot_word", word)
         word = mux(end_then, rest, low[high - 1 : 0])
         if high < layout.pitch:
@@ -229,7 +230,7 @@ class _Unit:
         lines = m.memory("lines", 2 * layout.pitch, 2 * depth << slots - 1)
         heads = m.memory("heads", 12, 2 * depth)
         lines.block = heads.block = True
-        # Samples and the end have two places in turn: one is written while the other is read.
+        # Samples and the end alternate between two places: one is written while the other is read.
         other_place = m.register("sample_place", 1, reset=0)
         turns = m.wire("turns", other_place.zext(places) if places > 1 else other_place)
         place = cat(~self.insert, mux(self.insert, self.tail, turns))
@@ -269,7 +270,7 @@ class _Unit:
             used_up: the register that says that the region is full.
 
         Returns:
-            Whether the next one's turn has come.
+            1 in the cycle in which the next one is fetched.
         """
         m, layout = self.m, self.layout
         size = (layout.line_bits // 8 - 1).bit_length()

@@ -285,7 +285,7 @@ _PROBE = "cyclescope_probe"
 
 @dataclass
 class Constants:
-    """Values of constant expressions in pragmas, where they stand.
+    """Values of constant expressions in pragmas, each at its place in the source.
 
     Attributes:
         unit: the text.

@@ -1,4 +1,4 @@
-"""Races between neighbours: a thread reads what another one's iteration of a shared loop writes."""
+"""Cross-thread races: a thread reads what another one's iteration of a work-sharing loop writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.passes._affine import Induction
     from cyclescope.hls.passes._races import Threads
 
-__all__ = ["neighbours"]
+__all__ = ["cross_thread_races"]
 
 Key = frozenset[tuple[Value, int]]
 
@@ -25,10 +25,10 @@ _NEAR = 4  # iterations: farther ones may well be outside the loop
 _TOGETHER = frozenset({Op.ACQUIRE, Op.BARRIER, Op.FENCE})
 
 
-def neighbours(
+def cross_thread_races(
     root: Graph, guarded: Set[Node], shared: Shared, own: Threads, threads: int
 ) -> list[str]:
-    """A warning for each load whose element another thread stores in the same loop.
+    """List a warning for each load whose element another thread stores in the same loop.
 
     Only what is certain counts: both subscripts are the same sum of the loops' variables but for
     a constant, and that constant is a whole number of iterations of another thread.
@@ -57,16 +57,16 @@ def neighbours(
             if load.op is Op.LOAD:
                 key, constant = view.place(load.operands[0])
                 loads.setdefault((load.array, key), []).append((constant, load))
-        met: dict[tuple[Key, int], int | None] = {}
+        checked: dict[tuple[Key, int], int | None] = {}
         for store in sides:
             if store.op is not Op.STORE:
                 continue
             key, base = view.place(store.operands[0])
             for constant, load in loads.get((store.array, key), ()):
-                apart = (key, constant - base)
-                if apart not in met:
-                    met[apart] = view.meets(dict(key), constant - base, own)
-                distance = met[apart]
+                pair = (key, constant - base)
+                if pair not in checked:
+                    checked[pair] = view.race_distance(dict(key), constant - base, own)
+                distance = checked[pair]
                 if distance is not None:
                     assert load.array is not None
                     more = f" if the loop has more than {distance} of them" if distance else ""
@@ -142,7 +142,7 @@ class _View:
             result = result.plus(self._forms.of(self._given[inner]), factor)
 
     def _grain(self, value: Value) -> int:
-        """By how much a value of one thread may be apart from one of another."""
+        """The difference of which all those between values of two threads are multiples."""
         if value.node.op is Op.THREAD:
             return 1
         known = self._known[value]
@@ -152,68 +152,69 @@ class _View:
             grain = gcd(grain, factor) if term.node.op is Op.THREAD else grain
         return abs(grain) or 1
 
-    def _reaches(self, value: Value, turns: int) -> bool:
-        """Return whether two values in a loop of each thread's own can be so much apart."""
+    def _reaches(self, value: Value, difference: int) -> bool:
+        """Return whether two values in a loop of each thread's own can differ by so much."""
         known = self._known.get(value)
         step = known.step.number if known is not None else None
         if known is None or known.count is None or not step:
             return True
-        return turns % step == 0 and abs(turns // step) < known.count
+        return difference % step == 0 and abs(difference // step) < known.count
 
-    def _is_of_another(self, value: Value, turns: int) -> bool:
-        """Return whether a value that is so much apart is one of another thread."""
+    def _is_of_another(self, value: Value, difference: int) -> bool:
+        """Return whether a value that differs by so much is one of another thread."""
         others = [sign * t for t in range(1, self._threads) for sign in (1, -1)]
         if value.node.op is Op.THREAD:
-            return turns in others
+            return difference in others
         known = self._known[value]
         step = known.step.number
         factor = sum(f for v, f in self._sum(known.first).terms.items() if v.node.op is Op.THREAD)
         if not step or not factor:
-            return turns % self._grain(value) == 0 and abs(turns) <= _NEAR * self._grain(value)
-        # The threads' first values are `factor` apart, each thread's own ones `step`.
-        ways = [divmod(turns - factor * t, step) for t in others]
+            grain = self._grain(value)
+            return difference % grain == 0 and abs(difference) <= _NEAR * grain
+        # The threads' first values differ by `factor`, each thread's successive ones by `step`.
+        ways = [divmod(difference - factor * t, step) for t in others]
         most = known.count if known.count is not None else _NEAR + self._threads
         return any(rest == 0 and abs(count) < most for count, rest in ways)
 
-    def meets(self, terms: dict[Value, int], apart: int, own: Threads) -> int | None:
-        """Return whether some thread loads what another one stores.
+    def race_distance(self, terms: dict[Value, int], offset: int, own: Threads) -> int | None:
+        """The distance in iterations at which some thread loads what another one stores.
 
         Args:
             terms: of both subscripts.
-            apart: by how much the load's is larger.
+            offset: by how much the load's is larger.
             own: what differs from thread to thread.
 
         Returns:
-            How many iterations a shared loop must have for it, if only the run knows how many it
-            has, else 0; None: no thread does.
+            How many iterations a work-sharing loop must have for it, if only the run knows how many
+            it has, else 0; None: no thread does.
         """
-        if not apart:
+        if not offset:
             return None
         shared = {v for v in terms if own.differs(v)}
         steps = {v for v in terms if v in self._known or v.node.op is Op.THREAD}
         if not shared or not shared <= steps:
             return None
-        rest, moved, least = apart, 0, 0
+        rest, moved, least = offset, 0, 0
         # Rows before columns: what is left of each is less than half of it.
         for value in sorted(steps, key=lambda v: -abs(terms[v])):
             factor = terms[value]
-            turns = (2 * rest + abs(factor)) // (2 * abs(factor)) * (1 if factor > 0 else -1)
-            rest -= turns * factor
-            if not turns:
+            difference = (2 * rest + abs(factor)) // (2 * abs(factor)) * (1 if factor > 0 else -1)
+            rest -= difference * factor
+            if not difference:
                 continue
             if value not in shared:
-                if not self._reaches(value, turns):
+                if not self._reaches(value, difference):
                     return None
                 continue
             schedule = self._work_sharing.get(value.node)
             if schedule is None:
-                if not self._is_of_another(value, turns):
+                if not self._is_of_another(value, difference):
                     return None
             else:
-                if not schedule.apart(turns):
+                if not schedule.separates(difference):
                     return None
                 if schedule.count is None:
-                    least = max(least, abs(turns // schedule.step))
+                    least = max(least, abs(difference // schedule.step))
             moved += 1
         if least > _NEAR:
             return None
