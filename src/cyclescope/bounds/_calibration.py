@@ -270,7 +270,7 @@ class _Reader:
                 case "skip":
                     changes[key] = self._rows(value, place, "a list of elements, [[0, 7], …]")
                 case _:
-                    raise self._wrong(place, "unknown; latency, interval, ranges, skip may stand")
+                    raise self._wrong(place, "unknown; give latency, interval, ranges or skip")
         return PortRule(**changes)
 
     def _rows(self, value: object, place: str, form: str) -> tuple[tuple[int, ...], ...]:

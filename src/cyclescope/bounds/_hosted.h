@@ -22,21 +22,21 @@ typedef struct {
 } Region;
 
 static Region region[MEMORIES + 1];
-static Stamp **shadow_of[STORAGES + 1];
+static TimeStamp **shadow_of[STORAGES + 1];
 
 /* A number: its shadow, its storage (-1: unknown memory), bytes to its end. */
 typedef struct {
-    Stamp *stamp;
+    TimeStamp *time_stamp;
     int64_t storage;
     u64 left;
 } Cell;
 
-/* Memory of which nothing is known has a stamp for each byte, in pages that come when used. */
+/* Memory of which nothing is known has a time stamp for each byte, in pages that come when used. */
 enum { STRANGE = 1 << 12 };
 typedef struct Page {
     struct Page *next;
     u64 number;
-    Stamp stamp[STRANGE];
+    TimeStamp time_stamp[STRANGE];
 } Page;
 static Page *page[1 << 12];
 
@@ -52,7 +52,7 @@ static Cell strange(char *at)
         own->next = *list;
         *list = own;
     }
-    return (Cell){&own->stamp[(u64)at % STRANGE], -1, 1};
+    return (Cell){&own->time_stamp[(u64)at % STRANGE], -1, 1};
 }
 
 static Cell find(char *at, u32 *hint)
@@ -89,15 +89,15 @@ static Cell find(char *at, u32 *hint)
         at_ += cell_.left; \
     } } while (0)
 #define READ_AT(operand, address, bytes) EACH_AT(address, bytes, \
-    READ(operand, *cell_.stamp); \
-    if (cell_.storage >= 0) { u64 was_ = 0; SEE(was_, *cell_.stamp); seen[cell_.storage] |= was_ & 1; })
+    READ(operand, *cell_.time_stamp); \
+    if (cell_.storage >= 0) { u64 was_ = 0; SEE(was_, *cell_.time_stamp); seen[cell_.storage] |= was_ & 1; })
 #define SEEN_AT(address, bytes) EACH_AT(address, bytes, \
-    if (cell_.storage >= 0) { u64 was_ = 0; SEE(was_, *cell_.stamp); seen[cell_.storage] |= was_ & 1; })
-#define STAMPED_AT(address, bytes) EACH_AT(address, bytes, \
-    STAMPED(*cell_.stamp); \
+    if (cell_.storage >= 0) { u64 was_ = 0; SEE(was_, *cell_.time_stamp); seen[cell_.storage] |= was_ & 1; })
+#define WRITTEN_AT(address, bytes) EACH_AT(address, bytes, \
+    WRITTEN(*cell_.time_stamp); \
     if (cell_.storage >= 0) seen[cell_.storage] |= WROTE;)
 #define FREE_AT(address, bytes) EACH_AT(address, bytes, \
-    FREE(*cell_.stamp); \
+    FREE(*cell_.time_stamp); \
     if (cell_.storage >= 0) seen[cell_.storage] |= WROTE;)
 #endif
 

@@ -564,7 +564,7 @@ class Lowering(Storages):
         at = self.temp()
         self.emit(f"for (u64 {at} = 0; {at} < (u64){count.text}; {at} += {size}) {{")
         self.emit(f"BEGIN(1); READ_AT(0, (char *){origin.text} + {at}, {size});")
-        self.emit(f"FIRE({process.index}); STAMPED_AT((char *){to.text} + {at}, {size});")
+        self.emit(f"FIRE({process.index}); WRITTEN_AT((char *){to.text} + {at}, {size});")
         self.emit("}")
         self.emit(f"memmove((void *){to.text}, (void *){origin.text}, {count.text});")
 

@@ -41,7 +41,7 @@ __all__ = [
     "execute",
 ]
 
-_INDEX, _DIVISION, _MEMORY, _STAMP, _LIMIT = range(1, 6)
+_INDEX, _DIVISION, _MEMORY, _TIME_STAMP, _LIMIT = range(1, 6)
 
 # At -Og a program compiles in half the time of -O1, but runs a quarter longer: right for kernels
 # with fewer elements than this, which take no time to run.
@@ -175,7 +175,7 @@ class Records:
         starts: (process, estimate) → starts in each cycle, exact.
         work: (process, estimate) → (shift, cycles of execution per 2^shift cycles).
         seen: per storage, odd if the kernel read what it had not written.
-        skipped: firings that were not executed, since stamps repeat.
+        skipped: firings that were not executed, since time stamps repeat.
         tests: how often each non-affine condition was tested.
         initial, final: values of parameters and globals by storage.
         taken: per process, cycles for which operands lay ready and the resource was taken.
@@ -209,7 +209,7 @@ class Records:
 
 
 class _OverflowError(Exception):
-    """A stamp did not fit; wider ones are needed."""
+    """A time stamp did not fit; wider ones are needed."""
 
 
 class OutsideError(SourceError):
@@ -281,7 +281,7 @@ class Program:
             output = self._folder / "_".join(map(str, key))
             flags = [
                 self._optimise,
-                f"-DSTAMP=uint{width}_t",
+                f"-DTIME_STAMP=uint{width}_t",
                 f"-DABSOLUTE={absolute}",
                 f"-DUNBOUNDED={unbounded}",
                 f"-DDETAIL={detail}",
@@ -315,13 +315,13 @@ class Program:
         With a number of `resources`, only one estimate is made, at the place of the unbounded one:
         each process has that many.
 
-        Without details and values, loops whose stamps repeat are not executed to the end
+        Without details and values, loops whose time stamps repeat are not executed to the end
         (`_periods.h`), unless `periods` is 0; what is recorded is the same. If it is 2, that is
         tried everywhere, whatever it may gain.
 
-        Stamps are as narrow as three times the kernel's memory allows for both estimates
-        together; where they overflow, wide ones follow, one estimate after the other if the
-        memory asks for it.
+        Time stamps have 64 bits if those of both estimates then take at most twice the kernel's own
+        memory; else 32, and where these overflow, the kernel runs again with 64, once for each
+        estimate (for both at once with details, or in the user's own program).
 
         Raises:
             SourceError: the kernel left an array or divided by zero.
@@ -504,7 +504,7 @@ class Program:
 
     def _fault(self, kind: int, place: int, storage: int, dimension: int, value: int) -> None:
         network = self._network
-        if kind == _STAMP:
+        if kind == _TIME_STAMP:
             raise _OverflowError
         if kind == _MEMORY:
             raise RunError(f"{network.kernel}: no memory for another {value} MB; use smaller sizes")

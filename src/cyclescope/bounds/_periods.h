@@ -1,6 +1,6 @@
 /* Loops whose time stamps repeat: not executed to the end, and exact all the same.
  *
- * A firing's start is the maximum of sums: of stamps that it reads and of its process's control
+ * A firing's start is the maximum of sums: of time stamps that it reads and of its process's control
  * variable. Such a (max, +) recurrence becomes periodic: from some iteration on, each firing of the
  * loop's body starts a constant number of cycles, its *rate*, after the same firing of the iteration
  * before. Rates may differ from firing to firing. Two iterations in a row are written down (*logs*);
@@ -11,14 +11,14 @@
  *   counters and every subscript is one. So both sides of a condition, and every address, go on
  *   linearly as long as every condition comes out as it did, which ends the horizon.
  * - The writer of a value is found among the linear addresses: an earlier firing of the same
- *   iteration, the same firing some iterations ago, or nobody in the stretch; then its stamp is in
- *   memory already and is looked at there. Accesses of one array that move at different rates must
- *   stay apart over the whole stretch.
+ *   iteration, the same firing some iterations ago, or none of the iterations up to the horizon; then
+ *   its time stamp is in memory already and is read there. Accesses of one array that move at different
+ *   rates must not overlap in any of these iterations.
  * - By induction over the firings in program order, a firing starts at S + rate m if no operand (nor the
  *   resource) comes later than that, and one comes exactly then.
  *
- * What was proved but for the last iteration is skipped: starts are recorded, results stamped, processes
- * moved on, all as linear functions; values are not computed (lowering skips no loop that computes what
+ * What was proved but for the last iteration is skipped: starts are recorded, time stamps written,
+ * processes moved on, all as linear functions; values are not computed (lowering skips no loop that computes what
  * control, subscripts or a choice of operands depend on). The last one is executed: it meets subscripts
  * that leave an array, whereupon the caller runs the program again without skipping.
  */
@@ -29,14 +29,14 @@ typedef struct {
 } Test;
 
 typedef struct {
-    Stamp *cell;
-    STAMP was[2];
+    TimeStamp *cell;
+    TIME_STAMP was[2];
     u32 shot;    /* which firing of the body reads it */
     u32 operand; /* as which of its operands */
 } Read;
 
 typedef struct {
-    Stamp *cell;
+    TimeStamp *cell;
     u32 shot;
 } Write;
 
@@ -68,7 +68,7 @@ typedef struct {
     u64 bytes;
     int noted; /* the run asks whether unwritten elements are read */
     const u32 *writers; /* processes that write it, then CONSTANT */
-    int64_t step; /* between the stamps of two elements, absolute, that nobody writes but a source; else -1 */
+    int64_t step; /* between the time stamps of two elements, absolute, that nobody writes but a source; else -1 */
 } Range;
 
 static Range range[STORAGES + 1];
@@ -76,7 +76,7 @@ static u32 ranges;
 
 static void register_range(void *base, u64 count, int noted, const u32 *writers, int64_t step)
 {
-    range[ranges++] = (Range){base, count * sizeof(Stamp), noted, writers, step};
+    range[ranges++] = (Range){base, count * sizeof(TimeStamp), noted, writers, step};
 }
 
 /* ---- logs ------------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ __attribute__((noinline)) static void note_test(u32 site, int64_t left, int64_t 
         entry->test[entry->tests++] = (Test){left, right, site, op};
 }
 
-__attribute__((noinline)) static void note_read(Stamp *cell, u32 operand)
+__attribute__((noinline)) static void note_read(TimeStamp *cell, u32 operand)
 {
     if (entry->reads == log_limit)
         give_up();
@@ -122,7 +122,7 @@ __attribute__((noinline)) static void note_shot(u32 p, u64 absolute, u64 unbound
 }
 
 /* Writes follow the firing that they belong to. */
-__attribute__((noinline)) static void note_write(Stamp *cell)
+__attribute__((noinline)) static void note_write(TimeStamp *cell)
 {
     if (entry->writes == log_limit)
         give_up();
@@ -130,7 +130,7 @@ __attribute__((noinline)) static void note_write(Stamp *cell)
         entry->write[entry->writes++] = (Write){cell, entry->shots - 1};
 }
 
-__attribute__((noinline)) static void note_constant(Stamp *cell)
+__attribute__((noinline)) static void note_constant(TimeStamp *cell)
 {
     note_shot(CONSTANT, 0, 0);
     if (logging)
@@ -234,7 +234,7 @@ static int64_t *shot_rate[2];
 static u32 *write_group; /* of each read, of each write */
 static int64_t horizon;
 
-static u32 range_of(const Stamp *cell)
+static u32 range_of(const TimeStamp *cell)
 {
     static u32 latest;
     const char *at = (const char *)cell;
@@ -246,7 +246,7 @@ static u32 range_of(const Stamp *cell)
     return ranges;
 }
 
-static u32 group_of(Stamp *cell, int64_t rate, int writes)
+static u32 group_of(TimeStamp *cell, int64_t rate, int writes)
 {
     static u32 latest;
     u32 r = range_of(cell), g = latest;
@@ -267,8 +267,8 @@ static u32 group_of(Stamp *cell, int64_t rate, int writes)
     int *has = writes ? &own->has_writes : &own->has_reads;
     if (!*has || at < own->low[writes])
         own->low[writes] = at;
-    if (!*has || at + sizeof(Stamp) > own->high[writes])
-        own->high[writes] = at + sizeof(Stamp);
+    if (!*has || at + sizeof(TimeStamp) > own->high[writes])
+        own->high[writes] = at + sizeof(TimeStamp);
     *has = 1;
     return g;
 }
@@ -289,7 +289,7 @@ static int key_order(const void *x, const void *y)
     return key_before(x, y) ? -1 : key_before(y, x);
 }
 
-static Key key_of(u32 g, const Stamp *cell, u32 shot)
+static Key key_of(u32 g, const TimeStamp *cell, u32 shot)
 {
     int64_t rate = group[g].rate, at = (const char *)cell - range[group[g].range].base;
     if (rate == 0)
@@ -413,7 +413,7 @@ static int tests_repeat(const Log *before, const Log *now)
     return 1;
 }
 
-static u64 stamp_at(const Stamp *cell, int estimate)
+static u64 time_stamp_at(const TimeStamp *cell, int estimate)
 {
 #if ABSOLUTE && UNBOUNDED
     return estimate ? cell->u : cell->a;
@@ -426,7 +426,7 @@ static u64 stamp_at(const Stamp *cell, int estimate)
 #endif
 }
 
-/* No stamp in the array is later than this. */
+/* No time stamp in the array is later than this. */
 static int64_t latest_in(u32 r, int estimate)
 {
     u64 latest = 0;
@@ -434,7 +434,7 @@ static int64_t latest_in(u32 r, int estimate)
         const Process *own = &process[*p];
         u64 last = own->last[estimate] + own->cost;
         if (own->is_source)
-            last = (estimate ? 0 : range[r].bytes / sizeof(Stamp) * own->interval) + own->cost;
+            last = (estimate ? 0 : range[r].bytes / sizeof(TimeStamp) * own->interval) + own->cost;
         if ((own->firings || own->is_source) && last > latest)
             latest = last;
     }
@@ -497,7 +497,7 @@ static int comes(const Claim *claim, int64_t base, int64_t rate, int64_t from)
     return base == claim->start && rate == claim->rate;
 }
 
-/* Operands whose stamps lie in memory, for m = 1 … upto. Returns for how many they come exactly. */
+/* Operands whose time stamps are in memory, for m = 1 … upto. Returns for how many they come exactly. */
 static int64_t scan(const Claim *claim, const Read *read, int64_t step, int64_t upto, int noted)
 {
     int64_t exactly = 0, at = claim->start;
@@ -508,9 +508,9 @@ static int64_t scan(const Claim *claim, const Read *read, int64_t step, int64_t 
     for (int64_t m = 1; m <= upto; m++) {
         cell += step;
         at += claim->rate;
-        u64 stamp = stamp_at((const Stamp *)cell, claim->estimate);
-        int64_t ready = (int64_t)(stamp >> 1);
-        if (ready > at || (noted && (stamp & 1))) {
+        u64 found = time_stamp_at((const TimeStamp *)cell, claim->estimate);
+        int64_t ready = (int64_t)(found >> 1);
+        if (ready > at || (noted && (found & 1))) {
             limit(m - 1);
             break;
         }
@@ -548,7 +548,7 @@ static void prove_start(const Log *now, u32 q, int estimate)
         int64_t free = (int64_t)(now->shot[earlier].start[0] + process[shot->process].interval);
         claim.exact |= comes(&claim, wraps ? free - rate : free, rate, 1);
     }
-    int64_t best = 0; /* for how long a stamp in memory comes exactly */
+    int64_t best = 0; /* for how long a time stamp in memory comes exactly */
     for (int pass = 0; pass < 2; pass++) {
         for (u32 r = first; r < end && horizon >= 2; r++) {
             const Read *read = &now->read[r];
@@ -575,7 +575,7 @@ static void prove_start(const Log *now, u32 q, int estimate)
             int noted = range[own->range].noted && !(read->was[estimate] & 1);
             if (own->rate == 0) {
                 /* As it is now: the iteration may have written it after it read it. */
-                claim.exact |= comes(&claim, (int64_t)(stamp_at(read->cell, estimate) >> 1), 0, 1);
+                claim.exact |= comes(&claim, (int64_t)(time_stamp_at(read->cell, estimate) >> 1), 0, 1);
                 continue;
             }
             int64_t earliest = claim.start + (claim.rate < 0 ? claim.rate * horizon : claim.rate);
@@ -671,17 +671,17 @@ static int prove(const Log *before, const Log *now)
 
 /* ---- skipping --------------------------------------------------------------------------------- */
 
-static void stamp_write(const Log *now, u32 w, int64_t m)
+static void skip_write(const Log *now, u32 w, int64_t m)
 {
     const Shot *shot = &now->shot[now->write[w].shot];
-    Stamp *cell = (Stamp *)((char *)now->write[w].cell + group[write_group[w]].rate * m);
+    TimeStamp *cell = (TimeStamp *)((char *)now->write[w].cell + group[write_group[w]].rate * m);
     int is_constant = shot->process == CONSTANT;
-    ON_ABSOLUTE(cell->a = is_constant ? 0 : (STAMP)((shot->start[0] + (u64)(shot_rate[0][now->write[w].shot] * m) + process[shot->process].cost) << 1);)
-    ON_UNBOUNDED(cell->u = is_constant ? 0 : (STAMP)((shot->start[1] + (u64)(shot_rate[1][now->write[w].shot] * m) + process[shot->process].cost) << 1);)
+    ON_ABSOLUTE(cell->a = is_constant ? 0 : (TIME_STAMP)((shot->start[0] + (u64)(shot_rate[0][now->write[w].shot] * m) + process[shot->process].cost) << 1);)
+    ON_UNBOUNDED(cell->u = is_constant ? 0 : (TIME_STAMP)((shot->start[1] + (u64)(shot_rate[1][now->write[w].shot] * m) + process[shot->process].cost) << 1);)
 }
 
 /* The same for m = 1 … count. */
-static void stamp_row(const Log *now, u32 w, u64 count)
+static void skip_row(const Log *now, u32 w, u64 count)
 {
     u32 q = now->write[w].shot;
     const Shot *shot = &now->shot[q];
@@ -695,14 +695,14 @@ static void stamp_row(const Log *now, u32 w, u64 count)
     for (u64 m = 1; m <= count; m++) {
         cell += step;
         next[0] += rate[0], next[1] += rate[1];
-        ON_ABSOLUTE(((Stamp *)cell)->a = (STAMP)next[0];)
-        ON_UNBOUNDED(((Stamp *)cell)->u = (STAMP)next[1];)
+        ON_ABSOLUTE(((TimeStamp *)cell)->a = (TIME_STAMP)next[0];)
+        ON_UNBOUNDED(((TimeStamp *)cell)->u = (TIME_STAMP)next[1];)
     }
 }
 
 /* ---- waits of skipped firings ----------------------------------------------------------------- */
 
-/* An operand's stamp in the iterations `from` … `to`: base + rate m; or what lies in memory, m times
+/* An operand's time stamp in the iterations `from` … `to`: base + rate m; or what lies in memory, m times
  * `step` bytes behind `cell`. */
 typedef struct {
     int64_t base, rate, from, to, step;
@@ -713,12 +713,12 @@ typedef struct {
 static int64_t ready_at(const Line *line, int64_t m, int estimate)
 {
     if (line->cell)
-        return (int64_t)(stamp_at((const Stamp *)(line->cell + line->step * m), estimate) >> 1);
+        return (int64_t)(time_stamp_at((const TimeStamp *)(line->cell + line->step * m), estimate) >> 1);
     return line->base + line->rate * m;
 }
 
 /* The lines of a firing's operands, in the order in which it reads them. An operand may have two: of what
- * was in memory before, and of what the stretch writes. */
+ * was in memory before, and of what the skipped iterations write. */
 static u32 lines_of(const Log *now, u32 q, int estimate, int64_t count, Line *line)
 {
     u32 lines = 0;
@@ -731,10 +731,10 @@ static u32 lines_of(const Log *now, u32 q, int estimate, int64_t count, Line *li
             upto = count;
         if (upto >= 1) {
             Line *before = &line[lines++];
-            *before = (Line){(int64_t)(stamp_at(read->cell, estimate) >> 1), 0, 1, upto, own->rate, 0, read->operand};
+            *before = (Line){(int64_t)(time_stamp_at(read->cell, estimate) >> 1), 0, 1, upto, own->rate, 0, read->operand};
             int64_t step = range[own->range].step;
             if (step >= 0)
-                before->rate = estimate ? 0 : own->rate / (int64_t)sizeof(Stamp) * step;
+                before->rate = estimate ? 0 : own->rate / (int64_t)sizeof(TimeStamp) * step;
             else if (own->rate)
                 before->cell = (const char *)read->cell;
         }
@@ -816,7 +816,7 @@ static void wait_row(const Log *now, u32 q, int estimate, int64_t count)
             int64_t least = best < end ? best : end;
             for (u32 a = 0; a < active && scanned; a++) {
                 const Line *own = &line[on[a]];
-                if (own->cell && latest_in(range_of((const Stamp *)own->cell), estimate) < least)
+                if (own->cell && latest_in(range_of((const TimeStamp *)own->cell), estimate) < least)
                     scanned--;
             }
         }
@@ -873,7 +873,7 @@ static void wait_row(const Log *now, u32 q, int estimate, int64_t count)
     effort += lines;
 }
 
-/* What the firings of a skipped stretch wait for. Before their stamps are written. */
+/* Record what the firings of skipped iterations wait for. Before their time stamps are written. */
 static void skip_waits(const Log *now, u64 count)
 {
     for (u32 q = 0; q < now->shots; q++)
@@ -914,8 +914,8 @@ static void skip(const Log *now, u64 count)
                 u64 other = low;
                 low = high, high = other;
             }
-            if (sizeof(STAMP) < sizeof(u64) && (high + own->cost) >> 31)
-                fault(FAULT_STAMP, shot->process, 0, 0, 0);
+            if (sizeof(TIME_STAMP) < sizeof(u64) && (high + own->cost) >> 31)
+                fault(FAULT_TIME_STAMP, shot->process, 0, 0, 0);
             if (e) {
                 own->first[1] = low < own->first[1] ? low : own->first[1];
                 own->last[1] = LARGER(own->last[1], high);
@@ -947,7 +947,7 @@ static void skip(const Log *now, u64 count)
         if (group[key->group].rate)
             keys[moving++] = *key;
         else
-            stamp_write(now, key->write, (int64_t)count);
+            skip_write(now, key->write, (int64_t)count);
     }
     effort += 2 * count * moving + 4 * now->shots;
     int meet = 0; /* whether a cell is written in two iterations: then in their order */
@@ -956,10 +956,10 @@ static void skip(const Log *now, u64 count)
     if (meet)
         for (u64 m = 1; m <= count; m++)
             for (u32 k = 0; k < moving; k++)
-                stamp_write(now, keys[k].write, (int64_t)m);
+                skip_write(now, keys[k].write, (int64_t)m);
     else
         for (u32 k = 0; k < moving; k++)
-            stamp_row(now, keys[k].write, count);
+            skip_row(now, keys[k].write, count);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------ */

@@ -264,7 +264,7 @@ class Processes(Values):
         self.emit(f"BEGIN({len(operands.texts)});")
         self.lines.extend(body)
         self.emit(f"FIRE({process.index});")
-        self._store(places, "STAMPED", operands.ignored)
+        self._store(places, "WRITTEN", operands.ignored)
         plain = self.lines[start:]
         if building.calls < len(self.network.paths):  # its labels must not come twice
             self.lines[start:] = ["{ NOTED(logging);", *plain, "}"]
@@ -273,21 +273,21 @@ class Processes(Values):
             self.lines[start:] = [*twice, *plain, "} else", "#endif", "{ NOTED(0);", *plain, "}"]
 
     def _store(
-        self, places: list[tuple[Place | Spot, str]], stamp: str, ignored: tuple[str, ...]
+        self, places: list[tuple[Place | Spot, str]], macro: str, ignored: tuple[str, ...]
     ) -> None:
         for place, text in places:
             if isinstance(place, Spot):
                 kind = place.type if isinstance(place.type, Scalar) else ADDRESS
                 if text:
                     self.emit(f"*({kind} *){place.address} = {text};")
-                self.emit(f"{stamp}_AT({place.address}, {kind.bits // 8});")
+                self.emit(f"{macro}_AT({place.address}, {kind.bits // 8});")
                 continue
             (storage,) = _storages(place)
             if text:
                 self.emit(f"{storage.cell(place.offset)} = {text};")
-            self.emit(f"{stamp}({storage.shadow(place.offset)});")
+            self.emit(f"{macro}({storage.shadow(place.offset)});")
             if storage.twice and storage.name not in ignored:
-                self.emit(f"{stamp}({storage.shadow(place.offset, 'x')});")
+                self.emit(f"{macro}({storage.shadow(place.offset, 'x')});")
 
     def _register(self, building: _Building, value: Value, *, constant: bool) -> Process:
         operands = building.operands

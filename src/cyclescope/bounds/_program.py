@@ -22,11 +22,11 @@ def _shared(name: str) -> str:
 def program_text(
     network: Network, declarations: list[str], *, hosted: bool = False, made_up: bool = True
 ) -> str:
-    """The program; which estimates and how wide its stamps are is left to macros.
+    """The program; macros choose the estimates and the width of time stamps.
 
-    The compiler sets STAMP, ABSOLUTE, UNBOUNDED, LIMITED, DETAIL and PERIODS with -D. A `hosted`
-    one is part of the user's own program, which calls `cyclescope_before` where it calls the
-    kernel; its values are `made_up` where that has no `main` of its own.
+    The compiler sets TIME_STAMP, ABSOLUTE, UNBOUNDED, LIMITED, DETAIL and PERIODS with -D. If
+    `hosted`, it is part of the user's own program, which calls `cyclescope_before` where it calls
+    the kernel; its values are `made_up` where that has no `main` of its own.
     """
     storages = [s for s in network.storages if s.memory is not None]
     feeds = [s for s in storages if s.is_outer]
@@ -53,8 +53,8 @@ def program_text(
         "static u64 dump;",
     ]
     lines += [f"static char *b{m.index};" for m in network.memories]
-    lines += [f"static Stamp *h{s.index};" for s in storages]
-    lines += [f"static Stamp *k{s.index};" for s in storages if s.twice]
+    lines += [f"static TimeStamp *h{s.index};" for s in storages]
+    lines += [f"static TimeStamp *k{s.index};" for s in storages if s.twice]
     if network.moving:
         lines.append(_shared("_hosted.h").split("/* ---- the user's own program")[0])
     lines.append("/* ---- the user's own program" + _shared("_hosted.h").split(
@@ -95,9 +95,9 @@ def _kernel(
         assert s.memory is not None
         if s.is_plain:
             lines.append(f"{s.type} *const v{s.index} = ({s.type} *)m{s.memory.index};")
-        lines.append(f"Stamp *const s{s.index} = h{s.index};")
+        lines.append(f"TimeStamp *const s{s.index} = h{s.index};")
         if s.twice:
-            lines.append(f"Stamp *const x{s.index} = k{s.index};")
+            lines.append(f"TimeStamp *const x{s.index} = k{s.index};")
     lines += [f"u64 f{s.index} = 0;" for s in feeds]
     lines += declarations
     lines += _ranges(network)
@@ -114,7 +114,7 @@ def _kernel(
 
 
 def _ranges(network: Network) -> list[str]:
-    """Tell `_periods.h` where stamps lie, and which processes write them."""
+    """Tell `_periods.h` where time stamps are, and which processes write them."""
     lines = ["#if PERIODS"]
     writers: dict[int, list[int]] = {}
     sources = {port.storage: port for port in network.sources}

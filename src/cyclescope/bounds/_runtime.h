@@ -1,11 +1,11 @@
 /* What every generated program shares: time stamps, what is recorded of a firing, input, output.
  *
- * Before it the program defines: STAMP (the unsigned type of a time stamp), ABSOLUTE and UNBOUNDED
+ * Before it the program defines: TIME_STAMP (the unsigned type of a time stamp), ABSOLUTE and UNBOUNDED
  * (1 or 0: which estimates it keeps), LIMITED (1: of UNBOUNDED's resources there are only as many as
  * a parameter says), DETAIL (1: who wrote what is kept as well), PROCESSES and STORAGES (their numbers).
  *
- * A stamp is 2 t + g: t is the cycle from which the value can be read, g is 1 as long as the
- * kernel has not written it. So `seen |= stamp` over the reads of an array tells whether the
+ * A time stamp is 2 t + g: t is the cycle from which the value can be read, g is 1 as long as the
+ * kernel has not written it. So the `|` of all time stamps over the reads of an array tells whether the
  * kernel reads something that it did not write: an input.
  */
 #include <stdint.h>
@@ -28,17 +28,17 @@ static int lead_(u64 v) { int n = 0; for (; !(v >> 63); v <<= 1) n++; return n; 
 
 typedef struct {
 #if ABSOLUTE
-    STAMP a;
+    TIME_STAMP a;
 #endif
 #if UNBOUNDED
-    STAMP u;
+    TIME_STAMP u;
 #endif
 #if DETAIL
     u64 token; /* the firing that wrote it: its number, and above 32 bits its process, from 1; 0: none */
 #endif
-} Stamp;
+} TimeStamp;
 
-enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_MEMORY = 3, FAULT_STAMP = 4, FAULT_DETAIL = 5 };
+enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_MEMORY = 3, FAULT_TIME_STAMP = 4, FAULT_DETAIL = 5 };
 
 /* Records of the result file: what they hold is said where they are written. */
 enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_LINK, R_SKIPPED, R_WAITS };
@@ -206,7 +206,7 @@ __attribute__((cold, noinline)) static void coarsen(int estimate)
     }
 }
 
-/* Room for exact starts up to a cycle; 0 if there is none and bins take their place. */
+/* Allocate exact starts up to a cycle; 0 if the memory is too small, and bins take their place. */
 __attribute__((noinline)) static int reserve(int estimate, u64 p, u64 start)
 {
     Starts *own = &starts[estimate][p];
@@ -504,7 +504,7 @@ static void put_detail(void)
 #define KEEP(p) (void)0
 #endif
 
-/* ---- one firing: BEGIN, READ for each operand, FIRE, STAMPED for each result ------------------ */
+/* ---- one firing: BEGIN, READ for each operand, FIRE, WRITTEN for each result ------------------ */
 
 #define LARGER(x, y) ((x) > (y) ? (x) : (y))
 
@@ -521,11 +521,11 @@ static void put_detail(void)
 
 #define BEGIN(operands) u64 ta = 0, tu = 0; READER(operands); (void)ta; (void)tu
 
-/* While a loop's iteration is logged (see _periods.h), so is each stamp that is read or written. A
+/* While a loop's iteration is logged (see _periods.h), so is each time stamp that is read or written. A
  * statement comes twice, as LOGGED and without: it looks only once which one it is. */
 #if PERIODS
 static int logging;
-static void note_read(Stamp *cell, u32 operand), note_write(Stamp *cell), note_constant(Stamp *cell);
+static void note_read(TimeStamp *cell, u32 operand), note_write(TimeStamp *cell), note_constant(TimeStamp *cell);
 static void note_shot(u32 p, u64 absolute, u64 unbounded), note_test(u32 site, int64_t left, int64_t right, u32 op);
 enum { LOGGED = 0 };
 #define NOTED(x) const int LOGGED = x
@@ -581,7 +581,7 @@ static inline void record(int estimate, u64 p, u64 start)
 #define WAITS_UNBOUNDED if (tu) WAITED(1, ou, tu);
 #endif
 
-/* Leaves in ta and tu the stamps of the results. */
+/* Leaves in ta and tu the time stamps of the results. */
 #define FIRE(p) do { \
     Process *own = &process[p]; \
     u64 control = own->control, ready = ta; \
@@ -598,8 +598,8 @@ static inline void record(int estimate, u64 p, u64 start)
     IF_LOGGED(note_shot(p, ta, tu)); \
     KEEP(p); \
     ta = (ta + own->cost) << 1; tu = (tu + own->cost) << 1; \
-    if (sizeof(STAMP) < sizeof(u64) && __builtin_expect((ta | tu) >> 32 != 0, 0)) \
-        fault(FAULT_STAMP, p, 0, 0, 0); \
+    if (sizeof(TIME_STAMP) < sizeof(u64) && __builtin_expect((ta | tu) >> 32 != 0, 0)) \
+        fault(FAULT_TIME_STAMP, p, 0, 0, 0); \
     } while (0)
 
 #if DETAIL
@@ -607,9 +607,9 @@ static inline void record(int estimate, u64 p, u64 start)
 #else
 #define WRITTEN_BY(s, token_) (void)0
 #endif
-#define STAMPED(s) do { \
-    ON_ABSOLUTE((s).a = (STAMP)ta;) \
-    ON_UNBOUNDED((s).u = (STAMP)tu;) \
+#define WRITTEN(s) do { \
+    ON_ABSOLUTE((s).a = (TIME_STAMP)ta;) \
+    ON_UNBOUNDED((s).u = (TIME_STAMP)tu;) \
     WRITTEN_BY(s, latest_token); \
     IF_LOGGED(note_write(&(s))); } while (0)
 #define FREE(s) do { \
@@ -683,10 +683,10 @@ static int64_t step(const Port *port, Walk *walk)
     }
 }
 
-static void unwritten(Stamp *shadow, u64 count)
+static void unwritten(TimeStamp *shadow, u64 count)
 {
     for (u64 i = 0; i < count; i++) {
-        memset(&shadow[i], 0, sizeof(Stamp));
+        memset(&shadow[i], 0, sizeof(TimeStamp));
         ON_ABSOLUTE(shadow[i].a = 1;)
         ON_UNBOUNDED(shadow[i].u = 1;)
     }
@@ -699,7 +699,7 @@ static u64 sent(u64 p, u64 n)
     return 0 ON_LIMITED(+ n / resources * process[p].interval);
 }
 
-static void feed(const Port *port, Stamp *shadow)
+static void feed(const Port *port, TimeStamp *shadow)
 {
     Walk walk = {{0}, 0};
     int64_t offset;
@@ -709,8 +709,8 @@ static void feed(const Port *port, Stamp *shadow)
     process[p].is_source = 1;
     while ((offset = step(port, &walk)) >= 0) {
         u64 start = n * process[p].interval, free = sent(p, n++);
-        ON_ABSOLUTE(shadow[offset].a = (STAMP)((start + process[p].cost) << 1 | 1);)
-        ON_UNBOUNDED(shadow[offset].u = (STAMP)((free + process[p].cost) << 1 | 1);)
+        ON_ABSOLUTE(shadow[offset].a = (TIME_STAMP)((start + process[p].cost) << 1 | 1);)
+        ON_UNBOUNDED(shadow[offset].u = (TIME_STAMP)((free + process[p].cost) << 1 | 1);)
 #if DETAIL
         keep(p, start, 0, 0, start, 0, 0, 0);
         shadow[offset].token = latest_token;
@@ -744,7 +744,7 @@ static void fed(const Port *port, u64 seen)
 }
 
 /* Without a source, what the kernel did not write is there from the start. */
-static void drain(const Port *port, const Stamp *shadow, int has_source)
+static void drain(const Port *port, const TimeStamp *shadow, int has_source)
 {
     Walk walk = {{0}, 0};
     int64_t offset;

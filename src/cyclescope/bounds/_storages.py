@@ -332,9 +332,9 @@ class Storages(Processes):
                 memory.storages.append(storage)
             else:
                 index = storage.index
-                self.declarations.append(f"{kind} v{index} = 0; Stamp s{index} = {{0}};")
+                self.declarations.append(f"{kind} v{index} = 0; TimeStamp s{index} = {{0}};")
                 if storage.twice:
-                    self.declarations.append(f"Stamp x{index} = {{0}};")
+                    self.declarations.append(f"TimeStamp x{index} = {{0}};")
             return storage
         if isinstance(element, Struct) and memory is not None:
             fields: dict[str, Layout] = {}
