@@ -56,7 +56,7 @@ function onePage(): Plugin {
         .replace(/\s*<script type="module"[^>]*><\/script>/, "")
         .replace(/\s*<link rel="stylesheet"[^>]*>/, "")
         .replace(/<meta charset="utf-8" ?\/?>/, (found) => `${found}\n    ${head}`)
-        // Last in the page: the data stands before it.
+        // Last in the page: the data come before it.
         .replace("</body>", () => `<script type="module">${script}</script>\n  </body>`);
       writeFileSync(target, whole);
       this.info(`${target}: ${Math.round(whole.length / 1024)} kB`);

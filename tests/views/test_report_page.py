@@ -234,7 +234,7 @@ def test_the_ladder_is_the_profile_s(show: Callable[..., Seen]) -> None:
         ["the design", "9", "", ""],
     ]
     assert "largest part is control: 4 (44.4 %)" in seen.page.locator("#ladder .gist").inner_text()
-    bars = seen.page.locator("#ladder .climb > span").evaluate_all(
+    bars = seen.page.locator("#ladder .steps > span").evaluate_all(
         "all => all.map(e => [e.className, e.offsetLeft - e.parentElement.offsetLeft,"
         " e.offsetWidth, e.parentElement.offsetWidth])"
     )

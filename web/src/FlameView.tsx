@@ -84,13 +84,13 @@ export function FlameView() {
       {layout.leftOut > 0 && <p class="note">Not drawn: {number(layout.leftOut)} boxes too narrow to see; zoom in for them.</p>}
       <Help>
         <p>
-          Each box stands on what called it; its width is cycles. A bare stretch above a box is time in which it
-          called nothing.{" "}
+          Each box is on top of its caller; its width is cycles. Where no box is above a box, it called
+          nothing.{" "}
           {tracked
-            ? `At the end of each stack of calls and loops stands what the ${run.account.unit} there were for, on the place in the text where that is known. Colours say the same.`
+            ? `The last box of each stack of calls and loops says what the ${run.account.unit} there were for; the one before it is the place in the source, where that is known. Colours say the same.`
             : byUse
             ? "A box's colour says what its own cycles are for; what always calls something has none."
-            : "Above a control block or a cell, that is overhead of that very box: ask first which of these are wide and bare."}
+            : "Above a control block or a cell, that is overhead of that very box: ask first which of these are wide with nothing above them."}
           {hasSplits(run) && ` Of work and waiting counters tell how much was which in each of their samples; in a sample it is divided among the places of its ${kindName(trackKind(run))} in proportion.`}
         </p>
         <p>

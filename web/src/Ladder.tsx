@@ -18,7 +18,7 @@ interface Step {
 export function Ladder() {
   const { ladder, cycles, source } = profile.value;
   if (!ladder.length) return null;
-  const steps = climb(ladder);
+  const steps = stepsOf(ladder);
   const most = Math.max(1, ...steps.map((step) => Math.max(step.from, step.to)));
   const largest = steps.filter((step) => step.due !== null).reduce<Step | null>(
     (best, step) => (best && best.to - best.from >= step.to - step.from ? best : step), null,
@@ -104,7 +104,7 @@ export function Ladders() {
   );
 }
 
-function climb(ladder: Rung[]): Step[] {
+function stepsOf(ladder: Rung[]): Step[] {
   const steps: Step[] = [];
   let before = 0;
   for (const rung of ladder) {
@@ -124,7 +124,7 @@ function Bar(props: { step: Step; most: number }) {
   const size = Math.abs(step.to - step.from);
   const kind = step.due === null ? "l-rung" : step.to < step.from ? "l-less" : `l-${step.due || "program"}`;
   return (
-    <span class="climb" aria-hidden="true">
+    <span class="steps" aria-hidden="true">
       <span class={kind} style={{ marginLeft: `${(100 * low) / most}%`, width: `${(100 * size) / most}%` }} />
     </span>
   );

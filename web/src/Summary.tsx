@@ -207,7 +207,7 @@ function about(units: Units, use: number): string {
   return units.exact[use] ? "" : "≈ ";
 }
 
-/** Tracks in words: `threads`. */
+/** The plural name of the profile's tracks, such as `threads`. */
 function kindsOf(shown: Profile): string {
   return kindName(trackKind(shown));
 }
@@ -272,7 +272,7 @@ function inside(shown: Profile, track: number): number[] {
   return [...shown.trackOf.keys()].filter((path) => shown.trackOf[path] === track);
 }
 
-/** How many tracks there are, in words; empty for a single root. */
+/** The number of tracks and their name, such as `8 threads`; empty for a single root. */
 export function tracksText(shown: Profile): string {
   return shown.account.tracks.length ? `${number(tracksIn(shown))} ${kindsOf(shown)}` : "";
 }

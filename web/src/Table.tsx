@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 /** A column's heading; "n" is the class of numbers. */
 export type Head = [title: ComponentChildren, kind?: "n" | "barcell"];
 
-/** A table with its caption and headings; the rows stand inside. It scrolls where it is too wide. */
+/** A table with its caption and headings; the rows are its children. It scrolls where it is too wide. */
 export function Table(props: {
   part: string;
   caption: ComponentChildren;

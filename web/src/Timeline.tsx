@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Profile, Series } from "./data.ts";
 import { account, hasSplits, together, trackKind, usesAt } from "./account.ts";
-import { type Span, stretchAt } from "./derive.ts";
+import { type Span, segmentAt } from "./derive.ts";
 import { BAND, HEAD, RULER, colouredByUse, colours, draw, drawBand } from "./draw.ts";
 import type { Summed } from "./bins.ts";
 import { Help } from "./Help.tsx";
@@ -62,7 +62,7 @@ export function Timeline() {
     const lane = line && line.lane >= 0 ? lanes.lanes[line.lane]! : null;
     if (lane?.series) {
       const { start, end, value } = lane.series.intervals();
-      const at = stretchAt(start, now);
+      const at = segmentAt(start, now);
       const holds = start.length > 0 && start[at]! <= now && now < end[at]!;
       const about = lane.series.inexact ? "≈" : "";
       const label = holds ? lane.series.labels[String(value[at])] : undefined;
@@ -92,7 +92,7 @@ export function Timeline() {
     }).join(", ");
   };
   const pathAt = (cycle: number, lane: number): number | null => {
-    const tree = shown.runs.what[stretchAt(shown.runs.start, cycle)]!;
+    const tree = shown.runs.what[segmentAt(shown.runs.start, cycle)]!;
     for (let at = shown.treeStart[tree]!; at < shown.treeStart[tree + 1]!; at++) {
       if (lanes.of[shown.treePath[at]!] === lane) return shown.treePath[at]!;
     }
@@ -100,7 +100,7 @@ export function Timeline() {
   };
   /** The ends of what is active in a cycle. */
   const stacksAt = (cycle: number): string[] => {
-    const tree = shown.runs.what[stretchAt(shown.runs.start, cycle)];
+    const tree = shown.runs.what[segmentAt(shown.runs.start, cycle)];
     if (tree === undefined) return [];
     const paths = Array.from(shown.treePath.slice(shown.treeStart[tree]!, shown.treeStart[tree + 1]!));
     const inner = new Set(paths.map((path) => shown.parent[path]));

@@ -8,7 +8,7 @@
 
 import { binsOnce } from "./bins.ts";
 import type { Intervals, Profile, Series, Use } from "./data.ts";
-import { type Span, held, stretchAt, treeCycles } from "./derive.ts";
+import { type Span, held, segmentAt, treeCycles } from "./derive.ts";
 
 /** Units of a span: a row for each track, a column for each use. */
 export interface Units {
@@ -43,8 +43,8 @@ export function useOf(profile: Profile, path: number): Use {
 export function usesAt(profile: Profile, cycle: number): number[] {
   const { over, ofTrees } = profile.account;
   const tracks = tracksIn(profile);
-  if (over) return over.what.length ? [over.what[stretchAt(over.start, cycle)]] : [];
-  const tree = profile.runs.what[stretchAt(profile.runs.start, cycle)];
+  if (over) return over.what.length ? [over.what[segmentAt(over.start, cycle)]] : [];
+  const tree = profile.runs.what[segmentAt(profile.runs.start, cycle)];
   return ofTrees && tree !== undefined ? Array.from(ofTrees.subarray(tree * tracks, (tree + 1) * tracks)) : [];
 }
 
@@ -193,7 +193,7 @@ function findWork(profile: Profile, track: number): Work {
 
 /** Cycles of work before a moment. */
 function before({ start, sum }: Work, moment: number): number {
-  const at = stretchAt(start, moment);
+  const at = segmentAt(start, moment);
   const next = Math.min(at + 1, sum.length - 1);
   // Between two moments there is work all the time, or none.
   return sum[next] > sum[at] ? sum[at] + Math.min(moment, start[next]) - start[at] : sum[at];

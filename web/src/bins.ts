@@ -4,8 +4,8 @@
  * how busy each lane was. Nothing is sampled.
  */
 
-import type { Intervals, Profile, Stretches } from "./data.ts";
-import { type Span, stretchAt } from "./derive.ts";
+import type { Intervals, Profile, Segments } from "./data.ts";
+import { type Span, segmentAt } from "./derive.ts";
 
 /** Sparse counts: pixel i holds `what[first[i]]` up to `what[first[i + 1]]`. */
 export interface Bins {
@@ -15,8 +15,8 @@ export interface Bins {
 }
 
 /** Which numbers hold for how many cycles (parts of cycles too) in each of `count` equal parts. */
-export function bins(stretches: Stretches, numbers: number, span: Span, count: number): Bins {
-  const { start, what } = stretches;
+export function bins(segments: Segments, numbers: number, span: Span, count: number): Bins {
+  const { start, what } = segments;
   const first = new Int32Array(count + 1);
   let room = count * 8;
   let which = new Int32Array(room);
@@ -25,7 +25,7 @@ export function bins(stretches: Stretches, numbers: number, span: Span, count: n
   const touched = new Int32Array(numbers);
   const step = (span.to - span.from) / count;
   let used = 0;
-  let run = stretchAt(start, span.from);
+  let run = segmentAt(start, span.from);
   let end = what.length ? start[run + 1] : Infinity;
   for (let bin = 0; bin < count && run < what.length; bin++) {
     const to = span.from + (bin + 1) * step;
@@ -63,13 +63,13 @@ export function bins(stretches: Stretches, numbers: number, span: Span, count: n
   return { first, what: which, cycles };
 }
 
-let last: { stretches: Stretches; span: Span; count: number; found: Bins } | null = null;
+let last: { segments: Segments; span: Span; count: number; found: Bins } | null = null;
 
 /** As `bins`, which several drawings of one picture ask for alike. */
-export function binsOnce(stretches: Stretches, numbers: number, span: Span, count: number): Bins {
-  const same = last && last.stretches === stretches && last.count === count
+export function binsOnce(segments: Segments, numbers: number, span: Span, count: number): Bins {
+  const same = last && last.segments === segments && last.count === count
     && last.span.from === span.from && last.span.to === span.to;
-  if (!same) last = { stretches, span, count, found: bins(stretches, numbers, span, count) };
+  if (!same) last = { segments, span, count, found: bins(segments, numbers, span, count) };
   return last!.found;
 }
 
@@ -134,7 +134,7 @@ export function slices(
   const result: Slice[] = [];
   const open = new Array<Slice | null>(slotCount).fill(null);
   const { start, what } = profile.runs;
-  for (let run = stretchAt(start, span.from); run < what.length && start[run] < span.to; run++) {
+  for (let run = segmentAt(start, span.from); run < what.length && start[run] < span.to; run++) {
     const tree = what[run];
     for (let at = profile.treeStart[tree]; at < profile.treeStart[tree + 1]; at++) {
       const path = profile.treePath[at];

@@ -55,7 +55,7 @@ export interface Account {
   /** Units of the whole run: a row for each track, a column for each use. */
   units: Numbers;
   /** The use of every cycle of a single root. */
-  over: Stretches | null;
+  over: Segments | null;
   /** The use of each track in each tree, before counters tell its work apart: a row for each tree. */
   ofTrees: Numbers | null;
 }
@@ -74,7 +74,7 @@ export interface TrackTree {
   end: Numbers;
 }
 
-/** What the units of tracks went to: parts, and the trees that stand on them. */
+/** The use of all track-cycles: parts, and the call trees above them. */
 export interface TrackStacks {
   track: Numbers;
   /** The end of a part's call path; -1 where its track was not active at all. */
@@ -160,7 +160,7 @@ export interface Site {
   place: [string, number] | null;
   evidence: string;
   saving: Saving;
-  /** A stretch of the run that shows it: first cycle, cycle after the last. */
+  /** An interval of the run that shows it: first cycle, cycle after the last. */
   cycles: [number, number] | null;
 }
 
@@ -197,8 +197,8 @@ export interface SourceText {
   parts: [number, string[]][];
 }
 
-/** Consecutive stretches: `start` has one entry more than there are, the end of the last. */
-export interface Stretches {
+/** Consecutive segments: `start` has one entry more than there are segments, the end of the last. */
+export interface Segments {
   start: Float64Array;
   what: Numbers;
 }
@@ -227,7 +227,7 @@ export interface Profile {
   /** Tree t holds `treePath[treeStart[t]]` up to `treePath[treeStart[t + 1]]`, callers first. */
   treeStart: Float64Array;
   treePath: Numbers;
-  runs: Stretches;
+  runs: Segments;
   /** All uses that may occur, in the order of every list; numbers of uses are places in it. */
   uses: Use[];
   account: Account;
@@ -334,7 +334,7 @@ function stacksOf(stored: any, array: (stored: Stored) => Numbers): TrackStacks 
 export function tracksOf(parent: Int32Array, tracks: number[]): Int32Array {
   const number = new Map(tracks.map((path, track) => [path, track]));
   const of = new Int32Array(parent.length);
-  // Callers stand before what they call.
+  // Callers come before what they call.
   for (let path = 0; path < of.length; path++) {
     of[path] = number.get(path) ?? (parent[path] >= 0 ? of[parent[path]] : -1);
   }
@@ -376,7 +376,7 @@ interface StoredRuns {
 }
 
 /** Runs of which repeated segments are stored once; neighbours that show the same are one run. */
-function runsOf(stored: StoredRuns, array: (stored: Stored) => Numbers): Stretches {
+function runsOf(stored: StoredRuns, array: (stored: Stored) => Numbers): Segments {
   const order = array(stored.order);
   const first = sums(array(stored.size));
   const cycles = array(stored.cycles);
@@ -449,7 +449,7 @@ function ownIntervals(gap: Numbers, cycles: Numbers, value: Numbers): Intervals 
 }
 
 /** The runs of a bank with the cycle behind the last one, where that is known. */
-function withAfter(runs: Stretches, after: number): Stretches {
+function withAfter(runs: Segments, after: number): Segments {
   if (after < 0) return runs;
   const count = runs.what.length;
   const start = new Float64Array(count + 2);
@@ -463,7 +463,7 @@ function withAfter(runs: Stretches, after: number): Stretches {
 
 /** One value of a bank: neighbours that are equal are joined. */
 function column(
-  runs: Stretches, values: Numbers, columns: number, index: number,
+  runs: Segments, values: Numbers, columns: number, index: number,
 ): Intervals {
   const { start: ends, what: state } = runs;
   const first: number[] = [];

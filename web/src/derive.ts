@@ -1,6 +1,6 @@
 /** What follows from trees and runs, for the whole run or for a part of it. */
 
-import type { Numbers, ProgramSite, Profile, Series, Stretches } from "./data.ts";
+import type { Numbers, ProgramSite, Profile, Series, Segments } from "./data.ts";
 import { kindName } from "./text.ts";
 
 /** Cycles from `from` up to, not including, `to`. */
@@ -9,8 +9,8 @@ export interface Span {
   to: number;
 }
 
-/** The last stretch that begins at or before a cycle. */
-export function stretchAt(start: Float64Array, cycle: number): number {
+/** The last segment that begins at or before a cycle. */
+export function segmentAt(start: Float64Array, cycle: number): number {
   let low = 0;
   let high = start.length - 1;
   while (high - low > 1) {
@@ -22,11 +22,11 @@ export function stretchAt(start: Float64Array, cycle: number): number {
 }
 
 /** Cycles that each number has in a span. */
-export function held(stretches: Stretches, count: number, span: Span): Float64Array {
+export function held(segments: Segments, count: number, span: Span): Float64Array {
   const result = new Float64Array(count);
-  const { start, what } = stretches;
+  const { start, what } = segments;
   if (span.to <= span.from) return result;
-  for (let i = stretchAt(start, span.from); i < what.length && start[i] < span.to; i++) {
+  for (let i = segmentAt(start, span.from); i < what.length && start[i] < span.to; i++) {
     result[what[i]] += Math.min(start[i + 1], span.to) - Math.max(start[i], span.from);
   }
   return result;
@@ -62,13 +62,13 @@ export function activeCycles(
 ): Float64Array {
   const result = new Float64Array(count);
   const seen = new Int32Array(count).fill(-1);
-  let stamp = 0;
+  let pass = 0;
   eachTree(profile, weights, (cycles, first, end) => {
-    stamp++;
+    pass++;
     for (let i = first; i < end; i++) {
       const which = of[profile.treePath[i]];
-      if (which >= 0 && seen[which] !== stamp) {
-        seen[which] = stamp;
+      if (which >= 0 && seen[which] !== pass) {
+        seen[which] = pass;
         result[which] += cycles;
       }
     }
@@ -95,17 +95,17 @@ export function leafWeights(
   const leaves: { cycles: number; ends: number[] }[] = [];
   const inner = new Int32Array(profile.parent.length).fill(-1);
   let unit = 1;
-  let stamp = 0;
+  let pass = 0;
   eachTree(profile, weights, (cycles, first, end) => {
-    stamp++;
+    pass++;
     const ends: number[] = [];
     for (let i = end - 1; i >= first; i--) {
       const path = profile.treePath[i];
       if (skip?.[path]) continue;
-      if (inner[path] !== stamp) ends.push(path);
-      // Callers stand first, so that going backwards each path is known to be one in time.
-      for (let above = profile.parent[path]; above >= 0 && inner[above] !== stamp; above = profile.parent[above]) {
-        inner[above] = stamp;
+      if (inner[path] !== pass) ends.push(path);
+      // Callers come first, so that going backwards each path is known to be one in time.
+      for (let above = profile.parent[path]; above >= 0 && inner[above] !== pass; above = profile.parent[above]) {
+        inner[above] = pass;
       }
     }
     leaves.push({ cycles, ends });
@@ -129,12 +129,12 @@ function lcm(a: number, b: number): number {
 }
 
 /** Cycles of a span in which each tree has each use: a row for each tree. Of a single root. */
-function treeUses(profile: Profile, over: Stretches, span: Span): Float64Array {
+function treeUses(profile: Profile, over: Segments, span: Span): Float64Array {
   const width = profile.uses.length;
   const result = new Float64Array((profile.treeStart.length - 1) * width);
   const { runs } = profile;
-  let use = stretchAt(over.start, span.from);
-  for (let run = stretchAt(runs.start, span.from); run < runs.what.length && runs.start[run] < span.to; run++) {
+  let use = segmentAt(over.start, span.from);
+  for (let run = segmentAt(runs.start, span.from); run < runs.what.length && runs.start[run] < span.to; run++) {
     const end = Math.min(runs.start[run + 1], span.to);
     let now = Math.max(runs.start[run], span.from);
     while (now < end && use < over.what.length) {
@@ -167,13 +167,13 @@ export function usesOfOwn(profile: Profile, weights: Float64Array, span: Span): 
   const inTrees = treeUses(profile, over, span);
   const uses = new Float64Array(own.length * width);
   const inner = new Int32Array(own.length).fill(-1);
-  let stamp = 0;
+  let pass = 0;
   eachTree(profile, weights, (_, first, end, tree) => {
-    stamp++;
+    pass++;
     for (let i = end - 1; i >= first; i--) {
       const path = profile.treePath[i];
-      if (profile.parent[path] >= 0) inner[profile.parent[path]] = stamp;
-      if (inner[path] === stamp) continue;
+      if (profile.parent[path] >= 0) inner[profile.parent[path]] = pass;
+      if (inner[path] === pass) continue;
       for (let use = 0; use < width; use++) uses[path * width + use] += inTrees[tree * width + use];
     }
   });
@@ -236,15 +236,15 @@ export function hottest(profile: Profile, weights: Float64Array, span: Span, cou
   const uses = new Float64Array(example.length * width);
   const seen = new Int32Array(example.length).fill(-1);
   const inner = new Int32Array(profile.parent.length).fill(-1);
-  let stamp = 0;
+  let pass = 0;
   eachTree(profile, weights, (cycles, first, end, tree) => {
-    stamp++;
+    pass++;
     for (let i = end - 1; i >= first; i--) {
       const path = profile.treePath[i];
       if (profile.frames[profile.frame[path]].kind === "primitive") continue;
-      if (profile.parent[path] >= 0) inner[profile.parent[path]] = stamp;
-      if (inner[path] === stamp || (!profile.team && seen[of[path]] === stamp)) continue;
-      seen[of[path]] = stamp;
+      if (profile.parent[path] >= 0) inner[profile.parent[path]] = pass;
+      if (inner[path] === pass || (!profile.team && seen[of[path]] === pass)) continue;
+      seen[of[path]] = pass;
       own[of[path]] += cycles;
       if (!inTrees) uses[of[path] * width + profile.useOfPath[path]] += cycles;
       else for (let use = 0; use < width; use++) uses[of[path] * width + use] += inTrees[tree * width + use];
@@ -391,19 +391,19 @@ function plainLines(
   const inner = new Int32Array(of.length).fill(-1);
   const busy = new Int32Array(of.length).fill(-1);
   const seen = new Int32Array(lines.length).fill(-1);
-  let stamp = 0;
+  let pass = 0;
   eachTree(profile, weights, (cycles, first, end) => {
-    stamp++;
+    pass++;
     for (let i = end - 1; i >= first; i--) {
       const path = profile.treePath[i];
       const above = profile.parent[path];
-      if (above >= 0) inner[above] = stamp;
+      if (above >= 0) inner[above] = pass;
       const { work: works } = profile.uses[profile.useOfPath[path]];
-      if (busy[path] !== stamp && (inner[path] === stamp || !works)) continue;
-      if (above >= 0) busy[above] = stamp;
+      if (busy[path] !== pass && (inner[path] === pass || !works)) continue;
+      if (above >= 0) busy[above] = pass;
       const line = of[path];
-      if (line >= 0 && seen[line] !== stamp) {
-        seen[line] = stamp;
+      if (line >= 0 && seen[line] !== pass) {
+        seen[line] = pass;
         lines[line].useful += cycles;
       }
     }

@@ -3,7 +3,7 @@
 import { band, tracksIn, useOf } from "./account.ts";
 import { Summed, binsOnce, coverage, slices } from "./bins.ts";
 import type { Profile, Series } from "./data.ts";
-import { type Span, stretchAt } from "./derive.ts";
+import { type Span, segmentAt } from "./derive.ts";
 import type { Lanes, Line } from "./lanes.ts";
 import { colourName, inkName } from "./paint.ts";
 import { kindColour, number } from "./text.ts";
@@ -149,7 +149,7 @@ function drawLines(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours
     if (track >= 0) drawTrack(canvas, scene, look, line, track);
   }
   const { runs } = scene.profile;
-  const many = stretchAt(runs.start, scene.span.to) - stretchAt(runs.start, scene.span.from);
+  const many = segmentAt(runs.start, scene.span.to) - segmentAt(runs.start, scene.span.from);
   if (many > 2 * scene.width) drawBusy(canvas, scene, look, slotsOf(scene, seen, true));
   else drawSlices(canvas, scene, look, slotsOf(scene, seen, false));
   for (const line of seen) {
@@ -281,12 +281,12 @@ function label(
   canvas: CanvasRenderingContext2D, colour: string, text: string, left: number, right: number, y: number,
 ): void {
   const from = Math.max(left, 0) + 3;
-  const room = right - from - 3;
-  if (room < 8) return;
+  const space = right - from - 3;
+  if (space < 8) return;
   canvas.fillStyle = colour;
-  let shown = text.length * 12 > 8 * room ? text.slice(0, Math.ceil(room / 4)) : text;
-  if (canvas.measureText(shown).width > room) {
-    while (shown && canvas.measureText(`${shown}…`).width > room) shown = shown.slice(0, -1);
+  let shown = text.length * 12 > 8 * space ? text.slice(0, Math.ceil(space / 4)) : text;
+  if (canvas.measureText(shown).width > space) {
+    while (shown && canvas.measureText(`${shown}…`).width > space) shown = shown.slice(0, -1);
     if (!shown) return;
     shown += "…";
   }

@@ -1,4 +1,4 @@
-/** The flame graph as numbers: which boxes there are and where they stand. */
+/** The flame graph as numbers: its boxes and their positions. */
 
 import type { Profile } from "./data.ts";
 import { activeCycles, leafWeights } from "./derive.ts";
@@ -23,7 +23,7 @@ export interface Node {
 export interface FlameOptions {
   /** Split each cycle among what ran in parallel, or count it for each. */
   scaled: boolean;
-  /** Leave out what a compiler made; what it called stands on its caller. */
+  /** Leave out what a compiler made; its callees then are on top of its caller. */
   hideGenerated: boolean;
   /** Ends of stacks first, their callers on them. */
   bottomUp: boolean;
@@ -72,7 +72,7 @@ export function graph(
   };
   const at = new Array<Node>(own.length);
   const every = options.bottomUp ? fromEnds(paths, own, skip, root) : fromRoots(paths, own, skip, root, at);
-  // Children stand behind their callers.
+  // Callees come after their callers.
   for (let i = every.length - 1; i >= 0; i--) every[i].parent!.total += every[i].total;
   // What was never active here is not drawn.
   const nodes = every.filter((node) => node.total > 0);

@@ -56,7 +56,7 @@ const KINDS: Record<string, string> = {
   stage: "stages",
 };
 
-/** A kind of frame in words, several of it. */
+/** The plural name of a kind of frame. */
 export function kindName(kind: string): string {
   return KINDS[kind] ?? `${kind}s`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { activeCycles, hottest, leafWeights, lineCycles, stretchAt, treeCycles } from "../src/derive.ts";
+import { activeCycles, hottest, leafWeights, lineCycles, segmentAt, treeCycles } from "../src/derive.ts";
 import { activeIn, dice, random, team } from "./made.ts";
 
 const WORK = ["group", "primitive"];
@@ -67,7 +67,7 @@ it("the hottest places hold what nothing but primitives was below", () => {
         const active = activeIn(profile, cycle);
         const above = new Set(active.filter((path) => profile.frames[profile.frame[path]].kind !== "primitive").map((path) => profile.parent[path]));
         const here = hot.paths.some((path) => active.includes(path) && !above.has(path));
-        if (here && !profile.uses[profile.account.over!.what[stretchAt(profile.runs.start, cycle)]].work) lost++;
+        if (here && !profile.uses[profile.account.over!.what[segmentAt(profile.runs.start, cycle)]].work) lost++;
       }
       expect(hot.lost).toBe(lost);
       expect(hot.cycles).toBeGreaterThan(0);
@@ -77,9 +77,9 @@ it("the hottest places hold what nothing but primitives was below", () => {
   }
 });
 
-it("a stretch is found by any cycle in it", () => {
+it("a segment is found by any cycle in it", () => {
   const start = Float64Array.of(0, 3, 4, 9);
-  expect([0, 2, 3, 4, 8, 9, 50].map((cycle) => stretchAt(start, cycle))).toEqual([0, 0, 1, 2, 2, 2, 2]);
+  expect([0, 2, 3, 4, 8, 9, 50].map((cycle) => segmentAt(start, cycle))).toEqual([0, 0, 1, 2, 2, 2, 2]);
 });
 
 it("lines of a team count each track, against counting cycle by cycle", () => {
