@@ -1,4 +1,4 @@
-"""What `cyclescope bounds` costs: speed, details, skipping, memory, Table 3 from a cold start.
+"""The cost of `cyclescope bounds`: speed, details, skipping, memory, Table 3 from a cold start.
 
     python benches/bench_bounds.py [--large 2048] [--polybench FOLDER] [--only PART]
 
@@ -84,7 +84,7 @@ class Kernel:
 
         def watched(command: list[str], *_: object) -> int:
             status, spent, peak = child_peak(command)
-            # A run whose stamps overflow is followed by others; all of them count.
+            # A run whose time stamps overflow is followed by others; all of them count.
             seconds[-1] += spent
             peaks.append(peak)
             return status
@@ -108,7 +108,7 @@ def line(*cells: object) -> None:
 
 
 def speed() -> None:
-    """Every firing executed, and as usual: with those skipped whose stamps repeat."""
+    """Execute every firing, and as usual: with those skipped whose time stamps repeat."""
     line("kernel", "firings", "all, s", "firings/s", "plain, s", "slowdown", "skipping, s",
          "arrays, MB", "peak, MB")  # fmt: skip
     for name, defines in SPEED:
@@ -126,7 +126,7 @@ def speed() -> None:
 
 
 def detail() -> None:
-    """What details cost: at most three times the run that executes every firing without them."""
+    """The cost of details: at most three times the run that executes every firing without them."""
     line("kernel", "firings", "bare, s", "detail, s", "ratio", "peak, MB")
     for name, defines in DETAIL:
         kernel = Kernel(name, defines)
@@ -139,7 +139,7 @@ def detail() -> None:
 
 
 def same(one: Bounds, other: Bounds) -> bool:
-    """Whether two runs agree in cycles, firings, and the activity in each cycle."""
+    """Return whether two runs agree in cycles, firings, and the activity in each cycle."""
     for a, b in zip(one.estimates, other.estimates, strict=True):
         if (a.cycles, a.firings, a.resolution) != (b.cycles, b.firings, b.resolution):
             return False
@@ -184,7 +184,7 @@ def memory() -> None:
 
 
 def polybench(folder: Path) -> None:
-    """Which kernels of PolyBench 4.2.1 are not executed to the end."""
+    """List the kernels of PolyBench 4.2.1 that are not executed to the end."""
     listed = (folder / "utilities" / "benchmark_list").read_text().split()
     engaged = []
     for line in listed:

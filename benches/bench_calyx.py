@@ -1,4 +1,4 @@
-"""What the README promises of Calyx profiles, measured in one run and printed as one table.
+"""The README's promises of Calyx profiles, measured in one run and printed as one table.
 
     python benches/bench_calyx.py [--commands 20000] [--runs 5]
 

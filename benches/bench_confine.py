@@ -1,4 +1,4 @@
-"""What the guard and the confinement cost a run: `python benches/bench_confine.py [REPEATS]`.
+"""The cost of the guard and the confinement: `python benches/bench_confine.py [REPEATS]`.
 
 Starts the smallest of programs (`true`) in four ways, in turn: as `subprocess` does, under a guard
 with limits alone, and confined as a compiler, a simulation and a native kernel are. Prints the

@@ -1,4 +1,4 @@
-"""What long runs cost: memory and time of capture, profile and views.
+"""The cost of long runs: memory and time of capture, profile and views.
 
     python benches/bench_cost.py [--commands 15200,152000,1520000]
 

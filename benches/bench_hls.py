@@ -97,7 +97,7 @@ def pi() -> None:
 
 
 def reordering() -> None:
-    """Threads that overtake each other in waiting stages, against order."""
+    """Compare threads that overtake each other in variable-latency stages with threads in order."""
     print("\nWhat reordering is worth (8 threads, GEMM 32^3): cycles with it, and in order\n")
     print("| program |" + "".join(f" {name} | in order | |" for name in MEMORIES))
     print("|---|" + "---:|---:|---:|" * len(MEMORIES))
@@ -119,7 +119,7 @@ def reordering() -> None:
 
 
 def area() -> None:
-    """What the examples take of an FPGA."""
+    """The area of the examples in an FPGA."""
     from cyclescope.sim import on_ecp5
 
     print("\nArea in an ECP5 (8 threads, Yosys)\n")

@@ -1,4 +1,4 @@
-"""What `cyclescope hls` takes to compile large programs of several shapes, and how that grows.
+"""The time and memory of `cyclescope hls` for large programs of several shapes, and their growth.
 
     python benches/bench_hls_compile.py [--only SHAPE] [--sizes 64,128,…] [--unit] [--examples]
 

@@ -1,4 +1,4 @@
-"""What instrumenting costs: in the built-in compiler, and between the passes of another one.
+"""The cost of instrumenting: in the built-in compiler, and between the passes of another one.
 
     python benches/bench_instrumenters.py CALYX LIBRARY PROGRAM.futil …
 

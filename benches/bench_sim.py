@@ -1,4 +1,4 @@
-"""What building and running cost, with capture and without.
+"""The cost of building and running, with capture and without.
 
     python benches/bench_sim.py [--rounds N]
 

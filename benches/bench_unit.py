@@ -1,4 +1,4 @@
-"""What the profiling unit costs: cycles of the examples with and without it; with --area hardware.
+"""The cost of the profiling unit: cycles of the examples with and without it; with --area hardware.
 
 Prints one table: `python benches/bench_unit.py [--area | --speed] [--counters NAMES] [--period N]
 [EXAMPLE …]`. Area is that of Yosys for an ECP5; Yosys takes minutes an example, nextpnr for the

@@ -33,7 +33,7 @@ BATCH = 50
 TEAMS = (1, 2, 3, 5, 8)
 RUNS = 3
 LIMIT = 10**6
-ROOM = 1 << 11  # lines of a trace: more would be a larger memory to read and to write
+TRACE_LINES = 1 << 11  # at most: more would be a larger memory to read and to write
 
 
 def team(seed: int) -> int:
@@ -62,16 +62,16 @@ def memory(r: random.Random) -> MemoryModel:
 
 
 def as_graph(kernel: Kernel, expected: dict[str, bytes]) -> str:
-    """What is wrong with a program's data flow; empty if nothing is."""
+    """Say what is wrong with a program's data flow; empty if nothing is."""
     shuffle = random.Random(kernel.seed) if kernel.seed % 2 else None
     return agrees(expected, run(kernel, team(kernel.seed), shuffle))
 
 
 def as_hardware(kernel: Kernel, expected: dict[str, bytes]) -> str:
-    """What is wrong with a program's hardware; empty if nothing is."""
+    """Say what is wrong with a program's hardware; empty if nothing is."""
     threads, r = team(kernel.seed), random.Random(f"hardware {kernel.seed}")
-    period, on_full, room, width = r.choice(UNITS)
-    room = min(room, ROOM)
+    period, on_full, lines, width = r.choice(UNITS)
+    lines = min(lines, TRACE_LINES)
     unit = None
     if kernel.seed % 3 == 0:
         unit = UnitOptions("", period=period, on_full=on_full, line_bits=width)
@@ -88,7 +88,7 @@ def as_hardware(kernel: Kernel, expected: dict[str, bytes]) -> str:
                 start_cost=cost,
                 cycle_limit=LIMIT,
                 period=1 if unit else None,
-                trace_lines=room,
+                trace_lines=lines,
                 optimise="-O0",
             )
             bad = agrees(expected, {**arrays, **found.arrays})

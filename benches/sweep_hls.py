@@ -78,7 +78,7 @@ def runs(source: Path, teams: list[int]) -> Iterator[tuple[int, int, Program, Na
 
 
 def program(source: Path, teams: list[int]) -> str:
-    """What is wrong with a program; empty if nothing is."""
+    """Say what is wrong with a program; empty if nothing is."""
     wrong = []
     cycles = []
     for _, threads, compiled, native in runs(source, teams):
@@ -106,7 +106,7 @@ def program(source: Path, teams: list[int]) -> str:
 
 @dataclass(frozen=True)
 class Traced:
-    """What came of a unit's trace.
+    """The outcome of reading a profiling unit's trace.
 
     Attributes:
         wrong: what it says that is not so.
@@ -148,12 +148,12 @@ def traced(machine: Machine, run: HardwareRun) -> Traced:
     return Traced(bad, profile.cycles, bool(full), bool(busy))
 
 
-def profiled(source: Path, teams: list[int], turn: int) -> str:
-    """What is wrong with a program's profile; `turn` chooses the unit."""
+def profiled(source: Path, teams: list[int], index: int) -> str:
+    """Say what is wrong with a program's profile; `index` chooses the profiling unit's options."""
     found = []
     cycles = full = unsure = 0
     for number, threads, compiled, native in runs(source, teams):
-        period, on_full, room, width = UNITS[(turn + 2 * number) % len(UNITS)]
+        period, on_full, lines, width = UNITS[(index + 2 * number) % len(UNITS)]
         unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
         machine = machine_of(compiled, unit=unit)
         for name, memory, in_order in (WAYS[1], WAYS[2]):
@@ -165,10 +165,10 @@ def profiled(source: Path, teams: list[int], turn: int) -> str:
                     native.scalars,
                     memory=memory,
                     in_order=in_order,
-                    start_cost=turn % 3 * 50,
+                    start_cost=index % 3 * 50,
                     cycle_limit=LIMIT,
                     period=1,
-                    trace_lines=room,
+                    trace_lines=lines,
                 )
                 if not run.complete or run.capture is None:
                     found.append(f"{where}: {run.stop_reason}")
@@ -198,10 +198,10 @@ def main() -> int:
     files = [*sorted((ROOT / "tests" / "hls" / "programs").glob("*.c"))]
     files += sorted((ROOT / "examples" / "hls").glob("*/*.c"))
     jobs = [f for f in files if not chosen.names or f.stem in chosen.names]
-    for turn, job in enumerate(jobs):
+    for index, job in enumerate(jobs):
         started = time.monotonic()
         try:
-            said = profiled(job, teams, turn) if chosen.profile else program(job, teams)
+            said = profiled(job, teams, index) if chosen.profile else program(job, teams)
         except CyclescopeError as error:
             said = f"wrong: {error}"
         bad += not said.startswith("right")

@@ -3,7 +3,7 @@
     python examples/bounds/table3.py [--headers] [--out-of-order]
 
 Every kernel in `polybench/` is compiled and run with its calibration; nothing is stored. A kernel
-whose calibration has a tweak stands there with it and without. `--headers` adds the same table
+whose calibration has a tweak has two rows, with it and without. `--headers` adds the same table
 with each benchmark header's own size and type, `--out-of-order` the estimate in which reordering
 buffers take their time, beside the paper's RTL column.
 """
@@ -31,7 +31,7 @@ def bounds(kernel: str, calibration: Calibration, *, detail: bool = False) -> Bo
 
 
 def mark(found: Bounds, row: dict[str, str]) -> str:
-    """How a row compares with the paper's."""
+    """Compare a row with the paper's."""
     same = [
         found.absolute.cycles == int(row["absolute"]),
         found.unbounded.cycles == int(row["unbounded"]),

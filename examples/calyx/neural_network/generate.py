@@ -94,11 +94,11 @@ class Forward(Component):
         return self.group(group, *assignments, done=done)
 
     def seq(self, *body: Control) -> Control:
-        """What takes a fixed time, one after another."""
+        """A sequence, static if the design is."""
         return Seq(body, static=self.static)
 
     def par(self, *body: Control) -> Control:
-        """What takes a fixed time, side by side."""
+        """A parallel block, static if the design is."""
         return Par(body, static=self.static)
 
     def set(self, group: str, register: str, value: str) -> Enable:

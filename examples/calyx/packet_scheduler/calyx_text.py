@@ -127,7 +127,7 @@ class Component:
 
     Args:
         name: its name in the program.
-        about: a comment of one line that stands before it.
+        about: a comment of one line before it.
         inputs: input ports with their widths in bits.
         outputs: output ports with their widths in bits.
     """

@@ -37,7 +37,7 @@ WORD = 32
 
 @dataclass(frozen=True)
 class Design:
-    """What is to be generated.
+    """The options of a generated scheduler.
 
     Attributes:
         variant: how far it is rewritten.
@@ -60,7 +60,7 @@ class Design:
                 raise ValueError(f"{name} must be at least 1")
 
     def has(self, step: Variant) -> bool:
-        """Whether the variant is that step or one after it."""
+        """Return whether the variant is that step or one after it."""
         steps = get_args(Variant)
         return steps.index(self.variant) >= steps.index(step)
 

@@ -25,7 +25,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Result:
-    """What the memories hold after a run.
+    """The contents of the memories after a run.
 
     Attributes:
         answers: for each pop the packet, or 0 if every flow was empty; then zeros to the end.
