@@ -51,7 +51,7 @@ corpus: setup    ## verify on Calyx's own programs: make corpus CALYX=DIR [MAIN=
 	$(BIN)/python tests/calyx/corpus.py "$(CALYX)" $(if $(COUNTS),--counts "$(COUNTS)") \
 	  $(if $(MAIN),--main "$(MAIN)" --library "$(LIBRARY)")
 
-traces: setup    ## hold Paraver traces against other readers: make traces PARAVER="DIR …" [PARAMEDIR=PROGRAM]
+traces: setup    ## compare the import of Paraver traces with other readers: make traces PARAVER="DIR …" [PARAMEDIR=PROGRAM]
 	$(BIN)/python tests/paraver/corpus.py $(PARAVER) $(if $(PARAMEDIR),--paramedir "$(PARAMEDIR)")
 
 bounds-corpus: setup ## bound public C benchmarks: make bounds-corpus FOLDER=DIR [ONLY=NAME]

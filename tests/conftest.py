@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Where the examples of property tests come from."""
+    """The seed that the examples of property tests come from."""
     return f"examples: --hypothesis-seed={config.getoption('hypothesis_seed')}"
 
 

@@ -1,4 +1,4 @@
-"""What the documentation says: its commands run, its examples print what stands below them."""
+"""The documentation is right: its commands run, its examples print what is below them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROGRAM = {
 
 
 def _blocks(page: Path, language: str) -> list[str]:
-    """What stands between fences of a language; a fence without one closes, if one is open."""
+    """The text between fences of a language; a fence without one closes, if one is open."""
     found: list[str] = []
     inside: list[str] | None = None
     opened = ""
@@ -136,7 +136,7 @@ def test_examples_of_a_page_print_what_stands_below_them(page: Path) -> None:
 
 
 def _told(page: Path) -> list[tuple[str, list[str], str]]:
-    """(heading, command, what stands below it) of the commands of a page that have that."""
+    """(heading, command, the output below it) of the commands of a page that have one."""
     text = page.read_text(encoding="utf-8")
     found = []
     for section in re.split(r"^## ", text, flags=re.M)[1:]:
@@ -184,27 +184,27 @@ def test_the_api_pages_name_everything_that_is_exported() -> None:
     conf = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(conf)
     made = conf.made_pages()
-    rooms = {name for name in _packages() if name != "cyclescope.cli"}
-    assert rooms <= set(conf.PACKAGES)
-    for room in conf.PACKAGES:
-        page = made[f"api-{room}"]
-        assert f"api-{room}.md" in made["api"]
-        for name in importlib.import_module(room).__all__:
-            assert re.search(rf"\b{re.escape(f'{room}.{name}')}\b", page), f"{room}.{name}"
+    packages = {name for name in _packages() if name != "cyclescope.cli"}
+    assert packages <= set(conf.PACKAGES)
+    for package in conf.PACKAGES:
+        page = made[f"api-{package}"]
+        assert f"api-{package}.md" in made["api"]
+        for name in importlib.import_module(package).__all__:
+            assert re.search(rf"\b{re.escape(f'{package}.{name}')}\b", page), f"{package}.{name}"
     commands = re.findall(r"^## (\w+)$", made["commands"], re.M)
     assert commands == list(COMMANDS)
 
 
 def _packages() -> list[str]:
-    """Rooms with a face; what is inside another room shows itself through that one's."""
+    """Packages with exported names; of nested ones the outermost that export."""
     found = pkgutil.walk_packages(cyclescope.__path__, "cyclescope.")
     packages = [m.name for m in found if m.ispkg and not re.search(r"\._|\.rules$|\.hls\.", m.name)]
-    faces = [name for name in packages if hasattr(importlib.import_module(name), "__all__")]
-    return ["cyclescope", *faces]
+    public = [name for name in packages if hasattr(importlib.import_module(name), "__all__")]
+    return ["cyclescope", *public]
 
 
 def _modules() -> list[str]:
-    """The rooms' front doors; what stands behind them shows fragments."""
+    """The packages whose `__init__` has examples; those of private modules are fragments."""
     found = pkgutil.walk_packages(cyclescope.__path__, "cyclescope.")
     names = [module.name for module in found if module.ispkg]
     return [

@@ -35,7 +35,7 @@ def _script(name: str) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the pages' commands give today, by page."""
+    """The present output of the pages' commands, by page."""
     views = _script("views")
     folder = tmp_path_factory.mktemp("views")
     (folder / "examples").symlink_to(ROOT / "examples")

@@ -1,4 +1,4 @@
-"""The public face: exported names, the exception tree, and what the installed package contains."""
+"""The public interface: exported names, the exception tree, the installed package's contents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import cyclescope
 from cyclescope import errors
 
-ROOMS = [
+PACKAGES = [
     "model",
     "sim",
     "c",
@@ -34,9 +34,9 @@ ROOMS = [
 ]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_exports_what_it_says(room: str) -> None:
-    module = importlib.import_module(f"cyclescope.{room}")
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_exports_what_it_says(package: str) -> None:
+    module = importlib.import_module(f"cyclescope.{package}")
     names = module.__all__
     assert len(set(names)) == len(names)
     assert all(hasattr(module, name) for name in names)
@@ -48,14 +48,14 @@ def test_a_room_exports_what_it_says(room: str) -> None:
     assert public - {"TYPE_CHECKING"} == set(names)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_everything_exported_is_documented(room: str) -> None:
-    module = importlib.import_module(f"cyclescope.{room}")
+@pytest.mark.parametrize("package", PACKAGES)
+def test_everything_exported_is_documented(package: str) -> None:
+    module = importlib.import_module(f"cyclescope.{package}")
     assert module.__doc__
     for name in module.__all__:
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isfunction(value):
-            assert value.__doc__, f"{room}.{name}"
+            assert value.__doc__, f"{package}.{name}"
 
 
 def test_the_top_exports_little_and_all_of_it_works() -> None:

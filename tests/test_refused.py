@@ -56,7 +56,7 @@ HLS = """void kernel(int a[8], float f[8]) {{
 
 
 def told(tool: Tool, construct: Construct) -> str:
-    """What a tool says of an example; empty if it takes it."""
+    """Return a tool's message about an example; empty if it accepts it."""
     body = EXAMPLES[construct]
     try:
         if tool is Tool.BOUNDS:

@@ -84,7 +84,7 @@ BOUNDS = tuple(
 
 
 def findings(profile: Profile) -> dict[str, Advice]:
-    """What advice says of a profile, by rule."""
+    """The advice on a profile, by rule."""
     return {advice.rule.name: advice for advice in advise(profile)}
 
 

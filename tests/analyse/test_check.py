@@ -157,7 +157,7 @@ def test_what_is_no_change() -> None:
 
 def test_namesakes_want_an_instance() -> None:
     found = next(
-        p for p in (_twins(seed) for seed in range(50)) if p is not None
+        p for p in (_same_names(seed) for seed in range(50)) if p is not None
     )  # two queues of one component
     profile, name, names = found
     with pytest.raises(InputError, match="name one with its instance"):
@@ -165,7 +165,7 @@ def test_namesakes_want_an_instance() -> None:
     assert all(f.passed for f in check(profile, [f"times({n}) > 0" for n in names])[1:])
 
 
-def _twins(seed: int) -> tuple[Profile, str, list[str]] | None:
+def _same_names(seed: int) -> tuple[Profile, str, list[str]] | None:
     import random
 
     from cyclescope.model import Meta

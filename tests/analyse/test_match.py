@@ -96,7 +96,7 @@ def test_other_names_and_lines_change_nothing(found: Profile, seed: int) -> None
     renamed = replace(found, catalog=tuple(map(elsewhere, found.catalog)))
     partner = match_paths(found, renamed)
     assert -1 not in partner
-    # Twins under one block may stand for each other; what they call stays with them.
+    # Equal blocks under one block may stand for each other; what they call stays with them.
     for path, other in enumerate(partner):
         parent = int(found.call_paths.parent[path])
         above = int(renamed.call_paths.parent[other])
@@ -164,9 +164,9 @@ def test_the_contents_decide_between_namesakes() -> None:
     for path, other in enumerate(partner):
         inside = {before.frame_of(p).name for p in range(len(partner)) if path in
                   before.lineage(p) and before.frame_of(p).kind is Kind.GROUP}  # fmt: skip
-        twin = {after.frame_of(p).name for p in range(len(partner)) if other in
-                after.lineage(p) and after.frame_of(p).kind is Kind.GROUP}  # fmt: skip
-        assert inside == twin
+        there = {after.frame_of(p).name for p in range(len(partner)) if other in
+                 after.lineage(p) and after.frame_of(p).kind is Kind.GROUP}  # fmt: skip
+        assert inside == there
 
 
 def _loops(before: Profile, after: Profile) -> dict[str, str]:

@@ -246,7 +246,7 @@ def test_without_sites_the_bound_is_wider_and_still_holds() -> None:
     slow, fast = run("multiply", "static-promotion"), run("multiply")
     advice = first(replace(slow, sites=()))
     assert advice.rule.name == "static"
-    assert advice.saving == 5  # the state updates; what may run at once stands in the sites
+    assert advice.saving == 5  # the state updates; what may run at once is in the sites
     assert advice.at_least <= slow.cycles - fast.cycles <= advice.at_most
     assert "sharing" not in said(replace(run("shared_pipes"), sites=()))
     assert said(replace(slow, sources={})) == said(slow)
@@ -306,7 +306,7 @@ def test_a_profiling_units_trace_is_advised_as_a_profile_with_loops(version: str
 
 
 def test_phases_of_a_units_trace_take_turns_where_a_loop_needs_another() -> None:
-    """Which buffer a loop fills and the next one reads: in double buffering, two."""
+    """Follow which buffer a loop fills and the next one reads: in double buffering, two."""
     slow, fast = recorded("unit-4-blocked"), recorded("unit-5-double-buffering")
     advice = first(slow)
     assert advice.rule.name == "double-buffering"
@@ -412,7 +412,7 @@ def test_blocks_that_are_brought_in_while_nothing_computes() -> None:
 
 
 def test_without_sites_rules_of_memory_are_silent() -> None:
-    """Which way an array is walked only the compiler knows; the text is not looked at."""
+    """Only the compiler knows in which order an array is accessed; rules do not read the text."""
     slow = recorded("gemm-2-no-critical")
     bare = [Series(**s.head, start=s.start, end=s.end, value=s.value) for s in slow.series]
     for series in bare:
@@ -423,7 +423,7 @@ def test_without_sites_rules_of_memory_are_silent() -> None:
 
 @pytest.mark.parametrize("version", LADDER)
 def test_names_of_states_and_counters_are_no_matter(version: str) -> None:
-    """What they are for is declared; a text is looked at by no rule."""
+    """Their meaning is declared; no rule reads a text."""
     plain = recorded(f"gemm-{version}")
     catalog = tuple(
         replace(frame, name=f"s{number}", detail="") if frame.kind is Kind.STATE else frame

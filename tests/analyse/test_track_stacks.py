@@ -1,4 +1,4 @@
-"""What tracks' units went to, by path: sums are the account's, and nothing is taken twice."""
+"""The use of track-cycles, by path: sums are the account's, and nothing is counted twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every cycle is for: the same totals by two routes."""
+"""The use of every cycle: the same totals by two routes."""
 
 from __future__ import annotations
 

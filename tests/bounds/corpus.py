@@ -40,7 +40,7 @@ CHSTONE = {
 
 @dataclass(frozen=True)
 class Program:
-    """A benchmark: its suite and name, its files, what stands behind them, where it runs."""
+    """A benchmark: its suite and name, its files, its kernel, the compiler's options, its data."""
 
     suite: str
     name: str
@@ -97,9 +97,9 @@ SUITES = {
 
 
 def run(program: Program, limit: int, *, periods: bool = False) -> tuple[bool, str]:
-    """Whether a program runs with its own values, and its cycles or what was said.
+    """Run a program; return whether it runs with its own values, and its cycles or the message.
 
-    With `periods`: whether firings were skipped, since time stamps repeat.
+    With `periods`: return whether firings were skipped, since time stamps repeat.
     """
     command = [sys.executable, "-m", "cyclescope", "bounds", *map(str, program.files)]
     command += ["--kernel", program.kernel, *program.options, "--no-detail", "--json"]

@@ -42,7 +42,7 @@ PLAIN = ["--no-pointers", "--no-jumps", "--nomain"]
 
 
 def missing() -> str:
-    """What keeps csmith from being used here; empty if nothing does."""
+    """Say what keeps csmith from being used here; empty if nothing does."""
     if shutil.which("csmith") is None:
         return "there is no csmith (Debian: csmith)"
     return "" if HEADERS.is_dir() else "there is no csmith.h (Debian: libcsmith-dev)"

@@ -130,7 +130,7 @@ class Number:
 
 @dataclass
 class Firing:
-    """What a firing has read so far, and what it wrote: the cells, and by which lvalues.
+    """The reads of a firing so far, and what it wrote: the cells, and by which lvalues.
 
     `chosen` is when it is told which of several structs is read.
     """
@@ -319,7 +319,7 @@ class _Run:
     def fire(
         self, process: Any, ready: list[int], depth: int, passed: Variable | None = None
     ) -> list[int]:
-        """A firing. What is passed for a parameter may stand where another process does."""
+        """A firing. What is passed for a parameter may be at the place of another process."""
         start = list(ready)
         waits = self.outcome.waits[process]
         for e, most in enumerate(self.resources):
@@ -486,7 +486,7 @@ class _Run:
         return value + by
 
     def is_level(self, call: Call) -> bool:
-        """Whether it is a call of the program's that isn't an operator of the expression."""
+        """Return whether it is a call of the program's own, not an operator of the expression."""
         function = self.unit.functions.get(call.function)
         return function is not None and bool(function.body) and not self.is_operator(call)
 
@@ -664,7 +664,7 @@ class _Run:
         self.finish(firing, value, place.cell, where, begins=begins)
 
     def begins(self, what: Any) -> bool:
-        """Whether it gives a counter its first value."""
+        """Return whether it gives a counter its first value."""
         return id(what) in self.counters.beginnings
 
     def finish(
@@ -743,7 +743,7 @@ class _Run:
         self.env, self.path, self.counters, self.result, self.active = before
 
     def reaches_out(self, function: Function, seen: set[str]) -> bool:
-        """Whether a call may write what is not its own: a global, or through a pointer."""
+        """Return whether a call may write what is not its own: a global, or through a pointer."""
         seen.add(function.name)
         for node in (n for e in own_expressions(function.body) for n in walk(e)):
             if isinstance(node, Call) and node.function not in seen:
@@ -903,7 +903,7 @@ class _Run:
         return None
 
     def again(self, node: Expr, firing: Firing | None) -> Number | None:
-        """What a firing wrote by the same lvalue, which has its arrival already."""
+        """The value that a firing wrote by the same lvalue, which has its arrival already."""
         return firing.lvalues.get(self.lvalue(node)) if firing and firing.lvalues else None
 
     # -- places --------------------------------------------------------------------------------
@@ -912,7 +912,7 @@ class _Run:
         return self.statics[v] if v in self.statics else self.env[v]
 
     def place(self, node: Expr, firing: Firing | None) -> Address:
-        """Where something is; what an address is made of is waited for."""
+        """The address of something; the values that it is computed from are waited for."""
         match node:
             case Name(variable=v):
                 found = self.binding(v)
@@ -956,7 +956,7 @@ class _Run:
         raise AssertionError(node)
 
     def pointed(self, node: Expr, firing: Firing | None) -> Address:
-        """Where a pointer points to, or an array begins; its arithmetic costs nothing."""
+        """The address in a pointer, or of an array; its arithmetic costs nothing."""
         if isinstance(node.type, Array):
             return self.place(node, firing)
         return self.quietly(node, firing).value
@@ -970,7 +970,7 @@ class _Run:
         return value
 
     def subscript(self, node: Expr, firing: Firing | None) -> int:
-        """What it reads is waited for; its arithmetic costs nothing."""
+        """A subscript: its operands are waited for, its arithmetic costs nothing."""
         return int(self.quietly(node, firing).value)
 
     def read(self, cell: Cell, kind: CType, firing: Firing | None) -> Number:
@@ -1391,7 +1391,7 @@ def size_of(kind: CType) -> int:
 
 
 def offset_of(kind: CType, name: str) -> int:
-    """Where a field begins."""
+    """The offset of a field, in bytes."""
     assert isinstance(kind, Struct)
     at = 0
     for own, inner in kind.fields:

@@ -1,4 +1,4 @@
-"""Which variables a loop steps, and which pointers are made of no data: for the interpreter.
+"""The variables that a loop steps, and the pointers made of no data: for the interpreter.
 
 As docs/bounds.md says it under *Loop counters* and *Pointers*, found on the syntax tree.
 """
@@ -91,7 +91,7 @@ class Counters:
         self.impure = self.made_of_data(function, data)
 
     def is_pure(self, v: Variable) -> bool:
-        """Whether it is a pointer that is only ever made of counters, parameters, constants."""
+        """Return whether it is a pointer made of counters, parameters and constants alone."""
         return isinstance(v.type, Pointer) and v not in self.impure and v not in self.addressed
 
     def made_of_data(self, function: Function, data: frozenset[Variable]) -> set[Variable]:
@@ -120,7 +120,7 @@ class Counters:
             impure |= more
 
     def reads(self, node: Expr, impure: set[Variable]) -> bool:
-        """Whether a value is made of data."""
+        """Return whether a value is made of data."""
         match node:
             case Name(variable=v):
                 if isinstance(node.type, Array):
@@ -187,7 +187,7 @@ class Counters:
         self.beginnings.add(id(start))
 
     def behind(self, node: Any, seen: frozenset[str] = frozenset()) -> set[Variable]:
-        """What the functions that a statement calls change."""
+        """The variables that the functions called by a statement change."""
         found: set[Variable] = set()
         for e in own_expressions(node):
             for call in walk(e):
@@ -222,7 +222,7 @@ class Counters:
         return found
 
     def alike(self, body: Any, v: Variable) -> bool:
-        """Whether all ways to the next iteration step a variable alike."""
+        """Return whether all ways to the next iteration step a variable alike."""
         try:
             ends = list(itertools.islice(self.walks([body], v), 200))
         except _UnclearError:

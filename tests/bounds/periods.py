@@ -158,7 +158,7 @@ def run(
 
 
 def differences(outcome: Outcome) -> list[str]:
-    """What is not the same: cycles, each process's firings, waits, and activity in each cycle."""
+    """List the differences: cycles, each process's firings, waits, and activity in each cycle."""
     found = []
     for one, other in zip(outcome.skipping.estimates, outcome.full.estimates, strict=True):
         if one.cycles != other.cycles:

@@ -88,7 +88,7 @@ TAIL += "z[0].z = z[1].z + mine.in.k; gd[0] = gd[1] + weight[1]; g += n;\n}\n"
 
 @dataclass(frozen=True)
 class Style:
-    """How a program is written, where C leaves the choice."""
+    """The style of a program's text, where C leaves the choice."""
 
     braces: bool = False
     loops: str = "for"
@@ -491,7 +491,7 @@ SHAPES = {"m": (N, N), "q.k": (4,), "q.w": (4,), "q.v": (4, 2), "z.in.k": (2,), 
 
 
 def contents(seed: int) -> dict[str, list[int | float]]:
-    """What its arrays hold, row after row."""
+    """The contents of its arrays, row after row."""
     numbers = random.Random(seed ^ 0x5EED)
     made: dict[str, list[int | float]] = {}
     for name, shape in {**SHAPES, **dict.fromkeys(ARRAYS, (N,))}.items():
@@ -539,12 +539,12 @@ def compared(seed: int, style: Style = PLAIN, *, plainly: bool = False) -> Bound
 
 
 def figures(found: Bounds) -> tuple[int, int, int]:
-    """What no way of writing may change."""
+    """The figures that no way of writing may change."""
     return found.absolute.cycles, found.unbounded.cycles, found.firings
 
 
 def same_starts(found: Bounds, estimated: Estimate, wanted: Outcome, e: int) -> None:
-    """Whether an estimate has the starts and the total of the interpreter's `e`-th."""
+    """Assert that an estimate has the starts and the total of the interpreter's `e`-th."""
     starts: dict[Any, Counter[int]] = defaultdict(Counter)
     for row in estimated.firings:
         for t, n in enumerate(estimated.starts(row.process).tolist()):
@@ -561,7 +561,7 @@ def same_starts(found: Bounds, estimated: Estimate, wanted: Outcome, e: int) -> 
 
 
 def same(found: Bounds, wanted: Outcome) -> None:
-    """Whether engine and interpreter agree: values, totals, every firing's start, path sums."""
+    """Assert that engine and interpreter agree: values, totals, every firing's start, path sums."""
     for name, values in wanted.arrays.items():
         if name in found.values:  # else the kernel leaves it alone
             assert repr(found.values[name].ravel().tolist()) == repr(values), name

@@ -86,7 +86,7 @@ class Loop:
 
 @dataclass
 class Outcome:
-    """What the model finds for one estimate."""
+    """The model's results for one estimate."""
 
     cycles: int = 0
     firings: Counter[str] = field(default_factory=Counter)
@@ -224,6 +224,6 @@ def order_class(tokens: list[int]) -> str:
 
 
 def needs_reordering(tokens: list[int]) -> bool:
-    """Whether the first reads alone are out of order."""
+    """Return whether the first reads alone are out of order."""
     seen = list(dict.fromkeys(tokens))
     return seen != sorted(seen)

@@ -1,4 +1,4 @@
-"""What changes how a program is written, but not what it does, changes no figure."""
+"""A change of how a program is written, but not of what it does, changes no figure."""
 
 from __future__ import annotations
 

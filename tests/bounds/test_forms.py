@@ -87,7 +87,7 @@ FORMS = {
 
 
 def contents(unit: Unit) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-    """What arrays hold: in a row, as the interpreter takes it, and in their shapes."""
+    """The contents of arrays: in a row, as the interpreter takes them, and in their shapes."""
     flat: dict[str, list[Any]] = {}
     shapes: dict[str, list[int]] = {}
     params = unit.functions["kernel"].params

@@ -1,4 +1,4 @@
-"""What bounds a kernel, by kind; pipeline efficiency; the curve between the bounds."""
+"""The limits of a kernel, by kind; pipeline efficiency; the curve between the bounds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_recurrence_through_two_statements() -> None:
     found = bounds("for (int i = 0; i < 40; i++) {\nt = s * a[i];\ns = t + b[i];\n}\nc[0] = s;")
     kind, names, cycles = limits(found)[0]
     assert (kind, names) == (LimitKind.RECURRENCE, ["t L5", "s L6"])
-    # Each 10 deep and 12 to the next; the first t and the last s stand at the ends.
+    # Each 10 deep and 12 to the next; the first t and the last s are at the ends.
     assert cycles == (2 * 40 - 1) * 12
 
 

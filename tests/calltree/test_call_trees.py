@@ -163,7 +163,7 @@ class Machine:
         return [*cycles, ({parent}, {}, False)], below, [name, *inner]
 
     def arm(self, node: Node, parent: int | None) -> tuple[list[Any], list[str], list[str]]:
-        """What a state machine of its own runs, or a single group."""
+        """The contents of a state machine of its own, or a single group."""
         if node[0] == "group":
             cycles, below, _ = self.run(node, parent, "")
             return cycles[:-1], below, []

@@ -62,7 +62,7 @@ class Kind:
 
 @dataclass
 class State:
-    """What a run keeps: registers and memories by cell, instances by cell."""
+    """The state of a run: registers and memories by cell, instances by cell."""
 
     registers: dict[str, int] = field(default_factory=dict)
     memories: dict[str, list[int]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class State:
 
 @dataclass(frozen=True)
 class Cells:
-    """What a statement may write, and what it may read."""
+    """The cells that a statement may write, and those that it may read."""
 
     write: frozenset[str]
     read: frozenset[str]

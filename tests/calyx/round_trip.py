@@ -35,7 +35,7 @@ def differs(data: bytes, name: str) -> bytes | str:
 
 
 def made_of(compiler: OwnCompiler, path: Path) -> str | None:
-    """What a compiler makes of a program; None if it refuses it."""
+    """The output of a compiler for a program; None if it refuses it."""
     try:
         printed = compiler.run([str(path), "-p", "well-formed", "-b", "calyx"])
     except RefusalError:

@@ -52,7 +52,7 @@ component main() -> () {
 }
 """
 
-# The register takes what stands at its input in every cycle, and mostly nothing does.
+# The register takes its input's value in every cycle, and mostly nothing drives that.
 UNDRIVEN = """\
 import "primitives/core.futil";
 import "primitives/memories/comb.futil";

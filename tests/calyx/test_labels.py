@@ -1,4 +1,4 @@
-"""What tables say of a program is true: what is static, what could be, and what works."""
+"""Tables are right about a program: what is static, what could be, and what works."""
 
 from __future__ import annotations
 

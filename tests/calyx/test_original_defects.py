@@ -1,7 +1,7 @@
-"""What is known to go wrong in the original tools does not here (`docs/original.md`, by number).
+"""The known defects of the original tools are not here (`docs/original.md`, by number).
 
-The defects of reading traces (10, 13) and of deriving tables (14) have tests in their rooms; here
-are those that a program shows.
+The defects of reading traces (10, 13) and of deriving tables (14) have tests in those packages;
+here are those that a program shows.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def test_what_lies_too_deep_for_the_compiler_is_refused(
     assert "\n" not in str(error.value)
 
 
-def test_the_compiler_has_room_for_deep_statements(tmp_path: Path) -> None:
+def test_the_compiler_has_stack_for_deep_statements(tmp_path: Path) -> None:
     main = tmp_path / "main.futil"
     group = "group g { r.in = 1'd1; r.write_en = 1'd1; g[done] = r.done; }"
     body = "seq { " * 3000 + "g; " + "} " * 3000

@@ -52,7 +52,7 @@ class Way:
 
     @property
     def record(self) -> Record:
-        """What was noted."""
+        """The record that the passes made."""
         return read_record(self._ours.finish(self.program("", "", ""), []))
 
 

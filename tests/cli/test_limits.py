@@ -1,4 +1,4 @@
-"""A command line that is stopped or has little room: in time, in one line, with nothing left."""
+"""A command that is stopped or short of space ends in time, with one line, and leaves nothing."""
 
 from __future__ import annotations
 

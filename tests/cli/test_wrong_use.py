@@ -1,4 +1,4 @@
-"""What users get wrong: one line says so, nothing of theirs is lost, no traceback is seen."""
+"""Mistakes of users: one line says so, nothing of theirs is lost, no traceback is seen."""
 
 from __future__ import annotations
 

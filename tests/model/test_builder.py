@@ -38,7 +38,7 @@ def simple() -> Profile:
     return builder.build(META, [2, 3, 1], [trees[0], trees[1], trees[0]])
 
 
-def test_equal_neighbours_are_joined_and_empty_runs_dropped() -> None:
+def test_equal_adjacent_runs_are_joined_and_empty_ones_dropped() -> None:
     builder = ProfileBuilder()
     main = builder.path(-1, MAIN)
     one, two = (builder.tree([builder.path(main, group)]) for group in (ONE, TWO))

@@ -70,7 +70,7 @@ def test_scaled_weights_sum_to_the_total_and_never_exceed_flat_ones(profile: Pro
 @pytest.mark.parametrize("at_once", [1, 1 << 21])
 @given(profile=calyx_profiles())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_transitions_are_what_neighbours_differ_in(profile: Profile, at_once: int) -> None:
+def test_transitions_are_what_adjacent_runs_differ_in(profile: Profile, at_once: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cyclescope.model._profile._AT_ONCE", at_once)
         started, ended, which = profile.transitions

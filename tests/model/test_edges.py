@@ -101,7 +101,7 @@ def test_edges_are_those_of_the_activations_in_memory(
 def test_activations_are_cut_with_their_callers_in_the_next_part(
     outer: int, inner: int, part: int
 ) -> None:
-    """Where the caller's activation ends is known only behind the part in which it begins."""
+    """The end of the caller's activation is known only after the part in which it begins."""
     builder = ProfileBuilder()
     main = builder.path(-1, Frame(Kind.CELL, "main", "", "main"))
     calls = builder.path(main, Frame(Kind.GROUP, "calls", "main", latency=outer))

@@ -119,7 +119,7 @@ def test_turned_it_begins_where_least_goes_on(
     assert (np.diff(turned.offset) > 0).all()
 
 
-def test_neighbours_of_one_state_are_one_run() -> None:
+def test_adjacent_runs_of_one_state_are_one_run() -> None:
     found = segmented([arrays([(1, 0), (2, 0)]), arrays([(3, 0), (1, 1)])], [0])
     assert listed(found) == [(6, 0), (1, 1)]
 

@@ -1,4 +1,4 @@
-"""Hold the import of recorded Paraver traces against two other readers' answers.
+"""Compare the import of recorded Paraver traces with two other readers' answers.
 
     python tests/paraver/corpus.py FOLDER… [--paramedir PROGRAM]
 
@@ -41,7 +41,7 @@ Totals = dict[str, Counter[str]]
 
 @dataclass
 class Sums:
-    """What the lines of a trace say, added up."""
+    """The sums over the lines of a trace."""
 
     end: int
     totals: Totals
@@ -161,8 +161,8 @@ def differences(one: Totals, other: Totals) -> list[str]:
     ]
 
 
-def hold(path: Path, paramedir: str | None) -> tuple[Sums, list[str], list[str]]:
-    """What a trace contains, what was lost, and what differs."""
+def compare(path: Path, paramedir: str | None) -> tuple[Sums, list[str], list[str]]:
+    """Return the sums of a trace, what the import lost, and what differs."""
     profile = import_paraver(path)
     check_laws(profile)
     sums = sums_of(path)
@@ -195,7 +195,7 @@ def main() -> int:
         return 2
     failed = records = messages = totals = 0
     for path in paths:
-        sums, lost, wrong = hold(path, given.paramedir)
+        sums, lost, wrong = compare(path, given.paramedir)
         records += sums.records
         messages += sums.sent.total()
         totals += sum(len(states) for states in sums.totals.values())

@@ -1,4 +1,4 @@
-"""What is written is a valid Paraver trace, and says what the profile says."""
+"""The export is a valid Paraver trace, and says what the profile says."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def example() -> Profile:
 
 
 def ask(folder: Path, view: str) -> list[list[str]]:
-    """What the reader computes for one of the views: its lines, split at tabs."""
+    """The reader's result for one of the views: its lines, split at tabs."""
     stream = io.BytesIO()
     write_paraver(example(), stream)
     (folder / "t.prv").write_bytes(stream.getvalue())

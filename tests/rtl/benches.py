@@ -1,4 +1,4 @@
-"""How the tests of rtl/ run Verilog: lint, Verilator, Icarus, Yosys."""
+"""The tools with which the tests of rtl/ run Verilog: lint, Verilator, Icarus, Yosys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDTHS = (1, 2, 3, 8, 17, 32, 33, 64, 65, 100)
 
 
 def lint(folder: Path, texts: dict[str, str], top: str) -> str:
-    """What Verilator has to say with all warnings on."""
+    """The output of Verilator with all warnings on."""
     for name, text in texts.items():
         (folder / name).write_text(text, "utf-8")
     verilator = find_verilator()
@@ -43,7 +43,7 @@ def lint(folder: Path, texts: dict[str, str], top: str) -> str:
 
 
 def in_verilator(texts: dict[str, str]) -> str:
-    """What a design with the top module `main` (clk, reset, go, done) prints."""
+    """The output of a design with the top module `main` (clk, reset, go, done)."""
     result = run(build(Design("main", texts), optimise="-O0"), cycle_limit=100_000)
     assert result.complete, result.message
     return result.output

@@ -84,7 +84,7 @@ KINDS = {32: "float", 64: "double"}
 
 @dataclass(frozen=True)
 class Subject:
-    """What is tested: a unit, a piece of logic, or a mutant in a unit's place.
+    """The module under test: an arithmetic unit, a piece of logic, or a mutant of a unit.
 
     Attributes:
         shape: the module.
@@ -221,7 +221,7 @@ def stream(
     all_corners: bool = False,
     optimise: str = "-O1",
 ) -> str:
-    """What the program prints: the first differences, and `= unit count` for each unit."""
+    """Run the test; return its output: the first differences, and `= unit count` for each unit."""
     program = build(design, optimise=optimise).program
     command = [str(program), str(vectors), str(seed), str(int(all_corners))]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -397,7 +397,7 @@ FORMATS: dict[str, Format] = {
 
 
 def seeds(name: str) -> list[bytes]:
-    """What a format's inputs are made of: all ours."""
+    """The files that a format's inputs are made of: all ours."""
     form = FORMATS[name]
     found = list(form.invented)
     for pattern in form.seeds:

@@ -119,12 +119,12 @@ class Verb:
 
 @dataclass
 class Tally:
-    """What happened.
+    """The outcome of all runs.
 
     Attributes:
         runs: of each verb.
         ends: signals and exit statuses.
-        wrong: in words.
+        wrong: a sentence for each failure.
         slowest: end after each signal that asks for it, in seconds of the clock.
         starting: interrupts that came before Python had come to a line of ours.
         hard: ends by the clock, 1.8 seconds after SIGTERM.
@@ -213,8 +213,8 @@ Started = subprocess.Popen[str] | Copy
 @cache
 def preload() -> None:
     """Load what verbs use; not Polars, whose threads do not survive a copy."""
-    for room in ("analyse", "bounds", "calyx", "hls", "model", "sim", "studies", "traces", "views"):
-        importlib.import_module(f"cyclescope.{room}")
+    for name in ("analyse", "bounds", "calyx", "hls", "model", "sim", "studies", "traces", "views"):
+        importlib.import_module(f"cyclescope.{name}")
     for verb in COMMANDS:
         importlib.import_module(f"cyclescope.cli._{verb}")
     for name in ("hls.run._host", "views._report", "views._flamegraph", "views._timeline"):
@@ -303,7 +303,7 @@ class Bench:
         return ""
 
     def orphans(self) -> list[str]:
-        """What still runs; it is ended."""
+        """End what still runs, and name it."""
         until = time.monotonic() + GRACE
         while time.monotonic() < until:
             try:
@@ -386,7 +386,7 @@ class Bench:
 
 
 def _is_interpreter_starting(said: str) -> bool:
-    """Whether Python was interrupted before it came to a line of ours: what it says is its own."""
+    """Return whether Python was interrupted before it came to a line of ours."""
     return (
         "KeyboardInterrupt" in said
         and "cyclescope" not in said

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def accept(name: str, data: bytes, folder: Path) -> bool:
-    """Whether it is read; if not, it is refused in words."""
+    """Return whether it is read; if not, it is refused with a message, not a crash."""
     folder.mkdir(exist_ok=True)
     FORMATS[name].lay(data, folder)
     try:

@@ -1,4 +1,4 @@
-"""What a program that calculates may not do, each thing tried confined and unconfined."""
+"""The limits of a program that calculates: each forbidden thing, tried confined and unconfined."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ VERBS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a stranger sent: profiles, a trace, a waveform, and modules that like to be imported."""
+    """Files from a stranger: profiles, a trace, a waveform, modules that like to be imported."""
     folder = tmp_path_factory.mktemp("sent")
     save(hostile(), folder / "p.cyc")
     save(switch_profile(), folder / "q.cyc")

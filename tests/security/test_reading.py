@@ -1,4 +1,4 @@
-"""What is read is bounded: files and nesting without an end, names that are none."""
+"""All reading is bounded: files and nesting without an end, names that are none."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_soak(tmp_path: Path) -> None:
 
 
 def running(process: int) -> bool:
-    """Whether a process that is not ours still runs."""
+    """Return whether a process that is not ours still runs."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -308,7 +308,7 @@ def test_a_combinational_loop_names_its_signals(compiler) -> None:
         run(built, cycle_limit=10)
 
 
-def test_no_room_for_the_capture_is_an_output_error(endless) -> None:
+def test_no_space_for_the_capture_is_an_output_error(endless) -> None:
     built = build(endless())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
@@ -319,7 +319,7 @@ def test_no_room_for_the_capture_is_an_output_error(endless) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_no_room_for_the_data_is_an_output_error(countdown, data_for) -> None:
+def test_no_space_for_the_data_is_an_output_error(countdown, data_for) -> None:
     built = build(countdown())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))

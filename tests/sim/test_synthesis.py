@@ -1,4 +1,4 @@
-"""What a design costs: recorded output of Yosys, reports of Vivado, and a real run."""
+"""The area of a design: recorded output of Yosys, reports of Vivado, and a real run."""
 
 from __future__ import annotations
 

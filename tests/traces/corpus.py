@@ -1,9 +1,9 @@
-"""Public waveforms of many simulators: what is in a VCD is what is in its FST twin.
+"""Public waveforms of many simulators: a VCD and its FST counterpart have the same contents.
 
     python tests/traces/corpus.py DIR [FILE ...]
 
-DIR is `wellen/inputs` of github.com/ekiwi/wellen. For each VCD that has an FST twin beside it,
-made of it or with it by other programs, all signals that both declare are read as states at all
+DIR is `wellen/inputs` of github.com/ekiwi/wellen. For each VCD that has an FST counterpart beside
+it, made of it or with it by other programs, all signals that both declare are read as states at all
 times, by two routes that share no code below `Waveform`: our own reader of VCD, and the crate
 wellen. Their runs have to be equal. All other files have to open. Prints a row for each file that
 does not, and the counts; exits with 1 if one is not known to be so.
@@ -31,9 +31,9 @@ KNOWN = {
     "sigrok/libsigrok.vcd.fst": "ends after its head: its writer was stopped",
     "ghdl/ghdl_issue_538.ghw": "wellen 0.25.7 knows no arrays of several dimensions",
 }
-# Twins that differ since their maker lost something: which signals, and why.
+# Counterparts that differ since their maker lost something: which signals, and why.
 LOST = {
-    "surfer/picorv32.vcd.fst": (77, "lacks the values of parameters, which stand before `#0`"),
+    "surfer/picorv32.vcd.fst": (77, "lacks the values of parameters, which are before `#0`"),
     "my-hdl/sigmoid_tb.vcd.fst": (4, "has NaN for the strings of signals declared as real"),
 }
 # A scope without a name has that of the next word there.
@@ -41,7 +41,7 @@ MISNAMED = "$end\n"
 Runs = list[tuple[int, int, str]]
 
 
-def twins(vcd: Path) -> list[Path]:
+def counterparts(vcd: Path) -> list[Path]:
     """The FST files made of a VCD or with it."""
     made = [p for p in vcd.parent.glob(f"{vcd.name}*.fst") if p != vcd]
     source = vcd.with_suffix("") if vcd.stem.endswith(".fst") else vcd.with_suffix(".fst")
@@ -49,7 +49,7 @@ def twins(vcd: Path) -> list[Path]:
 
 
 def shown(changes: Changes, place: int, signal: Signal) -> Runs:
-    """What a signal shows and when: (start, end, state), equal neighbours as one."""
+    """The values of a signal and when: (start, end, state), equal neighbours as one."""
     own = changes.signal == place
     step, value = changes.step[own], changes.value[own]
     # The last change of a step is what it shows; where time runs back nothing has any length.
@@ -123,23 +123,23 @@ def main() -> None:
             counts[f"{form} refused, known"] += known is not None
             print(f"{name}: {known or 'NOT KNOWN'}: {str(error)[len(str(path)) + 2 :]}")
             continue
-        for twin in twins(path) if form == "VCD" else ():
-            counts["twins"] += 1
+        for other in counterparts(path) if form == "VCD" else ():
+            counts["counterparts"] += 1
             try:
-                number, wrong = compare(path, twin)
+                number, wrong = compare(path, other)
             except DataError:
-                print(f"{name}: its twin {twin.name} cannot be read")
-                known = KNOWN.get(str(twin.relative_to(folder)))
-                counts["twins refused, known"] += known is not None
+                print(f"{name}: its counterpart {other.name} cannot be read")
+                known = KNOWN.get(str(other.relative_to(folder)))
+                counts["counterparts refused, known"] += known is not None
                 failed |= known is None
                 continue
-            counts["twins equal"] += not wrong
+            counts["counterparts equal"] += not wrong
             counts["signals compared"] += number
             counts["signals equal"] += number - len(wrong)
             if wrong:
-                lost, why = LOST.get(str(twin.relative_to(folder)), (0, ""))
-                counts["twins that lost something"] += lost == len(wrong)
-                print(f"{name}: {len(wrong)} of {number} signals differ from {twin.name}, {why}")
+                lost, why = LOST.get(str(other.relative_to(folder)), (0, ""))
+                counts["counterparts that lost something"] += lost == len(wrong)
+                print(f"{name}: {len(wrong)} of {number} signals differ from {other.name}, {why}")
                 if lost != len(wrong):
                     failed = True
                     print(*(f"    {line}" for line in wrong[:6]), sep="\n")

@@ -35,7 +35,7 @@ def attempt(folder: Path, content: bytes) -> Profile | None:
 
 
 def shown(profile: Profile) -> list[list[tuple[str, ...]]]:
-    """What is active in each cycle."""
+    """The active paths of each cycle."""
     runs = zip(profile.schedule.cycles.tolist(), profile.schedule.tree.tolist(), strict=True)
     trees = [t for cycles, t in runs for _ in range(cycles)]
     return [sorted(profile.stack(p) for p in profile.forest[t].tolist()) for t in trees]

@@ -1,4 +1,4 @@
-"""What the original leaves, on a small design of our own."""
+"""The files that the original leaves, for a small design of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What simulators write, form by form: each thing that a reader could get wrong, by itself."""
+"""Simulators' waveforms, form by form: each thing that a reader could get wrong, by itself."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ KEYS = {b"!": 1, b'"a': 4, b"abcdefgh": 62, b"1": 1, b"#": 2}
 
 
 class DamageError(Exception):
-    """What the slow reader raises."""
+    """The error of the slow reader."""
 
 
 def slowly(text: str) -> tuple[list[tuple[str, str]], int]:

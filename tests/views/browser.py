@@ -32,14 +32,14 @@ QUIET = (
 
 
 # Chromium makes sockets in its folder, and a socket's path has 107 characters at most.
-_ROOM = 60
+_LONGEST = 60
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A temporary folder whose path is short, wherever other temporary folders are."""
     usual = tempfile.gettempdir()
-    with tempfile.TemporaryDirectory(dir=usual if len(usual) < _ROOM else "/tmp") as folder:
+    with tempfile.TemporaryDirectory(dir=usual if len(usual) < _LONGEST else "/tmp") as folder:
         yield Path(folder)
 
 

@@ -14,7 +14,7 @@ __all__ = ["Seen", "whole"]
 
 @dataclass
 class Seen:
-    """What a page did besides showing itself."""
+    """The effects of a page besides showing itself."""
 
     page: Page
     address: str

@@ -1,4 +1,4 @@
-"""Equal bytes whatever the hash seed, and the names that the rooms export."""
+"""Equal bytes whatever the hash seed, and the names that the packages export."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def test_every_view_has_the_same_bytes_under_any_hash_seed(tmp_path: Path) -> No
 
 
 def test_exported_names_are_those_of_the_stub_and_all_are_there() -> None:
-    for room in (analyse, views):
-        assert room.__file__ is not None
-        stub = ast.parse(Path(room.__file__).with_suffix(".pyi").read_text("utf-8"))
+    for package in (analyse, views):
+        assert package.__file__ is not None
+        stub = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text("utf-8"))
         (names,) = (ast.literal_eval(n.value) for n in stub.body if isinstance(n, ast.Assign))
-        assert sorted(names) == sorted(room.__all__)
-        assert all(getattr(room, name) is not None for name in names)
+        assert sorted(names) == sorted(package.__all__)
+        assert all(getattr(package, name) is not None for name in names)
 
 
 def test_views_leave_the_profile_as_it_is() -> None:

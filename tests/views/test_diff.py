@@ -100,8 +100,8 @@ def test_the_picture_is_as_wide_as_both_runs_and_mirrors(one: Profile, two: Prof
     flip = {"before": "after", "after": "before"}
     for panel in _panels(there):
         name = panel.get("data-panel", "")
-        twin = next(p for p in _panels(back) if p.get("data-panel") == flip[name])
-        assert [_hue(g) for g in panel] == [_opposite(_hue(g)) for g in twin]
+        other = next(p for p in _panels(back) if p.get("data-panel") == flip[name])
+        assert [_hue(g) for g in panel] == [_opposite(_hue(g)) for g in other]
 
 
 def _panels(root: ET.Element) -> list[ET.Element]:

@@ -173,7 +173,7 @@ def _report(*profiles: tuple[str, Profile], **options: str) -> bytes:
 
 
 class _Tags(HTMLParser):
-    """What a browser would take for elements."""
+    """The elements that a browser would find."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -215,7 +215,7 @@ def test_the_page_has_the_summary_s_account(
 
 
 def _legend(seen: Seen, view: str) -> dict[str, str]:
-    """What stands beside each swatch of a view, with its colour."""
+    """The text beside each swatch of a view, with its colour."""
     found: list[list[str]] = seen.page.locator(f"{view} .swatch").evaluate_all(
         "all => all.map(e => [e.parentElement.innerText.trim(),"
         " getComputedStyle(e).backgroundColor])"

@@ -68,7 +68,7 @@ def test_two_runs_stand_on_one_axis() -> None:
 
 
 def area(svg: bytes, colour: str) -> float:
-    """Pixels of a row's height that stand behind the boxes in a colour, without the legend."""
+    """The pixels of a row's height behind the boxes in a colour, without the legend."""
     return sum(
         float(e.get("width", "")) * float(e.get("height", "")) / 15
         for e in ElementTree.fromstring(svg.decode())

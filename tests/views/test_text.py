@@ -1,4 +1,4 @@
-"""Names made safe, and numbers in words."""
+"""Names made safe, and numbers as text."""
 
 from __future__ import annotations
 

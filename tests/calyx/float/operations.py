@@ -119,7 +119,7 @@ OPERATIONS = (
 def program(width: int, count: int) -> str:
     """The program: a loop over `count` pairs in the memories a and b.
 
-    A memory has a word more: behind the last round the index stands there.
+    A memory has a word more: after the last round the index points to it.
     """
     exponent, significand = FORMATS[width]
 

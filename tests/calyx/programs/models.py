@@ -1,4 +1,4 @@
-"""What each program is to leave in its memories, worked out in Python from what it is meant to do.
+"""The expected memories of each program, computed in Python from what it is meant to do.
 
 A model takes the memories before the run and returns those that the run changes. It knows nothing
 of cycles; it is the second route to the memories in `expected.json`.
