@@ -147,6 +147,38 @@ def test_a_failing_tool_is_one_line(code: str, error: type[Exception], says: str
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "says"),
+    [
+        ("a.o", "", r"tool ended without an error, but left no file a\.o; "),
+        ("a.o", "open('a.o', 'w')", r"left no file a\.o; "),
+        ("a", "open('a', 'w').write('text')", "left no program a; "),
+    ],
+)
+def test_a_tool_that_makes_nothing_has_failed(
+    name: str, code: str, says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ToolError, match=says):
+        call([sys.executable, "-c", code], what="tool", cwd=tmp_path, makes=tmp_path / name)
+
+
+def test_a_tool_that_makes_what_it_has_to_is_right(tmp_path: Path) -> None:
+    code = "import os; open('a', 'w').write('text'); os.chmod('a', 0o755)"
+    call([sys.executable, "-c", code], what="tool", cwd=tmp_path, makes=tmp_path / "a")
+
+
+def test_a_compiler_that_does_not_say_its_version_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 1000\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CXX", str(slow))
+    monkeypatch.setattr("cyclescope.sim._toolchain._VERSION_SECONDS", 0.3)
+    with pytest.raises(ToolError, match=r"slow took more than 0\.3 s .*; set CXX to a C\+\+"):
+        find_compiler()
+
+
 def test_a_tool_that_does_not_start_is_an_error() -> None:
     with pytest.raises(ToolError, match="tool cannot be started: No such file"):
         call(["/nowhere/tool"], what="tool")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cyclescope.errors import DataError, OutputError, RunError
+from cyclescope.errors import DataError, OutputError, RunError, ToolError
 from cyclescope.sim import (
     CaptureModule,
     Design,
@@ -342,7 +342,7 @@ def test_data_is_checked_before_anything_runs(countdown, data_for) -> None:
 
 def test_a_program_that_left_the_cache_is_an_error(countdown, data_for, tmp_path) -> None:
     built = replace(build(countdown()), program=tmp_path / "gone")
-    with pytest.raises(RunError, match="cannot be started"):
+    with pytest.raises(ToolError, match="gone: cannot be started: No such file"):
         run(built, data=data_for(1))
 
 

@@ -105,13 +105,13 @@ class Host:
             command = [*compiler.command, "-x", "c", *FLAGS, *flags, "-E", given]
             command += ["-o", str(source)]
             what = f"{compiler.command[0]}: {file}"
-            call(command, what=what, own=folder, read=self.folders)
+            call(command, what=what, own=folder, read=self.folders, makes=source)
             raw = source.read_bytes()
             seen = [v.name for v in wanted.values() if Path(v.where.file) == file]
             source.write_bytes(self._marked(raw, made_up) + _told(seen))
             command = [*compiler.command, "-x", "c", *FLAGS, "-O2", "-c", str(source)]
             command += ["-ffunction-sections", "-o", str(output)]
-            call(command, what=what, own=folder)
+            call(command, what=what, own=folder, makes=output)
             objects.append(output)
         return objects
 

@@ -18,7 +18,7 @@ from cyclescope._files import scratch
 from cyclescope.bounds._host import FLAGS
 from cyclescope.bounds._program import parameters, program_text
 from cyclescope.errors import OutputError, RunError, SourceError, ToolError
-from cyclescope.sim import Process, calculation, call, find_compiler
+from cyclescope.sim import Process, calculation, call, find_compiler, unstartable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def compile_c(text: str, output: Path, flags: Sequence[str], objects: Sequence[P
     source.write_text(text, encoding="utf-8")
     command = [*compiler.command, "-x", "c", *FLAGS, *flags, str(source), "-x", "none"]
     command += [*map(str, objects), "-o", str(output), "-lm"]
-    call(command, what=compiler.command[0], own=output.parent)
+    call(command, what=compiler.command[0], own=output.parent, makes=output)
 
 
 class _Result:
@@ -382,8 +382,8 @@ class Program:
             )
         if status == 4:
             raise OutputError(f"{output}: cannot be written; free some space")
-        if status not in (0, 3):
-            raise ToolError(f"{program}: ended with status {status}")
+        if status not in (0, 3) or not output.exists():
+            raise ToolError(f"{program}: ended with status {status}, without a result")
         # Open, it outlives its name and the folder.
         result = _Result(output)
         output.unlink()
@@ -550,12 +550,17 @@ def execute(
 
     Raises:
         RunError: it exceeded a limit.
+        ToolError: what the compiler made does not start.
     """
     program = Path(command[0])
     policy = calculation(program, program.parent, read=read)
     if settings is not None:
         policy = replace(policy, alone=False)
-    with Process(command, policy, env=settings) as running:
+    try:
+        running = Process(command, policy, env=settings)
+    except OSError as error:
+        raise unstartable(program, error) from error
+    with running:
         end = running.wait()
     assert end is not None
     if end.exceeded:

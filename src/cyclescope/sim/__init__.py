@@ -38,7 +38,7 @@ from cyclescope.sim._memory import (
     read_data,
 )
 from cyclescope.sim._probe import Layout, Place
-from cyclescope.sim._process import End, Finished, Process, Reason, finish
+from cyclescope.sim._process import End, Finished, Process, Reason, finish, unstartable
 from cyclescope.sim._run import RunResult, StopReason, run
 from cyclescope.sim._synthesis import Usage, find_yosys, read_usage, synthesise
 from cyclescope.sim._toolchain import Compiler, call, find_compiler
@@ -95,4 +95,5 @@ __all__ = [
     "synthesise",
     "trusting",
     "uncovered",
+    "unstartable",
 ]

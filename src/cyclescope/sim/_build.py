@@ -182,6 +182,7 @@ class _Job:
             ],
             what="the C++ compiler",
             cwd=folder,
+            makes=folder / "all.o",
             read=(self.verilator.root, header.parent),
         )
         linked = objects.result()
@@ -194,6 +195,7 @@ class _Job:
             ],
             what="the C++ linker",
             cwd=folder,
+            makes=folder / "sim",
             read=linked,
         )
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -331,8 +331,3 @@ def _say_once(message: str) -> None:
         _said.add(message)
         if sys.stderr is not None:
             print(f"cyclescope: {message}", file=sys.stderr)
-
-
-def with_seconds(policy: Policy, seconds: float) -> Policy:
-    """The same with another limit of time."""
-    return replace(policy, seconds=seconds)

@@ -20,18 +20,28 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclescope.errors import ToolError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cyclescope.sim._confine import Policy
 
-__all__ = ["End", "Finished", "Process", "Reason", "finish"]
+__all__ = ["End", "Finished", "Process", "Reason", "finish", "unstartable"]
 
 # What a confined program sees of our environment: nothing that might be a secret.
 _HARMLESS = ("HOME", "LANG", "LANGUAGE", "PATH", "TERM", "TZ", "LD_LIBRARY_PATH", "USER")
 _HARMLESS_BEGINNINGS = ("LC_", "OMP_", "GOMP_", "CYCLESCOPE_HLS_")
 
 KEPT_OUTPUT = 16 << 20
+
+
+def unstartable(program: Path, error: OSError) -> ToolError:
+    """The error of a program of the C++ compiler's that cannot be started."""
+    return ToolError(
+        f"{program}: cannot be started: {error.strerror or error}; set CXX to a C++ compiler whose"
+        " programs run here, or run it again"
+    )
 
 
 class Reason(IntEnum):

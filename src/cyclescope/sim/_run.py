@@ -16,7 +16,7 @@ from cyclescope._files import scratch, unwritable
 from cyclescope.errors import DataError, OutputError, RunError
 from cyclescope.sim._confine import Confine, calculation, current_trust
 from cyclescope.sim._memory import check_data, decode_memory, encode_memory
-from cyclescope.sim._process import Process
+from cyclescope.sim._process import Process, unstartable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -106,7 +106,8 @@ def run(
     Raises:
         DataError: the data is not what the design's memories need.
         OutputError: no space for the capture or the memories.
-        RunError: the design does not settle (a combinational loop), or the program has gone.
+        RunError: the design does not settle (a combinational loop).
+        ToolError: the program does not start.
     """
     memories, data = built.design.memories, data or {}
     if cycle_limit is not None and cycle_limit < 0:
@@ -167,9 +168,7 @@ class _Child:
         except OSError as error:
             os.close(report)
             os.close(output)
-            raise RunError(
-                f"{command[0]}: the simulation cannot be started: {error.strerror}; run it again"
-            ) from error
+            raise unstartable(built.program, error) from error
         finally:
             os.close(theirs)
             os.close(written)

@@ -114,6 +114,7 @@ def _compile(
         ],
         what="the C++ compiler",
         cwd=folder,
+        makes=folder / f"{source.stem}.o",
         read=(verilator.root,),
     )
 

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = ["Compiler", "Verilator", "call", "end_calls", "find_compiler", "find_verilator"]
+
+_VERSION_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def _find_compiler(named: str, path: str) -> Compiler:
 
 def _identified(command: tuple[str, ...]) -> Compiler:
     try:
-        version = call([*command, "--version"], what=shlex.join(command))
+        version = call([*command, "--version"], what=shlex.join(command), seconds=_VERSION_SECONDS)
     except ToolError as error:
         raise ToolError(f"{error}; set CXX to a C++ compiler that works, or unset it") from error
     return Compiler(command, f"{shlex.join(command)}\n{version}")
@@ -116,6 +118,8 @@ def call(
     read: Iterable[Path] = (),
     write: Iterable[Path] = (),
     env: Mapping[str, str] | None = None,
+    makes: Path | None = None,
+    seconds: float | None = None,
 ) -> str:
     """Runs a compiler or another tool to its end, confined.
 
@@ -127,6 +131,8 @@ def call(
         read: what it may read besides its own folder, its installation and the system's.
         write: further folders that it may write to.
         env: added to the environment.
+        makes: a file that it has to leave behind, if it succeeds; a program has no suffix.
+        seconds: its limit of time; None for that of all tools.
 
     Returns:
         What it wrote to both outputs.
@@ -136,6 +142,8 @@ def call(
         OutputError: it fails because the disk is full.
     """
     policy = compiler_policy(command, own or cwd, read=read, write=write)
+    if seconds is not None:
+        policy = replace(policy, seconds=seconds)
     try:
         # A cache of the compiler's own is none of the folders that it may write to.
         settings = {"CCACHE_DISABLE": "1", **(env or {})}
@@ -146,12 +154,25 @@ def call(
     if done.end.exceeded:
         raise ToolError(f"{what} {done.end.exceeded}; give it less to do")
     if done.end.status == 0:
+        if makes is not None and not _is_made(makes):
+            kind = "file" if makes.suffix else "program"
+            raise ToolError(
+                f"{what} ended without an error, but left no {kind} {makes.name}; check it, or name"
+                " another"
+            )
         return output
     if "No space left on device" in output:
         raise OutputError(f"{what}: no space left on device ({cwd or Path.cwd()}); free some space")
     if done.end.status < 0:
         raise ToolError(f"{what} was killed by signal {-done.end.status}; run it again")
     raise ToolError(f"{what} failed: {_first_error(output)}")
+
+
+def _is_made(path: Path) -> bool:
+    """Return whether there is a file with something in it; without a suffix, one to execute."""
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    return bool(path.suffix) or os.access(path, os.X_OK)
 
 
 _running: set[Process] = set()

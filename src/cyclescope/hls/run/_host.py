@@ -15,7 +15,7 @@ from cyclescope._files import scratch
 from cyclescope.errors import RunError, SourceError, ToolError
 from cyclescope.hls.ir import Place
 from cyclescope.hls.run._host_text import host_text
-from cyclescope.sim import Process, calculation, call, current_trust, find_compiler
+from cyclescope.sim import Process, calculation, call, current_trust, find_compiler, unstartable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,11 +130,11 @@ class Host:
         command = [*compiler, "-x", "c", *_FLAGS, *flags, str(source), "-o", str(file), "-lm"]
         what = f"{compiler[0]} -fopenmp"
         try:
-            call([*command, _ZEROS], what=what, own=self._folder, read=folders)
+            call([*command, _ZEROS], what=what, own=self._folder, read=folders, makes=file)
         except ToolError as error:
             if _ZEROS not in str(error):
                 raise
-            call(command, what=what, own=self._folder, read=folders)
+            call(command, what=what, own=self._folder, read=folders, makes=file)
 
     def close(self) -> None:
         """Remove the compiled program."""
@@ -285,6 +285,8 @@ class Host:
         try:
             try:
                 running = Process(command, policy, env=environment, stdout=written)
+            except OSError as error:
+                raise unstartable(program, error) from error
             finally:
                 os.close(written)
             with running:
