@@ -34,7 +34,7 @@ def trace(tmp_path: Path) -> Path:
 
 
 def test_two_readers_agree(trace: Path) -> None:
-    sums, lost, wrong = corpus.hold(trace, None)
+    sums, lost, wrong = corpus.compare(trace, None)
     assert (sums.end, sums.records, lost, wrong) == (120, 6, [], [])
     assert sums.totals == {
         "1.1.1": {"idle": 30, "running": 30, "waiting a message": 60},
@@ -49,7 +49,7 @@ def test_a_wrong_import_is_seen(trace: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     def told(wrong: object) -> list[str]:
         monkeypatch.setattr(corpus, "import_paraver", lambda _: wrong)
-        return corpus.hold(trace, None)[2]
+        return corpus.compare(trace, None)[2]
 
     other = trace.with_name("other.prv")
     other.write_text(TRACE.replace("30:90:3", "30:91:3"))

@@ -166,6 +166,8 @@ def _combinations(threads: Sequence[ThreadStates]) -> tuple[Ints, Ints, Ints]:
     key = np.zeros(len(times), dtype=np.int64)
     bound = 1
     for thread in threads:
+        if len(thread.start) == 1:
+            continue  # one state all the time tells no combination from another
         if bound * len(thread.states) > _WIDE:
             distinct, key = np.unique(key, return_inverse=True)
             bound = len(distinct)

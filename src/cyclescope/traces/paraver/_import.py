@@ -254,8 +254,14 @@ class _Import:
         idle = int(np.searchsorted(numbers, 0))
         cut = np.searchsorted(row, np.arange(len(self.header.threads) + 1)).tolist()
         threads = []
+        # Of many a thread a header tells no more than that it is there.
+        nothing = np.empty(0, dtype=np.int64)
+        unrecorded = _filled(nothing, nothing, nothing, idle, self.clock.cycles)
         for place in shown:
             own = slice(cut[place], cut[place + 1])
+            if own.start == own.stop:
+                threads.append(ThreadStates(tracks[place], frames, *unrecorded))
+                continue
             start, entered = _filled(begin[own], end[own], index[own], idle, self.clock.cycles)
             threads.append(ThreadStates(tracks[place], frames, start, entered))
         return threads
