@@ -172,8 +172,10 @@ def used() -> float:
 
 def one(file: Path, *, unit: bool) -> None:
     """Compiles a program and prints what each part took."""
+    from cyclescope._garbage import collect_rarely
     from cyclescope.hls import UnitOptions, compile_c, explain, machine_of
 
+    collect_rarely()  # as the command does
     times = [used()]
     program = compile_c(file)
     times.append(used())

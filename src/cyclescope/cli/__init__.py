@@ -18,6 +18,7 @@ import click
 
 from cyclescope import __version__
 from cyclescope._address_space import is_near, limited_to
+from cyclescope._garbage import collect_rarely
 from cyclescope._interrupts import forget, interrupt, was_interrupted
 from cyclescope._visible import visible
 from cyclescope.errors import CyclescopeError
@@ -148,7 +149,8 @@ def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
 
     Args:
         arguments: after the program's name; None for those of the process.
-        watched: end the process when the system stops it (SIGTERM), within two seconds.
+        watched: the process is ours: the system's SIGTERM ends it within two seconds, libraries'
+            warnings are not shown, and the collector of garbage is set.
 
     0 done, 1 or 2 wrong use or input, 3 to 6 as in `cyclescope.errors`, 70 a bug of ours, 130
     interrupted. CYCLESCOPE_DEBUG=1 shows the traceback of an error.
@@ -157,6 +159,8 @@ def main(arguments: list[str] | None = None, *, watched: bool = False) -> int:
     # must end too, and temporary files go.
     if threading.current_thread() is threading.main_thread():
         forget()
+    if watched:
+        collect_rarely()
     if watched and not sys.warnoptions:
         # What libraries have to remark is not for who uses us.
         warnings.simplefilter("ignore")
