@@ -36,14 +36,32 @@ class Rule(NamedTuple):
 PROSE = (
     Rule(r"rooms?", "package, module; space (in a buffer)", "no metaphor of houses"),
     Rule(r"(?:stands?|stood|standing)(?! for\b|-in)", "is, are; remains", "say what a thing is"),
-    Rule(r"(?:hold|holds|held|holding) (?:\w+ ){0,4}against", "check, compare with", "plain verb"),
+    Rule(r"(?:hold|holds|held|holding) (?:[^\s.;:]+ ){0,14}against", "compare with", "plain verb"),
+    Rule(
+        r"holds(?= (?!(?:\w+ )?locks?\b)(?:an?|the|its|their|it|them|that|what|all|both|each|every"
+        r"|everything|something|one|no|nothing|none|only|several|copies|pointers)\b)",
+        "contains, has, keeps",
+        "what a thing does",
+    ),
     Rule(r"holds(?= (?:of|for|when|where|whatever|if)\b)", "must hold, is", "a law must"),
     Rule(r"twins?", "counterpart", "the field's word"),
+    Rule(
+        r"(?:the|an?|this|each|no|one|another) unit(?! (?:of|in) )",
+        "profiling, arithmetic, functional or translation unit; unit of measure",
+        "never bare",
+    ),
+    Rule(
+        r"(?:(?:by|its|their|own|the|each|another|of|so|so many|\d+)|\w+'s?) turns?",
+        "time slot; alternately, one after the other",
+        "the field's word",
+    ),
+    Rule(r"(?:made|declared) ahead", "forward wire", "the field's word"),
     Rule(r"stretch(?:es)?", "segment, interval", "one term a concept"),
     Rule(r"(?<!time\s)(?<!time-)stamp(?:s|ed|ing)?", "time stamp, bounds interpreter", "one term"),
     Rule(r"waiting stages?", "variable-latency stage", "the field's word"),
     Rule(r"tak(?:e|es|ing) as long as (?:it|they) takes?", "variable-latency", "the field's word"),
     Rule(r"deal(?:s|t|ing)? out|dealt|dealing", "work-sharing, distribute", "the field's word"),
+    Rule(r"shared loops?", "work-sharing loop", "the field's word"),
     Rule(r"team meets? in", "synchronization construct", "the field's word"),
     Rule(r"neighbours? (?:that )?meets?", "cross-thread race check", "the field's word"),
     Rule(r"as far apart as", "min_interval, the II-constrained bound", "the field's word"),

@@ -2,7 +2,7 @@
 
 A program is a body that each of a team's threads executes with its number in `me`; it reads
 shared inputs, works on variables and arrays of its own, and writes its own part of the outputs.
-Threads meet in critical sections and atomics, at barriers, in shared loops and their reductions,
+Threads meet in critical sections and atomics, at barriers, in work-sharing loops and reductions,
 always so that their order changes nothing. The same text runs natively and as hardware.
 """
 
@@ -90,7 +90,7 @@ class _Generator(Structs):
         self.say(indent, "}")
 
     def team(self, scope: Scope, indent: int) -> None:
-        """All threads together: a word handed on, or a shared loop."""
+        """All threads together: a word handed on, or a work-sharing loop."""
         r = self.r
         if r.random() < 0.4:
             self.say(indent, f"given[me] = {self.expr(scope, 'uint32_t', 2)};")

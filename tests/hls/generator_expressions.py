@@ -39,7 +39,7 @@ class Scope:
 
 
 class Expressions:
-    """Writes expressions of what a scope holds."""
+    """Write expressions of the variables in a scope."""
 
     def __init__(self, seed: int) -> None:
         self.r = random.Random(seed)

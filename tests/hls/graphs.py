@@ -147,7 +147,7 @@ def _schedule(graph: Graph, latencies: dict[Op, int]) -> Schedule:
     waiting: set[int] = set()
     spans: list[tuple[int, int]] = []
     floor = 0
-    if graph.stay is not None:
+    if graph.continues is not None:
         floor = _stay_stage(graph, latencies)
     for node in graph.nodes:
         takes = 1 if _varies(node) or node.op is Op.LOAD else latencies.get(node.op, 0)
@@ -186,9 +186,9 @@ def _schedule(graph: Graph, latencies: dict[Op, int]) -> Schedule:
 
 
 def _stay_stage(graph: Graph, latencies: dict[Op, int]) -> int:
-    assert graph.stay is not None
+    assert graph.continues is not None
 
     def ready(node: Node) -> int:
         return max([ready(v.node) for v in node.operands], default=0) + latencies.get(node.op, 0)
 
-    return ready(graph.stay.node)
+    return ready(graph.continues.node)

@@ -124,13 +124,13 @@ def parameter_given_twice(draft: Draft) -> None:
 
 
 def endless(draft: Draft) -> None:
-    loop(draft).stay = None
+    loop(draft).continues = None
 
 
 def continue_by_memory(draft: Draft) -> None:
     body = loop(draft)
     test = next(n for n in body.nodes if n.op is Op.SLT and n.operands[1].node.op is Op.LOAD)
-    body.stay = test.result
+    body.continues = test.result
 
 
 def twice(draft: Draft) -> None:
@@ -196,7 +196,7 @@ def two_names(draft: Draft) -> None:
 
 def region_that_loops(draft: Draft) -> None:
     root = draft.region.root
-    root.stay = next(n for n in root.nodes if n.widths == (1,)).result
+    root.continues = next(n for n in root.nodes if n.widths == (1,)).result
 
 
 def two_loops_of_one_body(draft: Draft) -> None:
@@ -213,12 +213,12 @@ def next_from_outside(draft: Draft) -> None:
 
 
 def continue_from_outside(draft: Draft) -> None:
-    loop(draft).stay = next(n for n in draft.region.root.nodes if n.widths == (1,)).result
+    loop(draft).continues = next(n for n in draft.region.root.nodes if n.widths == (1,)).result
 
 
 def wide_continue(draft: Draft) -> None:
     body = loop(draft)
-    body.stay = next(n for n in body.nodes if n.widths == (32,)).result
+    body.continues = next(n for n in body.nodes if n.widths == (32,)).result
 
 
 def value_that_waits(draft: Draft) -> None:

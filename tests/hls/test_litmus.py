@@ -1,6 +1,6 @@
 """Litmus tests: what threads may see of each other's stores, under many timings of the memory.
 
-One region holds all of them, so one machine is built; each is a loop over places of its own. The
+All of them are in one region, so one machine is built; each is a loop over places of its own. The
 variants without synchronisation are there to show that the timings can tell.
 """
 

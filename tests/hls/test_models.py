@@ -14,7 +14,7 @@ OPERATIONS = ("fadd", "fsub", "fmul", "fdiv", "fsqrt", "udiv", "urem", "sdiv", "
 
 
 def model(operation: str, width: int, *change: str) -> Subject:
-    """A unit's model as something to stream vectors through; with something replaced in it."""
+    """An arithmetic unit's model to stream vectors through; with something replaced in it."""
     original = subject(unit(operation, width))
     shape = original.shape
     text = with_models({f"{shape.name}.v": ""})[f"{shape.name}.v"]

@@ -252,7 +252,7 @@ def test_what_is_harmless_there_is_not_refused() -> None:
 
 MACROS = {
     "#define P(x) _Pragma(#x)\nP(omp barrier)": "write #pragma omp, or _Pragma",
-    '#define M a[0]++; _Pragma("omp critical") a[1]++;\nM': "a macro holds both this pragma and",
+    '#define M a[0]++; _Pragma("omp critical") a[1]++;\nM': "a macro contains both this pragma and",
     "a[0] =\n#pragma omp flush\n1;": "belongs to no statement",
     'a[0] = _Pragma("omp flush") 1;': "belongs to no statement",
 }

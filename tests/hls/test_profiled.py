@@ -96,7 +96,7 @@ def test_the_trace_is_the_truth_and_changes_no_result(name: str) -> None:
 
 
 def test_a_memory_that_the_trace_keeps_busy_is_no_deadlock() -> None:
-    """The unit's lines go before the threads' requests; a bank takes one in some thirty cycles."""
+    """The profiling unit's lines go before requests; a bank takes one in some thirty cycles."""
     name = CHOSEN[0]
     program, native = compiled(name)
     run = run_machine(
@@ -140,7 +140,7 @@ def test_the_period_changes_no_total() -> None:
         found.append([int(s.value.sum()) for s in read])
     assert found[0] == found[1]
     assert {s.name for s in profile.series} == {"bytes read"}
-    # A sample takes two rounds of eight turns, and eight slots.
+    # A sample takes two rounds of eight time slots, and eight slots of a line.
     assert max(len(s) for s in profile.series) > profile.cycles // 32
 
 
@@ -276,7 +276,7 @@ def test_cycles_are_the_profiles_in_all_places(
             rf" threads, {cycles}(, and (\d+) more until the trace was written)?\n", said
         )
         assert found is not None
-        # The unit must write its last line after the end, at least.
+        # The profiling unit must write its last line after the end, at least.
         assert (found[2] is not None and int(found[2]) > 2) if unit else found[2] is None
 
 
@@ -300,7 +300,7 @@ def test_a_run_that_is_cut_from_the_command_line(
 
 
 def test_a_run_that_is_interrupted_shows_what_came_before() -> None:
-    """Ctrl-C: the simulation lets the unit write what it has."""
+    """Ctrl-C: the simulation lets the profiling unit write what it has."""
     program = compile_c(GEMM, threads=4, defines={"DIM": "64"})
     seen: list[int] = []
 

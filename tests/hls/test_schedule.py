@@ -53,8 +53,8 @@ class Check:
         stage = self.schedule.stage
         for node in self.operations:
             needed = [*node.operands, *([node.when] if node.when is not None else [])]
-            if node.op in EFFECTS and self.graph.stay is not None:
-                needed.append(self.graph.stay)
+            if node.op in EFFECTS and self.graph.continues is not None:
+                needed.append(self.graph.continues)
             for value in needed:
                 assert self.there(value) <= stage[node], (node, value.node)
             for before in node.after:
@@ -93,8 +93,8 @@ class Check:
             read = self.schedule.stage[carried.param]
             written = self.there(carried.next)
             assert read <= written
-            if self.graph.stay is not None:
-                written = max(written, self.there(self.graph.stay))
+            if self.graph.continues is not None:
+                written = max(written, self.there(self.graph.continues))
             if self.region(read) == self.region(written):
                 assert self.schedule.interval >= written + 1 - read, carried.param.name
 
@@ -115,7 +115,7 @@ class Check:
                 continue
             place = (array, self.region(self.schedule.stage[node]))
             accesses.setdefault(place, []).append(self.schedule.stage[node])
-        if self.graph.stay is None:
+        if self.graph.continues is None:
             return
         for stages in accesses.values():
             for first in range(self.schedule.interval, self.schedule.interval + 12):
@@ -151,7 +151,7 @@ def region(body: str, *, threads: int = 2, head: str = "") -> Program:
 
 
 def loops(program: Program) -> list[Schedule]:
-    return [s for g, s in program.schedules.items() if g.stay is not None]
+    return [s for g, s in program.schedules.items() if g.continues is not None]
 
 
 def test_a_float_sum_is_bound_by_its_adder() -> None:

@@ -25,7 +25,7 @@ BASE = 0x1000
 
 
 def feeds_of(layout: TraceLayout) -> list[Feed]:
-    """A feed for each counter: in turn as bits a thread, a bit each of the amount, or by number."""
+    """A feed for each counter: alternately bits a thread, a bit each of the amount, or a number."""
     found = []
     for number, counter in enumerate(dict.fromkeys(p.source.counter for p in layout.places)):
         members = [p.source for p in layout.places if p.source.counter == counter]
@@ -42,7 +42,7 @@ def feeds_of(layout: TraceLayout) -> list[Feed]:
 
 
 def pins(feeds: list[Feed]) -> list[tuple[str, int]]:
-    """The unit's inputs for counters, and their widths."""
+    """The profiling unit's inputs for counters, and their widths."""
     found = []
     for j, feed in enumerate(feeds):
         for k, term in enumerate(feed.terms):
@@ -60,7 +60,7 @@ def bench(
     stalls: list[int],
     form: str,
 ) -> str:
-    """A module `main` that feeds the unit, is its memory, and prints that in the end."""
+    """A module `main` that feeds the profiling unit, is its memory, and prints that in the end."""
     names = pins(feeds_of(layout))
     bits = sum(width for _, width in names) + 2 * layout.threads
     rows = []

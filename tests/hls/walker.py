@@ -56,11 +56,11 @@ class Walker:
                 values[entry.param.result] = bits
             for node, bits in zip(graph.invariants, given, strict=True):
                 values[node.result] = bits
-            if graph.stay is not None and not self.known(graph.stay, values):
+            if graph.continues is not None and not self.known(graph.continues, values):
                 return carried
             for node in graph.nodes:
                 self.node(graph, node, values, iteration, activation)
-            if graph.stay is None:
+            if graph.continues is None:
                 return []
             carried = [self.known(c.next, values) for c in graph.carried]
             iteration += 1

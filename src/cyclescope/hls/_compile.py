@@ -81,7 +81,7 @@ def compile_c(
         after: called after the lowering and after each pass, with its name and the region.
 
     Raises:
-        SourceError: the file isn't C, or its region holds something that isn't supported.
+        SourceError: the file isn't C, or its region contains something that isn't supported.
         LawError: a pass has broken a law of the form.
         ToolError: libclang is missing.
     """

@@ -15,7 +15,7 @@ __all__ = ["add"]
 
 
 def add(v: Stages, width: int, *, subtract: bool) -> None:
-    """Builds the unit .
+    """Build the adder.
 
     The number of larger magnitude keeps its place, the other moves right; three bits more, the
     last of them sticky, are enough for any rounding (Goldberg, "What every computer scientist

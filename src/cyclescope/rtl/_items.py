@@ -83,12 +83,12 @@ class External:
 
 @dataclass(eq=False, slots=True)
 class Wire:
-    """A net and what drives it; `value` is None until a wire declared ahead is assigned."""
+    """A net and what drives it; `value` is None until a forward wire is assigned."""
 
     net: Net
     value: Expr | None
     note: str
-    ahead: bool = False
+    forward: bool = False
 
     def reads(self) -> list[Expr]:
         """The expressions that it depends on."""
@@ -167,7 +167,7 @@ class Memory:
 
         Args:
             address: `address_width` bits.
-            enable: holds the output if 0; always reading if absent.
+            enable: keeps the output if 0; always reading if absent.
             name: of the register that the word arrives in.
             note: the place in the source.
         """

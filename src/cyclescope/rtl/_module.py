@@ -117,13 +117,13 @@ class Module:
             return value
         return self.wire(name, value)
 
-    def ahead(self, name: str, width: int, *, note: str = "", keep: bool = False) -> Net:
+    def forward_wire(self, name: str, width: int, *, note: str = "", keep: bool = False) -> Net:
         """A wire whose value is given later, once, by `assign`."""
-        item = Wire(self._net(name, width), None, self._noted(note), ahead=True)
+        item = Wire(self._net(name, width), None, self._noted(note), forward=True)
         return self._add(item.net, item, keep)
 
     def assign(self, net: Net, value: Expr | int) -> None:
-        """Gives a wire made by `ahead` its value.
+        """Gives a wire made by `forward_wire` its value.
 
         Raises:
             ValueError: it is no such wire, has a value, or the widths differ.
@@ -262,7 +262,7 @@ class Module:
         """Its text; the same for the same calls.
 
         Raises:
-            ValueError: a wire made ahead has no value.
+            ValueError: a forward wire has no value.
         """
         from cyclescope.rtl._verilog import module_text
 

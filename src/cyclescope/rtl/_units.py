@@ -38,7 +38,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit.
+    """An arithmetic unit.
 
     Attributes:
         name: of its module, as in `fadd32` or `sitofp32_64`.
@@ -136,7 +136,7 @@ _LOGIC: Mapping[str, Callable[[Stages, int, int], None]] = {
 
 @cache
 def logic(operation: str, width: int, source: int = 0) -> Module:
-    """A unit as one piece of logic without registers, with the exceptions it raises.
+    """An arithmetic unit as one piece of logic without registers, with the exceptions it raises.
 
     Besides `fadd`, `fmul`, `fdiv`, `fsqrt` and `sitofp` (from any width up to 65) there are
     `relations` (less, equal, greater, unordered, from the high bit down) and `saturate`, a

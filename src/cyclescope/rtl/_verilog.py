@@ -22,7 +22,7 @@ def module_text(module: Module) -> str:
     """The module as Verilog-2005.
 
     Raises:
-        ValueError: a wire made ahead has no value.
+        ValueError: a forward wire has no value.
     """
     alive, used = _alive(module)
     clocks = module.clocks()
@@ -80,7 +80,7 @@ def _body(module: Module, alive: set[Item]) -> Iterator[str]:
             if item.value is None:
                 raise ValueError(f"{item.net.name}: a wire of {module.name} without a value")
             head = f"  wire {_range(item.net.width)}{item.net.name}"
-            if item.ahead:
+            if item.forward:
                 yield f"{head};{_comment(item.note)}"
             else:
                 yield _wrapped(f"{head} = {item.value.text};", item.note)
@@ -96,7 +96,7 @@ def _body(module: Module, alive: set[Item]) -> Iterator[str]:
         else:
             yield from _instance(item)
     for item in module.items:
-        if isinstance(item, Wire) and item.ahead and item in alive:
+        if isinstance(item, Wire) and item.forward and item in alive:
             assert item.value is not None
             yield _wrapped(f"  assign {item.net.name} = {item.value.text};", item.note)
     if block:

@@ -60,7 +60,7 @@ class Variables:
     """The places and values of variables.
 
     Attributes:
-        env: what each scalar variable holds now; pointers hold byte offsets.
+        env: the present value of each scalar variable; of pointers, byte offsets.
         bases: pointer variable → the memory it points into.
         memories: variable that lives in memory → the memory.
         aliases: pointer parameter → the variable on wires that it was given the address of.

@@ -112,7 +112,7 @@ def looped(
         step: lowers what follows it.
         test_first: not so for `do … while`.
         rotate: the condition has effects, so it is evaluated at an iteration's end.
-        jumps: the body holds `break`, `continue` or `return`.
+        jumps: the body contains `break`, `continue` or `return`.
     """
     outer, pred = ctx.b, ctx.flow.pred
     rotate = rotate or jumps or not test_first
@@ -133,9 +133,9 @@ def looped(
         params.append(param)
         ctx.vars.env[variable] = param
     if rotate:
-        graph.stay = ctx.vars.env[going]
+        graph.continues = ctx.vars.env[going]
     else:
-        graph.stay = ctx.b.use(test()) if test is not None else ctx.b.const(1, 1)
+        graph.continues = ctx.b.use(test()) if test is not None else ctx.b.const(1, 1)
     broken = iteration(ctx, where, body, jumps=jumps)
     if rotate:
         _rotated(ctx, going, test, step, broken)
@@ -204,7 +204,7 @@ def stepped(
         changed: what the body gives values to besides.
         test: lowers the condition, given the variable's value.
         body: lowers an iteration, given the variable's value at its begin.
-        jumps: the body holds `break`, `continue` or `return`.
+        jumps: the body contains `break`, `continue` or `return`.
     """
     assert isinstance(variable.type, Scalar)
     width, exact = variable.type.bits, variable.type.kind == "int"

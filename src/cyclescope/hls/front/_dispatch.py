@@ -86,7 +86,7 @@ def rvalue(ctx: Context, expr: Expr) -> Value:
     """The value of an expression, in its type's width.
 
     Raises:
-        SourceError: it holds something that isn't supported.
+        SourceError: it contains something that isn't supported.
     """
     with ctx.at(expr.where):
         lower = VALUES.get(expr)
@@ -140,7 +140,7 @@ def statement(ctx: Context, stmt: Stmt) -> None:
     """One statement with the directives before it.
 
     Raises:
-        SourceError: it holds something that isn't supported.
+        SourceError: it contains something that isn't supported.
     """
     with ctx.at(stmt.where):
         found = directives(stmt.pragmas)

@@ -59,7 +59,7 @@ def outer(ctx: Context, variable: Variable) -> None:
     has_pointers = is_flat(kind, pointers=True) and not is_flat(kind)
     if isinstance(kind, Struct) and has_pointers and not own:
         raise ctx.refuse(
-            where, f"{name} holds pointers: a region can only read its other fields; copy "
+            where, f"{name} contains pointers: a region can only read its other fields; copy "
             f"what is written to a variable of its own"
         )  # fmt: skip
     if isinstance(kind, Struct) and not (own and is_flat(kind, pointers=True)):

@@ -146,7 +146,7 @@ def moved_by(ctx: Context, place: Location, index: Expr, sign: int, where: Range
 
 
 def stride(ctx: Context, place: Location, where: Range) -> Value:
-    """Bytes of what a location holds."""
+    """Bytes of a location's contents."""
     kind, extents = place.type, list(place.extents)
     result = ctx.b.const(64, 1)
     while isinstance(kind, Array):

@@ -77,7 +77,7 @@ def _is_moving(ctx: Context) -> bool:
 
 
 def is_view(kind: CType) -> bool:
-    """Return whether a type is a struct on wires that holds pointers."""
+    """Return whether a type is a struct on wires that contains pointers."""
     return isinstance(kind, Struct) and is_flat(kind, pointers=True) and not is_flat(kind)
 
 
@@ -107,7 +107,7 @@ def begin_view(ctx: Context, variable: Variable, init: Expr | None, where: Range
         copy_view(ctx, variable, place.variable, where)
     else:
         raise ctx.refuse(
-            where, f"a {variable.type} holds pointers: copy it from a variable, or field by "
+            where, f"a {variable.type} contains pointers: copy it from a variable, or field by "
             f"field"
         )  # fmt: skip
 

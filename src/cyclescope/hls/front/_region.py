@@ -65,7 +65,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         threads: the team's size; None: as `num_threads` says, else 8.
 
     Raises:
-        SourceError: it holds something that isn't supported.
+        SourceError: it contains something that isn't supported.
     """
     directive = target.directive
     if not target.is_parallel:

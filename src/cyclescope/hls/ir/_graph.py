@@ -5,9 +5,10 @@ Branches are gone: values are selected, effects carry a condition. A loop inside
 the graph around it, as in the paper (section III-B): its latency is variable.
 
 Semantics of a loop, for one thread: the carried values start as `init`; in each iteration the
-graph computes `stay`. While it is 1 the iteration's effects happen and the carried values become
-`next`; the first iteration with `stay` 0 has no effects, and the carried values at its start are
-the loop's results. Effects in a loop's graph are thus conditional on `stay` besides their `when`.
+graph computes its continue condition, `continues`. While it is 1 the iteration's effects happen and
+the carried values become `next`; the first iteration in which it is 0 has no effects, and the
+carried values at its start are the loop's results. Effects in a loop's graph are thus conditional
+on `continues` besides their `when`.
 """
 
 from __future__ import annotations
@@ -227,7 +228,7 @@ class Graph:
         nodes: in an order in which operands and `after` come first.
         carried: in the order of the loop node's results and first operands.
         invariants: `PARAM` nodes, in the order of the loop node's further operands.
-        stay: one bit; None at the root (exactly one iteration).
+        continues: the continue condition, one bit; None at the root (exactly one iteration).
         orders: between neighbouring iterations, on effects through memory.
     """
 
@@ -236,7 +237,7 @@ class Graph:
     nodes: list[Node] = field(default_factory=list)
     carried: list[Carried] = field(default_factory=list)
     invariants: list[Node] = field(default_factory=list)
-    stay: Value | None = None
+    continues: Value | None = None
     orders: list[Order] = field(default_factory=list)
 
 
@@ -269,7 +270,7 @@ class Region:
 class Schedule:
     """The stage of each operation of a graph.
 
-    Stage s is the s-th cycle of an iteration that nothing holds up. Stages between two
+    Stage s is the s-th cycle of an iteration that nothing stalls. Stages between two
     variable-latency stages form a static region: what enters it leaves it that many cycles later,
     whatever other threads do. In a variable-latency stage an iteration waits, in its thread's
     context, until all of the stage's operations are over.
@@ -281,12 +282,12 @@ class Schedule:
             is carried has the stage at which it is read.
         latency: node → stages until the result is there; 1 for variable-latency operations, the
             minimum, as they are in one stage.
-        waiting: the stages that hold variable-latency operations (external LOAD and STORE, COPY,
-            LOOP, ACQUIRE, BARRIER); besides them such a stage holds no more than wires and one
+        waiting: the stages with variable-latency operations (external LOAD and STORE, COPY,
+            LOOP, ACQUIRE, BARRIER); besides them such a stage has no more than wires and one
             level of logic in front of their operands.
         depth: number of stages.
         interval: initiation interval of one thread in cycles, for the iterations that no
-            variable-latency operation holds up.
+            variable-latency operation stalls.
         bounds: what bounds the interval: text for people → interval it would force.
     """
 

@@ -68,7 +68,7 @@ class Interpreter:
         shared = {
             a: bytearray(a.bytes or 0) for a in region.arrays if a.place is Place.SHARED
         } | self.external
-        # Who holds each lock; who has come to each barrier, and how often it has opened.
+        # Which thread holds each lock; which has come to each barrier, and how often it has opened.
         self.held: list[int | None] = [None] * len(region.locks)
         self.come: list[set[int]] = [set() for _ in region.barriers]
         self.opened = [0] * len(region.barriers)
@@ -219,7 +219,7 @@ class InterpreterText:
         carried = [self._value[c.param] for c in graph.carried]
         given = carried + [self._value[n] for n in graph.invariants]
         lines = [f"def {name}({', '.join(['memories', 'thread', *given])}):"]
-        if graph.stay is None:
+        if graph.continues is None:
             lines += [f"    {line}" for node in self._order(graph) for line in self._node(node)]
             lines += ["    if False: yield", "    return ()"]
         else:
@@ -228,7 +228,7 @@ class InterpreterText:
             lines.append("    while True:")
             lines.append("        yield")
             lines += [f"        {line}" for node in early for line in self._node(node)]
-            lines.append(f"        if not {self._name(graph.stay)}: break")
+            lines.append(f"        if not {self._name(graph.continues)}: break")
             lines += [f"        {line}" for node in late for line in self._node(node)]
             if carried:
                 after = ", ".join(self._name(c.next) for c in graph.carried)
@@ -239,9 +239,9 @@ class InterpreterText:
         self._lines += lines
 
     def _split(self, graph: Graph) -> tuple[list[Node], list[Node]]:
-        """Split a graph into the nodes that `stay` needs, and the rest."""
+        """Split a graph into the nodes that `continues` needs, and the rest."""
         needed: set[Node] = set()
-        waiting = [graph.stay.node] if graph.stay is not None else []
+        waiting = [graph.continues.node] if graph.continues is not None else []
         while waiting:
             node = waiting.pop()
             if node not in needed:

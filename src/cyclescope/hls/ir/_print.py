@@ -115,11 +115,11 @@ class _Printer:
         for node in graph.nodes:
             if node.op is not Op.PARAM:
                 self._node(node, depth)
-        if graph.stay is not None:
+        if graph.continues is not None:
             given = ", ".join(
                 f"{self._value(c.param.result)} = {self._value(c.next)}" for c in graph.carried
             )
-            self._line(depth, f"continue {self._value(graph.stay)} with({given})")
+            self._line(depth, f"continue {self._value(graph.continues)} with({given})")
         for order in graph.orders:
             before, after = self._tokens[order.before], self._tokens[order.after]
             self._line(depth, f"order {before} before {after} of iteration +{order.distance}")

@@ -87,7 +87,7 @@ class _Region:
         names = {a.name for a in self._region.arrays}
         if self._is_ordered and len(names) != len(self._region.arrays):
             yield Law.MEMORIES, "two memories have one name"
-        if self._region.root.stay is not None or self._region.root.carried:
+        if self._region.root.continues is not None or self._region.root.carried:
             yield Law.CONTINUE, "the region's own graph is no loop, and has a continue condition"
         for graph in self._graphs:
             yield from self._graph(graph)
@@ -155,16 +155,19 @@ class _Region:
             yield Law.ARGUMENTS, f"{_shown(node)} of {graph.label} is given by nobody, or to nobody"
 
     def _continue(self, graph: Graph, seen: set[Node]) -> Iterator[tuple[Law, str]]:
-        if graph.stay is None:
+        if graph.continues is None:
             yield Law.CONTINUE, f"{graph.label} has none"
             return
-        problem = self._undefined(graph.stay, graph, seen)
+        problem = self._undefined(graph.continues, graph, seen)
         if problem:
             yield Law.DEFINED, f"the continue condition of {graph.label} is {problem}"
             return
-        if graph.stay.width != 1:
-            yield Law.TYPES, f"the continue condition of {graph.label} has {graph.stay.width} bits"
-        waiting, found = [graph.stay.node], set[Node]()
+        if graph.continues.width != 1:
+            yield (
+                Law.TYPES,
+                f"the continue condition of {graph.label} has {graph.continues.width} bits",
+            )
+        waiting, found = [graph.continues.node], set[Node]()
         while waiting:
             node = waiting.pop()
             if node in found:

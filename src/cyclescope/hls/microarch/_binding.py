@@ -26,7 +26,7 @@ class Plan:
         by_stage: the operations that begin in a stage.
         need: for each value the last stage that needs it.
         passing: the values that come into a stage: from the one before, or from a waiting one.
-        stay_stage: where it is known whether the iteration happens.
+        commit_stage: the stage in which it is known whether the iteration happens.
         writes: for each carried value the stage at whose end it is written.
         written: the carried values that are written at the end of a stage.
         events: gates that wait for something of the previous iteration → the stage in which that
@@ -47,7 +47,7 @@ class Plan:
         self.by_stage: dict[int, list[Node]] = {}
         self.need: dict[Value, int] = {}
         self.passing: dict[int, list[Value]] = {}
-        self.stay_stage = 0
+        self.commit_stage = 0
         self.writes: dict[Carried, int] = {}
         self.written: dict[int, list[Carried]] = {}
         self.events: dict[int, int] = {}
@@ -106,12 +106,12 @@ class Plan:
             self.by_stage.setdefault(schedule.stage[node], []).append(node)
             for operand in (*node.operands, *((node.when,) if node.when else ())):
                 self._needs(operand, schedule.stage[node])
-        if graph.stay is not None:
-            self.stay_stage = max(self.available(graph.stay), 0)
-            self._needs(graph.stay, self.stay_stage)
+        if graph.continues is not None:
+            self.commit_stage = max(self.available(graph.continues), 0)
+            self._needs(graph.continues, self.commit_stage)
         for carried in graph.carried:
             stages = (self.available(carried.next), schedule.stage[carried.param])
-            stage = self.writes[carried] = max(*stages, self.stay_stage)
+            stage = self.writes[carried] = max(*stages, self.commit_stage)
             self.written.setdefault(stage, []).append(carried)
             self._needs(carried.next, stage)
 
@@ -153,6 +153,6 @@ class Plan:
             gate, stage = gates[order.after], over[order.before]
             if behind[order.before] > gate and stage > self.events.get(gate, 0):
                 self.events[gate] = stage
-        if self._graph.stay is not None and not self.waiting and self.stay_stage > 0:
+        if self._graph.continues is not None and not self.waiting and self.commit_stage > 0:
             # Nothing else keeps the head from iterations after the last.
-            self.events[0] = max(self.events.get(0, 0), self.stay_stage)
+            self.events[0] = max(self.events.get(0, 0), self.commit_stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._parts import Flags
+from cyclescope.hls.microarch._parts import ThreadMask
 from cyclescope.rtl import const
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.ir import Node
     from cyclescope.rtl import Expr, Module, Net
 
-__all__ = ["Entry", "Gate", "Operation", "Work"]
+__all__ = ["Entry", "Gate", "OpActivity", "Operation"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -39,14 +39,14 @@ class Operation:
     """
 
     node: Node
-    busy: Flags
+    busy: ThreadMask
     issue: Net
     result: Callable[[int, Expr], Expr]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Work:
-    """A stage's operations.
+class OpActivity:
+    """The activity of a stage's operations.
 
     Attributes:
         valid, tid: they are done in this cycle, by this thread.
@@ -68,10 +68,10 @@ class Gate:
         self.stage = stage  # -1: the head
         self.name = f"{name}_head" if stage < 0 else f"{name}_w{stage}"
         note = note if stage < 0 else f"{note}, stage {stage}: threads that wait"
-        self.present = Flags(m, f"{self.name}_present", threads, note=note)
-        self.reserved = Flags(m, f"{self.name}_reserved", threads)
-        self.blocked = Flags(m, f"{self.name}_too_soon", threads)
-        self.token = Flags(m, f"{self.name}_token", threads)
+        self.present = ThreadMask(m, f"{self.name}_present", threads, note=note)
+        self.reserved = ThreadMask(m, f"{self.name}_reserved", threads)
+        self.blocked = ThreadMask(m, f"{self.name}_too_soon", threads)
+        self.token = ThreadMask(m, f"{self.name}_token", threads)
         self.waits_token = False
         self.waits_interval = False
         self.apart = 1  # cycles between two iterations of a thread that it lets go, at least

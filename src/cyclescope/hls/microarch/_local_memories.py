@@ -66,7 +66,7 @@ class LocalArray:
 
     Args:
         m: where to build it.
-        array: what it holds.
+        array: its contents.
         threads: how many there are.
         uses: all loads, stores and copies of it.
         note: its place in the source.
@@ -97,7 +97,7 @@ class LocalArray:
         if self._shared:
             got = self._memory.read(self._place(tid, index), valid, name=f"{name}_word")
         else:
-            got = m.ahead(f"{name}_word", 8 * self._word)
+            got = m.forward_wire(f"{name}_word", 8 * self._word)
             self._uses.append(_Use(name, valid, tid, index, word=got))
         if width == 8 * self._word:
             return got

@@ -19,7 +19,7 @@ from cyclescope.hls.microarch._gates import Entry
 from cyclescope.hls.microarch._local_memories import LocalArray, local_uses
 from cyclescope.hls.microarch._memory import Ports
 from cyclescope.hls.microarch._params import ADDRESS
-from cyclescope.hls.microarch._parts import Flags, barrier, either, lock, one_hot, tid_width
+from cyclescope.hls.microarch._parts import ThreadMask, barrier, either, lock, one_hot, tid_width
 from cyclescope.hls.microarch._pipeline import Pipeline
 from cyclescope.rtl import Module, cat, const, sources
 
@@ -79,7 +79,7 @@ class Machine:
 
     @property
     def core(self) -> str:
-        """The path from the bench to the instance that holds the named nets."""
+        """The path from the bench to the instance with the named nets."""
         return "accelerator"
 
     @property
@@ -125,8 +125,8 @@ class Core:
                 )
         self.ports = Ports(m, n, trace=trace)
         self.releases: list[list[Expr]] = [[] for _ in region.locks]
-        self._acquires: list[list[tuple[Expr, Expr, Flags]]] = [[] for _ in region.locks]
-        self._barriers: list[list[tuple[Expr, Flags]]] = [[] for _ in region.barriers]
+        self._acquires: list[list[tuple[Expr, Expr, ThreadMask]]] = [[] for _ in region.locks]
+        self._barriers: list[list[tuple[Expr, ThreadMask]]] = [[] for _ in region.barriers]
         self.local_traffic: list[Traffic] = []
         self.accesses: list[Access] = []
         self.pipelines: list[Pipeline] = []
@@ -151,7 +151,7 @@ class Core:
     # Operations
 
     def operate(self, unit: Unit, operands: Sequence[Expr], name: str) -> Expr:
-        """The output of a unit that works on these operands."""
+        """The output of a functional unit with these operands."""
         inputs = dict(zip(unit.inputs, operands, strict=True))
         return self.m.instance(unit.module, f"{name}_unit", inputs)["q"]
 
@@ -159,7 +159,7 @@ class Core:
         self,
         node: Node,
         name: str,
-        busy: Flags,
+        busy: ThreadMask,
         issue: Net,
         tid: Expr,
         operands: Sequence[Expr],
@@ -254,7 +254,7 @@ class Core:
         self.ports.finish()
         for local in self.local.values():
             local.finish()
-        finished = Flags(m, "thread_finished", n)
+        finished = ThreadMask(m, "thread_finished", n)
         finished.set(root.over_mask)
         finished.finish()
         for pipe in self.pipelines:
@@ -263,7 +263,7 @@ class Core:
         # Paraver's states (paper, IV-B1): bit 0 running or spinning, bit 1 critical or spinning.
         spinning = m.wire("spinning", either(spins, n))
         critical = m.wire("critical", either(inside, n) & root.active.bits)
-        self.works: Expr = root.active.bits & ~spinning
+        self.activity: Expr = root.active.bits & ~spinning
         m.output("running", root.active.bits)
         m.output("state_low", (root.active.bits & ~critical) | spinning)
         m.output("state_high", critical | spinning)

@@ -1,6 +1,6 @@
 """The way to the banks of external memory: ports, arbiters, the banks' interfaces.
 
-A load or store in the datapath puts (thread, address) into its unit's queue. Each thread has one
+A load or store in the datapath puts (thread, address) into its own queue. Each thread has one
 read port and one write port, shared by all units; an arbiter a bank takes one request a cycle of
 the 2N ports, round robin. A bank answers its reads in order; who asked waits in a queue of tags.
 """
@@ -20,7 +20,7 @@ from cyclescope.hls.microarch._params import (
     OFFSET,
     TAGS,
 )
-from cyclescope.hls.microarch._parts import Flags, either, fifo, one_hot, scheduler, tid_width
+from cyclescope.hls.microarch._parts import ThreadMask, either, fifo, one_hot, scheduler, tid_width
 from cyclescope.hls.microarch._preloader import Preloader
 from cyclescope.rtl import cat, const, mux
 
@@ -41,11 +41,11 @@ def bank_bits(line: Expr) -> Expr:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Request:
-    """A unit's queue, as its thread's port sees it."""
+    """The queue of a load or store, as its thread's port sees it."""
 
     number: int
     node: Node | None  # None: the preloader
-    busy: Flags | None
+    busy: ThreadMask | None
     asks: Expr
     tid: Expr
     address: Expr
@@ -97,7 +97,15 @@ class Ports:
         self.busy: Expr = const(0, 1)
 
     def load(
-        self, node: Node, name: str, busy: Flags, valid: Expr, tid: Expr, at: Expr, *, apart: int
+        self,
+        node: Node,
+        name: str,
+        busy: ThreadMask,
+        valid: Expr,
+        tid: Expr,
+        at: Expr,
+        *,
+        apart: int,
     ) -> Memory:
         """A load: `at` is its byte address. Returns the results, one word a thread.
 
@@ -120,7 +128,7 @@ class Ports:
         self,
         node: Node,
         name: str,
-        busy: Flags,
+        busy: ThreadMask,
         valid: Expr,
         tid: Expr,
         at: Expr,
@@ -164,7 +172,7 @@ class Ports:
                 )
             )
         half = 1 << self._tid
-        grants = [m.ahead(f"bank{b}_grant", 2 * half) for b in range(BANKS)]
+        grants = [m.forward_wire(f"bank{b}_grant", 2 * half) for b in range(BANKS)]
         reads = _Side(self, "read", self._reads, [g[threads - 1 : 0] for g in grants])
         writing = [g[half + threads - 1 : half] for g in grants]
         writes = _Side(self, "write", self._writes, writing)
@@ -308,7 +316,7 @@ class _Side:
         self, ports: Ports, name: str, requests: list[_Request], grants: list[Expr]
     ) -> None:
         m, threads = ports._m, ports._threads
-        self.pending = [Flags(m, f"{name}_for_bank{b}", threads) for b in range(BANKS)]
+        self.pending = [ThreadMask(m, f"{name}_for_bank{b}", threads) for b in range(BANKS)]
         self.address = m.memory(f"{name}_address", ADDRESS, threads)
         units = max(1, (len(requests) - 1).bit_length())
         self.unit = m.memory(f"{name}_unit", units, threads)

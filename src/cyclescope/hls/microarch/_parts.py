@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.rtl import Expr, Net
 
 __all__ = [
-    "Flags",
+    "ThreadMask",
     "barrier",
     "either",
     "encoded",
@@ -30,7 +30,7 @@ def fifo(m: Module, name: str, threads: int, word: Expr, valid: Expr) -> tuple[N
     """A queue with space for a word of each thread; `word` goes in when `valid`.
 
     Returns:
-        Whether it holds one; the first one; a net to be assigned, when that is taken out.
+        Whether it has an entry; the first one; a net to be assigned, when that is taken out.
     """
     width = tid_width(threads)
     queue = m.memory(f"{name}_queue", word.width, 1 << width)
@@ -40,7 +40,7 @@ def fifo(m: Module, name: str, threads: int, word: Expr, valid: Expr) -> tuple[N
     m.update(tail, tail + 1, valid)
     asks = m.wire(f"{name}_asks", tail.ne(head))
     first = m.wire(f"{name}_first", queue.at(head.trunc(width)))
-    accepted = m.ahead(f"{name}_accepted", 1)
+    accepted = m.forward_wire(f"{name}_accepted", 1)
     m.update(head, head + 1, accepted)
     return asks, first, accepted
 
@@ -82,7 +82,7 @@ def encoded(m: Module, bits: Expr, width: int, name: str) -> Net:
     return m.wire(name, value)
 
 
-class Flags:
+class ThreadMask:
     """A register with one bit a thread, set and cleared by masks; to set wins."""
 
     def __init__(
@@ -172,7 +172,7 @@ def lock(
         note: the critical sections in the source.
 
     Returns:
-        Masks: the thread that is granted the lock in this cycle, and the one that holds it.
+        Masks: the thread that is granted the lock in this cycle, and the one that has it.
     """
     width = tid_width(threads)
     queue = m.memory(f"{name}_queue", width, 1 << width, note=note)

@@ -17,12 +17,12 @@ __all__ = ["peaks_of"]
 def peaks_of(pipelines: Iterable[Pipeline]) -> dict[str, int]:
     """As in a profile's head: a line from each bank, a result from each arithmetic unit.
 
-    The threads share the datapath: each unit in it takes one thread's operands a cycle.
+    The threads share the datapath: each functional unit in it takes one thread's operands a cycle.
     """
-    works = [work for pipe in pipelines for work in pipe.works]
+    active = [each for pipe in pipelines for each in pipe.op_activities]
     found = {
-        "integer operations": sum(work.integer for work in works),
-        "floating-point operations": sum(work.floating for work in works),
+        "integer operations": sum(each.integer for each in active),
+        "floating-point operations": sum(each.floating for each in active),
     }
     memory = {"bytes read, bytes written": BANKS * LINE}
     return memory | {name: peak for name, peak in found.items() if peak}

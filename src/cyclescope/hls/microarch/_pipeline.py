@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import LawError
 from cyclescope.hls.ir import EFFECTS, Op
 from cyclescope.hls.microarch._binding import Plan
-from cyclescope.hls.microarch._gates import Entry, Gate, Operation, Work
+from cyclescope.hls.microarch._gates import Entry, Gate, OpActivity, Operation
 from cyclescope.hls.microarch._memory import Traffic
 from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
-from cyclescope.hls.microarch._parts import Flags, either, one_hot, scheduler
+from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler
 from cyclescope.hls.schedule import unit_of
 from cyclescope.rtl import const
 
@@ -45,12 +45,12 @@ class Pipeline:
         self.core, self.graph, self.schedule = core, graph, schedule
         self.name = graph.label
         self.note = core.text(graph.where)
-        self.root = graph.stay is None
+        self.root = graph.continues is None
         self.stages: dict[int, tuple[Expr, Expr]] = {}
         self.tested: Expr
         self.stops: Expr
         self.plan = Plan(graph, schedule, self.note)
-        self.works: list[Work] = []
+        self.op_activities: list[OpActivity] = []
         self._invariants: dict[Node, Memory] = {}
         self._registers: dict[Node, Memory] = {}
         self._values: dict[tuple[Value, int], Expr] = {}
@@ -65,8 +65,8 @@ class Pipeline:
         core, m, n = self.core, self.core.m, self.core.threads
         self.gates = [Gate(m, self.name, n, s, self.note) for s in (-1, *self.plan.waiting)]
         inside = f"{self.note}: threads inside"
-        self.active = Flags(m, f"{self.name}_active", n, note=inside, keep=True)
-        self.last_seen = Flags(m, f"{self.name}_last", n)
+        self.active = ThreadMask(m, f"{self.name}_active", n, note=inside, keep=True)
+        self.last_seen = ThreadMask(m, f"{self.name}_last", n)
         self.entered = m.wire(f"{self.name}_entered", one_hot(entry.valid, entry.tid, n), keep=True)
         self.tested = self.stops = const(0, 1)
         for number, param in enumerate(self.graph.invariants):
@@ -186,7 +186,7 @@ class Pipeline:
                 result = operation.result(value.index, gate.tid)
                 note = core.text(value.node.where)
                 self._values[value, stage] = m.delay(result, name, when=gate.valid, note=note)
-        if not self.root and stage > self.plan.stay_stage:
+        if not self.root and stage > self.plan.commit_stage:
             name = f"{self.name}_go"
             went = self._go[stage - 1]
             if first and gate.stage >= 0:
@@ -228,15 +228,15 @@ class Pipeline:
         name = f"{self.name}_s{stage}_{node.name or 'given'}"
         return core.m.wire(name, memory.at(tid), note=core.text(node.where))
 
-    def _go_at(self, stage: int) -> Expr:
-        """Do the effects of this stage happen?"""
+    def _commit_at(self, stage: int) -> Expr:
+        """The stage commit enable: 1 in the cycles in which the effects of this stage happen."""
         if self.root:
             return self.stages[stage][0]
-        if stage < self.plan.stay_stage:
+        if stage < self.plan.commit_stage:
             raise LawError(f"{self.note}: an effect in stage {stage} before it is known to be")
-        if stage == self.plan.stay_stage and stage not in self._go:
-            assert self.graph.stay is not None
-            self._go[stage] = self.at(self.graph.stay, stage)
+        if stage == self.plan.commit_stage and stage not in self._go:
+            assert self.graph.continues is not None
+            self._go[stage] = self.at(self.graph.continues, stage)
         return self.stages[stage][0] & self._go[stage]
 
     def _node(self, node: Node, stage: int, gate: Gate) -> None:
@@ -261,7 +261,7 @@ class Pipeline:
     def _static_effect(self, node: Node, stage: int, gate: Gate) -> None:
         """A local access, or a release."""
         core, m = self.core, self.core.m
-        go, tid = self._go_at(stage), self.stages[stage][1]
+        go, tid = self._commit_at(stage), self.stages[stage][1]
         if node.when is not None:
             go = go & self.at(node.when, stage)
         name = f"{self.name}_s{stage}_{node.name or node.op}"
@@ -287,18 +287,18 @@ class Pipeline:
         """Write the registers at the end of a stage's cycle."""
         m = self.core.m
         valid, tid = self.stages[stage]
-        if not self.root and stage == self.plan.stay_stage:
-            going = self._go_at(stage)
+        if not self.root and stage == self.plan.commit_stage:
+            going = self._commit_at(stage)
             stops = self.stops = m.wire(f"{self.name}_stops", valid & ~going, keep=True)
             self.tested = valid
             self.last_seen.set(one_hot(stops, tid, self.core.threads))
             self.last_seen.clear(self.entered)
         for carried in self.plan.written.get(stage, ()):
             value = self.at(carried.next, stage)
-            self._registers[carried.param].write(tid, value, self._late_go(stage))
+            self._registers[carried.param].write(tid, value, self._late_commit(stage))
         for gate, event in self.plan.events.items():
             if event == stage:
-                going = valid if stage < self.plan.stay_stage else self._late_go(stage)
+                going = valid if stage < self.plan.commit_stage else self._late_commit(stage)
                 self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
 
     def _op_activity(self, stage: int, gate: Gate) -> None:
@@ -308,14 +308,14 @@ class Pipeline:
         floating = sum(n.op in FLOATING for n in nodes)
         if integer or floating:
             valid, tid = self.stages[stage]
-            works = valid if stage < self.plan.stay_stage else self._go_at(stage)
-            wire = self.core.m.wire(f"{self.name}_s{stage}_works", works, keep=True)
-            self.works.append(Work(wire, tid, integer, floating, gate.apart))
+            active = valid if stage < self.plan.commit_stage else self._commit_at(stage)
+            wire = self.core.m.wire(f"{self.name}_s{stage}_works", active, keep=True)
+            self.op_activities.append(OpActivity(wire, tid, integer, floating, gate.apart))
 
-    def _late_go(self, stage: int) -> Expr:
-        if stage < self.plan.stay_stage:
+    def _late_commit(self, stage: int) -> Expr:
+        if stage < self.plan.commit_stage:
             raise LawError(f"{self.note}: a carried value is written before the loop's condition")
-        return self._go_at(stage)
+        return self._commit_at(stage)
 
     def _arrive(self, before: Gate, gate: Gate) -> None:
         # A thread's next one leaves the gate before when this one has left here.
@@ -323,7 +323,7 @@ class Pipeline:
         core, m = self.core, self.core.m
         valid, tid = self.stages[gate.stage]
         gate.present.set(one_hot(valid, tid, core.threads))
-        go = self._go_at(gate.stage)
+        go = self._commit_at(gate.stage)
         for node in self.plan.by_stage.get(gate.stage, ()):
             if node not in self.plan.in_waiting:
                 continue
@@ -331,7 +331,7 @@ class Pipeline:
                 name = f"{self.name}_w{gate.stage}_{node.name or node.op}"
                 when = go if node.when is None else go & self.at(node.when, gate.stage)
                 issue = m.wire(f"{name}_issue", when)
-                busy = Flags(m, f"{name}_busy", core.threads)
+                busy = ThreadMask(m, f"{name}_busy", core.threads)
                 busy.set(one_hot(issue, tid, core.threads))
                 gate.flags.append(busy)
                 operands = [self.at(v, gate.stage) for v in node.operands]

@@ -26,7 +26,7 @@ from cyclescope.rtl import cat, const, mux
 if TYPE_CHECKING:
     from cyclescope.hls.ir import Node
     from cyclescope.hls.microarch._local_memories import LocalArray
-    from cyclescope.hls.microarch._parts import Flags
+    from cyclescope.hls.microarch._parts import ThreadMask
     from cyclescope.rtl import Expr, Module, Net
 
 __all__ = ["Asking", "Preloader"]
@@ -37,7 +37,7 @@ class _Jobs:
     """A copy of the program, with its queue."""
 
     node: Node
-    busy: Flags
+    busy: ThreadMask
     target: LocalArray
     waits: Net
     tid: Expr
@@ -73,7 +73,7 @@ class Preloader:
         self,
         node: Node,
         name: str,
-        busy: Flags,
+        busy: ThreadMask,
         valid: Expr,
         tid: Expr,
         target: LocalArray,
@@ -104,7 +104,7 @@ class Preloader:
         which = self._which = max(1, (len(jobs) - 1).bit_length())
         count = max(j.target.lines for j in jobs).bit_length() + 1
         left = m.register("preload_left", count, reset=0, note="lines to be asked for")
-        accepted = m.ahead("preload_accepted", 1)
+        accepted = m.forward_wire("preload_accepted", 1)
         waiting = m.wire("preload_jobs", cat(*(j.waits for j in reversed(jobs))))
         free = m.wire("preload_free", left.none())
         chosen = m.wire("preload_chosen", lowest(waiting) & free.repeat(len(jobs)))
@@ -177,7 +177,7 @@ class Preloader:
             heads.append(head)
         second = m.register("preload_second", 1, reset=0, note="the line's other part is written")
         some = m.wire("preload_some", cat(*reversed(filled)))
-        splits = m.ahead("preload_splits", 1)
+        splits = m.forward_wire("preload_splits", 1)
         writing = m.register("preload_writing", 1, reset=0)
         busy = m.wire("preload_busy", writing & splits & ~second)
         hts = m.instance(

@@ -219,10 +219,10 @@ def outside(loop: Node, value: Value) -> Value | None:
 def _trips(
     loop: Node, graph: Graph, param: Value, step: Sum, first: Value, forms: Forms
 ) -> int | None:
-    stay = graph.stay
-    if stay is None or stay.node.op not in (Op.SLT, Op.ULT, Op.SLE, Op.NE):
+    condition = graph.continues
+    if condition is None or condition.node.op not in (Op.SLT, Op.ULT, Op.SLE, Op.NE):
         return None
-    tested, bound = stay.node.operands
+    tested, bound = condition.node.operands
     if tested != param or step.number is None:
         return None
     begin = forms.of(first)
@@ -234,8 +234,8 @@ def _trips(
     distance = end.plus(begin, -1).number if end is not None else None
     if distance is None or step.number <= 0:
         return None
-    if stay.node.op is Op.SLE:
+    if condition.node.op is Op.SLE:
         distance += 1
-    if stay.node.op is Op.NE and distance % step.number:
+    if condition.node.op is Op.NE and distance % step.number:
         return None
     return max(0, -(-distance // step.number))

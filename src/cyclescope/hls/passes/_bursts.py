@@ -86,7 +86,7 @@ def _is_used(graph: Graph, loop: Node) -> bool:
     results = set(loop.results)
     if any(results & {*n.operands, n.when} for n in graph.nodes):
         return True
-    handed_on = {c.next for c in graph.carried} | {graph.stay}
+    handed_on = {c.next for c in graph.carried} | {graph.continues}
     return bool(results & handed_on)
 
 
@@ -112,11 +112,11 @@ def _length(builder: Builder, loop: Node, known: dict[Value, Induction], size: i
     """The number of bytes: iterations times size."""
     body = loop.body
     assert body is not None
-    assert body.stay is not None
+    assert body.continues is not None
     for induction in known.values():
         if induction.count is not None:
             return builder.const(64, induction.count * size)
-    test = body.stay.node
+    test = body.continues.node
     if test.op is not Op.SLT:
         return None
     tested, bound = test.operands

@@ -89,8 +89,8 @@ def substitute(graph: Graph, changes: dict[Value, Value]) -> None:
         if node.when is not None:
             node.when = resolved.get(node.when, node.when)
     graph.carried = [Carried(c.param, resolved.get(c.next, c.next)) for c in graph.carried]
-    if graph.stay is not None:
-        graph.stay = resolved.get(graph.stay, graph.stay)
+    if graph.continues is not None:
+        graph.continues = resolved.get(graph.continues, graph.continues)
 
 
 class _Liveness:
@@ -152,8 +152,8 @@ class _Liveness:
         if node.when is not None:
             self._value(node.when)
         if node.body is not None:
-            if node.body.stay is not None:
-                self._value(node.body.stay)
+            if node.body.continues is not None:
+                self._value(node.body.continues)
             return  # operands are needed one by one
         for operand in node.operands:
             self._value(operand)

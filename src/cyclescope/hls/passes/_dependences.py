@@ -35,7 +35,7 @@ class _Summary:
 
     @property
     def synchronises(self) -> bool:
-        """Return whether it is, or holds, a lock's or barrier's operation."""
+        """Return whether it is, or contains, a lock's or barrier's operation."""
         return self.acquires or self.releases
 
     @property
@@ -58,9 +58,9 @@ def order_effects(draft: Draft) -> None:
 def depend(root: Graph, exact: Set[Node]) -> None:
     """Fill in `after` of all effects and `orders` of all graphs; fences become those.
 
-    Besides what a fence orders, stores keep their place among the shared accesses of a graph that
-    holds one: a program that synchronises its threads by itself relies on that. `after` holds the
-    latest only: what those wait for themselves is not repeated.
+    Besides what a fence orders, stores keep their place among the shared accesses of a graph with
+    a fence: a program that synchronises its threads by itself relies on that. `after` has only the
+    latest effects: those that they wait for themselves are not repeated.
 
     Args:
         root: the region's graph.

@@ -138,7 +138,7 @@ class Threads:
         """Return whether threads may differ in doing an effect, or in how often."""
         if node.when is not None and self.differs(node.when):
             return True
-        if graph.stay is not None and self.differs(graph.stay):
+        if graph.continues is not None and self.differs(graph.continues):
             return True
         around = self._loops.get(graph)
         return around is not None and self.selects(*around)
@@ -213,7 +213,7 @@ class Threads:
         if around is not None:
             _, loop = around
             count = len(graph.carried)
-            uneven = graph.stay is not None and self.differs(graph.stay)
+            uneven = graph.continues is not None and self.differs(graph.continues)
             for index, carried in enumerate(graph.carried):
                 start = loop.operands[index]
                 if self.differs(start) or self.differs(carried.next):

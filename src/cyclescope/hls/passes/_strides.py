@@ -90,7 +90,7 @@ class Nest:
         """
         carried = {c.param.result: c.next for c in graph.carried}
         fixed = {node.result for node in graph.invariants}
-        waiting = [graph.stay] if graph.stay is not None else []
+        waiting = [graph.continues] if graph.continues is not None else []
         seen = set(waiting)
         while waiting:
             value = waiting.pop(0)
@@ -106,10 +106,10 @@ class Nest:
 
     def _count(self, graph: Graph, given: Given, thread: int) -> int | None:
         """Iterations of one execution by a thread, of a loop that counts up to a bound."""
-        stay = graph.stay
-        if stay is None or stay.node.op not in _BELOW:
+        condition = graph.continues
+        if condition is None or condition.node.op not in _BELOW:
             return None
-        tested, bound = stay.node.operands
+        tested, bound = condition.node.operands
         places = [i for i, c in enumerate(graph.carried) if c.param is tested.node]
         if not places:
             return None
@@ -126,7 +126,7 @@ class Nest:
         if first is None or end is None or step <= 0:
             return None
         low, high = signed(first, tested.width), signed(end, bound.width)
-        return max(0, -(-(high + (stay.node.op in _REACHED) - low) // step))
+        return max(0, -(-(high + (condition.node.op in _REACHED) - low) // step))
 
     def _number(self, value: Value, graph: Graph, given: Given, thread: int) -> int | None:
         """A value's bits, where they are the same in every execution of its graph."""

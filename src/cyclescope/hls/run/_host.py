@@ -199,7 +199,7 @@ class Host:
     ) -> Native:
         data, stdout, status = self._execute(mode, given, arguments, threads, program)
         if not data:
-            condition = " where its if clause holds" if self._program.target.condition else ""
+            condition = " where its if clause is true" if self._program.target.condition else ""
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {status}) without "
                 f"entering the target region{condition}; give it other arguments"

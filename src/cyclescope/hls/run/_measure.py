@@ -145,7 +145,7 @@ def measure(
         force: overwrite files there.
         unit: build a profiling unit into the hardware; the profile is then what that wrote to
             memory, and `period` has no say.
-        trace_lines: of 64 bytes in the unit's region of memory.
+        trace_lines: of 64 bytes in the profiling unit's region of memory.
         host: the program's host, compiled already; it stays open.
 
     Raises:
@@ -251,7 +251,7 @@ def _profile_of_trace(
     inputs: dict[str, str],
     options: dict[str, str],
 ) -> Profile:
-    """The profile that the unit in the hardware wrote."""
+    """The profile that the profiling unit wrote."""
     if not run.trace:
         raise RunError(
             f"{title}: the run ended early ({run.stop_reason}), before its trace was there to be"

@@ -1,10 +1,10 @@
-"""Models of arithmetic units for simulation: the host's arithmetic instead of the unit's.
+"""Models of arithmetic units for simulation: the host's arithmetic instead of the RTL's.
 
-A unit's RTL is some two hundred operations a cycle to a simulator, of which only its results
-matter here; in a design with a hundred units nothing else would take time, and a division is most
-of what there is to compile. A model has the same name, ports, latency and results: the units are
-proven equal to the host's arithmetic, and their NaN is always the same. `--unit-rtl` simulates the
-units themselves.
+An arithmetic unit's RTL is some two hundred operations a cycle to a simulator, of which only its
+results matter here; in a design with a hundred units nothing else would take time, and a division
+is most of what there is to compile. A model has the same name, ports, latency and results: the
+units are proven equal to the host's arithmetic, and their NaN is always the same. `--unit-rtl`
+simulates the units themselves.
 """
 
 from __future__ import annotations

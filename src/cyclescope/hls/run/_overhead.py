@@ -74,12 +74,12 @@ def overhead(
     *,
     period: int,
 ) -> str:
-    """A table of what the unit costs: without it, with the paper's counters, with all.
+    """A table of what the profiling unit costs: without it, with the paper's counters, with all.
 
     Args:
         program: what the hardware does.
         title: of it.
-        cycles: runs it with this unit.
+        cycles: runs it with this profiling unit.
         period: of the samples.
 
     Raises:

@@ -59,7 +59,7 @@ class Share:
 
     Attributes:
         chain: the longest chain of operations in one iteration of the loops that it is in, if
-            what earlier iterations computed and what memory holds were there at once.
+            what earlier iterations computed and the data in memory were there at once.
         unbounded: with as many functional units as there are executions.
         absolute: with one functional unit for each operation, which begins one execution a cycle,
             in order.
@@ -153,13 +153,15 @@ class _BoundsText(InterpreterText):
             self._ready[node] = (*own[:_MEMORY], "0")
         values = [self._value[node] for node in given]
         times = [time for node in given for time in self._own(node)]
-        start = ["begin"] if graph.stay is not None else ["begin=0"]  # the root, which nobody calls
+        start = (
+            ["begin"] if graph.continues is not None else ["begin=0"]
+        )  # the root, which nobody calls
         lines = [
             f"def {name}({', '.join(['memories', 'thread', *start, *values, *times])}):",
             "    mark, unit, end = marks[thread], free[thread], ends[thread]",
             "    slot, last = slots[thread], left[thread]",
         ]
-        if graph.stay is None:
+        if graph.continues is None:
             lines += [f"    {line}" for node in self._order(graph) for line in self._node(node)]
             lines += ["    if False: yield"]
         else:
@@ -168,7 +170,7 @@ class _BoundsText(InterpreterText):
             lines.append(f"    begin = max(begin, {mine})")
             lines += ["    while True:", "        yield"]
             lines += [f"        {line}" for node in early for line in self._node(node)]
-            lines.append(f"        if not {self._name(graph.stay)}: break")
+            lines.append(f"        if not {self._name(graph.continues)}: break")
             lines += [f"        {line}" for node in late for line in self._node(node)]
             if carried:
                 left = [*map(self._value.__getitem__, carried)]

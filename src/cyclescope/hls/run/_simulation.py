@@ -61,7 +61,7 @@ class HardwareRun:
         seconds: wall time of the simulation.
         arrays: external array → its bytes after the run; empty if it is not complete.
         capture: what was captured.
-        trace: the profiling unit's region of memory; empty if there is no unit.
+        trace: the profiling unit's region of memory; empty if there is none.
     """
 
     cycles: int

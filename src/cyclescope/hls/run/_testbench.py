@@ -38,7 +38,7 @@ _MODEL = (
     "stall_one_in",
 )
 LAST_WORDS = 1 << 16
-"""Cycles in which a profiling unit has written what it holds, and more."""
+"""Cycles in which a profiling unit has written its last lines, and more."""
 
 _BANK = ("address", "read", "write", "byteenable", "writedata", "waitrequest")
 _HOST = ("team", "only", "in_order", "start_cost", "patience", "period")

@@ -131,7 +131,7 @@ def _counting(machine: Machine) -> list[str]:
         bits = " + ".join(f"{{63'd0, waits[{wait.low + t}]}}" for t in range(n))
         lines.append(f"    if (|waits[{wait.low + n - 1}:{wait.low}]) wait{i} = wait{i} + {bits};")
     for pipe in machine.pipelines:
-        for work in pipe.works:
+        for work in pipe.op_activities:
             who = _thread(machine, work.tid)
             adds = [
                 f"{name}[{who}] = {name}[{who}] + {count};"

@@ -20,7 +20,7 @@ BUDGET = 6.1
 """Logic between two registers: a cycle of 7.14 ns less the registers' own times and skew."""
 
 SETUP = 2.0
-"""Logic in front of the first register of a unit or a memory."""
+"""Logic in front of the first register of an arithmetic unit or a memory."""
 
 REGISTERED = 0.6
 """Logic behind a register that still counts as none."""
@@ -63,6 +63,6 @@ def delay(node: Node) -> float:
     if op in _SHIFTS:
         by_constant = node.operands[1].node.op is Op.CONST
         return 0.0 if by_constant else _LEVEL * (width - 1).bit_length()
-    if op is Op.MUL:  # one that no unit does
+    if op is Op.MUL:  # one that no arithmetic unit does
         return min(BUDGET, 2 * _LEVEL + 2 * _LEVEL * (width - 1).bit_length())
     return _LEVEL

@@ -24,7 +24,7 @@ def explained(
     """The region's memories and, for each loop, its stages, its interval and what bounds it.
 
     An interval of n means that a thread can begin an iteration every n cycles as long as nothing
-    holds it up; a variable-latency stage lasts until its operations are over, and what waits for an
+    stalls it; a variable-latency stage lasts until its operations are over, and what waits for an
     earlier iteration's operation does so for as long as that takes.
 
     Args:
@@ -56,9 +56,9 @@ def _count(number: int, what: str) -> str:
 def _graph(
     region: Region, graph: Graph, schedule: Schedule, text: Callable[[Range], str]
 ) -> list[str]:
-    title = "the region" if graph.stay is None else f"loop {graph.label}"
+    title = "the region" if graph.continues is None else f"loop {graph.label}"
     lines = [f"{title}, line {graph.where.line}: {_count(schedule.depth, 'stage')}"]
-    if graph.stay is not None:
+    if graph.continues is not None:
         lines[0] += f", interval {schedule.interval}"
     if schedule.waiting:
         lines[0] += f", waits in {', '.join(map(str, schedule.waiting))}"

@@ -92,8 +92,8 @@ class _Scheduler:
         found = [v.node for v in node.operands]
         if node.when is not None:
             found.append(node.when.node)
-        if node.op in EFFECTS and self.graph.stay is not None:
-            found.append(self.graph.stay.node)
+        if node.op in EFFECTS and self.graph.continues is not None:
+            found.append(self.graph.continues.node)
         return [n for n in (*found, *node.after) if n.op not in LEAVES and n.op is not Op.PARAM]
 
     # Levels
@@ -247,7 +247,7 @@ class _Scheduler:
                 users.setdefault(earlier, []).append(node)
         moving = self._recurrent()
         handed_on = {c.next.node for c in self.graph.carried}
-        kept = {self.graph.stay.node} if self.graph.stay is not None else set()
+        kept = {self.graph.continues.node} if self.graph.continues is not None else set()
         for node in reversed(self.nodes):
             if node not in moving or node in kept or node in handed_on:
                 continue
@@ -338,8 +338,8 @@ class _Scheduler:
                 if value.node in self.carried:
                     known = first.get(value.node, self.begin[node])
                     first[value.node] = min(known, self.begin[node])
-        if self.graph.stay is not None and self.graph.stay.node in self.carried:
-            first[self.graph.stay.node] = 0
+        if self.graph.continues is not None and self.graph.continues.node in self.carried:
+            first[self.graph.continues.node] = 0
         for carried in self.graph.carried:
             node = carried.next.node
             written = self.ready[node].stage if node in self.ready else 0
@@ -347,14 +347,14 @@ class _Scheduler:
 
     def _bounds(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        if self.graph.stay is None:
+        if self.graph.continues is None:
             return found
         stages = {n: t.stage for n, t in self.ready.items()}
         behind = reaching(self.graph)
         for carried in self.graph.carried:
             read = self._params[carried.param]
-            stay = self.available(self.graph.stay)
-            written = max(self.available(carried.next), read, stay)
+            decided = self.available(self.graph.continues)
+            written = max(self.available(carried.next), read, decided)
             if self._region(written) != self._region(read):
                 continue
             name = carried.param.name or "a value"
@@ -412,7 +412,7 @@ class _Scheduler:
     def _port_orders(self) -> None:
         """Accesses in several regions, and in loops, take turns if the ports aren't enough."""
         graph = self.graph
-        if graph.stay is None:
+        if graph.continues is None:
             return
         users = local_accesses(graph)
         inner: set[Array] = set()

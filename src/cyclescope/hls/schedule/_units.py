@@ -41,11 +41,12 @@ _COMPARISONS = frozenset({Op.FEQ, Op.FLT, Op.FLE})
 
 
 def unit_of(node: Node, latency: int) -> Unit | None:
-    """The unit that does an operation; None if it is plain logic.
+    """The arithmetic unit of an operation; None if it is plain logic.
 
     Args:
         node: the operation.
-        latency: what the schedule allows; too little for the unit of a product makes it logic.
+        latency: what the schedule allows; too little for the multiplier of a product makes it
+            logic.
     """
     if node.op is Op.MUL:
         if latency == 0 or node.widths[0] not in (8, 16, 32, 64):

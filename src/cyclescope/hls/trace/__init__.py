@@ -1,8 +1,9 @@
 """The profiling unit: what it records, in hardware and when read.
 
-In goes a region with its schedules, and how the unit is to be built; out comes a `ProfiledMachine`
-with the `TraceLayout` of what it writes, by which `read_dump` makes a profile of a dump. `Sites`
-and the causes of waiting are what profiles of a machine speak of, with a unit or without.
+In goes a region with its schedules, and how the profiling unit is to be built; out comes a
+`ProfiledMachine` with the `TraceLayout` of what it writes, by which `read_dump` makes a profile of
+a dump. `Sites` and the causes of waiting are what profiles of a machine speak of, with a profiling
+unit or without.
 """
 
 from cyclescope.hls.trace._core import UnitOptions, build_profiled, layout_of

@@ -1,8 +1,8 @@
 """A core with its profiling unit: the same ports, and a region of memory for the trace.
 
-The unit's lines go to bank 0 through its arbiter, before the threads' requests, and its registers.
-So the cost of profiling in cycles is real; a way to all banks would cost more hardware than the
-unit itself.
+The profiling unit's lines go to bank 0 through its arbiter, before the threads' requests, and its
+registers. So the cost of profiling in cycles is real; a way to all banks would cost more hardware
+than the profiling unit itself.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ class ProfiledMachine(Machine):
     """A machine with a profiling unit.
 
     Attributes:
-        trace: the layout of what the unit writes.
+        trace: the layout of what the profiling unit writes.
     """
 
     trace: TraceLayout
 
     @property
     def core(self) -> str:
-        """The path from the bench to the instance that holds the named nets."""
+        """The path from the bench to the instance with the named nets."""
         return "accelerator.core"
 
 
@@ -99,7 +99,7 @@ def build_profiled(
     Args:
         region: what it does.
         schedules: of its root and all its loops.
-        options: how the unit is to be built.
+        options: how the profiling unit is to be built.
         checks: hardware that notices accesses out of range; for simulation.
 
     Raises:
@@ -114,7 +114,7 @@ def build_profiled(
 
 
 def _with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
-    """The top module with a unit in it, and the layout of what that writes.
+    """The top module with a profiling unit in it, and the layout of what that writes.
 
     The core's instance is called `core`. Further inputs: `trace_base`, the region's address in bank
     0, a multiple of 64; `trace_lines`; `trace_stop`, 1 from the first cycle on that is not wanted
@@ -126,8 +126,8 @@ def _with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
     """
     if options.line_bits not in (256, LINE_BITS):
         raise DataError(
-            f"lines of {options.line_bits} bits: the unit writes 256 or {LINE_BITS}, no more than"
-            " the memory takes at once"
+            f"lines of {options.line_bits} bits: the profiling unit writes 256 or {LINE_BITS}, no"
+            " more than the memory takes at once"
         )
     found = feed(core)
     wanted = options.counters
@@ -204,7 +204,7 @@ class _Top:
         misses = [m.input(f"bank{b}_row_miss", 1) for b in range(BANKS)]
         bits = layout.line_bits
         wide = {"write": 1, "address": ADDRESS, "byteenable": bits // 8, "writedata": bits}
-        from_unit = {name: m.ahead(f"trace_{name}", width) for name, width in wide.items()}
+        from_unit = {name: m.forward_wire(f"trace_{name}", width) for name, width in wide.items()}
         inputs: dict[str, Expr] = {}
         for port in core.m.ports():
             if port.direction == "input" and not port.name.startswith("trace_"):

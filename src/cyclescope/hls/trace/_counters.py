@@ -29,7 +29,7 @@ __all__ = ["Counts"]
 
 
 class Counts:
-    """All counters of a unit.
+    """All counters of a profiling unit.
 
     Attributes:
         active: a sample is being taken.

@@ -80,19 +80,19 @@ def read_dump(
     where: str = "dump",
     inputs: dict[str, str] | None = None,
 ) -> Profile:
-    """The profile that a trace region holds.
+    """The profile in a trace region.
 
     Every thread is in one of the paper's four states, or in `unknown` where the region has
     nothing on it: it was full, was overwritten, or the run was cut off.
 
     Args:
         dump: the region's bytes, from its first line on.
-        layout: how the unit was built.
+        layout: of the profiling unit that wrote it.
         where: what to name in errors: the dump's file.
         inputs: for the profile's head.
 
     Raises:
-        DataError: the dump does not fit the layout, or holds nothing.
+        DataError: the dump does not fit the layout, or is empty.
     """
     layout.check(where)
     return _Reader(dump, layout, where).profile(inputs or {})
@@ -134,7 +134,7 @@ class _Reader:
         count = len(dump) // size
         lines = np.frombuffer(dump, dtype="<u8", count=count * size // 8).reshape(count, size // 8)
         if not count:
-            raise DataError(f"{where}: holds no line of {size} bytes; is it the trace region?")
+            raise DataError(f"{where}: contains no line of {size} bytes; is it the trace region?")
         self._end = self._read_end(lines[0])
         self._lines = self._in_order(lines[1:])
 
@@ -151,8 +151,8 @@ class _Reader:
             return None
         if kind & ~3 != LineKind.END:
             raise DataError(
-                f"{self._where}: its first line is not the unit's; give the dump from the region's "
-                "start, and the layout of the same run"
+                f"{self._where}: its first line is not the profiling unit's; give the dump from "
+                "the region's start, and the layout of the same run"
             )
         layout, head = self._layout, int(line[0])
         low, high = (layout.record_low(slot) for slot in (0, 1))
@@ -177,7 +177,7 @@ class _Reader:
         if (kind > LineKind.LATE_STATES).any():
             raise DataError(
                 f"{self._where}: line {int(np.argmax(kind > LineKind.LATE_STATES)) + 2} is not the "
-                "unit's; give the layout of the same run"
+                "profiling unit's; give the layout of the same run"
             )
         count = int(np.count_nonzero(written))
         if count and not written[:count].all():

@@ -35,8 +35,8 @@ class Fed:
     """A counter, or several of the design side by side, and what feeds them.
 
     Attributes:
-        sources: of the unit's layout.
-        feed: what the unit is built for.
+        sources: of the profiling unit's layout.
+        feed: what the profiling unit is built for.
         inputs: for each term the bits, and whom it happens to if it is tagged; None: from outside.
     """
 
@@ -87,7 +87,7 @@ def _places(core: Core) -> dict[str, list[_Term]]:
                 if asks(operation.node):
                     term = _Term(operation.busy.bits, None, 1)
                     found.setdefault("requests outstanding", []).append(term)
-        for work in pipe.works:
+        for work in pipe.op_activities:
             for name, amount in (
                 ("integer operations", work.integer),
                 ("floating-point operations", work.floating),
@@ -96,7 +96,7 @@ def _places(core: Core) -> dict[str, list[_Term]]:
                     term = _Term(work.valid, work.tid, amount, work.apart)
                     found.setdefault(name, []).append(term)
     waits[Cause.ARBITRATION] = list(core.ports.pending)
-    left: Expr = core.works
+    left: Expr = core.activity
     for cause in CAUSES:
         if bits := waits.get(cause):
             lost = either(bits, n)

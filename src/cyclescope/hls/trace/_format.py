@@ -130,12 +130,12 @@ COUNTERS = (
     Counter("row misses", "row misses", "", Scope.BANK),
     Counter("memory requests", "requests", "", Scope.DESIGN),
 )
-"""What a unit can record. To add a counter, add its line here and feed it where it happens."""
+"""The counters of a profiling unit. To add one, add its line here and feed it where it happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A counter of one thread or bank, as the unit is built with it.
+    """A counter of one thread or bank, as the profiling unit is built with it.
 
     Attributes:
         counter: one of `COUNTERS`, or of one's own.
@@ -177,7 +177,7 @@ class TraceLayout:
         time_bits: of the clock in a record, its time stamp.
         period: cycles between samples of the counters, at least; 0: none are taken but the last.
         periods: of each line of a sample, each a multiple of those before it.
-        on_full: what the unit does when the region is full.
+        on_full: what the profiling unit does when the region is full.
         places: of all totals.
         period_ps: of the clock, None if unknown.
         peaks: as in a profile's head: the most that the hardware can do in a cycle.
@@ -219,7 +219,7 @@ class TraceLayout:
 
     @property
     def span(self) -> int:
-        """Indices whose totals share a line of a unit: a power of two."""
+        """Indices whose totals share a line of a sample: a power of two."""
         return min(self.round, 1 << max(self.records - 1, 1).bit_length() - 1)
 
     @property
@@ -243,7 +243,7 @@ class TraceLayout:
         return json.dumps(head, indent=1) + "\n"
 
     def check(self, where: str = "trace layout") -> None:
-        """Refuse what no unit writes.
+        """Refuse what no profiling unit writes.
 
         Raises:
             DataError: a size or place is impossible.
@@ -376,7 +376,7 @@ def read_layout(path: Path) -> TraceLayout:
     """Read what `TraceLayout.to_json` wrote.
 
     Raises:
-        DataError: it cannot be read, is no layout, or one that no unit has.
+        DataError: it cannot be read, is no layout, or one that no profiling unit has.
     """
     try:
         head = parse_json(read_bytes(path))

@@ -3,7 +3,7 @@
     run, state  ─► records ──┐
     feed0 …     ─► totals  ──┴─► lines in block RAM ─► Avalon write port
 
-It only looks on: nothing it does holds the program up but the memory cycles that it takes. Where
+It only looks on: nothing it does delays the program but the memory cycles that it takes. Where
 the memory does not take lines quickly enough, records of states are lost, which the trace says
 (`LATE_STATES`, and the line of the end); totals are never lost, their sample is taken later.
 

@@ -137,7 +137,7 @@ class Directive:
         """The tokens of the `if` clause of one of its parts; None without one.
 
         A clause that names no part is of all of them: of `target` alone it need be said, as
-        hardware runs only if that holds.
+        hardware runs only if that is true.
         """
         first = "target" if "target" in self.words else "parallel"
         for clause in self.clauses:
@@ -346,7 +346,7 @@ class Constants:
 
 
 def folded(expr: Expr | None) -> int | None:
-    """The value of an expression of numbers; None if it holds anything else."""
+    """The value of an expression of numbers; None if it contains anything else."""
     match expr:
         case Literal(value=int() as value):
             return value

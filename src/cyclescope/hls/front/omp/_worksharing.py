@@ -92,7 +92,7 @@ def _share_loops(
         if not isinstance(inner, For):
             raise ctx.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
         if breaks(inner.body) or returns(inner.body):
-            raise ctx.refuse(inner.where, "a shared loop can't be left by break or return")
+            raise ctx.refuse(inner.where, "a work-sharing loop can't be left by break or return")
         own = {level.variable for level in nest}
         if own & _read_by(inner):
             raise ctx.refuse(
@@ -313,15 +313,15 @@ def _canonical(ctx: Context, stmt: For) -> _Canonical:
     variable, start = _start(stmt)
     test, step = stmt.condition, stmt.step
     if variable is None or start is None or not isinstance(variable.type, Scalar):
-        raise ctx.refuse(where, "a shared loop begins with `i = first`")
+        raise ctx.refuse(where, "a work-sharing loop begins with `i = first`")
     sort = variable.type
     if sort.is_float or sort.bits < 32:
-        raise ctx.refuse(where, f"a shared loop's variable must be int or long, not {sort}")
+        raise ctx.refuse(where, f"a work-sharing loop's variable must be int or long, not {sort}")
     ctx.vars.fixed.discard(variable)
     first = convert(ctx, rvalue(ctx, start), start.type, sort, where)
     given = _limit(test, variable)
     if given is None:
-        raise ctx.refuse(where, f"a shared loop compares {variable.name} with a bound")
+        raise ctx.refuse(where, f"a work-sharing loop compares {variable.name} with a bound")
     op, bound = given
     last = convert(ctx, rvalue(ctx, bound), bound.type, sort, where)
     width, signed = sort.bits, sort.kind == "int"
@@ -367,7 +367,7 @@ def _change(ctx: Context, step: Expr | None, variable: Variable, sort: Scalar) -
         case Assign(op="=", value=Binary(op="-", left=left, right=right)) if _names(left, variable):
             size = convert(ctx, rvalue(ctx, right), right.type, sort, where)
             return ctx.b.op(Op.SUB, ctx.b.const(width, 0), size, width=width, exact=True)
-    raise ctx.refuse(where, f"a shared loop steps by `{variable.name} += constant`")
+    raise ctx.refuse(where, f"a work-sharing loop steps by `{variable.name} += constant`")
 
 
 def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
