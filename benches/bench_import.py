@@ -2,7 +2,7 @@
 
     python benches/bench_import.py [FOLDER] [TIMES]
 
-FOLDER holds a run's files (default: the recorded runs' `pifo`, 1,224,589 cycles, in
+FOLDER contains a run's files (default: the recorded runs' `pifo`, 1,224,589 cycles, in
 $CYCLESCOPE_CORPUS or ../shared/corpus); a packed waveform is unpacked first. Prints one row for
 each of TIMES runs (default 5) of `cyclescope import petal`, from start to exit with the file in
 the page cache, then the best. On a machine that does other things, look at processor time and best.

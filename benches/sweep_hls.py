@@ -47,7 +47,7 @@ SMALL = {"DIM": "16"}  # of the examples
 ARGUMENTS = {"pi": ["960"]}
 LIMIT = 3_000_000
 # Sampling period, what happens when the region is full, its lines of 64 bytes (few of them are too
-# few), and bits of a line that the unit writes.
+# few), and bits of a line that the profiling unit writes.
 UNITS = [
     (64, OnFull.STOP, 1 << 12, 512),
     (1, OnFull.STOP, 1 << 14, 512),
@@ -122,7 +122,7 @@ class Traced:
 
 
 def traced(machine: Machine, run: HardwareRun) -> Traced:
-    """A unit's trace beside what the bench saw in each cycle of the run."""
+    """A profiling unit's trace beside what the bench saw in each cycle of the run."""
     from hls.exact import too_much, wrong
 
     assert machine.trace is not None

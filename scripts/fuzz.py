@@ -13,9 +13,10 @@ seed is printed, and gives the same inputs again while folder and sources are th
 An input that reaches code which none before has reached is kept: the next run goes on where this
 one stopped. With `atheris` (the extra group `fuzz`) libFuzzer chooses by what each input reaches;
 without, lines are counted on every eighth input, since counting takes several times as long as
-reading. Per format, DIR (else `fuzz` in the user's cache) holds what was kept in `corpus`, what was
-found in `findings`, and figures of all runs in `figures.json`, which `--report` prints. `--keep`
-copies the smallest of what was kept to `tests/security/inputs`, where a test reads it each time.
+reading. Per format, DIR (else `fuzz` in the user's cache) contains what was kept in `corpus`, what
+was found in `findings`, and figures of all runs in `figures.json`, which `--report` prints.
+`--keep` copies the smallest of what was kept to `tests/security/inputs`, where a test reads it each
+time.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ FLOP_OF_A_STEP = 6  # as written: two additions, a multiplication, a product, a 
 
 
 def profile(program: Path, out: Path, *options: str, lines: int = 1 << 18) -> Profile:
-    """Run a program's region with a profiling unit in it; the unit's profile.
+    """Run a program's region with a profiling unit in it; return the profile.
 
     Args:
         program: in C.

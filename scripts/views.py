@@ -2,7 +2,7 @@
 
 The pages are their own scripts. In the order of `pages`, all in one folder with the examples in it,
 each line of a block marked `sh` that begins with `cyclescope` is run, with the indented lines that
-follow. A block marked `text` that follows holds what the last of them prints; a picture that one
+follow. A block marked `text` that follows is what the last of them prints; a picture that one
 writes and the page shows is kept in docs/pictures.
 """
 

@@ -28,7 +28,7 @@ extern "C" fn collect(child: Cursor, _parent: Cursor, found: *mut c_void) -> c_i
     CONTINUE
 }
 
-/// The cursors below a cursor, one behind the other as libclang holds them.
+/// The cursors below a cursor, one after the other, as libclang has them.
 ///
 /// `visit` is the address of `clang_visitChildren` in the library that the binding has loaded,
 /// `cursor` that of a cursor of it.

@@ -405,7 +405,7 @@ fn table_rows(data: &[u8]) -> PyResult<String> {
     parquet_work(|| tables::rows(data))
 }
 
-/// What a column of this kind holds.
+/// The values of a column of this kind.
 fn column(kind: &str, values: &Bound<'_, PyAny>) -> PyResult<store::Column> {
     use store::Column;
     let whole = || values.extract::<PyBuffer<i64>>()?.to_vec(values.py());

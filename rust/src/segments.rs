@@ -293,7 +293,7 @@ fn same(pool: &[u32], offset: &[usize], segment: usize, begin: usize) -> bool {
     pool[offset[segment]..offset[segment + 1]] == pool[begin..]
 }
 
-/// Bytes of the narrowest unsigned integer that holds a number.
+/// Bytes of the narrowest unsigned integer that can represent a number.
 fn width(largest: u64) -> usize {
     match largest {
         0..=0xff => 1,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Level, file, line, column.
 pub type Place = (String, String, i64, i64);
 
-/// What a column holds.
+/// The values of a column.
 pub enum Column {
     /// Integers, in the narrowest unsigned type that can hold them; signed ones if one is negative.
     Narrow(Vec<i64>),

@@ -65,7 +65,8 @@ def table_rows(data: bytes) -> str:
 def write_table(columns: Sequence[tuple[str, str, object]]) -> bytes:
     """Columns (name, kind, values) as a Parquet file.
 
-    Kinds: of int64 arrays `narrow` (the narrowest type that holds them all), `whole`, `optional`
+    Kinds: of int64 arrays `narrow` (the narrowest type that can represent them all), `whole`,
+        `optional`
     (-1 is a missing value); of lists `text`, `truth`, `whole lists`, `place lists`.
     """
 

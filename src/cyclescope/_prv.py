@@ -79,7 +79,7 @@ Thread = tuple[int, int, int]
 
 
 def read_header(line: str) -> tuple[int, str, list[Thread]]:
-    """The end of a trace, the unit of that (empty if none is named), and its threads.
+    """The end of a trace, its unit of time (empty if none is named), and its threads.
 
     Raises:
         ValueError: says what is wrong with the line.

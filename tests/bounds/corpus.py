@@ -2,8 +2,8 @@
 
 Each program is given by its files; its own `main` calls the kernel, whose values are compared
 with those of the same program compiled plainly (`--verify`). Nothing of it is part of this
-project: FOLDER holds clones named PolyBenchC-4.2.1, MachSuite, CHStone, dynamatic; docs/corpora.md
-says where they come from.
+project: FOLDER contains clones named PolyBenchC-4.2.1, MachSuite, CHStone, dynamatic;
+docs/corpora.md says where they come from.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def main() -> int:
         if given.only in f"{program.suite}/{program.name}"
     ]
     if not programs:
-        sys.exit(f"{given.folder}: holds none of {', '.join(SUITES)}")
+        sys.exit(f"{given.folder}: contains none of {', '.join(SUITES)}")
     counts: dict[str, list[int]] = {}
     with ThreadPoolExecutor(given.jobs) as pool:
         for program, (good, text) in zip(

@@ -294,7 +294,7 @@ class _Run:
         return v in self.changed_anywhere or v in self.addressed
 
     def surrounding(self, v: Variable, contents: dict[str, list[Any]]) -> Memory:
-        """A variable that the outside sees, with what it holds."""
+        """A variable that the outside sees, with its value."""
         memory = Memory(v.type, v.name)
         for _, kind, path in leaves(v.type, True):
             cells = self.outer[v.name + path] = [

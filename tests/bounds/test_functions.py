@@ -226,7 +226,7 @@ def test_data_dependent_control_runs_and_is_counted() -> None:
         ("void kernel(int a[4][4]) { for (int i = 0; i < 4; i++) a[i][i - 1] = a[0][0] * 2; }",
          "k.c:1: subscript -1 of a, extent 4 (dimension 2), in `a[i][i - 1] = a[0][0] * 2`"),
         ("void kernel(int *a, int b[4]) { for (int i = 0; i < 4; i++) a[i] = b[i] + 1; }",
-         "k.c:1: how many elements a points to is told by no caller, and `a[i] = b[i] + 1` needs "
+         "k.c:1: no caller says how many elements a points to, and `a[i] = b[i] + 1` needs "
          "more than one; give it with --arg a=…"),
         ("void kernel(int a[4]) { int *p = &a[2]; p[2] = a[0] + 1; }",
          "k.c:1: element 4 of a, which has 4, in `p[2] = a[0] + 1`"),

@@ -357,7 +357,7 @@ def test_several_declarations_share_one_variable() -> None:
         ("void k( {", "k.c:1: "),
         ("void k(void) {\n  x = 1;\n}", "k.c:2: use of undeclared identifier 'x'"),
         ('#include "no.h"\n', "k.c:1: 'no.h' file not found; name its folder with -I"),
-        ("int a\0b;", "k.c: holds zero bytes; give a C text"),
+        ("int a\0b;", "k.c: contains zero bytes; give a C text"),
     ],
 )
 def test_bad_text(text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Hold the built-in compiler and the probes against a folder of other people's Calyx programs.
+"""Try the built-in compiler and the probes on a folder of other people's Calyx programs.
 
     python tests/calyx/corpus.py FOLDER [--counts TABLE.tsv] [--main CALYX --library FOLDER]
 

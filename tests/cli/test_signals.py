@@ -107,7 +107,7 @@ def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int
             assert not load(file).meta.complete
         return
     assert process.returncode == 5
-    expected = f"cyclescope: not complete: interrupted; {made} holds what came before"
+    expected = f"cyclescope: not complete: interrupted; {made} contains what came before"
     assert complaint.strip() == expected
     profile = load(made)
     assert (profile.meta.complete, profile.meta.stop_reason) == (False, "interrupted")

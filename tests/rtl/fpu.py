@@ -84,7 +84,7 @@ KINDS = {32: "float", 64: "double"}
 
 @dataclass(frozen=True)
 class Subject:
-    """The module under test: an arithmetic unit, a piece of logic, or a mutant of a unit.
+    """The module under test: an arithmetic unit, a piece of logic, or a mutant of one.
 
     Attributes:
         shape: the module.
@@ -131,7 +131,7 @@ def _operands(operation: str, width: int, source: int, inputs: Sequence[str]) ->
 
 
 def subject(unit: Unit) -> Subject:
-    """A unit."""
+    """An arithmetic unit."""
     operation = unit.name.rstrip("0123456789_")
     width, _, source = unit.name.removeprefix(operation).partition("_")
     sizes = int(width), int(source or 0)
@@ -158,7 +158,7 @@ def mutant(original: Subject, name: str, pattern: str, replacement: str) -> Subj
 
 
 def logic_subject(operation: str, width: int, source: int = 0) -> Subject:
-    """A unit without registers, and the exceptions it raises."""
+    """An arithmetic unit without registers, and the exceptions it raises."""
     module = logic(operation, width, source)
     inputs = [p.name for p in module.ports() if p.direction == "input"]
     outputs = {"q": reference(operation, width, source)}
@@ -221,7 +221,7 @@ def stream(
     all_corners: bool = False,
     optimise: str = "-O1",
 ) -> str:
-    """Run the test; return its output: the first differences, and `= unit count` for each unit."""
+    """Run the test; return its output: the first differences, and `= unit count` for each one."""
     program = build(design, optimise=optimise).program
     command = [str(program), str(vectors), str(seed), str(int(all_corners))]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

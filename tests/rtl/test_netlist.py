@@ -109,7 +109,7 @@ def mac() -> Module:
     store = m.memory("store", 32, 10)
     store.write(b[3:0], total, valid, b[7:4])
     old = store.read(a[3:0])
-    busy = m.ahead("busy", 1)
+    busy = m.forward_wire("busy", 1)
     m.assign(busy, valid & product[0])
     m.update(total, total + product, when=busy)
     m.wire("nobody reads this", total ^ 1)
@@ -245,7 +245,7 @@ def test_widths_are_checked() -> None:
             wrong()
     with pytest.raises(TypeError, match="mux"):
         assert a
-    m.output("q", m.ahead("never", 1))
+    m.output("q", m.forward_wire("never", 1))
     with pytest.raises(ValueError, match="never"):
         m.verilog()
 

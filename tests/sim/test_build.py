@@ -405,7 +405,7 @@ def test_what_a_link_in_the_cache_leads_to_stays(cache, tmp_path) -> None:
 
 def test_a_disk_that_keeps_nothing_is_an_output_error(cache, monkeypatch) -> None:
     monkeypatch.setattr(_cache, "_is_whole", lambda folder: False)
-    with pytest.raises(OutputError, match="does not hold what was written"):
+    with pytest.raises(OutputError, match="does not contain what was written"):
         _cache.entry("a", lambda folder: (folder / "x").touch())
 
 

@@ -108,13 +108,13 @@ def test_fixed_point_is_written_as_calyx_does(bits: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "says"),
     [
-        ("bitnum", 256, "256 is out of range: 8-bit unsigned bitnum holds 0 to 255"),
+        ("bitnum", 256, "256 is out of range: 8-bit unsigned bitnum has 0 to 255"),
         ("bitnum", -1, "out of range"),
         ("bitnum", 1.0, "1.0 is not a whole number"),
         ("bitnum", True, "True is not a whole number"),
         ("bitnum", None, "missing is not a whole number"),
         ("bitnum", "x", "'x' is not a whole number"),
-        ("fixed_point", "16", "unsigned fixed point 4.4 holds 0 to 15.9375"),
+        ("fixed_point", "16", "unsigned fixed point 4.4 has 0 to 15.9375"),
         ("fixed_point", "1e999999999", "exponent is too large"),
         ("fixed_point", float("nan"), "nan is not a number"),
         ("fixed_point", "1.2.3", "not a number"),

@@ -1,6 +1,6 @@
 """One program, profiled by the command and imported from the original's files: cycle by cycle.
 
-`data/petal` holds what the original's flow (of Calyx's main branch, commit 5bba923d, and Verilator)
+`data/petal` is what the original's flow (of Calyx's main branch, commit 5bba923d, and Verilator)
 left for programs of `tests/calyx/programs`, and for three beside what was left. The
 waveform of `hostile_names` is an FST by Icarus Verilog: Verilator's leave out what begins with `_`.
 """

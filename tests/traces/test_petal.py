@@ -249,11 +249,11 @@ def test_damaged_side_files_are_named(tmp_path: Path, name: str, content: str, s
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no folder"):
         import_petal(tmp_path / "absent")
-    with pytest.raises(DataError, match="holds 0 waveforms"):
+    with pytest.raises(DataError, match="contains 0 waveforms"):
         import_petal(tmp_path)
     write_run(tmp_path)
     (tmp_path / "other.vcd").write_text("")
-    with pytest.raises(DataError, match="holds 2 waveforms"):
+    with pytest.raises(DataError, match="contains 2 waveforms"):
         import_petal(tmp_path)
     with pytest.raises(DataError, match="empty"):
         import_petal(tmp_path, tmp_path / "other.vcd")

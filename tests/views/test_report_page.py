@@ -215,7 +215,7 @@ def test_tables_tell_what_parts_cost(show: Callable[..., Seen]) -> None:
 
 LADDER = (
     Rung("unbounded", 2, (), "values only"),
-    Rung("absolute", 6, (Gap("resource", 3, "one unit"), Gap("<b>odd</b>", 1))),
+    Rung("absolute", 6, (Gap("resource", 3, "one adder"), Gap("<b>odd</b>", 1))),
     Rung("the design", 9, (Gap("work side by side", -1), Gap("control", 4, "steps"))),
 )
 
@@ -226,7 +226,7 @@ def test_the_ladder_is_the_profile_s(show: Callable[..., Seen]) -> None:
     rows = [cells[:3] + cells[4:] for cells in _cells(seen, "ladder")]
     assert rows == [
         ["unbounded", "2", "", "values only"],
-        ["resource", "+3", "33.3 %", "one unit"],
+        ["resource", "+3", "33.3 %", "one adder"],
         ["<b>odd</b>", "+1", "11.1 %", ""],
         ["absolute", "6", "", ""],
         ["work side by side", "\u22121", "\u221211.1 %", ""],

@@ -263,7 +263,7 @@ def test_processes_have_rows_of_their_own_and_nothing_is_drawn_beyond_an_end() -
     kernel = builder.path(-1, Frame(Kind.CELL, "kernel", "", "kernel"))
     names = ("source A", "sum L5", "sink y")
     first, second, last = (builder.path(kernel, Frame(Kind.PROCESS, n, "kernel")) for n in names)
-    # Turns so short that they are shade, in a picture that goes on for long after them.
+    # Iterations so short that they are shade, in a picture that goes on for long after them.
     turns = [builder.tree([path]) for path in (first, second, last)] * 300
     short = builder.build(Meta("bounds", "short"), [1] * len(turns), turns)
     svg = timeline_svg([short, steps("long", 40_000)])

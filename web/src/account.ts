@@ -48,7 +48,7 @@ export function usesAt(profile: Profile, cycle: number): number[] {
   return ofTrees && tree !== undefined ? Array.from(ofTrees.subarray(tree * tracks, (tree + 1) * tracks)) : [];
 }
 
-/** The account of a span: in every row each unit has exactly one use. */
+/** The account of a span: in every row each track-cycle has exactly one use. */
 export function account(profile: Profile, span: Span): Units {
   const { units } = profile.account;
   const uses = profile.uses.length;

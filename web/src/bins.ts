@@ -7,7 +7,7 @@
 import type { Intervals, Profile, Segments } from "./data.ts";
 import { type Span, segmentAt } from "./derive.ts";
 
-/** Sparse counts: pixel i holds `what[first[i]]` up to `what[first[i + 1]]`. */
+/** Sparse counts: pixel i has `what[first[i]]` up to `what[first[i + 1]]`. */
 export interface Bins {
   first: Int32Array;
   what: Int32Array;
@@ -187,7 +187,7 @@ export class Summed {
     this.greatest = this.high.reduce((a, b) => Math.max(a, b), 0);
   }
 
-  /** The interval that holds a cycle, or the last one before it; -1 for none. */
+  /** The interval that contains a cycle, or the last one before it; -1 for none. */
   at(cycle: number): number {
     const { start } = this.intervals;
     if (!start.length || start[0] > cycle) return -1;

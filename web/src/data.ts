@@ -224,7 +224,7 @@ export interface Profile {
   instance: Numbers;
   /** Paths depth first, siblings by first activity. */
   order: Numbers;
-  /** Tree t holds `treePath[treeStart[t]]` up to `treePath[treeStart[t + 1]]`, callers first. */
+  /** Tree t has `treePath[treeStart[t]]` up to `treePath[treeStart[t + 1]]`, callers first. */
   treeStart: Float64Array;
   treePath: Numbers;
   runs: Segments;

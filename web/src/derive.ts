@@ -32,7 +32,7 @@ export function held(segments: Segments, count: number, span: Span): Float64Arra
   return result;
 }
 
-/** Cycles that each tree holds in a span; they sum to the span's. */
+/** Cycles of each tree in a span; they sum to the span's. */
 export function treeCycles(profile: Profile, span: Span): Float64Array {
   return held(profile.runs, profile.treeStart.length - 1, span);
 }

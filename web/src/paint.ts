@@ -7,7 +7,7 @@ import { isDark } from "./Theme.tsx";
 
 const numbers = new Map<string, number>();
 
-/** The name of the property that holds a use's colour: the same in all profiles of a page. */
+/** The name of the property with a use's colour: the same in all profiles of a page. */
 export function colourName(use: Use): string {
   let number = numbers.get(use.label);
   if (number === undefined) numbers.set(use.label, (number = numbers.size));
@@ -19,7 +19,7 @@ export function fill(use: Use): { background: string } {
   return { background: `var(--${colourName(use)})` };
 }
 
-/** The name of the property that holds the colour of text on a use's colour. */
+/** The name of the property with the colour of text on a use's colour. */
 export function inkName(use: Use): string {
   return use.whiteInk ? "on-dark" : "on-box";
 }

@@ -35,7 +35,7 @@ export function unitsOfParts(profile: Profile, stacks: TrackStacks, span: Span):
     whole[of(part)] += result[part];
   });
   const wanted = account(profile, span).of;
-  // Where a sample is cut, a unit may be rounded to a use that the track never has: the others' then.
+  // Where a sample is cut, a track-cycle may be rounded to a use that the track never has: the others' then.
   const kept = new Float64Array(tracks);
   wanted.forEach((units, at) => whole[at] && (kept[Math.floor(at / width)] += units));
   return result.map((units, part) => {

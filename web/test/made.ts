@@ -1,4 +1,4 @@
-/** Profiles made for tests: small random ones, in the form in which the page holds them. */
+/** Profiles made for tests: small random ones, in the form that the page has them in. */
 
 import { type Frame, type Profile, type Series, type Use, tracksOf } from "../src/data.ts";
 

@@ -82,7 +82,7 @@ describe("what tracks' units went to", () => {
         for (let track = 0; track < profile.account.tracks.length; track++) {
           const uses = profile.uses.map((_, use) => track * width + use);
           expect(uses.reduce((sum, at) => sum + sums[at], 0)).toBeCloseTo(span.to - span.from, 6);
-          // A unit that was rounded to a use which the track never has is that of others.
+          // A track-cycle that was rounded to a use which the track never has is that of others.
           if (uses.some((at) => wanted[at] && !has(at))) continue;
           for (const at of uses) expect(sums[at]).toBeCloseTo(wanted[at], 6);
         }

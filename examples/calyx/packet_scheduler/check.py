@@ -1,7 +1,7 @@
 """Check a run of the packet scheduler against the software model: `python check.py MEMORIES.json`.
 
-MEMORIES.json holds the memories after the run, as Calyx data. The commands are taken from the data
-that the run was given: `scheduler.json` in the same folder, unless `--data` says otherwise.
+MEMORIES.json contains the memories after the run, as Calyx data. The commands are taken from the
+data that the run was given: `scheduler.json` in the same folder, unless `--data` says otherwise.
 """
 
 from __future__ import annotations

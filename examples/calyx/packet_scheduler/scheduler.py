@@ -43,7 +43,7 @@ class Design:
         variant: how far it is rewritten.
         commands: how many commands the dataplane carries out.
         flows: number of flows, one FIFO each; flow 0 is served first.
-        depth: packets that one FIFO holds.
+        depth: packets that fit in one FIFO.
         flow_range: how many successive packet numbers belong to one flow.
     """
 

@@ -1,8 +1,9 @@
 """The account of a profile: every unit of it has exactly one activity (DESIGN.md, "Meaning").
 
 A profile whose frames run under one root is accounted in cycles; one with tracks (threads,
-processes) in track-cycles, one of each track in each cycle. What a unit is for follows from the
-leaves of the call tree in its track, whose frames say so; counters tell some of it apart further:
+processes) in track-cycles, one of each track in each cycle. The use of a track-cycle follows from
+the leaves of the call tree in its track, whose frames say so; counters tell some of it apart
+further:
 
 - in a cycle of control, the registers that take a step are the cause;
 - of a track's cycles of work, those that a counter of waiting counts were none.

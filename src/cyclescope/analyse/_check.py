@@ -82,7 +82,7 @@ class Finding:
         passed: whether it is as it should be.
         measured: the profile's figure; None where there is none.
         base: the other profile's; None without one.
-        figure: what was compared with the limit's value, in its unit.
+        figure: what was compared with the limit's value, in its unit of measure.
         detail: one line for people.
     """
 

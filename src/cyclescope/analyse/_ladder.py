@@ -27,11 +27,11 @@ __all__ = [
 
 _ABOUT = {
     "one iteration": "the longest chain of operations in one iteration, its inputs at hand",
-    "unbounded": "as many units as there are executions; only values are waited for",
-    "absolute": "one unit for each operation, a new execution every cycle, in order",
+    "unbounded": "as many functional units as there are executions; only values are waited for",
+    "absolute": "one functional unit for each operation, a new execution every cycle, in order",
     "recurrence": "waiting for what earlier iterations computed, or wrote to memory",
     "resource": "executions of one operation, one after the other",
-    "late operands": "waiting for values that are late because a unit was taken",
+    "late operands": "waiting for values that are late because a functional unit was taken",
     "imbalance": "the longest thread has more to do than the mean",
     "scheduled": "iterations of a loop at the best interval that the hardware allows",
     "iterations apart": "accesses that may meet, ports, and one iteration of a thread between two"

@@ -149,7 +149,7 @@ class _Matching:
         self._by_name(left, right, unique=False)
         self._renamed(x, y)
         for path in left:
-            # Cells' own contents follow with their own turn.
+            # The contents of cells follow when their own cell is matched.
             if self.a.partner[path] >= 0 and self.a.kind[path] not in _BOUNDARY:
                 self._renamed(path, self.a.partner[path])
 

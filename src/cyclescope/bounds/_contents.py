@@ -1,4 +1,4 @@
-"""Values of arrays: what the user gives a kernel, and the types in which it holds them."""
+"""Values of arrays: what the user gives a kernel, and the types in which it keeps them."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def network_of(
         lenient: the calibration is another kernel's too; what it names may be missing here.
 
     Raises:
-        SourceError: the kernel holds something that isn't supported.
+        SourceError: the kernel contains something that isn't supported.
         InputError: the calibration or the arguments name something that isn't there.
     """
     _check_arguments(unit, kernel, arguments)

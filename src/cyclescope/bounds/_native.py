@@ -522,7 +522,7 @@ class Program:
         name = array.name.split(".")[0]
         if name in network.guessed:
             raise OutsideError(
-                f"{site.where}: how many elements {name} points to is told by no caller, and "
+                f"{site.where}: no caller says how many elements {name} points to, and "
                 f"`{site.text}` needs more than one; give it with --arg {name}=…", array
             )  # fmt: skip
         raise OutsideError(

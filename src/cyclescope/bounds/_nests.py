@@ -41,7 +41,7 @@ class Nests:
     Attributes:
         loops: every loop.
         open: those around the statement at hand, outermost first.
-        jumps: the kernel holds a `goto`.
+        jumps: the kernel contains a `goto`.
     """
 
     def __init__(self) -> None:

@@ -4,8 +4,8 @@
  * variable. Such a (max, +) recurrence becomes periodic: from some iteration on, each firing of the
  * loop's body starts a constant number of cycles, its *rate*, after the same firing of the iteration
  * before. Rates may differ from firing to firing. Two iterations in a row are written down (*logs*);
- * their differences are what is supposed to go on. Then it is proved for as many further iterations
- * as it holds, m = 1 … `horizon`, where iteration m is the logged one moved by m:
+ * their differences are supposed to go on. Then this is proved for as many further iterations as it
+ * is true of, m = 1 … `horizon`, where iteration m is the logged one moved by m:
  *
  * - Loops are logged only where lowering knows that every condition compares linear functions of
  *   counters and every subscript is one. So both sides of a condition, and every address, go on

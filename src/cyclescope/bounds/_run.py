@@ -69,7 +69,7 @@ def prepare(
         The text's tree, the network, the C declarations of its program, the calibration in use.
 
     Raises:
-        SourceError: the text cannot be read, or holds what isn't supported.
+        SourceError: the text cannot be read, or contains what isn't supported.
         InputError: the calibration, report or arguments are wrong.
     """
     given = calibration or Calibration(origin="calibration")
@@ -91,7 +91,7 @@ def _read(
     defines: Mapping[str, str],
     include: Sequence[str | os.PathLike[str]],
 ) -> Unit:
-    """The program's files as one unit."""
+    """The program's files as one translation unit."""
     externals: dict[str, Variable] = {}
     units = [
         read_c(

@@ -14,7 +14,7 @@ __all__ = ["body_start", "link"]
 
 
 def link(units: Sequence[Unit], first: str | None = None) -> Unit:
-    """The functions and variables of several files in one unit.
+    """The functions and variables of several files in one translation unit.
 
     Args:
         units: read with the same `externals`.

@@ -88,7 +88,7 @@ def read_c(
         except OSError as error:
             raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
     if "\0" in text:
-        raise SourceError(f"{path}: holds zero bytes; give a C text")
+        raise SourceError(f"{path}: contains zero bytes; give a C text")
     flags = [f"-D{name}={value}" for name, value in (defines or {}).items()]
     flags += [f"-I{folder}" for folder in include]
     folders = [path.parent, *map(Path, include)] if current_trust().refuse else None

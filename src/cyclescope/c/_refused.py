@@ -62,7 +62,8 @@ class Construct(Enum):
     )
     NO_BODY = _Refused("a call without a body", "give its text", _UNKNOWN, _UNKNOWN)
     MATHS = _Refused(
-        "a function of math.h that has no unit", "compute it on the host's side, or give its text",
+        "a function of math.h that has no arithmetic unit",
+        "compute it on the host's side, or give its text",
         hls="there are units for square roots, minima, maxima and rounding only",
     )  # fmt: skip
     FMA = _Refused("fma", "write a * b + c, rounded twice", hls=_NO_UNIT)

@@ -102,7 +102,9 @@ class Pragma:
 
     def unplaced(self) -> Pragma:
         """The same where it can't be told of which statement it is."""
-        trouble = "a macro holds both this pragma and statements; write the pragma in front of it"
+        trouble = (
+            "a macro contains both this pragma and statements; write the pragma in front of it"
+        )
         return replace(self, trouble=self.trouble or trouble)
 
 

@@ -66,7 +66,7 @@ class CallTrees:
             hierarchy of the design: two cells that the compiler merged are one there.
 
     Attributes:
-        profile: holds what was made so far.
+        profile: the part made so far.
     """
 
     def __init__(

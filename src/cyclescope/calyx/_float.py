@@ -243,7 +243,7 @@ def _core(
     match primitive.file:
         case "intToFp":
             bits = bound["intWidth"]
-            # One bit more holds unsigned integers too.
+            # One bit more is enough for unsigned integers, too.
             return [
                 f"{use('sitofp', width, bits + 1)} unit(.a({{signedIn & in[{bits - 1}], in}}),"
                 f" .q({wires['out']}));"

@@ -175,5 +175,5 @@ class ComponentFrames:
 
 
 def _in_reach(cycles: int | None) -> int | None:
-    """A fixed length; None if it is so long that no count of cycles holds it."""
+    """A fixed length; None if it is longer than any count of cycles can say."""
     return cycles if cycles is not None and cycles < 1 << 63 else None

@@ -3,8 +3,8 @@
 A program is compiled with the shortest list of passes that lowers it and run. Where the memories
 of the build that is judged differ, either the program leaves its own result open, or a pass changed
 its meaning. A result may depend on timing, which is tried by putting waits into the control, and
-on what a port marked `@data` holds while nothing drives it, which is tried by driving it. The pass
-is found in two ways: the list with the pass left out gives the right memories; and the passes
+on the value of a port marked `@data` while nothing drives it, which is tried by driving it. The
+pass is found in two ways: the list with the pass left out gives the right memories; and the passes
 before it, then nothing but lowering, do so too, while with it they do not.
 """
 
@@ -358,11 +358,11 @@ class _Judge:
 
     def left_open(self, reference: Outcome) -> OpenResult | None:
         self._bound(reference)
-        for turn in range(_TRIES):
-            self.progress(f"with waits in its control ({turn + 1} of {_TRIES})")
+        for attempt in range(_TRIES):
+            self.progress(f"with waits in its control ({attempt + 1} of {_TRIES})")
             # What cannot be made, built or settled says nothing.
             with suppress(CyclescopeError), scratch("calyx") as folder:
-                copy = with_waits(self.path, folder, turn)
+                copy = with_waits(self.path, folder, attempt)
                 other = self._run(_lowered(copy, self.by))
                 if found := _changed(other, reference):
                     return OpenResult(Open.TIMING, found)

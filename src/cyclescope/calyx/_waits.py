@@ -1,9 +1,9 @@
 """The same program with other timing: its control waits here and there.
 
-Calyx promises an order of what `seq` holds, and none of what `par` does; how long a group takes is
-its own affair. So a wait before a statement changes nothing that the program may rely on, and where
-it changes a result, that result depends on timing. Nothing is put into what promises its length:
-static control and components, and those whose interface has an interval.
+Calyx promises an order of the children of `seq`, and none of those of `par`; how long a group takes
+is its own affair. So a wait before a statement changes nothing that the program may rely on, and
+where it changes a result, that result depends on timing. Nothing is put into what promises its
+length: static control and components, and those whose interface has an interval.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHORT = (0, 0, 1, 2, 3)  # times a group of two cycles
 _LONG = (4, 12, 40)
 
 
-def with_waits(path: Path, folder: Path, turn: int) -> Path:
+def with_waits(path: Path, folder: Path, attempt: int) -> Path:
     """Write a copy of a program with waits; gives its main file.
 
     In each `par` one arm is late, and the others are as they were; elsewhere each statement may
@@ -41,7 +41,7 @@ def with_waits(path: Path, folder: Path, turn: int) -> Path:
     Args:
         path: the program.
         folder: for the copy.
-        turn: 0, 1, …: which arms are late, and how long each wait is.
+        attempt: 0, 1, …: which arms are late, and how long each wait is.
 
     Raises:
         SourceError: the program cannot be read.
@@ -49,12 +49,12 @@ def with_waits(path: Path, folder: Path, turn: int) -> Path:
     from cyclescope.sim import current_trust
 
     texts = read_program(path, bound=current_trust().refuse)
-    chance = Random(turn)  # noqa: S311 - no secret
+    chance = Random(attempt)  # noqa: S311 - no secret
 
     def change(component: ComponentText, _file: str) -> None:
         promised = any("interval" in port.attributes for port in component.inputs)
         if component.control and not component.comb and component.latency is None and not promised:
-            waits = _Waits(component, chance, turn)
+            waits = _Waits(component, chance, attempt)
             component.control = [waits.inside(statement) for statement in component.control]
             waits.declare()
 
@@ -64,19 +64,19 @@ def with_waits(path: Path, folder: Path, turn: int) -> Path:
 class _Waits:
     """Waits of one component: each a group of its own, so that those side by side do not meet."""
 
-    def __init__(self, component: ComponentText, chance: Random, turn: int) -> None:
-        self._component, self._chance, self._turn = component, chance, turn
+    def __init__(self, component: ComponentText, chance: Random, attempt: int) -> None:
+        self._component, self._chance, self._attempt = component, chance, attempt
         self._names: list[str] = []
         self._taken = {cell.name for cell in component.cells} | {
             wire.name for wire in component.wires if not isinstance(wire, Assignment)
         }
 
     def inside(self, statement: Statement) -> Statement:
-        """A statement with waits before what it holds."""
+        """A statement with waits before its children."""
         if statement.static:
             return statement
         if statement.kind == "par":
-            late = self._turn % len(statement.body) if statement.body else 0
+            late = self._attempt % len(statement.body) if statement.body else 0
             arms = enumerate(statement.body)
             statement.body = [self._before(s, _LONG) if i == late else s for i, s in arms]
             return statement

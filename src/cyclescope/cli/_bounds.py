@@ -113,7 +113,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
 )  # fmt: skip
 @click.option(
     "--memory", type=click.IntRange(min=1), default=256, show_default=True, metavar="MB",
-    help="For activity over time; beyond, its resolution is lowered.",
+    help="Memory for activity over time; above it the resolution is lowered.",
 )  # fmt: skip
 @click.option("--verify", is_flag=True, help="Compare the kernel's values with a plain run.")
 @force_option

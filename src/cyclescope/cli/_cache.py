@@ -25,7 +25,7 @@ def path() -> None:
 
 @cache.command()
 def info() -> None:
-    """Print what the cache holds, how much that takes and how much it may."""
+    """Print what is in the cache, its size and its limit."""
     from cyclescope.sim import CACHE_BYTES, cache_entries, cache_folder
 
     found = cache_entries()

@@ -296,7 +296,7 @@ def _profile(
             stream.write(json.dumps(run.memories, indent=2).encode() + b"\n")
         report(memories, "memories")
     if not run.profile.meta.complete:
-        not_complete(f"{run.profile.meta.stop_reason}; {target} holds what came before")
+        not_complete(f"{run.profile.meta.stop_reason}; {target} contains what came before")
     if expected is not None:
         _check_expected(program, expected, run)
         say(f"as expected: {expected.path}")

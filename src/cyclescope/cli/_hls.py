@@ -65,7 +65,7 @@ def _passes() -> str:
     "--reorder/--no-reorder",
     default=True,
     show_default=True,
-    help="May threads overtake each other where they wait?",
+    help="Let threads overtake each other in variable-latency stages.",
 )
 @click.option(
     "--start-cost",
@@ -90,19 +90,19 @@ def _passes() -> str:
     default="all",
     show_default=True,
     metavar="NAMES",
-    help="What the unit counts: all, paper, or names with commas between.",
+    help="Counters of the profiling unit: all, paper, or names separated by commas.",
 )
 @click.option(
     "--overhead",
     is_flag=True,
-    help="Print what the unit costs: cycles, registers, LUTs, clock; nothing else is written.",
+    help="Print the profiling unit's cost: cycles, registers, LUTs, clock; write nothing else.",
 )
 @click.option(
     "--on-full",
     type=click.Choice(["stop", "wrap"]),
     default="stop",
     show_default=True,
-    help="What the unit does when its region of memory is full.",
+    help="What the profiling unit does when its region of memory is full.",
 )
 @click.option(
     "--trace-lines",
@@ -114,7 +114,7 @@ def _passes() -> str:
     "--dump",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write that region to FILE, and how to read it to FILE.json; with --profile.",
+    help="Write that region to FILE, and its layout to FILE.json; with --profile.",
 )
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option(
@@ -157,23 +157,25 @@ def hls(
     """Compile the target region of a C program to multithreaded hardware, and run it.
 
     The program runs natively; then its region runs as simulated hardware with the same data, the
-    results are compared, and the rest of the program goes on with those of the hardware.
+    results are compared, and the rest of the program continues with those of the hardware.
 
     With --explain or --print-after alone nothing runs. The schedule has a list of stages for each
-    loop; `interval` is how many cycles lie between two iterations of one thread when nothing holds
-    them up.
+    loop; `interval` is the number of cycles between two iterations of one thread when nothing
+    stalls them.
     """
     from cyclescope import hls as source_hls
 
     if dump is not None and not profile:
-        raise click.BadParameter("there is no dump without --profile", param_hint="--dump")
+        raise click.BadParameter(
+            "needs --profile, which makes a trace to dump", param_hint="--dump"
+        )
     if overhead and (profile or explain or printed or output is not None or rtl is not None):
         raise click.BadParameter(
             "goes with none of --profile, --explain, --print-after, --rtl, -o",
             param_hint="--overhead",
         )
     if counters != "all" and not profile:
-        raise click.BadParameter("nothing counts without --profile", param_hint="--counters")
+        raise click.BadParameter("needs --profile, which builds counters", param_hint="--counters")
     layout = dump.with_name(f"{dump.name}.json") if dump is not None else None
     check_outputs(output, dump, layout, force=force)
     model = source_hls.read_memory_model(memory) if memory is not None else None

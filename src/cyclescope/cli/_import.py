@@ -46,7 +46,7 @@ def import_() -> None:
 @click.option(
     "--waveform",
     type=click.Path(path_type=Path),
-    help="VCD (.gz, .xz) or FST, if DIR holds several or none.",
+    help="VCD (.gz, .xz) or FST, if DIR contains several or none.",
 )
 @click.option("--program", metavar="NAME", help="Calyx file for source lines; else DIR.futil.")
 @click.option(
@@ -164,7 +164,7 @@ def paraver(
     type=click.Path(path_type=Path),
     required=True,
     metavar="L.json",
-    help="How the unit was built, as the run wrote it.",
+    help="The layout of the profiling unit's records, as the run wrote it.",
 )
 @_output
 @_period
@@ -172,7 +172,7 @@ def paraver(
 def nymble(dump: Path, layout: Path, output: Path | None, period: int | None, force: bool) -> None:
     """Read what a profiling unit in hardware left in memory.
 
-    DUMP holds the bytes of the trace region, from its first line on.
+    DUMP contains the bytes of the trace region, from its first line on.
     """
     from cyclescope.hls import import_dump
 

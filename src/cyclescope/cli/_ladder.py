@@ -42,7 +42,7 @@ __all__ = ["ladder"]
 )  # fmt: skip
 @click.option(
     "--calyx", "design", type=click.Path(path_type=Path), metavar="DESIGN.futil|RUN.cyc",
-    help="Measured is this Calyx design, which computes the C kernel.",
+    help="Measure this Calyx design, which computes the C kernel.",
 )  # fmt: skip
 @click.option(
     "--data", type=click.Path(path_type=Path), metavar="FILE.json", help="Memories of the design."
@@ -57,7 +57,7 @@ __all__ = ["ladder"]
     help="With --calyx: latencies for the bounds; else those of Calyx's primitives.",
 )  # fmt: skip
 @format_option("text", "markdown", "json")
-@output_option("File to write: a profile that holds the ladder (.cyc), a picture (.svg), a text")
+@output_option("File to write: a profile with the ladder (.cyc), a picture (.svg), a text")
 @force_option
 @trust_options
 def ladder(
@@ -68,10 +68,11 @@ def ladder(
 ) -> None:  # fmt: skip
     """Show where a program's cycles lie between its bounds and its hardware.
 
-    From the longest chain of operations over the bounds with unlimited resources (unbounded) and
-    with one for each operation (absolute) to hardware whose memory answers at once, is late, takes
-    its time; with one thread, with all. PROGRAM.c is one for `cyclescope hls`; with --calyx it is
-    one for `cyclescope bounds`. The ladder of a profile that holds one is only shown.
+    The rungs are the longest chain of operations, the bounds with unlimited resources (unbounded)
+    and with one for each operation (absolute), then the hardware: with a memory that answers at
+    once, with its latency, with its limited bandwidth; with one thread, with all. PROGRAM.c is a
+    program for `cyclescope hls`; with --calyx, one for `cyclescope bounds`. Of a profile that has
+    a ladder, that is shown.
     """
     from cyclescope.model import load, save
     from cyclescope.views import ladder_json, ladder_markdown, ladder_svg, ladder_text

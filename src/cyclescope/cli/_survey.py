@@ -49,7 +49,7 @@ __all__ = ["survey"]
 )
 @click.option(
     "--memory", type=click.IntRange(min=1), default=256, show_default=True, metavar="MB",
-    help="For activity over time; beyond, its resolution is lowered.",
+    help="Memory for activity over time; above it the resolution is lowered.",
 )  # fmt: skip
 @force_option
 @trust_options

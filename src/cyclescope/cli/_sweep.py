@@ -46,7 +46,7 @@ def sweep(
 
     Grid, random or Optuna; each run in a process of its own, here or on a Dask cluster. Writes
     results.parquet, every profile, and with two objectives a picture of the runs that no other
-    beats. Stopped, it goes on where it was.
+    beats. Run again after a stop, it continues where it was.
     """
     from cyclescope.errors import RunError
     from cyclescope.studies import Store, read_study, results_parquet, run_study

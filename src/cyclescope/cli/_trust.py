@@ -37,7 +37,7 @@ def trust_options(command: Decorated) -> Decorated:
             "--time-limit",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="For a simulation (else a day) or a native run (else an hour; hls: 2 minutes).",
+            help="End a simulation (else after a day) or a native run (an hour; hls: 2 minutes).",
         ),
         click.option(
             "--trust",

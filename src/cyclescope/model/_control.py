@@ -34,7 +34,7 @@ def control_register(track: str, name: str, metric: str, bank: Bank, column: int
         track: the instance to which it belongs, dotted.
         name: of the register, with its block.
         metric: `fsm` (a state) or `par done` (an arm of a `par` has ended).
-        bank: which holds it.
+        bank: its bank.
         column: where.
     """
     unit = "state" if metric == "fsm" else ""

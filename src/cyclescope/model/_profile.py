@@ -181,7 +181,7 @@ class Profile:
     """The record of every cycle of one run.
 
     The parts are plain (tuples and integer arrays); the same facts as Polars frames are
-    `frames`, `paths`, `trees`, `runs` and `counters`. `sources` holds the texts to which frames'
+    `frames`, `paths`, `trees`, `runs` and `counters`. `sources` has the texts to which frames'
     positions point, by file as positions name it; any of them may be missing. `areas` says what the
     design's cells cost, if it was synthesised. `sites` are the places of the program that the
     source knows to matter; counters name them by number.

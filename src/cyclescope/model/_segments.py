@@ -272,7 +272,7 @@ class Segments:
         """The same runs, segments that repeat cut where least is going on.
 
         Where a loop's iteration begins, little is active but what is active all the time; a
-        segment that begins there holds whole activations.
+        segment that begins there has whole activations.
 
         Args:
             depth: of each state how much is active in it, shape (states,).

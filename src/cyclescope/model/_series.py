@@ -38,7 +38,7 @@ SUMMED = frozenset(
 )
 """Metrics whose values are totals of their interval, as those of all counters of waiting are.
 
-Any other value holds throughout its interval.
+Any other value is valid throughout its interval.
 """
 
 _Intervals = tuple["Ints", "Ints", "Ints"]

@@ -266,7 +266,7 @@ def _transitions(profile: Profile, wanted: NDArray[np.bool_]) -> tuple[Ints, Int
 def _spread(lists: Trees, wanted: NDArray[np.bool_], which: Ints, chunk: int = 1 << 16) -> Ints:
     """Sorted path · n + i for each of the n positions i and each wanted path of `lists[which[i]]`.
 
-    One integer holds both, since numpy sorts plain integers several times faster than it finds
+    One integer has both, since numpy sorts plain integers several times faster than it finds
     an order; in chunks, since the intermediate arrays would be larger than the result.
     """
     kept = wanted[lists.path]

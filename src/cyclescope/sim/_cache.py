@@ -100,7 +100,7 @@ def _fill(folder: Path, fill: Callable[[Path], None]) -> None:
         raise
     if not _use(folder):
         raise OutputError(
-            f"{folder}: the cache does not hold what was written to it; check that disk, or name"
+            f"{folder}: the cache does not contain what was written to it; check that disk, or name"
             " another folder in CYCLESCOPE_CACHE"
         )
 

@@ -66,7 +66,7 @@ class NumberFormat:
         high = low + (1 << self.width) - 1
         if not low <= scaled <= high:
             raise DataError(
-                f"{value} is out of range: {self} holds {self._text(low)} to {self._text(high)}"
+                f"{value} is out of range: {self} has {self._text(low)} to {self._text(high)}"
             )
         bits: int = scaled & ((1 << self.width) - 1)
         return bits

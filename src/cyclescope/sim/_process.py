@@ -241,7 +241,7 @@ def finish(
         env: added to the environment.
         given: its standard input.
         joined: both outputs go into one.
-        started: holds the process while it runs, so that others can end it.
+        started: gets the process while it runs, so that others can end it.
         kept: bytes of each output that are kept.
 
     Raises:

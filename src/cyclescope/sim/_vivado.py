@@ -91,7 +91,7 @@ def _rows(text: str) -> list[_Row]:
 
 
 def _count(cell: str) -> int:
-    """A number of cells, 0 for a cell that holds none."""
+    """A number of cells, 0 for a cell without any."""
     text = cell.strip()
     if len(text) > _COUNT_DIGITS and text.isdecimal():
         raise ValueError(f"a count of {len(text):,} digits")

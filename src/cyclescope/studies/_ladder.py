@@ -138,7 +138,7 @@ def measure_calyx_ladder(
         The run's profile, its ladder in its head.
 
     Raises:
-        SourceError: the kernel holds something that isn't supported.
+        SourceError: the kernel contains something that isn't supported.
         InputError: the calibration or the arguments name something that isn't there, or what was
             measured is no Calyx design.
     """

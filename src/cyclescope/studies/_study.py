@@ -205,7 +205,9 @@ class _Reader:
             time_limit=float(self._number(head, "time_limit", 3600, least=1)),
         )
         if search == "grid" and study.points > _MOST:
-            raise self._fail(f"the grid has {study.points:,} points; search at random, or less")
+            raise self._fail(
+                f"the grid has {study.points:,} points; search at random, or vary less"
+            )
         if search != "grid" and not study.trials:
             raise self._fail(f"search = '{search}' needs trials = N")
         return study

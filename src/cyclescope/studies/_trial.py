@@ -105,7 +105,7 @@ def run_trial(trial: Trial, watch: set[Process] | None = None) -> Outcome:
 
     Args:
         trial: what to run.
-        watch: holds the process while it runs, to be able to end it.
+        watch: gets the process while it runs, to be able to end it.
     """
     started = time.monotonic()
     with scratch("trial") as folder:

@@ -158,7 +158,7 @@ def _trees(
     if len(states.values) > _MOST_STATES:
         raise DataError(
             f"{wave.path}: the signals show more than {_MOST_STATES:,} combinations of values; "
-            "choose such that are states, not data"
+            "choose signals that are states, not data"
         )
     threads = [
         builder.path(

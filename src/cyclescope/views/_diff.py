@@ -37,7 +37,7 @@ _TITLE = 60
 _PATH = 76
 _PLACE = 30
 
-Grid = list[list[str]]  # the first row holds headings; those of numbers start with a space
+Grid = list[list[str]]  # the first row has headings; those of numbers start with a space
 
 
 def signed(value: Fraction | int) -> str:

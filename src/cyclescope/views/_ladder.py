@@ -114,8 +114,8 @@ def ladder_json(profile: Profile) -> str:
 def _rungs(profile: Profile) -> tuple[Rung, ...]:
     if not profile.meta.ladder:
         raise InputError(
-            f"{visible(profile.meta.title)}: its bounds are not known; make a profile that holds"
-            " them with `cyclescope ladder PROGRAM.c -o RUN.cyc`"
+            f"{visible(profile.meta.title)}: its bounds are not known; make a profile that"
+            " has them: `cyclescope ladder PROGRAM.c -o RUN.cyc`"
         )
     return profile.meta.ladder
 

@@ -117,7 +117,7 @@ def _trees_of(profile: Profile) -> list[Ints]:
 def _apart(profile: Profile, paths: Sequence[int], trees_of: list[Ints]) -> list[list[int]]:
     """Divide ascending paths so that those in one part nest or alternate.
 
-    A path fits in a part if, in each tree that holds it, all of the part's active paths are
+    A path fits in a part if, in each tree that contains it, all of the part's active paths are
     above it. Whatever is above it is active in all those trees, so counting is enough.
     """
     parts: list[dict[int, None]] = []

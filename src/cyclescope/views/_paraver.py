@@ -58,7 +58,7 @@ def write_paraver(
     if period_ps is not None and period_ps < 1000:
         raise InputError(
             f"clock period {period_ps} ps: a Paraver trace counts whole nanoseconds; leave the "
-            "period away, then a cycle is a nanosecond"
+            "period out, then a cycle is a nanosecond"
         )
     if profile.cycles == 0:
         raise InputError("the run has no cycles, and Paraver opens no empty trace")

@@ -30,7 +30,7 @@ _COLOURS = (
     (255, 178, 178),
 )
 _MOST_WINDOWS = 8  # in one .cfg: Paraver opens all of them at once
-_GIGA = {"B": "GB/s", "FLOP": "GFLOP/s"}  # of a unit, one in a nanosecond
+_GIGA = {"B": "GB/s", "FLOP": "GFLOP/s"}  # one in a nanosecond
 _RATE = "Avg Next Evt Val"  # a value divided by the time since the event before
 _LEVEL = "Last Evt Val"
 

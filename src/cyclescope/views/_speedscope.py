@@ -4,7 +4,7 @@ It has a profile scaled for parallelism, a flat one, and, where the run is short
 window is given, the run over time: speedscope shows one stack at a time, so what runs in
 parallel is spread over as many profiles as there are stacks at once. Where there are tracks
 (threads, processes), each has a profile of its own name instead, and one over time. Speedscope
-knows no cycles; the unit is "none", and the profile's name says what it counts.
+knows no cycles; its unit of measure is "none", and the profile's name says what it counts.
 """
 
 from __future__ import annotations

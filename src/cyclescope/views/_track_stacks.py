@@ -1,4 +1,4 @@
-"""Call paths of tracks as a tree to draw: where each unit of the account was spent, and for what.
+"""Call paths of tracks as a tree to draw: where each track-cycle was spent, and for what.
 
 A thread's state says what its cycles are for, as do counters of waiting; so at the end of each loop
 is what the units there were for, in place of the states above it, on the place in the text

@@ -177,7 +177,7 @@ def _said(facts: Facts, late: _Late) -> str:
         return text
     if edge.producer == late.site:
         return (
-            f"{text}, its own result: interchange loops so that another element's turn comes in "
+            f"{text}, its own result: interchange loops so that another element comes in "
             "between, or keep partial results"
         )
     producer = sites[edge.producer]

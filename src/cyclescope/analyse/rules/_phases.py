@@ -166,7 +166,7 @@ def _lines(threads: Threads, numbers: Iterable[int]) -> str:
 
 RULE = Rule(
     name="double-buffering",
-    title="loading and computing by turns",
+    title="loading and computing in alternation",
     reference="Nymble and Paraver, section V-C: double buffering",
     change=("Keep two buffers: load the next block while the thread computes on this one."),
     verify=(

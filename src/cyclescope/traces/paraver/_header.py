@@ -25,11 +25,12 @@ class Header:
     """The contents of the first lines.
 
     Attributes:
-        end: the trace's end in its unit of time.
-        unit_ps: that unit in picoseconds.
+        end: the trace's end in units of time.
+        unit_ps: a unit of time in picoseconds.
         unit: its suffix; empty if there is none, which means microseconds.
         threads: (application, task, thread) of each row, counted from 1.
-        own: whether cyclescope wrote it: a unit is then a cycle, unless `period_ps` says other.
+        own: whether cyclescope wrote it: a unit of time is then a cycle, unless `period_ps` says
+            other.
         period_ps: of a trace of ours in real time.
     """
 

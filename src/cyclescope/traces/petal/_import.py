@@ -51,7 +51,7 @@ def import_petal(
     """The profile of a run that the original Petal's flow recorded.
 
     Args:
-        folder: holds the JSON files and, unless given, the one waveform.
+        folder: with the JSON files and, unless given, the one waveform.
         waveform: VCD (.gz, .xz) or FST of the instrumented design.
         program: name of the Calyx program, for source positions; the folder's if not given.
         period_ps: the clock's period in picoseconds, if known.
@@ -99,7 +99,7 @@ def _texts(profile: Profile, folder: Path, program: str) -> dict[str, str]:
     found: dict[str, str | None] = {}
     for file in dict.fromkeys(p.file for frame in profile.catalog for p in frame.positions):
         text = source_below(file, (here, Path.cwd().resolve()))
-        # A build folder holds copies of files that were named from where the build was started.
+        # A build folder contains copies of files that were named from where the build was started.
         found[file] = source_below(Path(file).name, (here,)) if text is None else text
     if program and found.get(program, "") is None:
         found[program] = read_source(Path(program))
@@ -110,7 +110,9 @@ def _only_waveform(folder: Path) -> Path:
     found = sorted(p for p in folder.iterdir() if p.name.endswith(_WAVEFORMS) and p.is_file())
     if len(found) != 1:
         names = ", ".join(p.name for p in found[:3]) or "none"
-        raise DataError(f"{folder}: holds {len(found)} waveforms ({names}); name one (--waveform)")
+        raise DataError(
+            f"{folder}: contains {len(found)} waveforms ({names}); name one (--waveform)"
+        )
     return found[0]
 
 

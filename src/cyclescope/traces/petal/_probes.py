@@ -20,7 +20,8 @@ __all__ = ["Design", "Instance", "Probe", "find_design"]
 _NAME = re.compile(r"(.+)_(contprimitive|contcell|primitive|group|cell|se)_probe_out")
 _GLUE = "___"
 _JOINT = re.compile(f"(?={_GLUE})")
-# The ports that start the primitives of Calyx's library: a memory's, a unit's, a register's.
+# The ports that start the primitives of Calyx's library: a memory's, an arithmetic unit's, a
+# register's.
 _STARTS = ("content_en", "go", "write_en")
 
 Scope = tuple[str, ...]

@@ -50,7 +50,7 @@ class Blocks:
         anomalies: what is missing.
         size: bytes of the whole blocks.
         kinds: of blocks that are there.
-        scratch: holds the copy.
+        scratch: the folder of the copy.
     """
 
     path: Path
@@ -106,7 +106,7 @@ def _copy(stream: BinaryIO, copy: BinaryIO, size: int) -> None:
 
 
 def _unpack(path: Path, plain: Path, limits: Limits) -> bool:
-    """Write what a packed file holds; returns whether it ends too early."""
+    """Write the contents of a packed file; return whether it ends too early."""
     with path.open("rb") as stream, plain.open("wb") as out:
         head = stream.read(17)
         announced = struct.unpack(">BQQ", head)[2] if len(head) == 17 else 0
@@ -160,7 +160,7 @@ def _table(path: Path, plain: Path, limits: Limits) -> Blocks:
             elif kind in _VALUES:
                 begin, end, memory = struct.unpack(">QQQ", stream.read(24).ljust(24, b"\0"))
                 if begin > end or end >> 62 or memory > limits.memory_bytes:
-                    raise DataError(f"{path}: byte {at}: a block of values announces nonsense")
+                    raise DataError(f"{path}: byte {at}: the head of a block of values is damaged")
                 begins.append(begin)
                 blocks.end = max(blocks.end, end)
             at += 1 + length

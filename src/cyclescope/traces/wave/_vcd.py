@@ -93,8 +93,8 @@ class VcdFile:
         for signal in wanted:
             if any(min(key) <= ord(" ") for key, _ in signal.parts or ((signal.key, 0),)):
                 raise DataError(
-                    f"{self.path}: {signal.full_name}: its identifier holds a control character; "
-                    "the file is damaged"
+                    f"{self.path}: {signal.full_name}: its identifier contains a control "
+                    "character; the file is damaged"
                 )
         body = VcdBody(list(keys), list(keys.values()))
         small = np.int32 if max(keys.values(), default=0) < 31 else np.int64
