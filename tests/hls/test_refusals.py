@@ -111,6 +111,9 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "can't depend on another's variable",
         ),
         ("short c[4] = {[n = 2] = 1}; a[0] = c[0];", "k.c:"),
+        ("f[0] = omp_get_wtime();", r"omp_get_wtime\(\) isn't supported in .*; the profile has"),
+        ("a[0] = omp_get_num_procs();", r"omp_get_num_procs\(\) isn't .*; call it on the host"),
+        ("extern int later; a[0] = later;", "later is declared in the region; do so before"),
         (
             "#pragma omp critical (x)\n{\n#pragma omp critical (x)\na[0] = 1;\n}",
             r"critical\(x\) inside itself waits for ever; give the inner one another name",

@@ -204,13 +204,13 @@ class _Reader:
             case "COMPOUND_STMT":
                 return self._block(cursor, pragmas=pragmas, label=label)
             case "DECL_STMT":
-                variables = tuple(
-                    self._build.variable(
-                        c, "static" if c.storage_class.name == "STATIC" else "local"
-                    )
+                declared = [
+                    (c.storage_class.name, self._build.variable(c, _scope(c)))
                     for c in inner
                     if c.kind.name == "VAR_DECL"
-                )
+                ]
+                # `extern` names a variable that is elsewhere.
+                variables = tuple(v for storage, v in declared if storage != "EXTERN")
                 return Declare(where, variables, pragmas=pragmas, label=label)
             case "IF_STMT":
                 condition, then = expr(inner[0]), self._body(inner[1], where.start)
@@ -300,6 +300,11 @@ def _case(label: list[Cursor]) -> list[int] | list[None] | None:
     if not isinstance(first, int) or not isinstance(last, int) or last - first >= _MOST_CASES:
         return None
     return list(range(first, last + 1))
+
+
+def _scope(cursor: Cursor) -> str:
+    """The scope of a variable that a block declares."""
+    return {"STATIC": "static", "EXTERN": "global"}.get(cursor.storage_class.name, "local")
 
 
 def _bare(cursor: Cursor) -> Cursor:

@@ -40,11 +40,10 @@ INFINITIES = {
 _CONSTANT = {
     "omp_get_num_threads": "threads",
     "omp_get_max_threads": "threads",
-    "omp_get_thread_limit": "threads",
     "omp_get_team_num": "0",
     "omp_get_num_teams": "1",
     "omp_is_initial_device": "0",
-    "omp_in_parallel": "1",
+    "omp_in_parallel": "several",
 }
 
 
@@ -57,6 +56,12 @@ OF_LEAGUES = frozenset({"omp_get_team_num", "omp_get_num_teams"})
 """What has other values in several teams than in one."""
 
 
-def constant_call(name: str) -> str | None:
-    """The value of an OpenMP query: `threads`, or a number; None for anything else."""
-    return _CONSTANT.get(name) or None
+def constant_call(name: str, threads: int) -> int | None:
+    """The value of an OpenMP query in a team of some threads; None for anything else."""
+    match _CONSTANT.get(name):
+        case "threads":
+            return threads
+        case "several":
+            return int(threads > 1)
+        case value:
+            return int(value) if value is not None else None

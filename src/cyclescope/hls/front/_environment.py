@@ -42,6 +42,10 @@ def outer(ctx: Context, variable: Variable) -> None:
         SourceError: it cannot be handed over.
     """
     if _inside(variable.where, ctx.host.target.body.where):
+        if variable.scope == "global":
+            raise ctx.refuse(
+                variable.where, f"{variable.name} is declared in the region; do so before"
+            )
         raise ctx.refuse(
             ctx.shared.where, f"{variable.name} is used before it is given a value; set it"
         )

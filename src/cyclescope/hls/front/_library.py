@@ -28,6 +28,11 @@ _MATHS = {
 _OUTPUT = {"printf", "fprintf", "puts", "putchar", "fputs", "fputc", "putc", "fflush", "perror"}
 
 
+_INSTEAD = dict.fromkeys(
+    ("omp_get_wtime", "omp_get_wtick"), "the profile has the region's times, in cycles"
+)
+
+
 def _kind(name: str) -> Construct:
     """As what a call without a body is refused."""
     if name in _MATHS or name.removesuffix("f") in _MATHS:
@@ -48,9 +53,9 @@ def _call(ctx: Context, expr: Call) -> Value:
             expr.where, f"{name}() isn't supported here, as the hardware has one team; write "
             f"`target parallel`, whose threads have numbers"
         )  # fmt: skip
-    fixed = constant_call(name)
+    fixed = constant_call(name, ctx.threads)
     if fixed is not None:
-        return ctx.b.const(32, ctx.threads if fixed == "threads" else int(fixed))
+        return ctx.b.const(32, fixed)
     if name == "omp_get_thread_num":
         return ctx.b.leaf(Op.THREAD, 32)
     function = ctx.unit.functions.get(expr.function)
@@ -78,8 +83,10 @@ def _call(ctx: Context, expr: Call) -> Value:
     if exact is not None:
         return exact
     if name.startswith("omp_"):
-        instead = "; use omp critical" if name.endswith("_lock") else ""
-        raise ctx.refuse(expr.where, f"{name}() isn't supported in a target region{instead}")
+        instead = _INSTEAD.get(name, "call it on the host")
+        if name.endswith("_lock"):
+            instead = "use omp critical"
+        raise ctx.refuse(expr.where, f"{name}() isn't supported in a target region; {instead}")
     if name in ("fma", "fmaf"):
         raise refusal(Construct.FMA, Tool.HLS, expr.where, f"{expr.function}()")
     raise refusal(_kind(name), Tool.HLS, expr.where, f"{expr.function}()")

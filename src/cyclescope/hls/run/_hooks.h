@@ -17,6 +17,11 @@ enum { CYCLESCOPE_NO_FILE = 121, CYCLESCOPE_BAD_FILE = 122, CYCLESCOPE_OVERLAP =
 static FILE *cyclescope_file;
 static int cyclescope_calls;
 
+/* The region runs on a device, also where threads of the host run it. */
+static int cyclescope_inside;
+static int cyclescope_outside(void) { return !cyclescope_inside; }
+#define omp_is_initial_device cyclescope_outside
+
 static const char *cyclescope_mode(void) {
     const char *mode = getenv("CYCLESCOPE_HLS_MODE");
     return mode ? mode : "";
@@ -63,6 +68,7 @@ static void cyclescope_restore(struct cyclescope_item *items, int count) {
 /* Begin the region; 1 if it has been replaced by recorded results. To "begin" alone ends there;
    "given" and "resume" have the arrays' contents before the region from the file, too. */
 static int cyclescope_enter(struct cyclescope_item *items, int count) {
+    cyclescope_inside = 1;
     if (cyclescope_calls++ || !*cyclescope_mode())
         return 0;
     int resume = !strcmp(cyclescope_mode(), "resume");
@@ -113,6 +119,7 @@ static int cyclescope_enter(struct cyclescope_item *items, int count) {
 }
 
 static void cyclescope_leave(struct cyclescope_item *items, int count) {
+    cyclescope_inside = 0;
     if (!cyclescope_file)
         return;
     if (!strcmp(cyclescope_mode(), "record") || !strcmp(cyclescope_mode(), "given"))

@@ -119,7 +119,9 @@ def _own_arrays(program: Program) -> list[tuple[int, int]]:
 
 
 def _is_own(stmt: Stmt) -> bool:
-    return isinstance(stmt, Declare) and all(
+    if not isinstance(stmt, Declare) or not stmt.variables:
+        return False  # a type's declaration, or a function's
+    return all(
         isinstance(v.type, Array) and v.init is None and v.scope == "local" for v in stmt.variables
     )
 
