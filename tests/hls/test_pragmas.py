@@ -122,6 +122,7 @@ def test_directives_are_found_where_c_has_them(body: str) -> None:
 GOOD = (
     "#pragma omp for schedule(static, N + 1)", "#pragma omp for schedule(monotonic: static)",
     "#pragma omp for schedule(static) nowait", "#pragma omp for collapse(1)",
+    "#pragma omp for schedule(dynamic)", "#pragma omp for schedule(nonmonotonic: guided, N)",
     "#pragma omp for private(k) firstprivate(t)", "#pragma omp for reduction(+ : s)",
     "#pragma omp for reduction(default, max: s, t)", "#pragma omp for lastprivate(s)",
     "#pragma omp for order(concurrent)", "#pragma omp simd safelen(4) simdlen(N + 1)",
@@ -139,7 +140,9 @@ def test_what_is_understood(directive: str) -> None:
 
 # Of a loop: what it says must be in the message besides its line.
 BAD = {
-    "for schedule(dynamic)": "schedule(dynamic)", "for schedule(guided, 4)": "schedule",
+    "for schedule(dynamic, k)": "positive constant chunk", "for schedule(guided, 0)": "positive",
+    "for schedule(dynamic, )": "schedule", "for schedule(guided 4)": "schedule",
+    "for schedule(auto, 4)": "schedule",
     "for schedule(static, )": "schedule", "for schedule(static, 4, 4)": "schedule",
     "for schedule(simd: static)": "schedule", "for schedule(static 4)": "schedule",
     "for schedule(runtime, 4)": "schedule", "for schedule": "schedule",

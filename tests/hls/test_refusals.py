@@ -63,8 +63,12 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "#pragma omp parallel num_threads(2)\na[0] = 1;",
             "omp parallel isn't supported inside a target region; the region's own directive",
         ),
-        ("#pragma omp for schedule(dynamic)\nfor (int i = 0; i < n; i++) a[i] = 1;", "dynamic"),
+        ("#pragma omp for schedule(dynamic, n)\nfor (int i = 0; i < n; i++) a[i] = 1;", "chunk"),
         ("#pragma omp for schedule(static, n)\nfor (int i = 0; i < n; i++) a[i] = 1;", "chunk"),
+        (
+            "#pragma omp for schedule(static, 1 << 30)\nfor (int i = 0; i < n; i++) a[i] = 1;",
+            "a chunk of 1073741824 iterations is too large for 4 threads; at most 268435456 are",
+        ),
         ("#pragma omp for\nfor (float x = 0; x < 3; x++) a[0] = 1;", "must be int or long"),
         ("#pragma omp for\nfor (int i = 1; i < n; i *= 2) a[i] = 1;", "steps by"),
         ("#pragma omp for\nwhile (n) a[0] = 1;", "needs a for loop"),
@@ -183,6 +187,7 @@ def test_teams_have_a_size(threads: int) -> None:
         ("for (int i = omp_get_thread_num(); i < n; i += 4) if (a[i] < 3) f[1]++;", "f"),
         ("for (int i = omp_get_thread_num(); i < n; i += 4) if (i & 1) f[1]++;", "f"),
         ("for (int i = 0; i < omp_get_thread_num(); i++) while (a[0] < i) a[0] += 1;", "a"),
+        ('_Pragma("omp for schedule(dynamic)") for (int i = 0; i < n; i++) a[0] += i;', "a"),
     ],
 )
 def test_a_data_race_that_can_be_seen_is_a_warning(body: str, place: str) -> None:
@@ -213,6 +218,7 @@ def test_a_data_race_that_can_be_seen_is_a_warning(body: str, place: str) -> Non
         "int t;\n#pragma omp atomic capture\nt = a[9]++;\na[t] = 1; if (t == 1) f[0] = 1;",
         "int t;\n#pragma omp critical\n{ t = a[9]; a[9] += 2; }\na[t] = 1;",
         "#pragma omp for\nfor (int i = 0; i < n; i++) a[i] = 1;",
+        "#pragma omp for schedule(guided)\nfor (int i = 0; i < n; i++) a[i] = f[i + 1];",
     ],
 )
 def test_what_threads_do_apart_or_protected_is_none(body: str) -> None:
@@ -221,8 +227,8 @@ def test_what_threads_do_apart_or_protected_is_none(body: str) -> None:
 
 FOR = "#pragma omp for\nfor (int i = 1; i < 64; i++)\n"
 FOR_J = FOR + "for (int j = 1; j < 64; j++)\n"
-ALL, ONE, TWO = (f"#pragma omp for{way}\n" for way in (
-    "", " schedule(static, 1)", " schedule(static, 2)"
+ALL, ONE, TWO, ANY = (f"#pragma omp for{way}\n" for way in (
+    "", " schedule(static, 1)", " schedule(static, 2)", " schedule(dynamic)"
 ))  # fmt: skip
 MINE = "int t = omp_get_thread_num();\n"
 
@@ -248,6 +254,7 @@ MINE = "int t = omp_get_thread_num();\n"
         ONE + "for (int i = 0; i < 64; i++) a[i] += a[i + 6];",
         TWO + "for (int i = 0; i < 64; i++) a[i] += a[i + 7];",
         TWO + "for (int i = 0; i < 64; i++) a[i] += a[i + 12];",
+        ANY + "for (int i = 0; i < 64; i++) a[i] += a[i + 4];",
         ALL
         + "for (int i = 0; i < 8; i++) for (int j = 0; j < 4; j++) a[4*i + j] += a[4*i + j + 4];",
     ],

@@ -173,9 +173,10 @@ def _schedule(clause: Clause) -> str:
     while words[1:2] in ((":",), (",",)) and words[0] in ("monotonic", "nonmonotonic"):
         words = words[2:]
     kind, *chunk = split(words, ",")
-    if kind not in (("static",), ("auto",), ("runtime",)):
-        return "schedule(static)"
-    if len(chunk) > 1 or (chunk and (not chunk[0] or kind != ("static",))):
+    sized = ("static", "dynamic", "guided")
+    if len(kind) != 1 or kind[0] not in (*sized, "auto", "runtime"):
+        return "schedule(static), schedule(dynamic) or schedule(guided)"
+    if len(chunk) > 1 or (chunk and (not chunk[0] or kind[0] not in sized)):
         return "schedule(static, chunk)"
     return ""
 

@@ -1,4 +1,4 @@
-"""Work-sharing loops: static schedules, in equal blocks or in chunks (OpenMP 4.5, 2.7.1)."""
+"""Work-sharing loops (OpenMP 4.5, 2.7.1): who has which of the iterations."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import bare, rvalue, statement
 from cyclescope.hls.front._layout import is_flat
 from cyclescope.hls.front._structs import held_value, store_object
+from cyclescope.hls.front.omp._chunks import Chunks, take_chunks
 from cyclescope.hls.front.omp._constructs import lowers
 from cyclescope.hls.front.omp._privatization import in_memory, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
@@ -34,12 +35,16 @@ from cyclescope.hls.front.omp._team import barrier
 from cyclescope.hls.ir import Op, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cyclescope.c import Range
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
     from cyclescope.hls.ir import Array, Value
 
 __all__ = ["work_share"]
+
+_KINDS = frozenset({"static", "dynamic", "guided", "auto", "runtime"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +77,7 @@ def _share_loops(
     Raises:
         SourceError: the team can't share the loops.
     """
-    words = directive.clause("schedule") or ("static",)
-    chunk: int | None = None
-    if "," in words and words[-2:] != (",", "static"):
-        chunk = ctx.constants.value(words[words.index("static") + 2 :], directive.where)
-        if chunk is None or chunk < 1:
-            raise ctx.refuse(directive.where, "schedule: give a positive constant chunk")
+    schedule = _schedule(ctx, directive)
     collapsed = directive.clause("collapse")
     depth = 1
     if collapsed is not None:
@@ -112,14 +112,90 @@ def _share_loops(
             ctx.b.resized(level.count, width, is_signed=False),
             width=width,
         )
-    mine = _has_last(ctx, total, chunk) if is_last else None
+    if isinstance(schedule, int):
+        schedule = _countable(ctx, total, schedule, directive.where)
+    mine = None
+    if is_last and not isinstance(schedule, Chunks):
+        mine = _has_last(ctx, total, schedule)
     ends = {level.variable: _at(ctx, level, level.count) for level in nest} if is_last else {}
-    if len(nest) == 1:
-        _share_one(ctx, nest[0], chunk)
+    if isinstance(schedule, Chunks):
+        mine = _take_all(ctx, nest, total, schedule)
+    elif len(nest) == 1 and (schedule is None or _stays(ctx, nest[0], schedule)):
+        _share_one(ctx, nest[0], schedule)
     else:
-        _share_nest(ctx, nest, total, chunk)
+        _share_nest(ctx, nest, total, schedule)
     ctx.vars.memories.update(shared)
     return mine, ends
+
+
+def _schedule(ctx: Context, directive: Directive) -> Chunks | int | None:
+    """The schedule of a loop: chunks that threads take, static ones of a size, or equal blocks."""
+    words, size = directive.clause("schedule") or ("static",), None
+    kind = next(w for w in words if w in _KINDS)
+    given = words[words.index(kind) + 2 :]
+    if given:
+        size = ctx.constants.value(given, directive.where)
+        if size is None or size < 1:
+            raise ctx.refuse(directive.where, "schedule: give a positive constant chunk")
+    if kind in ("dynamic", "guided"):
+        return Chunks(size or 1, kind == "guided")
+    return size
+
+
+def _countable(ctx: Context, total: Value, chunk: int, where: Range) -> int:
+    """A static chunk's size; where it has far more iterations than the loop, as many as that.
+
+    Raises:
+        SourceError: from a thread's chunk to its next one is too far for the loop's variable.
+    """
+    most = (1 << (total.width - 2)) // ctx.threads
+    if chunk > most:
+        chunk = min(chunk, constant_of(total) or chunk)
+    if chunk > most:
+        raise ctx.refuse(
+            where, f"schedule: a chunk of {chunk} iterations is too large for {ctx.threads} "
+            f"threads; at most {most} are possible"
+        )  # fmt: skip
+    return chunk
+
+
+def _stays(ctx: Context, loop: _Canonical, chunk: int) -> bool:
+    """Return whether a loop's variable can go from a thread's chunk to its next one.
+
+    Behind the last chunk it is beyond the loop's bound: by more than its type allows, perhaps.
+    """
+    width, is_signed = loop.type.bits, loop.type.kind == "int"
+    first, step, count = (constant_of(v) for v in (loop.first, loop.step, loop.count))
+    step = signed(step, width) if step is not None else 1
+    reach = ctx.threads * chunk * step
+    if first is None or count is None:
+        return abs(reach) < 1 << (width - 2) and (is_signed or step > 0)
+    lowest = -(1 << (width - 1)) if is_signed else 0
+    end = (signed(first, width) if is_signed else first) + count * step + reach
+    return lowest <= end < lowest + (1 << width)
+
+
+def _take_all(ctx: Context, nest: list[_Canonical], total: Value, chunks: Chunks) -> Value:
+    """A loop, or a nest of loops, in chunks that threads take; gives who has the last iteration."""
+    if len(nest) > 1:
+        share = _nest_runner(ctx, nest, total.width)
+
+        def run(begin: Value, end: Value) -> Value:
+            return ctx.b.op(Op.NE, share(begin, end, 1), begin, width=1)
+
+    else:
+        (loop,) = nest
+
+        def run(begin: Value, end: Value) -> Value:
+            first = _at(ctx, loop, begin)
+            _run(ctx, loop, first, _at(ctx, loop, end), loop.step, None)
+            return ctx.b.op(Op.NE, ctx.vars.env.pop(loop.variable), first, width=1)
+
+    own = {level.variable for level in nest}
+    for variable in own:
+        ctx.vars.env.pop(variable, None)
+    changed = [v for v in changed_in(ctx, [nest[-1].body]) if v not in own]
+    return take_chunks(ctx, nest[0].where, total, chunks, changed, run)
 
 
 def _has_last(ctx: Context, total: Value, chunk: int | None) -> Value:
@@ -226,9 +302,14 @@ def _run(
     )
 
 
-def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int | None) -> None:
-    """Loops collapsed into one: its number says where in the nest it is."""
-    width = total.width
+def _nest_runner(
+    ctx: Context, nest: list[_Canonical], width: int
+) -> Callable[[Value, Value, int], Value]:
+    """The function that lowers some iterations of loops collapsed into one.
+
+    The one's number, from a value up to another one by a step, says where in the nest it is; it is
+    given back as it is after the last.
+    """
     number = Variable("iteration", Scalar("uint", width), nest[0].where, "local")
     changed = [v for v in changed_in(ctx, [nest[-1].body]) if v not in {n.variable for n in nest}]
 
@@ -244,7 +325,7 @@ def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int |
         for level in nest:
             del ctx.vars.env[level.variable]
 
-    def share(begin: Value, end: Value, step: int) -> None:
+    def share(begin: Value, end: Value, step: int) -> Value:
         ctx.vars.env[number] = begin
         stepped(
             ctx,
@@ -256,8 +337,16 @@ def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int |
             body=body,
             jumps=may_jump(nest[-1].body),
         )
-        ctx.vars.env.pop(number, None)
+        return ctx.vars.env.pop(number)
 
+    return share
+
+
+def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int | None) -> None:
+    """Loops collapsed into one, in blocks of equal size or in chunks round robin."""
+    width = total.width
+    share = _nest_runner(ctx, nest, width)
+    changed = [v for v in changed_in(ctx, [nest[-1].body]) if v not in {n.variable for n in nest}]
     for level in nest:
         ctx.vars.env.pop(level.variable, None)
     if chunk is None:
