@@ -108,6 +108,12 @@ def _stores(root: Graph) -> Iterator[tuple[Graph, Node]]:
                 yield graph, node
 
 
+def _is_own(node: Node) -> bool:
+    """Return whether each thread gets a value of its own: its number, what it takes of a team's."""
+    taken = node.array is not None and node.array.place is Place.SHARED
+    return node.op is Op.THREAD or (node.op is Op.LOAD and taken)
+
+
 class Threads:
     """The values that may differ from thread to thread."""
 
@@ -225,5 +231,5 @@ class Threads:
                 if self.differs(loop.operands[count + position]):
                     self._own.add(param.result)
         for node in graph.nodes:
-            if node.op is Op.THREAD or any(map(self.differs, node.operands)):
+            if _is_own(node) or any(map(self.differs, node.operands)):
                 self._own.update(node.results if node.op is not Op.LOOP else ())
