@@ -16,7 +16,9 @@ from cyclescope.hls.schedule._delays import (
     latency,
     varies,
 )
+from cyclescope.hls.schedule._ports import port_interval
 from hls.generator import device_text, generate
+from hls.graphs import HERE
 
 FOLDER = Path(__file__).parent / "programs"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "hls"
@@ -187,6 +189,63 @@ def test_what_a_recurrence_does_not_need_is_not_in_its_way() -> None:
     product = next(n for n in schedule.graph.nodes if n.op is Op.FMUL)
     adder = next(n for n in schedule.graph.nodes if n.op is Op.FADD)
     assert schedule.interval == schedule.latency[product] + schedule.latency[adder] + 1
+
+
+@pytest.mark.parametrize("short", ["{0} + {1}", "{1} + {0}"])
+def test_a_recurrence_is_explained_by_its_longest_way(short: str) -> None:
+    # The short way's operations are as late as they can be: both ways end in the same stage.
+    value = short.format("(s + 2.5f)", "(s * 1.5f) * (s * 3.5f)")
+    program = region(
+        f"float s = 1; for (int i = 0; i < n; i++) s = {value}; f[omp_get_thread_num()] = s;"
+    )
+    (schedule,) = loops(program)
+    latency = {n.op: schedule.latency[n] for n in schedule.graph.nodes}
+    product, add = latency[Op.FMUL], latency[Op.FADD]
+    way = f"fmul {product} + fmul {product} + fadd {add}"
+    assert list(schedule.bounds) == [f"s, line 5: {way}, and 1 from there to the next iteration"]
+    assert schedule.interval == 2 * product + add + 1
+
+
+def test_a_value_from_memory_hides_no_other_recurrence() -> None:
+    program = region(
+        "int p = omp_get_thread_num(); float s = 0;"
+        "for (int i = 0; i < n; i++) { p = a[p & 63]; s += 1.5f; } f[p] = s;"
+    )
+    check(program)
+    (schedule,) = loops(program)
+    adder = next(n for n in schedule.graph.nodes if n.op is Op.FADD)
+    assert schedule.interval == schedule.latency[adder] + 1
+
+
+@pytest.mark.parametrize(("kind", "most"), [("int", 2), ("long", 1)])
+def test_a_cycle_is_as_long_as_the_logic_that_fits_in_it(kind: str, most: int) -> None:
+    # An addition of 32 bits takes about 2 ns, of 64 bits 3 ns, `^` 0.5 ns; a cycle takes 7.1 ns.
+    for count in range(1, 5):
+        value = "s"
+        for _ in range(count):
+            value = f"(({value} + n) ^ me)"
+        program = region(
+            f"{kind} s = 1; int me = omp_get_thread_num();"
+            f"for (int i = 0; i < n; i++) s = {value}; a[me] = s;"
+        )
+        assert loops(program)[0].interval == -(-count // most)
+
+
+@pytest.mark.parametrize(
+    ("stages", "one", "two"),
+    [
+        ([0, 5], 6, 1),
+        ([0, 1, 2], 3, 2),
+        ([0, 4, 5], 6, 2),
+        ([0, 0, 1, 1], 2, 2),
+        ([0, 1, 2, 3], 4, 2),
+        ([0, 1, 1, 2, 2, 3], 4, 3),  # a port does 0, 1, 2, the other one 1, 2, 3
+    ],
+)
+def test_each_port_is_done_before_the_next_iteration(stages: list[int], one: int, two: int) -> None:
+    load = Node(Op.LOAD, (), (32,), HERE)
+    accesses = [(stage, load) for stage in stages]
+    assert [port_interval(accesses, ports) for ports in (1, 2)] == [one, two]
 
 
 def test_ports_bound_the_interval() -> None:

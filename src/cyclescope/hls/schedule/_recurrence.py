@@ -28,11 +28,7 @@ def reaching(graph: Graph) -> dict[Node, int]:
 
 
 def steps(
-    node: Node,
-    param: Node,
-    latency: Mapping[Node, int],
-    ready: Mapping[Node, int],
-    behind: Mapping[Node, int],
+    node: Node, param: Node, latency: Mapping[Node, int], behind: Mapping[Node, int]
 ) -> tuple[str, int]:
     """The operations that take time on the longest way from a parameter to its next value.
 
@@ -40,24 +36,46 @@ def steps(
         node: computes the next value.
         param: the parameter.
         latency: stages of each operation.
-        ready: the stage in which each operation's result is there.
         behind: the parameters that each operation is computed from, as bits.
 
     Returns:
         Their names, and how many cycles those take that have stages of their own.
     """
     found: list[str] = []
-    cycles = 0
-    seen: set[Node] = set()
-    while node is not param and node not in seen:
-        seen.add(node)
-        cycles += latency[node]
+    longest = _longest(node, param, latency, behind)
+    cycles, _ = longest[node]
+    while node is not param:
         if latency[node]:
             found.append(f"{node.op} {latency[node]}")
         elif node.op is not Op.PARAM and delay(node) > 0:
             found.append(node.op.value)
-        reaching = [v.node for v in node.operands if behind.get(v.node, 0) & behind[param]]
+        reaching = _reaching(node, param, behind)
         if not reaching:
             break
-        node = max(reaching, key=lambda n: ready.get(n, -1))
+        node = max(reaching, key=longest.__getitem__)
     return " + ".join(reversed(found)) or "a register", cycles
+
+
+def _reaching(node: Node, param: Node, behind: Mapping[Node, int]) -> list[Node]:
+    """The operands of an operation that are computed from a parameter."""
+    return [v.node for v in node.operands if behind.get(v.node, 0) & behind[param]]
+
+
+def _longest(
+    node: Node, param: Node, latency: Mapping[Node, int], behind: Mapping[Node, int]
+) -> dict[Node, tuple[int, float]]:
+    """The longest way from a parameter to each operation behind it: cycles, then ns of logic."""
+    found: dict[Node, tuple[int, float]] = {param: (0, 0.0)}
+    stack = [node]
+    while stack:
+        at = stack[-1]
+        operands = _reaching(at, param, behind) if at not in found else []
+        if missing := [o for o in operands if o not in found]:
+            stack += missing
+            continue
+        stack.pop()
+        if at not in found:
+            cycles, ns = max((found[o] for o in operands), default=(0, 0.0))
+            takes = latency[at]
+            found[at] = (cycles + takes, ns + (0.0 if takes else delay(at)))
+    return found

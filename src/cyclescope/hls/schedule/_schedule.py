@@ -294,9 +294,8 @@ class _Scheduler:
             begin, ns = first - 1, REGISTERED
         if begin <= self.begin[node]:
             return
+        # `ready` stays: of operations that are moved nobody asks for it any more.
         self.begin[node], self.chain[node] = begin, ns
-        after = _Time(begin + takes, REGISTERED) if takes else _Time(begin, ns + delay(node))
-        self.ready[node] = after
 
     # The result
 
@@ -349,7 +348,6 @@ class _Scheduler:
         found: dict[str, int] = {}
         if self.graph.continues is None:
             return found
-        stages = {n: t.stage for n, t in self.ready.items()}
         behind = reaching(self.graph)
         for carried in self.graph.carried:
             read = self._params[carried.param]
@@ -358,7 +356,7 @@ class _Scheduler:
             if self._region(written) != self._region(read):
                 continue
             name = carried.param.name or "a value"
-            way, cycles = steps(carried.next.node, carried.param, self.latency, stages, behind)
+            way, cycles = steps(carried.next.node, carried.param, self.latency, behind)
             text = f"{name}, line {carried.next.node.where.line}: {way}"
             interval = written + 1 - read
             if 0 < cycles < interval:
