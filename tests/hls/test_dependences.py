@@ -62,6 +62,10 @@ BODIES = [
     "for (int i = 30; i > 0; i--) a[i] = a[i + 1] + a[i - 1];",
     "for (int i = 0; i < 6; i++) for (int j = 0; j < 6; j++) a[i * 6 + j] += a[j * 6 + i];",
     "for (int i = 1; i < 6; i++) for (int j = 0; j < 6; j++) a[i * n + j] += a[i * n - n + j];",
+    # The last iteration of the inner loop alone meets the next one of the outer loop.
+    "for (int i = 0; i < 6; i++) for (int j = 0; j <= 4; j++) a[i * 4 + j] += j;",
+    "for (int i = 0; i < 6; i++) for (int j = 0; j < 5; j += 2) a[i * 4 + j] += j;",
+    "for (int i = 0; i < 6; i++) for (int j = 0; j != 6; j += 2) a[i * 4 + j] += j;",
     "int x[2][8]; for (int b = 0; b < 6; b++) { for (int i = 0; i < 8; i++) x[b & 1][i] = a[b * 4 +"
     " i]; for (int i = 0; i < 8; i++) a[i + 32] += x[(b - 1) & 1][i] + x[1][0]; }",
     "int x[4][4]; for (unsigned b = 0; b < 9; b++) { x[b % 4][0] = b; a[b] = x[(b + 1) % 4][0] +"

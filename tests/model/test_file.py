@@ -263,6 +263,17 @@ def test_a_table_that_breaks_a_law_is_refused(saved: Path) -> None:
         cyclescope.load(saved)
 
 
+def test_segments_out_of_order_are_refused(saved: Path) -> None:
+    parts = members(saved)
+    runs = pl.read_parquet(io.BytesIO(parts["runs.parquet"]))
+    for segments in ([1] + [0] * (len(runs) - 1), [0] * (len(runs) - 1) + [-1]):
+        buffer = io.BytesIO()
+        runs.with_columns(segment=pl.Series(segments)).write_parquet(buffer)
+        rebuild(saved, parts | {"runs.parquet": buffer.getvalue()})
+        with pytest.raises(ProfileFileError, match="segments are in order"):
+            cyclescope.load(saved)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

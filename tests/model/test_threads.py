@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -72,6 +74,15 @@ def test_equal_to_the_builder(
         found = profile_of_threads(META, threads_of(columns), len(columns[0]), root=root)
     check_laws(found)
     assert found == by_builder(columns, root)
+
+
+def test_more_combinations_than_a_number_counts() -> None:
+    # Of 70 threads with two states each: a bit for every thread is more than 64.
+    columns = [[int(cycle == thread) for cycle in range(72)] for thread in range(70)]
+    threads = [replace(one, states=[frame(0), frame(1)]) for one in threads_of(columns)]
+    found = profile_of_threads(META, threads, 72)
+    check_laws(found)
+    assert found == by_builder(columns, None)
 
 
 def test_combinations_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
