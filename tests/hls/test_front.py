@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cyclescope.errors import RunError
 from cyclescope.hls import Op, Program, compile_c, explain, interpret
 from cyclescope.hls.ir._semantics import bits_of, evaluate, float_of
+from cyclescope.hls.passes._dead_code import graphs
 
 DOUBLES = st.floats(allow_nan=False, width=64)
 SINGLES = st.floats(allow_nan=False, width=32)
@@ -267,3 +268,15 @@ def test_what_is_known_of_memory_ends_with_a_store() -> None:
 def test_what_is_known_of_memory_ends_with_a_lock() -> None:
     program = region("int x = a[n];\n#pragma omp critical\na[n] += x + a[n];", threads=1)
     assert [n.op for n in program.region.root.nodes].count(Op.LOAD) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "trips", "loops"),
+    [("4", 3, 0), ("4", 4, 0), ("4", 5, 1), ("", 1024, 0), ("", 1025, 1)],
+)
+def test_a_loop_as_long_as_its_copies_is_none_any_more(asked: str, trips: int, loops: int) -> None:
+    text = (
+        "void k(int *a, int n) {\n#pragma omp target map(a[0:4])\n{ int s = n;\n"
+        f"#pragma unroll {asked}\nfor (int i = 0; i < {trips}; i++) s = 3 * s + i;\na[0] = s; }} }}"
+    )
+    assert len(list(graphs(compile_c("k.c", text=text).region.root))) == 1 + loops

@@ -342,7 +342,8 @@ def test_no_warnings(tmp_path: Path) -> None:
         )
 
 
-def test_sizes_that_are_no_powers_of_two_are_refused() -> None:
-    layout = make_layout("x", 1, [], line_bits=320)
+@pytest.mark.parametrize(("bits", "depth"), [(320, 4), (512, 0), (512, 1), (512, 3), (512, 6)])
+def test_sizes_that_are_no_powers_of_two_are_refused(bits: int, depth: int) -> None:
+    layout = make_layout("x", 1, [], line_bits=bits)
     with pytest.raises(ValueError, match="powers of two"):
-        profiling_unit(layout, [])
+        profiling_unit(layout, [], depth=depth)

@@ -72,6 +72,19 @@ def test_values_of_every_form(
     assert history(profile, "t.a") == [(*e, s) for e, s in zip(ends, expected, strict=True)]
 
 
+def test_texts_are_the_same_in_every_part_of_a_long_file(tmp_path: Path) -> None:
+    # A part is half a megabyte; the last one has texts of the first, in another order, and its own.
+    noise = "".join(f"#{time}\n{time & 1}#\n" for time in range(3, 100_000))
+    body = f"#0\nsidle !\n#1\nsread !\n#2\nswrite !\n{noise}#100000\nswrite !\n#100001\nsnew !\n"
+    body += "#100002\nsread !\n#100003\nsidle !\n#100004\n"
+    declared = "$var string 1 ! a $end $var wire 1 # b $end"
+    profile = read(tmp_path, HEAD.format(declared) + body, "a")
+    texts = ["idle", "read", "write", "new", "read", "idle"]
+    times = [0, 1, 2, 100_001, 100_002, 100_003, 100_004]
+    expected = [(times[i], times[i + 1], text) for i, text in enumerate(texts)]
+    assert history(profile, "t.a") == expected
+
+
 @pytest.mark.parametrize("order", ["down", "up"])
 def test_bits_declared_one_by_one_are_one_vector(tmp_path: Path, order: str) -> None:
     bits = {2: "!", 1: "#", 0: "$"}
