@@ -14,9 +14,10 @@ Nothing of the tree changes: mutants are made in a copy of `src` in a temporary 
 native module of the installed package, which comes first on `PYTHONPATH`; the tests' simulators
 are built into a cache of their own, of which each mutant has a copy. First all tests run once, with
 coverage in their own process: what they do not reach there is listed and has no mutants, so that
-what only other processes run (a command that a test starts) is not judged. Of a mutant those tests
-run first that reach its statement, so that most are killed in seconds. Of N mutants each is at
-another place, chosen by the seed; `all` takes every mutant of every place.
+what only other processes run (a command that a test starts) is not judged. Against a mutant run
+the tests that reach its statement, all of them where it runs while a module is loaded: most are
+killed in seconds. Of N mutants each is at another place, chosen by the seed; `all` takes every
+mutant of every place.
 
 Annotations, what only type checkers read and decorators of classes (`frozen`, `slots`) are left
 as they are: they declare.
@@ -52,30 +53,55 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("src/cyclescope")
-FIRST = "CYCLESCOPE_MUTANTS_FIRST"  # names the file of tests that are to run first
+REACHING = "CYCLESCOPE_MUTANTS_REACHING"  # names the file of tests that reach the mutant
 MEMORY = 8 << 30  # bytes of address space: a loop that no longer ends may append
 # Where the convention (tests/PACKAGE, else its parent's) is not what tests the package.
 TESTS = {
+    "__main__": ["tests/cli/test_wrong_use.py", "tests/cli/test_streams.py"],
+    "_files": ["tests/security/test_reading.py", "tests/model/test_file.py",
+               "tests/cli/test_wrong_use.py", "tests/cli/test_limits.py"],
     "_prv": ["tests/paraver"],
+    "_stack": ["tests/security/test_reading.py"],
+    "_visible": ["tests/security/test_names.py", "tests/views/test_text.py"],
+    "analyse": ["tests/analyse", *(f"--ignore=tests/analyse/test_{slow}.py" for slow in
+                ("followed", "rules_interpreter"))],
+    "bounds": ["tests/bounds", "--ignore=tests/bounds/test_csmith.py",
+               "--ignore=tests/bounds/test_programs.py"],
+    "calyx": ["tests/calyx", *(f"--ignore=tests/calyx/test_{slow}.py" for slow in
+              ("neural_network", "scheduler_run", "studies", "undisturbed", "own_compiler"))],
+    "cli": ["tests/cli", *(f"--ignore=tests/cli/test_{slow}.py" for slow in
+            ("compilers", "limits", "signals", "streams"))],
+    "hls": ["tests/hls/test_form.py", "tests/hls/test_front.py", "tests/hls/test_refusals.py"],
     "hls/front": ["tests/hls/test_front.py", "tests/hls/test_pragmas.py",
-                  "tests/hls/test_odd_pragmas.py", "tests/hls/test_refusals.py"],
-    "hls/ir": ["tests/hls/test_form.py"],
+                  "tests/hls/test_odd_pragmas.py", "tests/hls/test_refusals.py",
+                  "tests/hls/test_rounding.py", "tests/hls/test_programs.py"],
+    "hls/ir": ["tests/hls/test_form.py", "tests/hls/test_front.py", "tests/hls/test_random.py"],
+    "hls/microarch": ["tests/hls/test_machine.py", "tests/hls/test_machine_local.py",
+                      "tests/hls/test_machine_programs.py"],
     "hls/passes": ["tests/hls/test_form.py", "tests/hls/test_dependences.py",
-                   "tests/hls/test_programs.py"],
+                   "tests/hls/test_conflicts.py", "tests/hls/test_sites.py"],
+    "hls/run": ["tests/hls/test_host.py", "tests/hls/test_judges.py", "tests/hls/test_models.py",
+                "tests/hls/test_machine_run.py"],
     "hls/schedule": ["tests/hls/test_schedule.py", "tests/hls/test_dependences.py",
-                     "tests/hls/test_conflicts.py"],
-    "hls/trace": ["tests/hls/test_trace.py", "tests/hls/test_unit.py"],
+                     "tests/hls/test_conflicts.py", "tests/hls/test_sites.py"],
+    "hls/trace": ["tests/hls/test_trace.py", "tests/hls/test_unit.py", "tests/hls/test_sites.py",
+                  "tests/hls/test_profiled.py"],
+    "pytest_plugin": ["tests/cli/test_check.py"],
     "traces": ["tests/traces", "tests/paraver"],
     "traces/paraver": ["tests/paraver"],
+    "traces/petal": ["tests/traces/test_petal.py", "tests/traces/test_agreement.py"],
+    "traces/wave": ["tests/traces/test_waveforms.py", "tests/traces/test_signals.py",
+                    "tests/traces/test_producers.py", "tests/traces/test_agreement.py"],
+    "views": ["tests/views", "--ignore-glob=*test_report_page*.py"],
 }  # fmt: skip
 
 
-# A plugin of pytest too (`-p mutants`): it says which test runs, and sorts.
+# A plugin of pytest too (`-p mutants`): it says which test runs, and chooses.
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
     """Count what follows for this test, where coverage counts."""
-    if FIRST not in os.environ:
+    if REACHING not in os.environ:
         import coverage
 
         if counting := coverage.Coverage.current():
@@ -83,10 +109,10 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that reach the mutant first."""
-    if named := os.environ.get(FIRST):
-        first = set(Path(named).read_text().splitlines())
-        items.sort(key=lambda item: item.nodeid not in first)
+    """Keep the tests that reach the mutant; all where none does: modules do, when they load."""
+    if named := os.environ.get(REACHING):
+        reaching = set(Path(named).read_text().splitlines())
+        items[:] = [item for item in items if item.nodeid in reaching] or items
 
 
 @dataclass(frozen=True)
@@ -249,11 +275,11 @@ class Run:
         from cosmic_ray.mutating import mutate_and_test
         from cosmic_ray.work_item import TestOutcome, WorkerOutcome
 
-        first = self.folder / "first"
-        first.write_text("\n".join(sorted(place.tests)))
+        reaching = self.folder / "reaching"
+        reaching.write_text("\n".join(sorted(place.tests)))
         with tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True) as own:
             shutil.copytree(self.cache, own, symlinks=True, dirs_exist_ok=True)
-            os.environ |= {FIRST: str(first), "CYCLESCOPE_CACHE": own}
+            os.environ |= {REACHING: str(reaching), "CYCLESCOPE_CACHE": own}
             command = shlex.join([sys.executable, "-m", *self.options])
             result = mutate_and_test([mutation], command, limit)
         if result.worker_outcome is not WorkerOutcome.NORMAL:
