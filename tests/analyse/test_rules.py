@@ -220,7 +220,8 @@ def switch(*arms: tuple[int, int], condition: bool = False) -> Profile:
 
 
 def test_a_par_whose_arms_both_work_is_no_switch() -> None:
-    assert "par-switch" in said(switch((1, 3), (0, 0)))
+    (place,) = said(switch((1, 3), (0, 0)))["par-switch"].places
+    assert place.evidence.startswith("1 activation, 2 arms seen")
     assert "par-switch" not in said(switch((1, 3), (1, 2)))
     # Not at once, but in one activation: nested ifs would leave one of them out.
     assert "par-switch" not in said(switch((1, 2), (3, 4)))
@@ -229,6 +230,26 @@ def test_a_par_whose_arms_both_work_is_no_switch() -> None:
 def test_conditions_worked_out_at_once_are_no_work_but_leave_the_least_saving_open() -> None:
     plain, found = (said(switch((1, 3), (0, 0), condition=c))["par-switch"] for c in (False, True))
     assert found.at_least == 0 < plain.at_least
+
+
+def test_a_block_outside_of_loops_saves_at_most_its_own_cycles() -> None:
+    builder = ProfileBuilder()
+
+    def below(path: int, kind: Kind, name: str, detail: str = "") -> int:
+        return builder.path(path, Frame(kind, name, "main", detail))
+
+    main = below(-1, Kind.CELL, "main", "main")
+    outer = below(main, Kind.CONTROL, "seq L1", "seq")
+    cell = below(below(outer, Kind.GROUP, "call"), Kind.CELL, "part", "part")
+    inner = below(outer, Kind.CONTROL, "seq L2", "seq")
+    first, second = (below(inner, Kind.GROUP, name) for name in "ab")
+    runs = {outer: 1, cell: 50, first: 2, inner: 1, second: 3}
+    trees = [builder.tree([path]) for path in runs]
+    profile = builder.build(Meta("calyx", "p.futil"), list(runs.values()), trees)
+    advice = said(profile)["static"]
+    assert [place.name for place in advice.places] == ["seq L2"]
+    # Of its six cycles and the step before it three are left at least: those of the longer group.
+    assert (advice.saving, advice.at_most) == (1, 4)
 
 
 def test_nothing_to_say_of_programs_without_the_patterns() -> None:

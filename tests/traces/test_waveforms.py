@@ -91,7 +91,7 @@ def test_bits_declared_one_by_one_are_one_vector(tmp_path: Path, order: str) -> 
     declared = [f"$var wire 1 {key} a [{bit}] $end" for bit, key in bits.items()]
     if order == "up":
         declared.reverse()
-    head = HEAD.format(" ".join(declared))
+    head = HEAD.format(" ".join(["$var wire 1 % clk $end", *declared]))
     profile = read(tmp_path, head + "#0\n1!\n#2\n0#\n1$\n#5\n0!\n1#\n#9\n", "a")
     assert history(profile, "t.a") == [(0, 2, "x"), (2, 5, "5"), (5, 9, "3")]
 
@@ -223,6 +223,24 @@ def test_what_is_whole_of_a_cut_fst_is_read(tmp_path: Path) -> None:
         profile = import_signals(path, ["state"])
         assert profile.schedule == expected.schedule
         assert [a.name for a in profile.meta.anomalies] == ["waveform cut"]
+
+
+def test_an_fst_whose_names_are_beside_it(tmp_path: Path) -> None:
+    """As simulators leave it that were killed: the block of names is a file yet, unpacked."""
+    whole, kept = (DATA / "counter.fst").read_bytes(), b""
+    path, at = tmp_path / "w.fst", 0
+    while at < len(whole):
+        kind, length = struct.unpack(">BQ", whole[at : at + 9])
+        block = whole[at : at + 1 + length]
+        if kind == 4:
+            (tmp_path / "w.fst.hier").write_bytes(gzip.decompress(block[17:]))
+        else:
+            kept += block
+        at += len(block)
+    path.write_bytes(kept)
+    expected = import_signals(DATA / "counter.fst", ["state", "busy"], "top.clk")
+    assert import_signals(path, ["state", "busy"], "top.clk").schedule == expected.schedule
+    assert path.read_bytes() == kept
 
 
 WORDS = [

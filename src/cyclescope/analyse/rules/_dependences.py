@@ -88,9 +88,9 @@ def _decides(frame: Frame) -> bool:
 
 
 def chain(uses: Sequence[Uses], cycles: Sequence[int]) -> int:
-    """The shortest schedule of things in this order, where only conflicting ones must wait."""
+    """The shortest schedule of some things in this order, where only conflicting ones must wait."""
     done: list[int] = []
     for index, (what, length) in enumerate(zip(uses, cycles, strict=True)):
         ready = max((done[i] for i in range(index) if what.conflicts(uses[i])), default=0)
         done.append(ready + length)
-    return max(done, default=0)
+    return max(done)
