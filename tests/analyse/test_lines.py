@@ -170,6 +170,24 @@ def test_sites_follow_their_frames_and_paths_to_another_level() -> None:
     assert nowhere == sites[3]
 
 
+def test_counters_follow_their_paths_to_another_level() -> None:
+    profile = small()
+    path = {profile.frame_of(p).name: p for p in range(len(profile.call_paths))}
+
+    def counter(track: str, where: int) -> Series:
+        values = (np.array([0]), np.array([10]), np.array([7]))
+        return Series(track, "n", "reads", "accesses", where, *values)
+
+    series = (counter("b", path["b"]), counter("c", path["c"]), counter("all", -1))
+    seen = at_level(replace(profile, series=series), "dahlia")
+    names = {s.track: seen.frame_of(s.path).name if s.path >= 0 else "" for s in seen.series}
+    assert names == {
+        "b": f"p.fuse:2 {profile.sources['p.fuse'].splitlines()[1]}",
+        "c": "c",
+        "all": "",
+    }
+
+
 def test_lines_by_hand() -> None:
     (line,) = line_cycles(small(), "dahlia")
     assert (line.file, line.line, line.cycles, line.useful, line.own) == ("p.fuse", 2, 10, 8, 10)

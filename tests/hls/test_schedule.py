@@ -206,6 +206,16 @@ def test_a_recurrence_is_explained_by_its_longest_way(short: str) -> None:
     assert schedule.interval == 2 * product + add + 1
 
 
+def test_a_value_that_was_known_before_the_loop_takes_no_cycle() -> None:
+    program = region(
+        "int x[64], last = 1, me = omp_get_thread_num();"
+        "for (int i = 0; i < 64; i++) { x[i] = last; last = n; } a[me] = x[n];"
+    )
+    (schedule,) = loops(program)
+    assert len(schedule.graph.carried) == 2
+    assert schedule.interval == 1
+
+
 def test_a_value_from_memory_hides_no_other_recurrence() -> None:
     program = region(
         "int p = omp_get_thread_num(); float s = 0;"
