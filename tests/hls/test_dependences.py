@@ -69,6 +69,9 @@ BODIES = [
     # Blocks of the outer loop's iteration: one is written, the next one changed.
     "for (int i = 0; i < 3; i++) { for (int j = 0; j < 16; j++) a[j + 16 * i] = j; for (int j = 0;"
     " j < 16; j++) a[j + 16 * i + 16] += j; }",
+    # The second loop meets the first one's blocks of two iterations: the nearer one decides.
+    "for (int i = 0; i < 2; i++) { for (int j = 0; j < 16; j++) a[j + 16 * i] = j; for (int j = 0;"
+    " j < 8; j++) { int t = a[j + 16 * i + 32]; a[j + 16 * i + 16] = t; } }",
     "int x[2][8]; for (int b = 0; b < 6; b++) { for (int i = 0; i < 8; i++) x[b & 1][i] = a[b * 4 +"
     " i]; for (int i = 0; i < 8; i++) a[i + 32] += x[(b - 1) & 1][i] + x[1][0]; }",
     "int x[4][4]; for (unsigned b = 0; b < 9; b++) { x[b % 4][0] = b; a[b] = x[(b + 1) % 4][0] +"

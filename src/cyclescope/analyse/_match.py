@@ -304,7 +304,7 @@ def _dice(a: Counter[_Key], b: Counter[_Key]) -> float:
 @cache
 def _ratio(a: str, b: str) -> float:
     # Names can be as long as a page; their likeness shows in the first words.
-    return SequenceMatcher(None, a[:80], b[:80], autojunk=False).ratio()
+    return SequenceMatcher(None, a[:80], b[:80]).ratio()
 
 
 def _greedy(
