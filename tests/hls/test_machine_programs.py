@@ -19,6 +19,7 @@ CHOSEN = {
     "nested_exits": 3,  # conditions that hold late
     "one_store": 1,
     "distances": 2,  # intervals that are a share of a recurrence's length
+    "sections": 3,  # threads that do different things
     "up_to_and_with": 2,  # loops to `<=`
 }
 WAYS = [(MemoryModel(), False), (MemoryModel(seed=5, stall=50), False), (MemoryModel(seed=6), True)]

@@ -107,6 +107,28 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "#pragma omp for lastprivate(table)\nfor (int i = 0; i < n; i++) table[0] = i;",
             "only scalars, vectors and structs of them",
         ),
+        ("#pragma omp sections\na[0] = 1;", "omp sections needs a block of sections"),
+        ("#pragma omp section\na[0] = 1;", "omp section isn't supported inside a target region"),
+        (
+            "#pragma omp sections\n{ n;\n#pragma omp section\n#pragma omp section\na[1] = 1; }",
+            "omp section needs a statement behind it",
+        ),
+        (
+            "#pragma omp sections\n{\n#pragma omp section nowait\na[1] = 1; }",
+            "the clause nowait of omp section isn't supported; it can have no clause",
+        ),
+        (
+            "for (;;) {\n#pragma omp sections\n{ n;\n#pragma omp section\nif (n) break; }\n}",
+            "a section can't be left by break, continue or return",
+        ),
+        (
+            "#pragma omp sections\n{ a[0] = 1;\n#pragma omp section\n{\n#pragma omp barrier\n} }",
+            r"omp barrier inside omp sections \(k.c:\d+\): not all threads come there together",
+        ),
+        (
+            "#pragma omp critical\n{\n#pragma omp sections\n{ a[0] = 1; }\n}",
+            "omp sections inside omp critical",
+        ),
         ("#pragma omp for ordered\nfor (int i = 0; i < n; i++) a[i] = 1;", "clause ordered"),
         ("#pragma omp for\nfor (int i = 0; i < n; i++) { if (a[i]) break; }", "left by break"),
         (

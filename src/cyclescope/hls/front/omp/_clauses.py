@@ -25,6 +25,8 @@ _ALLOWED = {
     "parallel": _PRIVATE
     | {"num_threads", "default", "shared", "reduction", "proc_bind", "if"},
     "for": _PRIVATE | {"lastprivate", "reduction", "schedule", "collapse", "nowait", "order"},
+    "sections": _PRIVATE | {"lastprivate", "reduction", "nowait"},
+    "section": frozenset[str](),
     "simd": frozenset(
         {
             "simdlen", "safelen", "aligned", "private", "lastprivate", "reduction", "if",

@@ -25,8 +25,8 @@ _CONSTRUCTS: dict[tuple[str, ...], Callable[[Context, Directive, Stmt], None]] =
 _STANDALONE: dict[tuple[str, ...], Callable[[Context, Directive], None]] = {}
 
 # What all threads of the team must come to, and what parts them.
-_MEETINGS = frozenset({"for", "loop", "single", "barrier", "master", "masked"})
-_PARTING = frozenset({"for", "loop", "distribute", "single", "master", "masked", "critical"})
+_MEETINGS = frozenset({"for", "loop", "sections", "single", "barrier", "master", "masked"})
+_PARTING = _MEETINGS - {"barrier"} | {"distribute", "critical"}
 
 _Whole = TypeVar("_Whole", bound="Callable[[Context, Directive, Stmt], None]")
 _Alone = TypeVar("_Alone", bound="Callable[[Context, Directive], None]")

@@ -1,8 +1,9 @@
-"""Work-sharing loops (OpenMP 4.5, 2.7.1): who has which of the iterations."""
+"""Work-sharing (OpenMP 4.5, 2.7): who has which of a loop's iterations, or of some sections."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
@@ -28,7 +29,9 @@ from cyclescope.hls.front._dispatch import bare, rvalue, statement
 from cyclescope.hls.front._layout import is_flat
 from cyclescope.hls.front._structs import held_value, store_object
 from cyclescope.hls.front.omp._chunks import Chunks, take_chunks
-from cyclescope.hls.front.omp._constructs import lowers
+from cyclescope.hls.front.omp._clauses import check
+from cyclescope.hls.front.omp._constructs import lowers, within
+from cyclescope.hls.front.omp._directives import directives
 from cyclescope.hls.front.omp._privatization import in_memory, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._team import barrier
@@ -460,7 +463,7 @@ def _change(ctx: Context, step: Expr | None, variable: Variable, sort: Scalar) -
 
 
 def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    """The iterations of a work-sharing loop, with what its last one leaves behind.
+    """The iterations of a work-sharing loop, or sections, with what the last one leaves behind.
 
     Raises:
         SourceError: `lastprivate` of something that can't be it.
@@ -487,7 +490,11 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         own_copy(ctx, variable, last[variable], where, is_given=name in given)
     if set(names) & set(given) & {v.name for v in last}:
         barrier(ctx, where)  # before any thread stores, all have their copies
-    mine, ends = _share_loops(ctx, directive, stmt, is_last=bool(last))
+    ends: dict[Variable, Value] = {}
+    if directive.has("sections"):
+        mine: Value | None = _share_sections(ctx, directive, stmt)
+    else:
+        mine, ends = _share_loops(ctx, directive, stmt, is_last=bool(last))
     if not last:
         return
     assert mine is not None
@@ -504,16 +511,51 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         release_copy(ctx, variable, array)
 
 
+def _share_sections(ctx: Context, directive: Directive, stmt: Stmt) -> Value:
+    """Sections, in the threads' order, round robin; returns whether the last one is this thread's.
+
+    Raises:
+        SourceError: it can't be told what they are, or one is left by a jump.
+    """
+    if not isinstance(stmt, Block) or not stmt.body:
+        raise ctx.refuse(directive.where, "omp sections needs a block of sections")
+    mine: Value | None = None
+    for number, section in enumerate(_sections(ctx, stmt)):
+        if may_jump(section) or returns(section):
+            raise ctx.refuse(section.where, "a section can't be left by break, continue or return")
+        whose = ctx.b.const(32, number % ctx.threads)
+        mine = ctx.b.op(Op.EQ, ctx.b.leaf(Op.THREAD, 32), whose, width=1)
+        branch(ctx, mine, partial(bare, ctx, section))
+    assert mine is not None
+    return mine
+
+
+def _sections(ctx: Context, stmt: Block) -> list[Block]:
+    """The sections of a block; in front of the first one the directive may be missing."""
+    found: list[list[Stmt]] = [[]]
+    for inner in stmt.body:
+        own = directives(inner.pragmas)
+        begins = [d for d in own if d.words == ("section",)]
+        for directive in begins:
+            check(directive)
+        if begins and (len(begins) > 1 or own[0] is not begins[0]):
+            raise ctx.refuse(begins[-1].where, "omp section needs a statement behind it")
+        if begins and found[-1]:
+            found.append([])
+        found[-1].append(within(inner, own[1:]) if begins else inner)
+    return [Block(body[0].where, tuple(body)) for body in found]
+
+
 def work_share(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    """The iterations of a work-sharing loop, with its reductions."""
+    """The iterations of a work-sharing loop, or sections, with its reductions."""
     with ctx.at(stmt.where):
         entered = begin_reductions(ctx, directive)
         _share_with_last(ctx, directive, stmt)
         end_reductions(ctx, directive, entered)
 
 
-@lowers("for", "for simd", "loop")
-def _shared_for(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+@lowers("for", "for simd", "loop", "sections")
+def _shared(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     work_share(ctx, directive, stmt)
     if directive.clause("nowait") is None:
         barrier(ctx, directive.where)
