@@ -188,7 +188,7 @@ def _region(ctx: Context) -> None:
         for variable in variables_outside(ctx, body):
             outer(ctx, variable)
         with private(ctx, directive):
-            if directive.has("for") or directive.has("distribute") or directive.has("loop"):
+            if ctx.host.target.is_shared:
                 work_share(ctx, directive, body)
             else:
                 entered = begin_reductions(ctx, directive)

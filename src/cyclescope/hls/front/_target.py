@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Target", "find_target"]
 
-_WORDS = frozenset({"target", "teams", "distribute", "parallel", "for", "simd", "loop"})
+_SHARING = frozenset({"distribute", "for", "loop", "sections"})
+_WORDS = _SHARING | {"target", "teams", "parallel", "simd"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class Target:
     def is_parallel(self) -> bool:
         """Return whether it has more than one thread."""
         return self.directive.has("parallel") or self.directive.has("teams")
+
+    @property
+    def is_shared(self) -> bool:
+        """Return whether the region itself is a work-sharing construct."""
+        return not _SHARING.isdisjoint(self.directive.words)
 
     @property
     def is_league(self) -> bool:

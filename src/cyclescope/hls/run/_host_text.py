@@ -18,7 +18,7 @@ __all__ = ["host_text"]
 
 # What a directive says about the device; the host's threads take the rest.
 _DEVICE_WORDS = frozenset({"target", "teams", "distribute"})
-_WORDS = frozenset({"for", "simd", "loop"})
+_WORDS = frozenset({"for", "simd", "loop", "sections"})
 _OWN = b"static _Thread_local "
 _DEVICE_CLAUSES = frozenset(
     {
