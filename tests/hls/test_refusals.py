@@ -38,6 +38,8 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ('printf("x");', r"printf\(\) is not supported"),
         ("a[0] = sin(f[0]);", r"sin\(\) is not supported"),
         ("f[0] = fmaf(f[0], f[1], f[2]);", r"fmaf\(\) is not supported: .*; write a \* b \+ c"),
+        ("a[0] = __builtin_rotateleft32(n, 3);", r"__builtin_rotateleft32\(\) is not supported"),
+        ("extern int popcount(int); a[0] = popcount(n);", r"popcount\(\) is not supported"),
         ("memcpy(a, &n, 2);", "a copy of a part of a int on wires; assign what is meant"),
         ("switch (n) { case 1 ... 300: a[0] = 1; }", "a switch with a range"),
         ("switch (n) { case 1: if (n) case 2: a[0] = 1; }", "a switch with a range"),

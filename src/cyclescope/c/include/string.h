@@ -30,4 +30,7 @@ char *strndup(const char *, size_t);
 char *strerror(int);
 int strcasecmp(const char *, const char *);
 int strncasecmp(const char *, const char *, size_t);
+int ffs(int);
+int ffsl(long);
+int ffsll(long long);
 #endif

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Call, Construct, Tool, Void, refusal
+from cyclescope.hls.front._bits import bit_call
 from cyclescope.hls.front._blocks import block_call
 from cyclescope.hls.front._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
 from cyclescope.hls.front._context import Location
@@ -82,6 +83,12 @@ def _call(ctx: Context, expr: Call) -> Value:
     )
     if exact is not None:
         return exact
+    of_bits = bit_call(ctx, expr.function, lambda: rvalue(ctx, expr.args[0]))
+    if of_bits is not None:
+        return of_bits
+    if expr.function == "__builtin_expect":
+        value, _ = [rvalue(ctx, a) for a in expr.args]
+        return value
     if name.startswith("omp_"):
         instead = _INSTEAD.get(name, "call it on the host")
         if name.endswith("_lock"):
