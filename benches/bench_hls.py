@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cyclescope.hls import Host, Machine, MemoryModel, compile_c, machine_of
 from cyclescope.hls.run._measure import START_COST, Measurement, measure
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 
 ROOT = Path(__file__).parents[1]
 GEMM = sorted((ROOT / "examples" / "hls" / "gemm").glob("*.c"))
@@ -37,11 +37,13 @@ def used() -> float:
 
 def fast(machine: Machine, result: Measurement, *, unit_rtl: bool) -> float:
     """Millions of cycles a second of a simulation that captures a profile, without its build."""
-    ways = {"period": 1024, "start_cost": START_COST, "unit_rtl": unit_rtl}
+    ways = {"period": 1024, "start_cost": START_COST}
     native = result.native
-    run_machine(machine, native.inputs, native.scalars, cycle_limit=1, **ways)
+    first = set_up(machine, native.inputs, native.scalars, cycle_limit=1, **ways)
+    run_setup(first, unit_rtl=unit_rtl)
     before = used()
-    run = run_machine(machine, native.inputs, native.scalars, **ways)
+    setup = set_up(machine, native.inputs, native.scalars, **ways)
+    run = run_setup(setup, unit_rtl=unit_rtl)
     return run.cycles / (used() - before) / 1e6
 
 
@@ -109,8 +111,8 @@ def reordering() -> None:
         row = ""
         for memory in MEMORIES.values():
             free, ordered = (
-                run_machine(
-                    machine, native.inputs, native.scalars, memory=memory, in_order=in_order
+                run_setup(
+                    set_up(machine, native.inputs, native.scalars, memory=memory, in_order=in_order)
                 ).cycles
                 for in_order in (False, True)
             )

@@ -24,7 +24,7 @@ from cyclescope.hls import (
     machine_of,
     read_dump,
 )
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.hls.trace._core import layout_of
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def cycles(program: Program, machine: Machine, arguments: list[str]) -> int:
     """Cycles of a run whose results are right and whose trace is whole."""
     with Host(program) as host:
         native = host.run(arguments)
-    run = run_machine(
-        machine, native.inputs, native.scalars, start_cost=START_COST, memory=MemoryModel()
+    run = run_setup(
+        set_up(machine, native.inputs, native.scalars, start_cost=START_COST, memory=MemoryModel())
     )
     wrong = differences(program, native.outputs, run.arrays)
     assert not wrong, wrong

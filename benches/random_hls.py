@@ -24,7 +24,7 @@ from sweep_hls import FAST, UNITS, traced
 
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import MemoryModel
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.hls.trace._core import UnitOptions
 from hls.generator import Kernel, generate
 from hls.test_random import agrees, hardware, native, run
@@ -79,16 +79,18 @@ def as_hardware(kernel: Kernel, expected: dict[str, bytes]) -> str:
     for _ in range(RUNS):
         model, in_order, cost = memory(r), r.random() < 0.5, r.choice([0, 0, 1, 7, 100])
         try:
-            found = run_machine(
-                machine,
-                arrays,
-                scalars,
-                memory=model,
-                in_order=in_order,
-                start_cost=cost,
-                cycle_limit=LIMIT,
-                period=1 if unit else None,
-                trace_lines=lines,
+            found = run_setup(
+                set_up(
+                    machine,
+                    arrays,
+                    scalars,
+                    memory=model,
+                    in_order=in_order,
+                    start_cost=cost,
+                    cycle_limit=LIMIT,
+                    period=1 if unit else None,
+                    trace_lines=lines,
+                ),
                 optimise="-O0",
             )
             bad = agrees(expected, {**arrays, **found.arrays})

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import Host, MemoryModel, compile_c, differences, machine_of
 from cyclescope.hls.run._profile import profile_of
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.hls.trace._core import UnitOptions
 from cyclescope.hls.trace._decoder import read_dump
 from cyclescope.hls.trace._format import OnFull
@@ -85,13 +85,15 @@ def program(source: Path, teams: list[int]) -> str:
         machine = machine_of(compiled)
         for name, memory, in_order in WAYS:
             try:
-                run = run_machine(
-                    machine,
-                    native.inputs,
-                    native.scalars,
-                    memory=memory,
-                    in_order=in_order,
-                    cycle_limit=LIMIT,
+                run = run_setup(
+                    set_up(
+                        machine,
+                        native.inputs,
+                        native.scalars,
+                        memory=memory,
+                        in_order=in_order,
+                        cycle_limit=LIMIT,
+                    )
                 )
             except CyclescopeError as error:
                 wrong.append(f"{threads} threads, {name}: {error}")
@@ -159,16 +161,18 @@ def profiled(source: Path, teams: list[int], index: int) -> str:
         for name, memory, in_order in (WAYS[1], WAYS[2]):
             where = f"{threads} threads, {name}, a sample every {period}"
             try:
-                run = run_machine(
-                    machine,
-                    native.inputs,
-                    native.scalars,
-                    memory=memory,
-                    in_order=in_order,
-                    start_cost=index % 3 * 50,
-                    cycle_limit=LIMIT,
-                    period=1,
-                    trace_lines=lines,
+                run = run_setup(
+                    set_up(
+                        machine,
+                        native.inputs,
+                        native.scalars,
+                        memory=memory,
+                        in_order=in_order,
+                        start_cost=index % 3 * 50,
+                        cycle_limit=LIMIT,
+                        period=1,
+                        trace_lines=lines,
+                    )
                 )
                 if not run.complete or run.capture is None:
                     found.append(f"{where}: {run.stop_reason}")

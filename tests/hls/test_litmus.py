@@ -14,7 +14,7 @@ import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.sim._toolchain import find_compiler, find_verilator
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def seen(program: Program) -> list[Results]:
     found = []
     for number, memory in enumerate(TIMINGS):
         # Who comes first also differs.
-        run = run_machine(machine, arrays, memory=memory, start_cost=7 * number % 50)
+        run = run_setup(set_up(machine, arrays, memory=memory, start_cost=7 * number % 50))
         assert run.complete
         found.append({n: np.frombuffer(data, "<i4") for n, data in run.arrays.items()})
     return found

@@ -11,7 +11,7 @@ from cyclescope.errors import DataError, RunError
 from cyclescope.hls.ir._graph import Op, Region
 from cyclescope.hls.microarch._machine import Machine, build_machine
 from cyclescope.hls.run._memory_model import MemoryModel
-from cyclescope.hls.run._simulation import HardwareRun, run_machine
+from cyclescope.hls.run._simulation import HardwareRun, run_setup, set_up
 from cyclescope.rtl import unit
 from hls.graphs import Maker, local, outside, region, schedules
 
@@ -54,12 +54,14 @@ def build(region: Region) -> Machine:
 
 def going(machine: Machine, arrays: dict[str, list[int]], *way: object) -> HardwareRun:
     team, memory, in_order = way
-    return run_machine(
-        machine,
-        {name: pack(values) for name, values in arrays.items()},
-        team=team,  # type: ignore[arg-type]
-        memory=memory,  # type: ignore[arg-type]
-        in_order=in_order,  # type: ignore[arg-type]
+    return run_setup(
+        set_up(
+            machine,
+            {name: pack(values) for name, values in arrays.items()},
+            team=team,
+            memory=memory,
+            in_order=in_order,
+        )
     )
 
 
@@ -267,7 +269,7 @@ def test_what_the_host_must_give() -> None:
 
 def test_a_run_ends_at_its_limit() -> None:
     machine = straight()
-    out = run_machine(machine, {"a": bytes(32), "b": bytes(32)}, cycle_limit=10)
+    out = run_setup(set_up(machine, {"a": bytes(32), "b": bytes(32)}, cycle_limit=10))
     assert (out.complete, out.cycles, out.stop_reason) == (False, 10, "limit")
 
 

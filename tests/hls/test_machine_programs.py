@@ -8,7 +8,7 @@ import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import Host, MemoryModel, compile_c, differences, interpret, machine_of
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 from hls import generator
 
 FOLDER = Path(__file__).parent / "programs"
@@ -36,7 +36,9 @@ def test_a_program_computes_in_hardware_what_it_does_natively(name: str) -> None
         native = host.run([], threads=program.region.threads)
     machine = machine_of(program)
     for memory, in_order in WAYS:
-        run = run_machine(machine, native.inputs, native.scalars, memory=memory, in_order=in_order)
+        run = run_setup(
+            set_up(machine, native.inputs, native.scalars, memory=memory, in_order=in_order)
+        )
         assert run.complete
         assert not differences(program, native.outputs, run.arrays)
 
@@ -51,5 +53,5 @@ def test_a_random_program_computes_in_hardware_what_its_graphs_say(seed: int) ->
     want = interpret(program.region, arrays, scalars)
     machine = machine_of(program)
     for memory, in_order in WAYS[1:]:
-        run = run_machine(machine, arrays, scalars, memory=memory, in_order=in_order)
+        run = run_setup(set_up(machine, arrays, scalars, memory=memory, in_order=in_order))
         assert {name: run.arrays[name] for name in want} == want

@@ -26,7 +26,7 @@ from cyclescope.hls import (
 from cyclescope.hls.microarch._params import BANKS, LINE
 from cyclescope.hls.run import _simulation
 from cyclescope.hls.run._compare import contents
-from cyclescope.hls.run._simulation import Layout, _read_back, run_machine
+from cyclescope.hls.run._simulation import Layout, _read_back, run_setup, set_up
 from cyclescope.hls.run._testbench import harness
 from cyclescope.model import Kind, check_laws, load
 from cyclescope.sim import call
@@ -244,7 +244,7 @@ def test_memory_models(tmp_path: Path) -> None:
 def test_a_program_without_profile_leaves_no_capture(source: Path) -> None:
     machine = machine_of(compile_c(source))
     arrays = {"a": bytes(256), "s": bytes(4), "t": bytes(16)}
-    run = run_machine(machine, arrays)
+    run = run_setup(set_up(machine, arrays))
     assert run.complete
     assert run.capture is None
 

@@ -28,7 +28,7 @@ from cyclescope.hls import (
     read_dump,
 )
 from cyclescope.hls.run._profile import profile_of
-from cyclescope.hls.run._simulation import HardwareRun, run_machine
+from cyclescope.hls.run._simulation import HardwareRun, run_setup, set_up
 from cyclescope.hls.schedule._schedule import schedule
 from cyclescope.hls.trace._core import UnitOptions, build_profiled
 from cyclescope.model import Kind, Profile, Runs, Series, check_laws
@@ -60,7 +60,7 @@ def going(name: str, on: Machine, **options: object) -> HardwareRun:
     """A run whose results are those of the program."""
     program, native = compiled(name)
     memory = MemoryModel(seed=3, stall=9)
-    run = run_machine(on, native.inputs, native.scalars, memory=memory, **options)  # type: ignore[arg-type]
+    run = run_setup(set_up(on, native.inputs, native.scalars, memory=memory, **options))  # type: ignore[arg-type]
     assert run.complete
     assert differences(program, native.outputs, run.arrays) == []
     return run
@@ -99,12 +99,14 @@ def test_a_memory_that_the_trace_keeps_busy_is_no_deadlock() -> None:
     """The profiling unit's lines go before requests; a bank takes one in some thirty cycles."""
     name = CHOSEN[0]
     program, native = compiled(name)
-    run = run_machine(
-        machine(name, UnitOptions(name, period=64)),
-        native.inputs,
-        native.scalars,
-        memory=MemoryModel(refresh_interval=200, refresh=190),
-        period=64,
+    run = run_setup(
+        set_up(
+            machine(name, UnitOptions(name, period=64)),
+            native.inputs,
+            native.scalars,
+            memory=MemoryModel(refresh_interval=200, refresh=190),
+            period=64,
+        )
     )
     assert run.complete
     assert differences(program, native.outputs, run.arrays) == []
@@ -237,14 +239,16 @@ def test_a_run_that_is_cut_shows_what_came_before() -> None:
     assert wrong(read_dump(whole.trace, on.trace), truth) == []
     memory = MemoryModel(seed=3, stall=9)
     for limit in LIMITS:
-        run = run_machine(
-            on,
-            native.inputs,
-            native.scalars,
-            memory=memory,
-            period=1,
-            cycle_limit=limit,
-            trace_lines=512,
+        run = run_setup(
+            set_up(
+                on,
+                native.inputs,
+                native.scalars,
+                memory=memory,
+                period=1,
+                cycle_limit=limit,
+                trace_lines=512,
+            )
         )
         assert (run.cycles, run.complete, run.stop_reason) == (limit, False, "limit")
         assert run.arrays == {}
@@ -254,8 +258,8 @@ def test_a_run_that_is_cut_shows_what_came_before() -> None:
         assert losses(profile) == {}
         assert wrong(profile, captured(run, on, 1), cut=True) == []
     limit = whole.cycles - 1  # all threads have finished: the trace is all that is missing
-    run = run_machine(
-        on, native.inputs, native.scalars, memory=memory, cycle_limit=limit, trace_lines=512
+    run = run_setup(
+        set_up(on, native.inputs, native.scalars, memory=memory, cycle_limit=limit, trace_lines=512)
     )
     assert run.complete
     assert differences(program, native.outputs, run.arrays) == []

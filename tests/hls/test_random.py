@@ -11,7 +11,7 @@ import pytest
 
 from cyclescope.errors import ToolError
 from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.sim import find_compiler
 from hls.generator import (
     ARRAYS,
@@ -99,13 +99,15 @@ def hardware(
 def in_hardware(kernel: Kernel, threads: int) -> dict[str, bytes]:
     """The outputs of a kernel's hardware, with a memory that stalls at random."""
     machine, arrays, scalars = hardware(kernel, threads)
-    result = run_machine(
-        machine,
-        arrays,
-        scalars,
-        memory=MemoryModel(seed=kernel.seed + 1, stall=20),
-        in_order=kernel.seed % 4 == 0,
-        cycle_limit=10**6,
+    result = run_setup(
+        set_up(
+            machine,
+            arrays,
+            scalars,
+            memory=MemoryModel(seed=kernel.seed + 1, stall=20),
+            in_order=kernel.seed % 4 == 0,
+            cycle_limit=10**6,
+        ),
         optimise="-O0",
     )
     return {**arrays, **result.arrays}

@@ -173,7 +173,7 @@ def measure(
         )
         if rtl is not None:
             write_rtl(setup, rtl, force=force)
-        run = run_setup(setup, profiled=unit is None, progress=progress, unit_rtl=unit_rtl)
+        run = run_setup(setup, progress=progress, unit_rtl=unit_rtl)
         if failed is not None:
             raise failed
         judgements: tuple[Judgement, ...] = ()

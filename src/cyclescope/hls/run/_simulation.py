@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.microarch import Access, Machine
     from cyclescope.sim import Capture
 
-__all__ = ["TRACE_LINES", "HardwareRun", "Setup", "prepare", "run_machine", "run_setup", "set_up"]
+__all__ = ["TRACE_LINES", "HardwareRun", "Setup", "prepare", "run_setup", "set_up"]
 
 # Arrays begin at multiples of a page, with a page between them.
 _PAGE = 4096
@@ -127,66 +127,6 @@ def prepare(
     )
 
 
-def run_machine(
-    machine: Machine,
-    arrays: Mapping[str, bytes],
-    scalars: Sequence[int] = (),
-    *,
-    team: int | None = None,
-    only: int | None = None,
-    memory: MemoryModel | None = None,
-    in_order: bool = False,
-    start_cost: int = 0,
-    cycle_limit: int | None = None,
-    progress: Callable[[int, float], object] | None = None,
-    period: int | None = None,
-    unit_rtl: bool = False,
-    trace_lines: int = TRACE_LINES,
-    optimise: str = "-O1",
-) -> HardwareRun:
-    """Simulates a machine.
-
-    Args:
-        machine: what to simulate.
-        arrays: external array → its bytes.
-        scalars: bit patterns of the region's scalars.
-        team: threads to start, at most the machine's; all if absent.
-        only: start this one of them alone; all if absent. Barriers then wait for it alone.
-        memory: timing of the external memory.
-        in_order: no thread overtakes another in a variable-latency stage.
-        start_cost: cycles that the host needs to start each further thread.
-        cycle_limit: stop after so many cycles.
-        progress: called a few times a second with (cycles, seconds) so far.
-        period: cycles between two samples of a profile's counters; None: nothing is captured.
-        unit_rtl: simulate arithmetic units by their RTL, not by models.
-        trace_lines: of 64 bytes in the region of a profiling unit, if there is one.
-        optimise: the C++ compiler's flag for the simulator; hardware that runs once and not for
-            long is there sooner with "-O0".
-
-    Raises:
-        DataError: an array is missing or too large, or the team does not fit.
-        RunError: an access out of range, a deadlock, or a simulation that failed.
-        ToolError: a compiler is missing or fails.
-        OutputError: no space for the simulation's files.
-    """
-    setup = set_up(
-        machine,
-        arrays,
-        scalars,
-        team=team,
-        only=only,
-        memory=memory,
-        in_order=in_order,
-        start_cost=start_cost,
-        cycle_limit=cycle_limit,
-        period=period,
-        trace_lines=trace_lines,
-    )
-    return run_setup(
-        setup, profiled=period is not None, progress=progress, unit_rtl=unit_rtl, optimise=optimise
-    )
-
-
 @dataclass(frozen=True)
 class Setup:
     """A run that is about to be made: what the bench is told, and what is in the memories.
@@ -198,6 +138,7 @@ class Setup:
         memory: timing of the external memory.
         layout: where the arrays are.
         trace_lines: lines of memory that a profiling unit has; 0 without one.
+        profiled: capture what a profile is made of.
     """
 
     machine: Machine
@@ -206,6 +147,7 @@ class Setup:
     memory: MemoryModel
     layout: Layout
     trace_lines: int
+    profiled: bool
 
     def write(self, folder: Path) -> None:
         """Write `config.hex` and `bank0.hex` … into a folder."""
@@ -226,7 +168,20 @@ def set_up(
     period: int | None = None,
     trace_lines: int = TRACE_LINES,
 ) -> Setup:
-    """Prepares a run; arguments as of `run_machine`.
+    """Prepares a run.
+
+    Args:
+        machine: what to simulate.
+        arrays: external array → its bytes.
+        scalars: bit patterns of the region's scalars.
+        team: threads to start, at most the machine's; all if absent.
+        only: start this one of them alone; all if absent. Barriers then wait for it alone.
+        memory: timing of the external memory.
+        in_order: no thread overtakes another in a variable-latency stage.
+        start_cost: cycles that the host needs to start each further thread.
+        cycle_limit: stop after so many cycles.
+        period: cycles between two samples of a profile's counters; None: nothing is captured.
+        trace_lines: of 64 bytes in the region of a profiling unit, if there is one.
 
     Raises:
         DataError: an array is missing or too large, or the team does not fit.
@@ -257,25 +212,31 @@ def set_up(
         trace=(layout.bases[-1] // BANKS, unit_lines(machine, trace_lines)),
         stop_at=cycle_limit or 0,
     )
-    return Setup(machine, arrays, host, memory or MemoryModel(), layout, trace_lines)
+    return Setup(
+        machine, arrays, host, memory or MemoryModel(), layout, trace_lines, period is not None
+    )
 
 
 def run_setup(
     setup: Setup,
     *,
-    profiled: bool = False,
     progress: Callable[[int, float], object] | None = None,
     unit_rtl: bool = False,
     optimise: str = "-O1",
 ) -> HardwareRun:
-    """Simulates a run that has been prepared; raises what `run_machine` does.
+    """Simulates a run that has been prepared.
 
     Args:
         setup: the run.
-        profiled: capture what a profile is made of.
         progress: called a few times a second with (cycles, seconds) so far.
         unit_rtl: simulate arithmetic units by their RTL, not by models.
-        optimise: the C++ compiler's flag for the simulator.
+        optimise: the C++ compiler's flag for the simulator; hardware that runs once and not for
+            long is there sooner with "-O0".
+
+    Raises:
+        RunError: an access out of range, a deadlock, or a simulation that failed.
+        ToolError: a compiler is missing or fails.
+        OutputError: no space for the simulation's files.
     """
     machine, layout = setup.machine, setup.layout
     places, sizes = externals(machine), setup.host.sizes
@@ -283,7 +244,7 @@ def run_setup(
     limit = cycle_limit
     if limit is not None and layout_of(machine) is not None:
         limit += LAST_WORDS
-    design = prepare(machine, layout.lines, profiled=profiled, unit_rtl=unit_rtl)
+    design = prepare(machine, layout.lines, profiled=setup.profiled, unit_rtl=unit_rtl)
     built = build(design, optimise=optimise)
     try:
         with scratch("data") as folder:
