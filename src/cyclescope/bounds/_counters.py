@@ -44,13 +44,16 @@ from cyclescope.c import (
     Unary,
     Variable,
     While,
+    called,
     children,
+    expressions,
     inner_statements,
     outermost,
     own_expressions,
     show,
     statements,
     walk,
+    whole,
 )
 
 if TYPE_CHECKING:
@@ -79,22 +82,17 @@ def declared(function: Function) -> list[Variable]:
 
 def reached(unit: Unit, function: Function) -> Iterator[Function]:
     """A function and those with a body that it calls, or that they call; each once."""
-    waiting, known = [function], {function.name}
-    while waiting:
-        caller = waiting.pop()
-        yield caller
-        for node in (n for e in outermost(caller.body) for n in walk(e)):
-            called = unit.functions.get(node.function) if isinstance(node, Call) else None
-            if called is not None and called.body is not None and called.name not in known:
-                known.add(called.name)
-                waiting.append(called)
+    yield function
+    for other in called(expressions(function.body), unit.functions):
+        if other.body is not None and other is not function:
+            yield other
 
 
 def named(function: Function) -> set[Variable]:
     """The variables that a function names, in its extents, too."""
-    extents = [e for v in declared(function) for e in v.extents]
-    every = [*extents, *outermost(function.body)]
-    return {n.variable for e in every for n in walk(e) if isinstance(n, Name)}
+    extents = (n for v in declared(function) for e in v.extents for n in walk(e))
+    every = (*extents, *expressions(function.body))
+    return {n.variable for n in every if isinstance(n, Name)}
 
 
 def _changes(node: Expr) -> list[tuple[Variable, Expr]]:
@@ -114,9 +112,8 @@ def _changes(node: Expr) -> list[tuple[Variable, Expr]]:
 
 def root_of(node: Expr) -> Variable | None:
     """The variable that an lvalue is, or is a field of; `p->x` is none of `p`."""
-    while isinstance(node, Cast) or (isinstance(node, Member) and not node.arrow):
-        node = node.base if isinstance(node, Member) else node.operand
-    return node.variable if isinstance(node, Name) else None
+    owner = whole(node)
+    return owner.variable if isinstance(owner, Name) else None
 
 
 @dataclass
@@ -603,7 +600,6 @@ def _addressed(unit: Unit) -> set[Variable]:
     return {
         root
         for function in unit.functions.values()
-        for e in outermost(function.body)
-        for n in walk(e)
+        for n in expressions(function.body)
         if isinstance(n, Unary) and n.op == "&" and (root := root_of(n.operand)) is not None
     }

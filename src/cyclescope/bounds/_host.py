@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from cyclescope.bounds._counters import reached
 from cyclescope.bounds._forms import literal
-from cyclescope.c import Name, Scalar, Struct, Void, body_start, outermost, walk
+from cyclescope.c import (
+    Name,
+    Scalar,
+    Struct,
+    Void,
+    body_start,
+    expressions,
+)
 from cyclescope.errors import SourceError
 from cyclescope.sim import call, find_compiler
 
@@ -187,7 +194,7 @@ def _globals(unit: Unit, kernel: Function) -> dict[str, Variable]:
     """The globals that a kernel and what it calls name."""
     found: dict[str, Variable] = {}
     for function in reached(unit, kernel):
-        for node in (n for e in outermost(function.body) for n in walk(e)):
+        for node in expressions(function.body):
             if isinstance(node, Name) and node.variable.scope == "global":
                 variable = found.setdefault(node.variable.name, node.variable)
                 if variable is not node.variable:

@@ -22,6 +22,7 @@ from cyclescope.c import (
     Unary,
     Unit,
     Variable,
+    expressions,
     fold,
     outermost,
     statements,
@@ -139,7 +140,7 @@ def called_with(unit: Unit, kernel: Function) -> dict[str, int | float]:
 
 
 def _calls(function: Function) -> list[Call]:
-    return [n for e in outermost(function.body) for n in walk(e) if isinstance(n, Call)]
+    return [n for n in expressions(function.body) if isinstance(n, Call)]
 
 
 def _constants(function: Function) -> dict[str, int | float]:

@@ -15,7 +15,7 @@ from cyclescope.bounds._process import (
     target_name,
 )
 from cyclescope.bounds._storages import Storages
-from cyclescope.bounds._values import ADDRESS, size_of
+from cyclescope.bounds._values import ADDRESS
 from cyclescope.c import (
     STEPS,
     Array,
@@ -59,6 +59,7 @@ from cyclescope.c import (
     children,
     refusal,
     show,
+    size_of,
     walk,
     without_casts,
 )

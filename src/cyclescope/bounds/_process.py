@@ -20,7 +20,7 @@ from cyclescope.bounds._forms import (
     Written,
 )
 from cyclescope.bounds._network import Process, Record, Storage
-from cyclescope.bounds._values import ADDRESS, Values, alignment_of, size_of
+from cyclescope.bounds._values import ADDRESS, Values
 from cyclescope.c import (
     STEPS,
     Array,
@@ -46,10 +46,14 @@ from cyclescope.c import (
     Tool,
     Unary,
     Variable,
+    expressions,
     outermost,
+    placed_fields,
     refusal,
+    size_of,
     statements,
     walk,
+    without_casts,
 )
 
 if TYPE_CHECKING:
@@ -94,8 +98,7 @@ class Outlines:
         if isinstance(function.result, Scalar) and self.is_outlined(function):
             return all(
                 root is not None and root.scope in ("local", "param")
-                for e in outermost(function.body)
-                for n in walk(e)
+                for n in expressions(function.body)
                 if isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS)
                 for root in [_root(n)]
             )
@@ -163,7 +166,7 @@ def _is_straight(function: Function) -> bool:
 def is_private(unit: Unit, function: Function) -> bool:
     """Return whether a function, with those it calls, changes only its own variables."""
     for one in reached(unit, function):
-        for node in (n for e in outermost(one.body) for n in walk(e)):
+        for node in expressions(one.body):
             if isinstance(node, Call):
                 called = unit.functions.get(node.function)
                 foreign = called is None or called.body is None
@@ -181,8 +184,7 @@ def _root(node: Expr) -> Variable | None:
     target: Expr = node.target if isinstance(node, Assign) else node
     if isinstance(target, Unary):
         target = target.operand
-    while isinstance(target, Cast):
-        target = target.operand
+    target = without_casts(target)
     return target.variable if isinstance(target, Name) else None
 
 
@@ -657,14 +659,10 @@ def _place_leaves(place: Place) -> Iterator[Place]:
 def _spot_leaves(spot: Spot, kind: CType) -> list[Place | Spot]:
     found: list[Place | Spot] = []
     match kind:
-        case Struct(fields=fields):
-            at = 0
-            for name, inner in fields:
-                to = alignment_of(inner)
-                at = -(-at // to) * to
+        case Struct():
+            for at, name, inner in placed_fields(kind):
                 address, text = f"({spot.address} + {at})", f"{spot.text}.{name}"
                 found += _spot_leaves(replace(spot, address=address, text=text), inner)
-                at += size_of(inner)
         case Array(element=element, extent=extent):
             for n in range(extent or 0):
                 address, text = f"({spot.address} + {n * size_of(element)})", f"{spot.text}[{n}]"

@@ -10,7 +10,7 @@ from cyclescope.bounds._counters import Counters, counters_of
 from cyclescope.bounds._forms import Form, Layout, Place, Spot, Value, literal
 from cyclescope.bounds._network import Memory, Network, Record, Storage
 from cyclescope.bounds._process import Processes, constant_number
-from cyclescope.bounds._values import ADDRESS, alignment_of, size_of
+from cyclescope.bounds._values import ADDRESS
 from cyclescope.c import (
     STEPS,
     Array,
@@ -29,6 +29,8 @@ from cyclescope.c import (
     Vector,
     fold,
     outermost,
+    placed_fields,
+    size_of,
     walk,
 )
 
@@ -338,11 +340,7 @@ class Storages(Processes):
             return storage
         if isinstance(element, Struct) and memory is not None:
             fields: dict[str, Layout] = {}
-            at = 0
-            for name, given in element.fields:
-                kind_of: CType = given
-                to = alignment_of(kind_of)
-                at = -(-at // to) * to
+            for at, name, kind_of in placed_fields(element):
                 inner: tuple[tuple[int, int], ...] = ()
                 while isinstance(kind_of, Array):
                     extent, kind_of = kind_of.extent or 1, kind_of.element
@@ -351,7 +349,6 @@ class Storages(Processes):
                     variable, kind_of, (*dims, *(e for e, _ in inner)), role, f"{field}.{name}",
                     memory, start + at, (*steps, *inner),
                 )  # fmt: skip
-                at += size_of(given)
             return Record(fields, memory, start, steps, size_of(element))
         if isinstance(element, Unknown | Vector):
             what = f"{variable.name} of type {element}"

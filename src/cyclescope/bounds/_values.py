@@ -50,9 +50,12 @@ from cyclescope.c import (
     Variable,
     Vector,
     Void,
+    placed_fields,
     refusal,
     show,
+    size_of,
     walk,
+    without_casts,
 )
 from cyclescope.errors import SourceError
 
@@ -63,7 +66,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds._network import Network
     from cyclescope.c import Unit
 
-__all__ = ["ADDRESS", "Values", "alignment_of", "size_of"]
+__all__ = ["ADDRESS", "Values"]
 
 ADDRESS = Scalar("uint", 64)
 """The type of an address as a value."""
@@ -439,14 +442,10 @@ class Values:
     def _spot_member(self, spot: Spot, name: str, node: Expr) -> Spot:
         if not isinstance(spot.type, Struct):
             raise self.refuse(node.where, f"the field {name}", "give the pointer its type")
-        at = 0
-        for own, kind in spot.type.fields:
-            to = alignment_of(kind)
-            at = -(-at // to) * to
+        for at, own, kind in placed_fields(spot.type):
             if own == name:
                 address = f"({spot.address} + {at})"
                 return replace(spot, address=address, type=kind, text=show(node))
-            at += size_of(kind)
         raise self.refuse(node.where, f"the field {name}", "give the pointer its type")
 
     # -- reading -------------------------------------------------------------------------------
@@ -817,8 +816,7 @@ class Values:
 
 def _index_of(node: Expr) -> Variable | str | None:
     """A subscript that is a variable or a literal."""
-    while isinstance(node, Cast):
-        node = node.operand
+    node = without_casts(node)
     if isinstance(node, Name):
         return node.variable
     return str(node.value) if isinstance(node, Literal) else None
@@ -833,35 +831,6 @@ def _combined(op: str, left: Value, right: Value) -> Form:
         return form
     # With a constant divisor the quotient is quasi-affine, which polyhedral tools take.
     return form if op in ("/", "%") and right.form is Form.CONSTANT else Form.OTHER
-
-
-def size_of(kind: CType) -> int:
-    """Bytes of a type on a 64-bit machine; 0 if it has none."""
-    match kind:
-        case Scalar(bits=bits):
-            return bits // 8
-        case Pointer():
-            return 8
-        case Array(element=element, extent=extent):
-            return (extent or 0) * size_of(element)
-        case Struct(fields=fields):
-            at = 0
-            for _, field in fields:
-                to = alignment_of(field)
-                at = -(-at // to) * to + size_of(field)
-            to = alignment_of(kind)
-            return -(-at // to) * to
-    return 0
-
-
-def alignment_of(kind: CType) -> int:
-    """Bytes that a type's addresses are multiples of."""
-    match kind:
-        case Array(element=element):
-            return alignment_of(element)
-        case Struct(fields=fields):
-            return max((alignment_of(field) for _, field in fields), default=1)
-    return size_of(kind) or 1
 
 
 def _same_elements(place: Place, target: CType) -> bool:

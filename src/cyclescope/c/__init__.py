@@ -11,7 +11,8 @@ refuses is in one list (`Construct`), and said from there (`refusal`). No system
 headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the package.
 """
 
-from cyclescope.c._fold import combined, fold
+from cyclescope.c._fold import fold
+from cyclescope.c._layout import alignment_of, placed_fields, size_of
 from cyclescope.c._link import body_start, link
 from cyclescope.c._print import show
 from cyclescope.c._read import read_c
@@ -66,10 +67,13 @@ from cyclescope.c._types import (
     Void,
 )
 from cyclescope.c._walk import (
+    called,
+    expressions,
     inner_statements,
     outermost,
     own_expressions,
     statements,
+    whole,
     without_casts,
 )
 
@@ -119,19 +123,24 @@ __all__ = [
     "Vector",
     "Void",
     "While",
+    "alignment_of",
     "body_start",
+    "called",
     "children",
-    "combined",
+    "expressions",
     "fold",
     "inner_statements",
     "link",
     "outermost",
     "own_expressions",
+    "placed_fields",
     "read_c",
     "refusal",
     "refused_table",
     "show",
+    "size_of",
     "statements",
     "walk",
+    "whole",
     "without_casts",
 ]

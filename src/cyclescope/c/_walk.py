@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c._tree import (
     Block,
+    Call,
     Cast,
     Declare,
     DoWhile,
@@ -13,20 +14,29 @@ from cyclescope.c._tree import (
     Expr,
     For,
     If,
+    Index,
+    Member,
     Return,
     Stmt,
     Switch,
     While,
+    walk,
 )
+from cyclescope.c._types import Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cyclescope.c._tree import Function
 
 __all__ = [
+    "called",
+    "expressions",
     "inner_statements",
     "outermost",
     "own_expressions",
     "statements",
+    "whole",
     "without_casts",
 ]
 
@@ -77,8 +87,43 @@ def outermost(node: Stmt | None) -> list[Expr]:
     return [e for inner in statements(node) for e in own_expressions(inner)]
 
 
+def expressions(node: Stmt | None) -> Iterator[Expr]:
+    """All expressions in a statement and in those inside it, outside in."""
+    for expr in outermost(node):
+        yield from walk(expr)
+
+
 def without_casts(expr: Expr) -> Expr:
     """The expression below any number of casts."""
     while isinstance(expr, Cast):
         expr = expr.operand
     return expr
+
+
+def whole(expr: Expr) -> Expr:
+    """The object that an lvalue is, or is a field or a lane of; of `p->x` it is `p->x`."""
+    while True:
+        match expr:
+            case Cast(operand=inner) | Member(base=inner, arrow=False):
+                expr = inner
+            case Index(base=inner) if isinstance(inner.type, Vector):
+                expr = inner
+            case _:
+                return expr
+
+
+def called(parts: Iterable[Expr], functions: Mapping[str, Function]) -> list[Function]:
+    """The functions that expressions call, also through others; each once.
+
+    Args:
+        parts: expressions with all inside them (see `expressions`).
+        functions: by name.
+    """
+    found: dict[str, Function] = {}
+    waiting = list(parts)
+    while waiting:
+        match waiting.pop():
+            case Call(function=name) if name not in found and name in functions:
+                found[name] = functions[name]
+                waiting += expressions(functions[name].body)
+    return list(found.values())

@@ -4,8 +4,6 @@ In goes a translation unit of `cyclescope.c`; out comes, by way of its `Target`,
 of it: a `Lowered` region as the text has it, and which variables of the host it uses.
 """
 
-from cyclescope.hls.front._assigned import called, expressions
-from cyclescope.hls.front._layout import field_offset, size_of
 from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._target import Target, find_target
 from cyclescope.hls.front.omp._directives import Constants, MapItem
@@ -15,10 +13,6 @@ __all__ = [
     "Lowered",
     "MapItem",
     "Target",
-    "called",
-    "expressions",
-    "field_offset",
     "find_target",
     "lower",
-    "size_of",
 ]

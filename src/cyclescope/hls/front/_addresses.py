@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import (
     Call,
-    Index,
     Member,
     Name,
     Pointer,
     Struct,
     Unary,
-    Vector,
+    called,
     children,
     outermost,
+    walk,
+    whole,
     without_casts,
 )
-from cyclescope.hls.front._assigned import called
 from cyclescope.hls.front._calls import BLOCKS
 from cyclescope.hls.front._layout import is_flat, size_of
 from cyclescope.hls.front.omp._directives import folded
@@ -60,9 +60,9 @@ class _Addresses:
 
     def of(self, parts: list[Expr]) -> set[Variable]:
         found: set[Variable] = set()
+        every = (e for part in parts for e in walk(part))
         inside = [
-            e for name in called(parts, self._functions)
-            for e in outermost(self._functions[name].body)
+            e for function in called(every, self._functions) for e in outermost(function.body)
         ]  # fmt: skip
         for part in (*parts, *inside):
             found.update(self._taken(part))
@@ -71,9 +71,9 @@ class _Addresses:
     def _taken(self, expr: Expr) -> Iterator[Variable]:
         match expr:
             case Unary(op="&", operand=operand):
-                variable = _owner(operand)
-                if variable is not None:
-                    yield variable
+                owner = whole(operand)
+                if isinstance(owner, Name):
+                    yield owner.variable
             case Member(base=Unary(op="&", operand=inner), arrow=True):
                 yield from self._taken(inner)
                 return
@@ -146,17 +146,3 @@ def _is_copied_whole(arg: Expr, args: tuple[Expr, ...]) -> bool:
     return not isinstance(kind, Struct) or all(
         not isinstance(p.type, Pointer) or p.type.target == kind for p in pointers
     )
-
-
-def _owner(expr: Expr) -> Variable | None:
-    """The variable that an object is part of, if that isn't an array's element."""
-    while True:
-        match expr:
-            case Name(variable=variable):
-                return variable
-            case Member(base=base, arrow=False):
-                expr = base
-            case Index(base=base) if isinstance(base.type, Vector):
-                expr = base
-            case _:
-                return None

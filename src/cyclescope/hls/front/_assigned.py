@@ -28,22 +28,22 @@ from cyclescope.c import (
     Variable,
     Vector,
     While,
-    outermost,
+    called,
+    expressions,
     statements,
     walk,
+    whole,
 )
 from cyclescope.hls.front._calls import BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from cyclescope.c import Function
 
 __all__ = [
     "assigned",
     "breaks",
-    "called",
-    "expressions",
     "has_effects",
     "lanes_written",
     "may_jump",
@@ -53,39 +53,16 @@ __all__ = [
 ]
 
 
-def expressions(stmt: Stmt | None) -> Iterator[Expr]:
-    """All expressions in a statement, outside in."""
-    for expr in outermost(stmt):
-        yield from walk(expr)
-
-
 def _target(expr: Expr, aliases: Mapping[Variable, Variable]) -> Variable | None:
-    while True:
-        match expr:
-            case Index(base=base) if isinstance(base.type, Vector):
-                expr = base
-            case Unary(op="*", operand=Name(variable=pointer)) if pointer in aliases:
-                return aliases[pointer]
-            case Member(base=Name(variable=pointer), arrow=True) if pointer in aliases:
-                return aliases[pointer]
-            case Member(base=base, arrow=False):
-                expr = base
-            case Name(variable=variable):
-                return variable
-            case _:
-                return None
-
-
-def called(parts: Iterable[Expr], functions: Mapping[str, Function]) -> list[str]:
-    """The functions that expressions call, also through others."""
-    found: dict[str, None] = {}
-    waiting = list(parts)
-    while waiting:
-        match waiting.pop():
-            case Call(function=name) if name not in found and name in functions:
-                found[name] = None
-                waiting += expressions(functions[name].body)
-    return list(found)
+    match whole(expr):
+        case (
+            Unary(op="*", operand=Name(variable=pointer))
+            | Member(base=Name(variable=pointer), arrow=True)
+        ) if pointer in aliases:
+            return aliases[pointer]
+        case Name(variable=variable):
+            return variable
+    return None
 
 
 def assigned(
@@ -101,7 +78,7 @@ def assigned(
         aliases: pointer parameter → the variable it points to.
     """
     found: set[Variable] = set()
-    inside = [e for name in called(parts, functions) for e in expressions(functions[name].body)]
+    inside = [e for function in called(parts, functions) for e in expressions(function.body)]
     for expr in (*parts, *inside):
         target: Variable | None = None
         match expr:

@@ -5,11 +5,22 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Binary, Cast, Literal, Scalar, Struct, Unary, Vector, without_casts
+from cyclescope.c import (
+    Array,
+    Binary,
+    Cast,
+    Literal,
+    Scalar,
+    Struct,
+    Unary,
+    Vector,
+    alignment_of,
+    without_casts,
+)
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import counted
 from cyclescope.hls.front._dispatch import address, rvalue
-from cyclescope.hls.front._layout import alignment, size_of, width_of
+from cyclescope.hls.front._layout import size_of, width_of
 from cyclescope.hls.front._memory import load_from, store_to
 from cyclescope.hls.front._objects import OnWire, read_object, wire_at, write_object
 from cyclescope.hls.front._structs import concatenated
@@ -31,7 +42,7 @@ _MOST_AT_ONCE = 8  # accesses that aren't worth a loop
 
 def copy_object(ctx: Context, to: Location, given: Location, where: Range) -> None:
     """A copy of an object in memory, piece by piece; the two are the same or apart."""
-    unit = min(alignment(to.type), _MOST_BYTES)
+    unit = min(alignment_of(to.type), _MOST_BYTES)
     kind = Scalar("uint", 8 * unit)
 
     def move(number: Value) -> None:
@@ -109,7 +120,7 @@ def _copy_wires(
         place = memory
     else:
         place = Location(memory.array, memory.offset, Scalar("uint", 8 * size))
-    unit = min(size, alignment(memory.type)) if memory.type != sort else size
+    unit = min(size, alignment_of(memory.type)) if memory.type != sort else size
     if isinstance(to, OnWire):
         if unit == size:
             write_object(ctx, to, read_object(ctx, place, where), where)
@@ -182,7 +193,7 @@ def _access(ctx: Context, place: Location, number: Value, unit: int, kind: Scala
 def _grain(place: Location) -> int:
     """Bytes to a multiple of which a pointer is aligned."""
     kind: CType = place.type
-    return alignment(kind) if isinstance(kind, Scalar | Vector | Struct | Array) else 1
+    return alignment_of(kind) if isinstance(kind, Scalar | Vector | Struct | Array) else 1
 
 
 def _factor(size: Expr) -> int:

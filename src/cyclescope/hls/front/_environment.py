@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array as CArray
-from cyclescope.c import Name, Pointer, Scalar, Stmt, Struct, Variable, Vector, statements
-from cyclescope.hls.front._assigned import assigned, called, expressions
+from cyclescope.c import (
+    Array as CArray,
+)
+from cyclescope.c import (
+    Name,
+    Pointer,
+    Scalar,
+    Stmt,
+    Struct,
+    Variable,
+    Vector,
+    called,
+    expressions,
+    statements,
+)
+from cyclescope.hls.front._assigned import assigned
 from cyclescope.hls.front._context import Environment
 from cyclescope.hls.front._layout import is_flat, size_of, width_of
 from cyclescope.hls.front._memory import new_array
@@ -147,8 +160,7 @@ def _inside(inner: Range, outer: Range) -> bool:
 def data_environment(unit: Unit, target: Target) -> Environment:
     """The data environment that a region's directive and its text ask for."""
     body = target.body
-    names = called(expressions(body), unit.functions)
-    bodies = [body, *(unit.functions[name].body for name in names)]
+    bodies = [body, *(f.body for f in called(expressions(body), unit.functions))]
     inside = [d for b in bodies for stmt in statements(b) for d in directives(stmt.pragmas)]
     return Environment(
         target,

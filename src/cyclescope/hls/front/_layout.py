@@ -14,14 +14,16 @@ from cyclescope.c import (
     Tool,
     Unknown,
     Vector,
+    placed_fields,
     refusal,
 )
+from cyclescope.c import size_of as layout_size
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
     from cyclescope.c import Range
 
-__all__ = ["alignment", "field_offset", "is_block", "is_flat", "leaves", "size_of", "width_of"]
+__all__ = ["field_offset", "is_block", "is_flat", "leaves", "size_of", "width_of"]
 
 _MOST_LEAVES = 256
 _MOST_AT_ONCE = 64  # bytes
@@ -52,8 +54,8 @@ def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
         SourceError: there are none, or too many to handle at once.
     """
     match kind:
-        case Struct(fields=fields):
-            parts = [(field_offset(kind, name, where), t) for name, t in fields]
+        case Struct():
+            parts = [(at, field) for at, _, field in placed_fields(kind)]
         case Array(element=element, extent=extent) if extent is not None:
             size = size_of(element, where)
             parts = [(n * size, element) for n in range(min(extent, _MOST_LEAVES + 1))]
@@ -72,20 +74,6 @@ def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
     if not found:
         raise SourceError(f"{where}: a value of type {kind} has no parts; leave it out")
     return found
-
-
-def alignment(kind: CType) -> int:
-    """Bytes to a multiple of which a value of this type is aligned."""
-    match kind:
-        case Array(element=element):
-            return alignment(element)
-        case Struct(fields=fields):
-            return max((alignment(t) for _, t in fields), default=1)
-        case Vector(element=element, lanes=lanes):
-            return element.bits * lanes // 8
-        case Scalar(bits=bits):
-            return bits // 8
-    return 8
 
 
 def is_flat(kind: CType, *, pointers: bool = False) -> bool:
@@ -110,26 +98,26 @@ def is_block(kind: CType, where: Range) -> bool:
 
 
 def size_of(kind: CType, where: Range) -> int:
-    """Bytes of a value in memory, as on x86-64.
+    """Bytes of a value in memory.
 
     Raises:
         SourceError: the text gives no constant size.
     """
     match kind:
-        case Array(element=element, extent=extent) if extent is not None:
-            return extent * size_of(element, where)
-        case Struct(fields=fields):
-            end = 0
-            for _, t in fields:
-                end = _aligned(end, alignment(t)) + size_of(t, where)
-            return max(_aligned(end, alignment(kind)), 1)
-        case Scalar() | Vector():
-            return width_of(kind, where) // 8
-        case Array():
+        case Array(extent=None):
             raise SourceError(f"{where}: the size of {kind} isn't known; give constant extents")
+        case Array(element=element):
+            size_of(element, where)
+        case Struct(fields=fields):
+            for _, field in fields:
+                size_of(field, where)
         case Pointer():
             raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
-    raise refused_type(kind, where)
+        case Scalar() | Vector():
+            pass
+        case _:
+            raise refused_type(kind, where)
+    return layout_size(kind)
 
 
 def refused_type(kind: CType, where: Range) -> SourceError:
@@ -141,15 +129,13 @@ def refused_type(kind: CType, where: Range) -> SourceError:
 
 
 def field_offset(kind: Struct, name: str, where: Range) -> int:
-    """Bytes before a field."""
-    end = 0
-    for field, t in kind.fields:
-        end = _aligned(end, alignment(t))
+    """Bytes before a field.
+
+    Raises:
+        SourceError: a field before it has no constant size.
+    """
+    for at, field, sort in placed_fields(kind):
         if field == name:
-            return end
-        end += size_of(t, where)
+            return at
+        size_of(sort, where)
     raise SourceError(f"{where}: {kind} has no field {name}")
-
-
-def _aligned(position: int, to: int) -> int:
-    return -(-position // to) * to

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
-from cyclescope.c import outermost
+from cyclescope.c import (
+    expressions,
+    outermost,
+)
 from cyclescope.errors import SourceError
 
 # Families of constructs: each registers what it lowers.
 from cyclescope.hls.front import _expressions, _library, _loops, _objects, _statements  # noqa: F401
 from cyclescope.hls.front._addresses import addressed
-from cyclescope.hls.front._assigned import expressions, lanes_written
+from cyclescope.hls.front._assigned import lanes_written
 from cyclescope.hls.front._calls import OF_LEAGUES, OF_TEAMS
 from cyclescope.hls.front._context import Context, Environment, Team, Variables
 from cyclescope.hls.front._dispatch import bare

@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cyclescope.c import Array, Pointer, Range, Scalar, Struct, Vector
-from cyclescope.hls.front import field_offset, size_of
+from cyclescope.c import (
+    Array,
+    Pointer,
+    Scalar,
+    Struct,
+    Vector,
+    placed_fields,
+    size_of,
+)
 from cyclescope.hls.ir import Op, Place
 from cyclescope.model import Contents
 
@@ -30,7 +37,6 @@ __all__ = ["contents", "differences", "order_matters"]
 _Numbers: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 # Name, offset in bytes and type of a scalar in an array's element.
 _Part: TypeAlias = "tuple[str, int, Scalar]"
-_NOWHERE = Range("", 0, 0, 0, 0)
 _TOLERANCE = {32: 2.0**-16, 64: 2.0**-44}
 
 
@@ -46,16 +52,15 @@ def _layout(kind: CType) -> tuple[int, list[_Part]]:
             return scalar.bits // 8, [("", 0, scalar)]
         case Scalar():
             return kind.bits // 8, [("", 0, kind)]
-        case Struct(fields=fields):
+        case Struct():
             found = []
-            for name, sort in fields:
-                start = field_offset(kind, name, _NOWHERE)
+            for start, name, sort in placed_fields(kind):
                 size, parts = _layout(sort)
-                count = size_of(sort, _NOWHERE) // size if size else 0
+                count = size_of(sort) // size if size else 0
                 for n in range(count):
                     label = f".{name}[{n}]" if count > 1 else f".{name}"
                     found += [(label + p, start + n * size + at, t) for p, at, t in parts]
-            return size_of(kind, _NOWHERE), found
+            return size_of(kind), found
     return 0, []
 
 

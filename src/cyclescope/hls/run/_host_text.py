@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Declare, statements
-from cyclescope.hls.front import called, expressions
+from cyclescope.c import (
+    Array,
+    Declare,
+    called,
+    expressions,
+    statements,
+)
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -109,9 +114,9 @@ def _own_arrays(program: Program) -> list[tuple[int, int]]:
     in them from one time to the next: programs that read what they have not written agree.
     """
     unit, target = program.unit, program.target
-    names = called(list(expressions(target.body)), unit.functions)
+    functions = called(expressions(target.body), unit.functions)
     found: dict[tuple[int, int], list[Stmt]] = {}
-    for body in (target.body, *(unit.functions[name].body for name in names)):
+    for body in (target.body, *(f.body for f in functions)):
         for stmt in statements(body):
             if stmt.where.file == unit.file:
                 found.setdefault((stmt.where.line, stmt.where.column), []).append(stmt)

@@ -19,11 +19,11 @@ from cyclescope.c import (
     Scalar,
     Unary,
     Variable,
+    called,
     statements,
     walk,
     without_casts,
 )
-from cyclescope.hls.front._assigned import called
 from cyclescope.hls.front._dispatch import rvalue
 from cyclescope.hls.front._structs import hold, release
 from cyclescope.hls.front.omp._constructs import lowers
@@ -113,13 +113,13 @@ def _kept(ctx: Context, expr: Expr, held: list[Variable]) -> Expr:
 
 
 def _check_calls(ctx: Context, expr: Expr) -> None:
-    functions = ctx.unit.functions
-    for name in called(walk(expr), functions):
-        for stmt in statements(functions[name].body):
+    for function in called(walk(expr), ctx.unit.functions):
+        for stmt in statements(function.body):
             if directives(stmt.pragmas):
                 raise ctx.refuse(
-                    expr.where, f"a call of {name}, which has directives of its own, in an "
-                    f"atomic access; give its value to a variable before"
+                    expr.where,
+                    f"a call of {function.name}, which has directives of its own, in an atomic "
+                    f"access; give its value to a variable before",
                 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Binary, Cast, Declare, For, Literal, Unary, combined, read_c, statements
+from cyclescope.c import Declare, For, fold, read_c, statements
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
@@ -346,19 +346,6 @@ class Constants:
 
 
 def folded(expr: Expr | None) -> int | None:
-    """The value of an expression of numbers; None if it contains anything else."""
-    match expr:
-        case Literal(value=int() as value):
-            return value
-        case Cast(operand=operand):
-            return folded(operand)
-        case Unary(op="-", operand=operand):
-            inner = folded(operand)
-            return -inner if inner is not None else None
-        case Binary(op=op, left=left, right=right):
-            a, b = folded(left), folded(right)
-            if a is None or b is None:
-                return None
-            found = combined(op, a, b)
-            return found if isinstance(found, int) and abs(found) < 1 << 63 else None
-    return None
+    """The value of an expression of whole numbers; None if it contains anything else."""
+    value = fold(expr, {})
+    return value if isinstance(value, int) else None
