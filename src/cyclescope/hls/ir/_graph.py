@@ -157,7 +157,7 @@ class Value:
     width: int
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Node:
     """One operation.
 
@@ -185,6 +185,10 @@ class Node:
     source: Array | None = None
     body: Graph | None = None
     name: str = ""
+
+    def __repr__(self) -> str:
+        # Without all that it is computed from: a failing test would print that for minutes.
+        return f"<{self.op} {self.name} at {self.where}>"
 
     @property
     def results(self) -> tuple[Value, ...]:
