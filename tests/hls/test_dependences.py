@@ -69,6 +69,9 @@ BODIES = [
     # Blocks of the outer loop's iteration: one is written, the next one changed.
     "for (int i = 0; i < 3; i++) { for (int j = 0; j < 16; j++) a[j + 16 * i] = j; for (int j = 0;"
     " j < 16; j++) a[j + 16 * i + 16] += j; }",
+    # Apart in an iteration, one in the other's place in the next.
+    "for (int i = 1; i < 24; i += n) { a[i + 2 * (i & 1) - 2 * (i + 1 & 1) + 4] = i; a[60] += a[i +"
+    " 4]; }",
     # The second loop meets the first one's blocks of two iterations: the nearer one decides.
     "for (int i = 0; i < 2; i++) { for (int j = 0; j < 16; j++) a[j + 16 * i] = j; for (int j = 0;"
     " j < 8; j++) { int t = a[j + 16 * i + 32]; a[j + 16 * i + 16] = t; } }",

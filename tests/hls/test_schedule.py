@@ -292,6 +292,8 @@ def test_loops_on_both_halves_of_a_double_buffer_run_at_once() -> None:
     for whole, half, stages in (
         ("b & 1", "(b - 1) & 1", 1),
         ("b & 1", "b & 1", 2),
+        ("(unsigned)b & 1", "(b - 1u) & 1", 1),
+        ("(unsigned)b & 1", "(b - 2u) & 1", 2),
         ("b % 2", "(b - 1) % 2", 1),
         ("b % 2", "(b + 2) % 2", 2),
         ("b % 3", "(b + 1) % 3", 2),

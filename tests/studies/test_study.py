@@ -20,6 +20,7 @@ from cyclescope.studies import (
     read_study,
     search_of,
 )
+from cyclescope.studies._results import _plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +83,27 @@ def test_a_point_becomes_a_command(tmp_path: Path) -> None:
     (tmp_path / "d.json").unlink()
     with pytest.raises(InputError, match="cannot be read"):
         make_trial(found, points[0])
+
+
+def test_a_range_goes_up_by_one_unless_it_says_otherwise(tmp_path: Path) -> None:
+    text = GOOD.replace("to = 16, step = 4", "to = 11")
+    assert study(tmp_path, text).space["D.N"] == (8, 9, 10, 11)
+
+
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ([3, None], [3, None]),
+        ([True, None, False], [True, None, False]),
+        (["a", "b"], ["a", "b"]),
+        ([True, 3], ["true", "3"]),
+        ([True, "a", None], ["true", '"a"', None]),
+        ([1, 0.5], ["1", "0.5"]),
+        ([["a"], []], ['["a"]', "[]"]),
+    ],
+)
+def test_a_column_has_one_type(values: list[object], column: list[object]) -> None:
+    assert _plain(values) == column
 
 
 def test_random_points_are_different_and_the_same_each_time(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from cyclescope.analyse import Diff, diff
 from cyclescope.model import Kind, Meta, Profile, ProfileBuilder, Runs, scaled_weights
 from cyclescope.views import (
+    _diffgraph,
     diff_flamegraph,
     diff_html,
     diff_json,
@@ -97,6 +98,16 @@ def test_the_picture_is_as_wide_as_both_runs_and_mirrors(one: Profile, two: Prof
         assert abs(sum(float(g.get("data-w", 0)) for g in roots) * scale - profile.cycles) < 1e-3
         shown = {int(g.get("data-id", -1)) for g in panel}
         assert shown >= {p for p, w in enumerate(scaled_weights(profile)) if w}
+        (base,) = {_top(g) for g in roots} or {0}
+        assert all(_top(g) == base - int(g.get("data-d", 0)) * _diffgraph._ROW for g in panel)
+    first, second = ([_top(g) for g in panel] for panel in _panels(there))
+    assert min(first) > 60
+    assert (
+        max(first) + _diffgraph._ROW
+        < min(second)
+        <= max(second)
+        < float(there.get("height", 0)) - 16
+    )
     flip = {"before": "after", "after": "before"}
     for panel in _panels(there):
         name = panel.get("data-panel", "")
@@ -108,6 +119,12 @@ def _panels(root: ET.Element) -> list[ET.Element]:
     return [g for g in root.iter(f"{SVG}g") if g.get("data-panel")]
 
 
+def _top(box: ET.Element) -> float:
+    rect = box.find(f"{SVG}rect")
+    assert rect is not None
+    return float(rect.get("y", ""))
+
+
 def _hue(box: ET.Element) -> str:
     rect = box.find(f"{SVG}rect")
     assert rect is not None
@@ -117,6 +134,26 @@ def _hue(box: ET.Element) -> str:
 
 def _opposite(hue: str) -> str:
     return {"red": "blue", "blue": "red"}.get(hue, hue)
+
+
+@settings(max_examples=40)
+@given(calyx_profiles(), calyx_profiles())
+def test_changes_of_all_boxes_add_up(one: Profile, two: Profile) -> None:
+    before, after = _diffgraph._panels(diff(one, two))
+
+    def total(panel: _diffgraph._Panel, *, alone: bool) -> Fraction:
+        # A primitive's cycles are its caller's, too.
+        return sum(
+            (
+                change
+                for path, change in enumerate(panel.change)
+                if panel.profile.frame_of(path).kind is not Kind.PRIMITIVE
+                and not (alone and panel.partner[path] >= 0)
+            ),
+            Fraction(0),
+        )
+
+    assert total(after, alone=False) + total(before, alone=True) == two.cycles - one.cycles
 
 
 def test_a_picture_of_no_difference_is_grey() -> None:

@@ -42,6 +42,17 @@ def test_fewer_is_further_left_and_lower() -> None:
     assert float(first.get("cy", 0)) < float(second.get("cy", 0))
 
 
+def test_numbers_are_between_their_axis_and_its_name() -> None:
+    runs = [ParetoPoint(10, 5, "a", True), ParetoPoint(20, 3, "b", True)]
+    root = ET.fromstring(pareto_svg(runs, "cycles of it", "area", "study"))
+    texts = list(root.iter(f"{SVG}text"))
+    (name,) = (float(t.get("y", 0)) for t in texts if t.text == "cycles of it")
+    axis = max(float(line.get("y2", 0)) for line in root.iter(f"{SVG}line"))
+    numbers = [t for t in texts if t.get("class") == "tick" and t.get("text-anchor") == "middle"]
+    assert numbers
+    assert all(axis + 10 < float(t.get("y", 0)) < name - 10 for t in numbers)
+
+
 def test_names_do_not_cover_each_other() -> None:
     runs = [
         ParetoPoint(10, 500, "fast", True),

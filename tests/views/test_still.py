@@ -105,6 +105,17 @@ def test_what_counters_tell_of_a_threads_work_is_drawn(title: str) -> None:
     assert not any("stalls: memory" in text for text in shown)
 
 
+def test_rows_name_their_instance_where_there_are_several() -> None:
+    build = ProfileBuilder()
+    main = build.path(-1, Frame(Kind.CELL, "main", "main", "main"))
+    call = build.path(main, Frame(Kind.GROUP, "call", "main"))
+    part = build.path(call, Frame(Kind.CELL, "part", "main", "half"))
+    work = build.path(part, Frame(Kind.GROUP, "work", "half"))
+    profile = build.build(Meta("calyx", "two"), [4, 2], [build.tree([work]), build.tree([call])])
+    shown = texts(timeline_svg([profile]))
+    assert [text for text in shown if text.endswith("groups")] == ["main groups", "part groups"]
+
+
 def test_a_window_of_a_still() -> None:
     svg = timeline_svg([steps("slow", 2), steps("fast", 0)], start=6)
     assert set(boxes(svg)) == {
