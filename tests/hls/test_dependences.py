@@ -186,6 +186,19 @@ def test_a_load_may_overtake_a_load_where_no_fence_is_between() -> None:
     assert {("load x", "load y"), ("load x", "load x"), ("load y", "load y")} <= across
 
 
+def test_accesses_of_other_iterations_stay_on_their_side_of_a_lock() -> None:
+    body = "z[i] = s;\n#pragma omp critical\ns += x[i];\ny[i] = s;"
+    program = compile_c("k.c", text=FENCED.format(body=body))
+    (loop,) = (n for n in program.region.root.nodes if n.body is not None)
+    assert loop.body is not None
+    found = {(o.before.op, o.after.op): o.distance for o in loop.body.orders}
+    locks = (Op.ACQUIRE, Op.RELEASE)
+    # Nothing moves up over an acquire, or down over a release.
+    wanted = {(a, b) for a in locks for b in locks}
+    wanted |= {pair for op in (Op.LOAD, Op.STORE) for pair in ((Op.ACQUIRE, op), (op, Op.RELEASE))}
+    assert {pair: found.get(pair) for pair in wanted} == dict.fromkeys(wanted, 1)
+
+
 def test_memory_is_read_again_behind_a_fence() -> None:
     for fence, times in (("", 1), (FLUSH, 2), ("\n#pragma omp barrier\n", 2)):
         program = compile_c("k.c", text=FENCED.format(body=f"s += y[0];{fence} s += y[0];"))

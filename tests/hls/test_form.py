@@ -241,6 +241,12 @@ def narrow_store(draft: Draft) -> None:
     store.operands = (store.operands[0], bit.result)
 
 
+def wide_root(draft: Draft) -> None:
+    graph, add = node(draft, Op.ADD)
+    root = Node(Op.FSQRT, (add.result,), (64,), add.where)
+    graph.nodes.insert(graph.nodes.index(add) + 1, root)
+
+
 def loop_with_one_operand_less(draft: Draft) -> None:
     _, found = node(draft, Op.LOOP)
     found.operands = found.operands[:-1]
@@ -275,6 +281,7 @@ BREACHES = [
     (narrow_store, Law.TYPES, "operands of (64, 1) bits"),
     (loop_with_one_operand_less, Law.TYPES, "results of (32, 32)"),
     (wider, Law.TYPES, "do not make (33,)"),
+    (wide_root, Law.TYPES, "do not make (64,)"),
     (conditional_sum, Law.ATTRIBUTES, "only effects have conditions"),
     (value_that_waits, Law.ATTRIBUTES, "only effects have conditions"),
     (load_from_nowhere, Law.ATTRIBUTES, "loads, stores and copies have a memory"),

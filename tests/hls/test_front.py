@@ -270,6 +270,16 @@ def test_what_is_known_of_memory_ends_with_a_lock() -> None:
     assert [n.op for n in program.region.root.nodes].count(Op.LOAD) == 2
 
 
+def test_an_element_of_a_vector_is_the_value_that_was_put_there() -> None:
+    text = (
+        "typedef int v4 __attribute__((vector_size(16)));\nvoid k(int *a, int n, int m) {\n"
+        "#pragma omp target map(tofrom: a[0:4])\n"
+        "{ v4 v = {n, m, n + m, 7}; a[0] = v[1]; a[1] = v[2]; } }"
+    )
+    nodes = compile_c("k.c", text=text).region.root.nodes
+    assert not {Op.CONCAT, Op.EXTRACT} & {node.op for node in nodes}
+
+
 @pytest.mark.parametrize(
     ("asked", "trips", "loops"),
     [("4", 3, 0), ("4", 4, 0), ("4", 5, 1), ("", 1024, 0), ("", 1025, 1)],

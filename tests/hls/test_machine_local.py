@@ -38,6 +38,14 @@ def test_every_local_array_is_a_block_with_no_more_ports_than_block_ram_has(sour
     blocks = set(re.findall(rf"{re.escape(BLOCK)}\n  reg \S+ (\w+) \[", top))
     arrays = {a.name for a in program.region.arrays if a.place is Place.LOCAL}
     assert {re.sub(r"_\d$", "", name) for name in blocks} == arrays
+    for array in (a for a in program.region.arrays if a.place is Place.LOCAL):
+        # Of words as wide as the block's, a power of two a thread, as small as possible.
+        own = re.findall(
+            rf"{re.escape(BLOCK)}\n  reg \[(\d+):0\] {array.name}(?:_\d+)? \[0:(\d+)\]", top
+        )
+        words = -(-8 * array.bytes // (int(own[0][0]) + 1))
+        size = 1 << max(1, (words - 1).bit_length())
+        assert sum(int(last) + 1 for _, last in own) == 4 * size
     for name in blocks:
         writes, reads = _accesses(top, name)
         if name in arrays:

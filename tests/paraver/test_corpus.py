@@ -44,6 +44,14 @@ def test_two_readers_agree(trace: Path) -> None:
     }
 
 
+def test_a_line_of_another_kind_ends_no_section_of_names(trace: Path) -> None:
+    names = trace.with_suffix(".pcf")
+    names.write_text(names.read_text().replace("1 Running", "NOTE by hand\n1 Running"))
+    sums, _, wrong = corpus.compare(trace, None)
+    assert sums.totals["1.1.1"]["running"] == 30
+    assert not wrong
+
+
 def test_a_wrong_import_is_seen(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = import_paraver(trace)
 
