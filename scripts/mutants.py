@@ -88,6 +88,7 @@ TESTS = {
     "hls/trace": ["tests/hls/test_trace.py", "tests/hls/test_unit.py", "tests/hls/test_sites.py",
                   "tests/hls/test_profiled.py"],
     "pytest_plugin": ["tests/cli/test_check.py"],
+    "sim": ["tests/sim", "tests/security/test_kernels.py"],
     "traces": ["tests/traces", "tests/paraver"],
     "traces/paraver": ["tests/paraver"],
     "traces/petal": ["tests/traces/test_petal.py", "tests/traces/test_agreement.py"],

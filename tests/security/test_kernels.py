@@ -190,10 +190,15 @@ def test_secrets_in_the_environment(
     own: Path, attempts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    harmless = {"OMP_NUM_THREADS": "3", "LC_NUMERIC": "C", "TZ": "UTC"}
+    for name, value in harmless.items():
+        monkeypatch.setenv(name, value)
     env = Path("/usr/bin/env")
     policy = replace(calculation(env, own), execute=(Path("/"),))
     with trusting(Trust(Confine.AUTO)):
-        assert b"hunter2" not in finish([env], policy).stdout
+        seen = finish([env], policy).stdout
+    assert b"hunter2" not in seen
+    assert {f"{name}={value}" for name, value in harmless.items()} <= set(seen.decode().split("\n"))
     with trusting(off()):
         assert b"hunter2" in finish([env], policy).stdout
 
