@@ -67,6 +67,8 @@ TESTS = {
                 ("followed", "rules_interpreter"))],
     "bounds": ["tests/bounds", "--ignore=tests/bounds/test_csmith.py",
                "--ignore=tests/bounds/test_programs.py"],
+    "c": ["tests/c", "tests/hls/test_pragmas.py", "tests/hls/test_odd_pragmas.py",
+          "tests/security/test_reading.py"],
     "calyx": ["tests/calyx", *(f"--ignore=tests/calyx/test_{slow}.py" for slow in
               ("neural_network", "scheduler_run", "studies", "undisturbed", "own_compiler"))],
     "cli": ["tests/cli", *(f"--ignore=tests/cli/test_{slow}.py" for slow in
@@ -82,7 +84,7 @@ TESTS = {
                    "tests/hls/test_conflicts.py", "tests/hls/test_sites.py",
                    "tests/hls/test_refusals.py"],
     "hls/run": ["tests/hls/test_host.py", "tests/hls/test_judges.py", "tests/hls/test_models.py",
-                "tests/hls/test_machine_run.py"],
+                "tests/hls/test_machine_run.py", "tests/hls/test_profiled.py"],
     "hls/schedule": ["tests/hls/test_schedule.py", "tests/hls/test_dependences.py",
                      "tests/hls/test_conflicts.py", "tests/hls/test_sites.py"],
     "hls/trace": ["tests/hls/test_trace.py", "tests/hls/test_unit.py", "tests/hls/test_sites.py",

@@ -76,6 +76,11 @@ SAME = {
         """int b[N] = {1, 2, 3}; void f(int out[N], int i) { out[i] = b[i] + i; }
            void kernel(int out[N]) { for (int i = 0; i < N; i++) f(out, i); }""",
     ),
+    "a parameter counts": (
+        """void down(int a[N], int n) { while (n > 0) { n--; a[n] += 3; } }
+           void kernel(int a[N]) { down(a, N); }""",
+        "void kernel(int a[N]) { for (int i = N - 1; i >= 0; i--) a[i] += 3; }",
+    ),
     "moving pointers": (
         """void kernel(int a[N], int b[N]) { int *p = a, *q = b;
            for (int i = 0; i < N; i++) *q++ += *p++ * 3; }""",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import cyclescope
 from cyclescope.cli import COMMANDS, main
-from cyclescope.cli._common import Period
+from cyclescope.cli._common import Period, pairs
 from strategies import large_profile
 
 
@@ -47,6 +48,31 @@ def test_a_view_writes_one_file_and_never_over_another(
     assert "--force" in capsys.readouterr().err
     assert main([*arguments, "--force"]) == 0
     assert Path(name).read_bytes() == written
+
+
+def test_threads_have_boxes_of_their_own_where_asked_for(profile: Path) -> None:
+    run = str(Path(__file__).parents[1] / "analyse" / "data" / "gemm-4-blocked.cyc")
+    for way in ("merged", "apart"):
+        assert main(["flamegraph", run, "--threads", way, "-o", f"{way}.svg"]) == 0
+    merged, apart = (Path(f"{way}.svg").read_text() for way in ("merged", "apart"))
+    assert ">thread 0<" in apart
+    assert ">thread 0<" not in merged
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_recording_of_several_waveforms_needs_a_name(profile: Path, named: bool) -> None:
+    made = Path(__file__).parents[1] / "traces" / "data" / "petal" / "joints"
+    shutil.copytree(made, "run")
+    (waveform,) = (p for p in Path("run").iterdir() if ".vcd" in p.name or ".fst" in p.name)
+    shutil.copy(waveform, f"run/other_{waveform.name}")
+    given = ["--waveform", str(waveform)] if named else []
+    assert main(["import", "petal", "run", *given, "-o", "out.cyc"]) == (0 if named else 2)
+
+
+def test_a_definition_without_a_value_is_one() -> None:
+    assert pairs(("N=12", "QUICK", "TEXT=a=b", "NONE="), "-D") == {
+        "N": "12", "QUICK": "1", "TEXT": "a=b", "NONE": "",
+    }  # fmt: skip
 
 
 def test_standard_output(profile: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -36,6 +36,7 @@ def test_plain_text_stays_as_it_is(text: str) -> None:
 
 
 def test_escapes_say_which_character_it_was() -> None:
+    assert visible("\xff\x80\uffff") == "\xff\\x80\\uffff"
     assert visible("a\x1b[0m\u202e\U000e0001\ud800é漢") == ("a\\x1b[0m\\u202e\\U000e0001\\ud800é漢")
 
 

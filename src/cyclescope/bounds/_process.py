@@ -217,9 +217,9 @@ class Processes(Values):
         self.used_rules.update(rule.origin for rule in rules)
         ignored = tuple(array for rule in rules for array in rule.ignore)
         building = _Building(
-            node.where, names, target, self.lines, self.operands, Operands(ignored=ignored)
-        )
-        building.calls = len(self.network.paths)
+            node.where, names, target, self.lines, self.operands, Operands(ignored=ignored),
+            calls=len(self.network.paths),
+        )  # fmt: skip
         self.lines = []
         self.operands = building.operands
         return building
@@ -594,6 +594,8 @@ class _Building:
         outer: list[str],
         around: Operands | None,
         operands: Operands,
+        *,
+        calls: int,
     ) -> None:
         self.where = where
         self.names = names
@@ -601,7 +603,7 @@ class _Building:
         self.outer = outer
         self.around = around
         self.operands = operands
-        self.calls = 0
+        self.calls = calls
 
 
 def _as_assignment(node: Unary) -> Assign:
