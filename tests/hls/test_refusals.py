@@ -185,6 +185,11 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
             r"k.c:2: if\(parallel: n > 3\): the hardware's team has its size before",
         ),
         ("void f(int *a) {\n#pragma omp target data map(a[0:1])\n{ } }", "target data"),
+        (
+            "int x, a[2]; int f(void) { return x; } void k(void) { int x = 5;\n"
+            "#pragma omp target\n{ a[0] = x; a[1] = f(); } }",
+            "k.c:1: x is another variable in front of the region, where it is handed over; rename",
+        ),
         ("void f(int *a) {\n#pragma omp target map(a[0:1]\na[0] = 1; }", "not closed"),
         ("void f(int *a) {\n#pragma omp target\na[0 = 1; }", "k.c:3"),
     ],

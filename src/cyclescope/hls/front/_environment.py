@@ -23,6 +23,7 @@ from cyclescope.hls.front._assigned import assigned
 from cyclescope.hls.front._context import Environment
 from cyclescope.hls.front._layout import is_flat, size_of, width_of
 from cyclescope.hls.front._memory import new_array
+from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._structs import hold, is_held, on_wires, wires_of
 from cyclescope.hls.front.omp._directives import MapItem, directives
 from cyclescope.hls.ir import Array, Op, Place
@@ -68,6 +69,11 @@ def outer(ctx: Context, variable: Variable) -> None:
         ctx.b = before
         return
     kind, name, where = variable.type, variable.name, ctx.shared.where
+    if visible(ctx.unit, ctx.host.target.directive.where).get(name, variable) is not variable:
+        raise ctx.refuse(
+            where, f"{name} is another variable in front of the region, where it is handed over; "
+            f"rename one of them"
+        )  # fmt: skip
     item = ctx.host.items.get(name)
     private = (
         name in ctx.host.target.directive.names("firstprivate") and name not in ctx.host.reduced

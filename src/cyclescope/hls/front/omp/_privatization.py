@@ -11,7 +11,8 @@ from cyclescope.hls.front._control import counted
 from cyclescope.hls.front._environment import outer
 from cyclescope.hls.front._layout import is_flat, leaves, size_of
 from cyclescope.hls.front._memory import new_array
-from cyclescope.hls.front._structs import hold, load_object, release, store_object
+from cyclescope.hls.front._scopes import visible
+from cyclescope.hls.front._structs import hold, is_held, load_object, release, store_object
 from cyclescope.hls.ir import Op, Place
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front.omp._directives import Directive
     from cyclescope.hls.ir import Array, Value
 
-__all__ = ["in_memory", "private", "release_copy"]
+__all__ = ["named", "private", "release_copy"]
 
 
 def innermost(kind: CType) -> CType:
@@ -32,13 +33,17 @@ def innermost(kind: CType) -> CType:
     return kind
 
 
-def in_memory(ctx: Context, name: str) -> Variable | None:
-    """The variable of a name that is in a memory; None if there is none."""
-    known = [v for v in (*ctx.vars.memories, *ctx.vars.bases) if v.name == name]
-    if not known and name in ctx.host.mentioned and not any(v.name == name for v in ctx.vars.env):
-        outer(ctx, ctx.host.mentioned[name])  # only a function that is called later names it
-        known = [v for v in ctx.vars.memories if v.name == name]
-    return known[0] if known else None
+def named(ctx: Context, directive: Directive, name: str) -> Variable | None:
+    """The variable that a directive names; None if nothing in the region uses it."""
+    variable = visible(ctx.unit, directive.where).get(name)
+    if variable is None or variable in ctx.vars.memories or variable in ctx.vars.bases:
+        return variable
+    if is_held(ctx, variable):
+        return variable
+    if variable is not ctx.host.mentioned.get(name):
+        return None
+    outer(ctx, variable)  # only a function that is called later names it
+    return variable
 
 
 @contextmanager
@@ -48,16 +53,18 @@ def private(ctx: Context, directive: Directive) -> Iterator[None]:
     names |= dict.fromkeys(directive.names("firstprivate"), True)
     for name in directive.names("lastprivate"):  # seen to with the loop they are of
         names.pop(name, None)
-    own = {v: names.get(ctx.vars.whole.get(v, v).name) for v in ctx.vars.env}
+    seen = visible(ctx.unit, directive.where) if names else {}
+    wanted = {seen[name]: is_given for name, is_given in names.items() if name in seen}
+    own = {v: wanted.get(ctx.vars.whole.get(v, v)) for v in ctx.vars.env}
     kept = {v: ctx.vars.env[v] for v, is_given in own.items() if is_given is not None}
     fixed = ctx.vars.fixed & set(kept)
     ctx.vars.fixed -= fixed
     for variable, value in kept.items():
         if not own[variable]:
             ctx.vars.env[variable] = ctx.b.const(value.width, 0)
-    shared = {v: a for v, a in ctx.vars.memories.items() if names.get(v.name) is not None}
+    shared = {v: a for v, a in ctx.vars.memories.items() if v in wanted}
     for variable, array in shared.items():
-        own_copy(ctx, variable, array, directive.where, is_given=bool(names[variable.name]))
+        own_copy(ctx, variable, array, directive.where, is_given=wanted[variable])
     yield
     for variable, array in shared.items():
         release_copy(ctx, variable, array)

@@ -13,7 +13,7 @@ from cyclescope.hls.front._conversions import truth
 from cyclescope.hls.front._expressions import arithmetic
 from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.front._memory import load_from, new_array, store_to
-from cyclescope.hls.front.omp._privatization import in_memory, innermost
+from cyclescope.hls.front.omp._privatization import innermost, named
 from cyclescope.hls.front.omp._team import locked
 from cyclescope.hls.ir import Op, Place, bits_of
 
@@ -65,21 +65,18 @@ def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
         name, where = reduction.name, directive.where
         if reduction.operator not in _COMBINED:
             raise ctx.refuse(where, f"reduction({reduction.operator}: …) isn't supported")
-        variable = in_memory(ctx, name)
-        if variable is None and not any(v.name == name for v in ctx.vars.env):
-            continue  # nothing in the region uses it
-        kind = innermost(variable.type) if variable is not None else None
+        variable = named(ctx, directive, name)
+        if variable is None:
+            continue
+        kind = innermost(variable.type)
         if isinstance(kind, Pointer):
             kind = innermost(kind.target)
-        array = None
-        if variable is not None:
-            array = ctx.vars.memories.get(variable) or ctx.vars.bases.get(variable)
+        array = ctx.vars.memories.get(variable) or ctx.vars.bases.get(variable)
         if array is None or not isinstance(kind, Scalar) or array.place is not Place.EXTERNAL:
             raise ctx.refuse(
                 where, f"reduction of {name}: only scalars of the host can be reduced, and "
                 f"arrays of them"
             )  # fmt: skip
-        assert variable is not None
         if isinstance(variable.type, Scalar):
             del ctx.vars.memories[variable]
             entered.append(Entered(reduction.operator, variable, kind, array, None))

@@ -32,7 +32,7 @@ from cyclescope.hls.front.omp._chunks import Chunks, take_chunks
 from cyclescope.hls.front.omp._clauses import check
 from cyclescope.hls.front.omp._constructs import lowers, within
 from cyclescope.hls.front.omp._directives import directives
-from cyclescope.hls.front.omp._privatization import in_memory, own_copy, release_copy
+from cyclescope.hls.front.omp._privatization import named, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._team import barrier
 from cyclescope.hls.ir import Op, StaticSchedule, constant_of, signed
@@ -473,14 +473,14 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     last: dict[Variable, Array] = {}
     where = directive.where
     for name in dict.fromkeys(names):
-        variable = in_memory(ctx, name)
+        variable = named(ctx, directive, name)
+        if variable is None:
+            continue
         if variable not in ctx.vars.memories:
-            if any(v.name == name for v in ctx.vars.env):
-                raise ctx.refuse(
-                    where, f"lastprivate({name}): it is each thread's own already; declare it "
-                    f"outside the region"
-                )  # fmt: skip
-            continue  # nothing in the region uses it
+            raise ctx.refuse(
+                where, f"lastprivate({name}): it is each thread's own already; declare it "
+                f"outside the region"
+            )  # fmt: skip
         if not is_flat(variable.type):
             raise ctx.refuse(
                 where, f"lastprivate({name}): only scalars, vectors and structs of them; store "
