@@ -19,6 +19,7 @@ CHOSEN = {
     "nested_exits": 3,  # conditions that hold late
     "one_store": 1,
     "distances": 2,  # intervals that are a share of a recurrence's length
+    "lock_variables": 4,  # locks that are set and unset by calls
     "sections": 3,  # threads that do different things
     "up_to_and_with": 2,  # loops to `<=`
 }

@@ -20,6 +20,7 @@ typedef float v4 __attribute__((vector_size(16)));
 static int again(int n) { return n ? again(n - 1) : 0; }
 int printf(const char *, ...);
 int table[8];
+omp_lock_t lock, locks[4];
 void k(int *a, int *b, float *f, int n) {
 #pragma omp target parallel map(tofrom: a[0:n], f[0:n]) num_threads(4)
 {
@@ -109,6 +110,20 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "#pragma omp for lastprivate(table)\nfor (int i = 0; i < n; i++) table[0] = i;",
             "only scalars, vectors and structs of them",
         ),
+        (
+            "omp_unset_lock(&lock);",
+            "the lock lock is not set in front of this, in the order of the",
+        ),
+        (
+            "omp_set_lock(&lock); if (n) omp_unset_lock(&lock); else omp_unset_lock(&lock);",
+            "the lock lock is not set in front of this, .*; set and unset it in one block",
+        ),
+        (
+            "omp_set_lock(locks); omp_set_lock(locks + 1); omp_unset_lock(locks);",
+            r"lock\(locks\) inside itself waits for ever; use another lock",
+        ),
+        ("if (omp_test_lock(&lock)) a[0] = 1;", "use omp_set_lock\\(\\), or omp critical"),
+        ("omp_lock_t l; omp_init_lock(&l);", r"omp_init_lock\(\) isn't .*; call it on the host"),
         ("#pragma omp sections\na[0] = 1;", "omp sections needs a block of sections"),
         ("#pragma omp section\na[0] = 1;", "omp section isn't supported inside a target region"),
         (

@@ -9,10 +9,11 @@ from cyclescope.hls.front._bits import bit_call
 from cyclescope.hls.front._blocks import block_call
 from cyclescope.hls.front._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
 from cyclescope.hls.front._context import Location
-from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, rvalue
+from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, address, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
 from cyclescope.hls.front._rounding import exact_call
+from cyclescope.hls.front.omp._team import acquire, release
 from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ _MATHS = {
 
 
 _OUTPUT = {"printf", "fprintf", "puts", "putchar", "fputs", "fputc", "putc", "fflush", "perror"}
+
+
+_LOCKS = {"omp_set_lock": acquire, "omp_unset_lock": release}
 
 
 _INSTEAD = dict.fromkeys(
@@ -90,9 +94,12 @@ def _call(ctx: Context, expr: Call) -> Value:
         value, _ = [rvalue(ctx, a) for a in expr.args]
         return value
     if name.startswith("omp_"):
+        if name in _LOCKS:
+            _LOCKS[name](ctx, "lock", address(ctx, expr.args[0]).array.name)
+            return ctx.b.const(32, 0)
         instead = _INSTEAD.get(name, "call it on the host")
-        if name.endswith("_lock"):
-            instead = "use omp critical"
+        if name in ("omp_test_lock", "omp_test_nest_lock"):
+            instead = "use omp_set_lock(), or omp critical"
         raise ctx.refuse(expr.where, f"{name}() isn't supported in a target region; {instead}")
     if name in ("fma", "fmaf"):
         raise refusal(Construct.FMA, Tool.HLS, expr.where, f"{expr.function}()")

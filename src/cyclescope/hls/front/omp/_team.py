@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls.front._context import Context
 
-__all__ = ["barrier", "fence", "locked"]
+__all__ = ["acquire", "barrier", "fence", "locked", "release"]
 
 _LOCK_KINDS = frozenset({"critical", "atomic", "reduction"})
 
@@ -30,22 +30,46 @@ def locked(ctx: Context, kind: str, name: str = "") -> Iterator[None]:
     Raises:
         SourceError: this thread has the lock already.
     """
+    acquire(ctx, kind, name)
+    yield
+    release(ctx, kind, name)
+
+
+def acquire(ctx: Context, kind: str, name: str) -> None:
+    """Take a lock: what is behind in the text is under mutual exclusion.
+
+    Raises:
+        SourceError: this thread has the lock already.
+    """
     key = kind, name
     number = ctx.team.numbers.setdefault(key, len(ctx.team.locks))
     if number == len(ctx.team.locks):
         shown = f"{kind}({name})" if name in _LOCK_KINDS else name
         ctx.team.locks.append(shown or kind)
     if number in ctx.team.held:
+        instead = "give the inner one another name" if kind != "lock" else "use another lock"
         raise ctx.refuse(
             ctx.shared.where, f"{kind}{name and f'({name})'} inside itself waits for ever; "
-            f"give the inner one another name"
+            f"{instead}"
         )  # fmt: skip
-    shown = ctx.team.locks[number]
-    ctx.b.effect(Op.ACQUIRE, when=ctx.flow.pred, constant=number, name=shown)
+    ctx.b.effect(Op.ACQUIRE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
     ctx.team.held.append(number)
-    yield
-    ctx.team.held.pop()
-    ctx.b.effect(Op.RELEASE, when=ctx.flow.pred, constant=number, name=shown)
+
+
+def release(ctx: Context, kind: str, name: str) -> None:
+    """Give a lock back.
+
+    Raises:
+        SourceError: this thread has not taken it, as far as the text shows.
+    """
+    number = ctx.team.numbers.get((kind, name))
+    if number is None or number not in ctx.team.held:
+        raise ctx.refuse(
+            ctx.shared.where, f"the {kind} {name} is not set in front of this, in the order of the "
+            f"text; set and unset it in one block"
+        )  # fmt: skip
+    ctx.team.held.remove(number)
+    ctx.b.effect(Op.RELEASE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
 
 
 def fence(ctx: Context, where: Range) -> None:
