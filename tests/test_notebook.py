@@ -85,6 +85,11 @@ def test_comparisons(tmp_path: Path) -> None:
     frame = found.frame()
     assert frame.height == len(found.found.changes)
     assert abs(frame["own"].sum() - (two.cycles - one.cycles)) < 1e-6
+    sides = [
+        f"{side}_{what}" for side in ("before", "after") for what in ("instance", "stack", "line")
+    ]
+    assert frame.columns == ["status", "own", "active", *sides]
+    assert one.diff(one).frame().schema == frame.schema
     assert one.diff(one).frame().height == 0
     bundle = found._repr_mimebundle_()
     assert bundle["text/markdown"] == views.diff_markdown(found.found)

@@ -212,6 +212,19 @@ def test_without_lines_statements_are_named_by_their_place(tmp_path: Path) -> No
     assert stacks(profile)["main;control main.-;init;add0 [std_add]"] == 1
 
 
+def test_a_line_that_statements_share_says_nothing_about_which(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    expected = stacks(import_petal(tmp_path))
+    places, groups = (
+        json.loads(json.dumps(SIDE_FILES[name])) for name in ("path-descriptors.json", "fsm.json")
+    )
+    # 9 is the generator's line: of the `par`, whose own line nobody noted, and of the loop around.
+    places["main"]["control_pos"] = {"main.-": [1], "main.-1-b-": [3, 9], "main.-1-": [2, 9]}
+    groups[1]["Par"]["pos"] = [9]
+    write_side_files(tmp_path, **{"path-descriptors.json": places, "fsm.json": groups})
+    assert stacks(import_petal(tmp_path)) == expected
+
+
 def test_names_may_contain_what_joins_them(tmp_path: Path) -> None:
     text = (header() + body()).replace("initUG", "in___itUG").replace("add0___", "ad___d0___")
     write_run(tmp_path, text)
