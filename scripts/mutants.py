@@ -67,10 +67,10 @@ TESTS = {
                 ("followed", "rules_interpreter"))],
     "bounds": ["tests/bounds", "--ignore=tests/bounds/test_csmith.py",
                "--ignore=tests/bounds/test_programs.py"],
-    "c": ["tests/c", "tests/hls/test_pragmas.py", "tests/hls/test_odd_pragmas.py",
-          "tests/security/test_reading.py"],
-    "calyx": ["tests/calyx", *(f"--ignore=tests/calyx/test_{slow}.py" for slow in
-              ("neural_network", "scheduler_run", "studies", "undisturbed", "own_compiler"))],
+    "c": ["tests/c", "tests/hls/test_pragmas.py", "tests/hls/test_odd_pragmas.py"],
+    "calyx": [f"tests/calyx/test_{name}.py" for name in
+              ("area", "float", "formulas", "judge", "positions", "sources", "syntax", "text",
+               "text_passes")],
     "cli": ["tests/cli", *(f"--ignore=tests/cli/test_{slow}.py" for slow in
             ("compilers", "limits", "signals", "streams"))],
     "hls": ["tests/hls/test_form.py", "tests/hls/test_front.py", "tests/hls/test_refusals.py"],
@@ -82,7 +82,7 @@ TESTS = {
                       "tests/hls/test_machine_programs.py"],
     "hls/passes": ["tests/hls/test_form.py", "tests/hls/test_dependences.py",
                    "tests/hls/test_conflicts.py", "tests/hls/test_sites.py",
-                   "tests/hls/test_refusals.py"],
+                   "tests/hls/test_refusals.py", "tests/hls/test_schedule.py"],
     "hls/run": ["tests/hls/test_host.py", "tests/hls/test_judges.py", "tests/hls/test_models.py",
                 "tests/hls/test_machine_run.py", "tests/hls/test_profiled.py"],
     "hls/schedule": ["tests/hls/test_schedule.py", "tests/hls/test_dependences.py",

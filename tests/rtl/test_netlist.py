@@ -243,6 +243,8 @@ def test_widths_are_checked() -> None:
     ):
         with pytest.raises(ValueError, match=r"."):
             wrong()
+    with pytest.raises(ValueError, match=rf"bits {a.width - 1} to 0$"):
+        a[a.width : 0]
     with pytest.raises(TypeError, match="mux"):
         assert a
     m.output("q", m.forward_wire("never", 1))
