@@ -8,7 +8,7 @@ import pytest
 
 from cyclescope import _native
 from cyclescope.calyx._copies import for_release
-from cyclescope.calyx._own._plan import _refuse_unsaid, _Tags
+from cyclescope.calyx._own._plan import _flags, _refuse_unsaid, _Tags
 from cyclescope.calyx._record import Record, read_record
 from cyclescope.calyx._syntax import ComponentText
 from cyclescope.calyx._syntax_print import print_syntax
@@ -283,3 +283,16 @@ def test_a_barrier_alone_in_an_else_branch_is_kept(tmp_path: Path) -> None:
     nodes = way.record.nodes
     assert [(n.kind, n.file) for n in nodes] == [("if", "p.futil"), ("enable", "p.futil")]
     assert source.items[-1].start < nodes[0].offset < nodes[1].offset
+
+
+def test_a_compiler_is_asked_for_passes_and_for_the_options_of_these_alone() -> None:
+    options = ("tdcc:one-hot", "collapse-control:x=1")
+    assert _flags(("tdcc", "inline"), options) == (
+        "-p",
+        "tdcc",
+        "-p",
+        "inline",
+        "-x",
+        "tdcc:one-hot",
+    )
+    assert _flags((), options) == ("-p", "all", "-d", "all")

@@ -270,6 +270,15 @@ def test_what_is_known_of_memory_ends_with_a_lock() -> None:
     assert [n.op for n in program.region.root.nodes].count(Op.LOAD) == 2
 
 
+def test_a_section_keeps_the_directives_behind_its_own() -> None:
+    text = (
+        "void k(int *a) {\n#pragma omp target parallel sections map(tofrom: a[0:4])\n{\n"
+        "#pragma omp section\n#pragma omp critical\na[0]++;\n#pragma omp section\na[1] = 2; } }"
+    )
+    ops = [n.op for n in compile_c("k.c", text=text).region.root.nodes]
+    assert ops.count(Op.ACQUIRE) == ops.count(Op.RELEASE) == 1
+
+
 def test_an_element_of_a_vector_is_the_value_that_was_put_there() -> None:
     text = (
         "typedef int v4 __attribute__((vector_size(16)));\nvoid k(int *a, int n, int m) {\n"

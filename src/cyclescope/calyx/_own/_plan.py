@@ -237,11 +237,7 @@ def _refuse_unsaid(component: ComponentText) -> None:
 
 def _flags(passes: Sequence[str], options: Sequence[str]) -> Flags:
     chosen = tuple(word for name in passes for word in ("-p", name)) or _EMPTY
-    named = {name.split(":")[0] for name in options}
     extra = tuple(
-        word
-        for option in options
-        if not named.isdisjoint(passes) and option.split(":")[0] in passes
-        for word in ("-x", option)
+        word for option in options if option.split(":")[0] in passes for word in ("-x", option)
     )
     return (*chosen, *extra)
