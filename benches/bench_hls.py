@@ -1,8 +1,8 @@
 """`cyclescope hls`: the ladder of matrix products, pi, what reordering is worth, speed, area.
 
-`python benches/bench_hls.py [--ladder DIM] [--pi] [--reordering] [--area]`; all but the area if
-nothing is said, which takes Yosys some minutes a program. Prints tables in Markdown. Simulation
-speed is in processor time, since the machine may be shared.
+`python benches/bench_hls.py [--ladder DIM] [--memories DIM] [--pi] [--reordering] [--area]`; all
+but the area if nothing is said, which takes Yosys some minutes a program. Prints Markdown tables.
+Simulation speed is in processor time, since the machine may be shared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ import resource
 import time
 from pathlib import Path
 
-from cyclescope.hls import Host, Machine, MemoryModel, compile_c, machine_of
+from cyclescope.hls import (
+    Host,
+    Machine,
+    MemoryModel,
+    compile_c,
+    machine_of,
+    memory_names,
+    read_memory_model,
+)
 from cyclescope.hls.run._measure import START_COST, Measurement, measure
 from cyclescope.hls.run._simulation import run_setup, set_up
 
@@ -26,7 +34,7 @@ MEMORIES = {
     "up to 60 more": MemoryModel(seed=3, stall=60),
     "one in 8 up to 300 more": MemoryModel(seed=3, stall=300, stall_one_in=8),
 }
-PAPER = {"2-no-critical": 1.14, "3-vectors": 1.93, "4-blocked": None, "5-double-buffering": None}
+PAPER = {"2-no-critical": 1.14, "3-vectors": 1.93, "4-blocked": 2.40, "5-double-buffering": 3.60}
 WHOLE = {"4-blocked": 5.28, "5-double-buffering": 19.0}
 
 
@@ -78,6 +86,25 @@ def ladder(dim: int) -> None:
             flush=True,
         )
         last = cycles
+
+
+def memories(dim: int) -> None:
+    """The same programs with each memory that comes by name."""
+    print(f"\nGEMM {dim}^3, 8 threads, by memory: cycles, and the step to them (paper:"
+          f" {', '.join(map(str, PAPER.values()))})\n")  # fmt: skip
+    print("| memory |" + "".join(f" {source.stem} | |" for source in GEMM))
+    print("|---|" + "---:|---:|" * len(GEMM))
+    programs = [compile_c(source, defines={"DIM": str(dim)}) for source in GEMM]
+    for name in memory_names():
+        model = read_memory_model(name)
+        row, last = "", 0
+        for program in programs:
+            result = measure(program, memory=model)
+            assert result.agrees, result.differing
+            cycles = result.run.cycles
+            row += f" {cycles:,} | {last / cycles:.2f} |" if last else f" {cycles:,} | |"
+            last = cycles
+        print(f"| {name} |{row}", flush=True)
 
 
 def pi() -> None:
@@ -139,12 +166,15 @@ def area() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--ladder", type=int, metavar="DIM")
+    parser.add_argument("--memories", type=int, metavar="DIM")
     for name in ("pi", "reordering", "area"):
         parser.add_argument(f"--{name}", action="store_true")
     asked = parser.parse_args()
     everything = not any(vars(asked).values())
     if asked.ladder or everything:
         ladder(asked.ladder or 64)
+    if asked.memories or everything:
+        memories(asked.memories or 64)
     if asked.pi or everything:
         pi()
     if asked.reordering or everything:

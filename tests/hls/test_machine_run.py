@@ -21,6 +21,7 @@ from cyclescope.hls import (
     compile_c,
     machine_of,
     measure,
+    memory_names,
     read_memory_model,
 )
 from cyclescope.hls.microarch._params import BANKS, LINE
@@ -220,6 +221,15 @@ def test_verilator_has_no_warnings(source: Path, tmp_path: Path) -> None:
         assert "%Warning" not in said
 
 
+def test_memory_models_by_name() -> None:
+    models = {name: read_memory_model(name) for name in memory_names()}
+    assert models["ddr4-2400"] == MemoryModel()
+    assert len(set(map(repr, models.values()))) == len(models) >= 4
+    for verb in ("hls", "ladder"):
+        said = CliRunner().invoke(program, [verb, "--help"]).output
+        assert all(name in said for name in models)
+
+
 def test_memory_models(tmp_path: Path) -> None:
     file = tmp_path / "model.toml"
     file.write_text("controller = 10\nseed = 3\n")
@@ -231,12 +241,17 @@ def test_memory_models(tmp_path: Path) -> None:
         ("controller = ", "not TOML"),
         ("controller = 1.5", "whole number"),
         ("stall_one_in = 0", "at least 1"),
+        ("line = 0", "line = 0: must be from 1 to 1024"),
+        ("shared = 2", "shared = 2: must be from 0 to 1"),
+        ("window = 17", "window = 17: must be from 0 to 16"),
     ):
         file.write_text(text)
         with pytest.raises(DataError, match=said):
             read_memory_model(file)
     with pytest.raises(DataError, match="cannot read"):
         read_memory_model(tmp_path / "none.toml")
+    with pytest.raises(DataError, match=r"ddr4: cannot read .*; ours are ddr4-2400, .*shared"):
+        read_memory_model("ddr4")
     told = CliRunner().invoke(program, ["hls", "x.c", "--memory", str(tmp_path / "none.toml")])
     assert isinstance(told.exception, DataError)
 

@@ -37,9 +37,12 @@ __all__ = ["ladder"]
 )
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Arguments of the program.")
 @click.option(
-    "--memory", type=click.Path(path_type=Path), metavar="MODEL.toml",
-    help="Timing of the external memory; else a DDR4-2400.",
-)  # fmt: skip
+    "--memory",
+    type=click.Path(path_type=Path),
+    metavar="NAME|MODEL.toml",
+    help="Timing of the external memory, of a file or by name: ddr4-2400 (as without this option),"
+    " ddr4-2400-detailed, ideal, shared.",
+)
 @click.option(
     "--calyx", "design", type=click.Path(path_type=Path), metavar="DESIGN.futil|RUN.cyc",
     help="Measure this Calyx design, which computes the C kernel.",

@@ -8,7 +8,7 @@ from cyclescope.hls.run._compare import differences, order_matters
 from cyclescope.hls.run._host import Host, Native
 from cyclescope.hls.run._judges import Judge, Judgement
 from cyclescope.hls.run._measure import PERIOD, START_COST, Measurement, machine_of, measure
-from cyclescope.hls.run._memory_model import MemoryModel, read_memory_model
+from cyclescope.hls.run._memory_model import MemoryModel, memory_names, read_memory_model
 from cyclescope.hls.run._overhead import (
     PAPERS,
     Cost,
@@ -39,6 +39,7 @@ __all__ = [
     "differences",
     "machine_of",
     "measure",
+    "memory_names",
     "order_matters",
     "overhead",
     "overhead_table",

@@ -7,13 +7,14 @@ the end it leaves `bank0.out` … there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.ir import Place
 from cyclescope.hls.microarch import ADDRESS, BANK_BITS, BANKS, LINE, LINE_BITS, OFFSET, tid_width
+from cyclescope.hls.run._memory_model import MemoryModel
 from cyclescope.hls.trace import layout_of
 from cyclescope.sim import Harness, go_done
 
@@ -21,22 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.hls.microarch import Machine
-    from cyclescope.hls.run._memory_model import MemoryModel
 
 __all__ = ["LAST_WORDS", "Host", "bench", "config_words", "dram", "harness", "wrapper"]
 
-_MODEL = (
-    "controller",
-    "cas",
-    "rcd",
-    "rp",
-    "turnaround",
-    "refresh_interval",
-    "refresh",
-    "seed",
-    "stall",
-    "stall_one_in",
-)
+_MODEL = tuple(field.name for field in fields(MemoryModel))
 LAST_WORDS = 1 << 16
 """Cycles in which a profiling unit has written its last lines, and more."""
 
@@ -294,16 +283,27 @@ def _bank_wires() -> str:
 
 
 def _banks(lines: int) -> str:
-    text = ""
     place = lines.bit_length() - 1
+    channel = {"may": 1, "wants": 1, "issue": 1, "issue_write": 1, "transfer": 32}
+    text = "".join(f"  wire [{BANKS * w - 1}:0] bus_{name};\n" for name, w in channel.items())
+    text += f"""\
+  wire [31:0] bus_taken;
+  wire bus_taken_by_write;
+  channel #(.BANKS({BANKS})) bus (
+    .clk(clk), .reset(reset), .shared(shared != 0), .line(line[31:0]), .taken(bus_taken),
+    .taken_by_write(bus_taken_by_write), {", ".join(f".{c}(bus_{c})" for c in channel)}
+  );
+"""
     for b in range(BANKS):
         pins = ", ".join(f".{name}({name}[31:0])" for name in _MODEL)
         ports = (*_BANK, "readdatavalid", "readdata", "row_miss")
         own = ", ".join(f".{p}(bank{b}_{p})" for p in ports)
+        bus = ", ".join(f".{c}(bus_{c}[{w * b} +: {w}])" for c, w in channel.items())
         text += f"""\
   dram #(.LINES({lines}), .PLACE({place}), .NUMBER({b})) bank{b} (
     .clk(clk), .reset(reset), .dump(dump), {pins},
-    {own}
+    {own},
+    {bus}, .taken(bus_taken), .taken_by_write(bus_taken_by_write)
   );
 """
     return text
