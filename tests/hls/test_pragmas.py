@@ -170,7 +170,7 @@ BAD = {
     "flush(s) bogus": "bogus", "flush(3)": "list", "barrier nowait": "nowait",
     "taskwait depend(in: s)": "depend", "sections": "sections", "section": "section",
     "task": "task", "taskloop": "taskloop", "taskgroup": "taskgroup", "taskyield": "taskyield",
-    "ordered": "ordered", "parallel": "parallel", "parallel for": "parallel for",
+    "ordered": "ordered", "parallel map(s)": "map", "parallel for ordered": "ordered",
     "teams": "teams", "target": "target", "cancel for": "cancel", "scan inclusive(s)": "scan",
     "cancellation point for": "cancellation point", "tile sizes(2)": "tile", "scope": "scope",
     "unroll partial(2)": "unroll", "nothing": "nothing", "error": "error", "assume": "assume",

@@ -114,7 +114,8 @@ class Team:
     """OpenMP's state: what the team's threads synchronize by.
 
     Attributes:
-        inside: the directives around the present statement, outermost first.
+        inside: the directives around the present statement, outermost first, of its own team.
+        is_alone: the present statement's team is one of its own, a nested one of one thread.
         of_teams: calls that would have other values in the text's teams than in the hardware's.
         locks: name of each lock, by number.
         numbers: (construct, name) → number of its lock.
@@ -124,6 +125,7 @@ class Team:
 
     of_teams: frozenset[str]
     inside: list[Directive] = field(default_factory=list)
+    is_alone: bool = False
     locks: list[str] = field(default_factory=list)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     held: list[int] = field(default_factory=list)
@@ -167,7 +169,8 @@ class Context:
     Attributes:
         unit: the text.
         constants: values of its macros.
-        threads: the team's size.
+        threads: the size of the present statement's team.
+        most_threads: the size of the region's team.
         shared: what the builders of all graphs share.
         root: the builder of the region's graph.
         b: the builder of the present graph.
@@ -187,7 +190,7 @@ class Context:
     ) -> None:
         self.unit = unit
         self.constants = constants
-        self.threads = threads
+        self.threads = self.most_threads = threads
         where = host.target.directive.where
         self.shared = Shared(where)
         self.root = self.b = Builder(Graph("region", where), self.shared)

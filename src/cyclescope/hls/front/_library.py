@@ -13,7 +13,7 @@ from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, address, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
 from cyclescope.hls.front._rounding import exact_call
-from cyclescope.hls.front.omp._team import acquire, release
+from cyclescope.hls.front.omp._team import acquire, release, thread_number
 from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
@@ -58,11 +58,12 @@ def _call(ctx: Context, expr: Call) -> Value:
             expr.where, f"{name}() isn't supported here, as the hardware has one team; write "
             f"`target parallel`, whose threads have numbers"
         )  # fmt: skip
-    fixed = constant_call(name, ctx.threads)
+    is_present = name == "omp_get_num_threads"
+    fixed = constant_call(name, ctx.threads if is_present else ctx.most_threads)
     if fixed is not None:
         return ctx.b.const(32, fixed)
     if name == "omp_get_thread_num":
-        return ctx.b.leaf(Op.THREAD, 32)
+        return thread_number(ctx)
     function = ctx.unit.functions.get(expr.function)
     if function is not None and function.body is not None:
         return inline(ctx, function, expr)

@@ -20,7 +20,7 @@ from cyclescope.hls.front._calls import OF_LEAGUES, OF_TEAMS
 from cyclescope.hls.front._context import Context, Environment, Team, Variables
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._environment import data_environment, outer, variables_outside
-from cyclescope.hls.front.omp import _atomics, _synchronization  # noqa: F401
+from cyclescope.hls.front.omp import _atomics, _nested, _synchronization  # noqa: F401
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._worksharing import work_share

@@ -271,6 +271,7 @@ class Host:
             # A league is a team of the hardware's; else all its threads are one team's.
             "OMP_NUM_TEAMS": team if self._program.target.is_league else "1",
             "OMP_SCHEDULE": "static",
+            "OMP_MAX_ACTIVE_LEVELS": "1",
             "OMP_TARGET_OFFLOAD": "disabled",
             "OMP_DYNAMIC": "false",
             "OMP_WAIT_POLICY": "passive",

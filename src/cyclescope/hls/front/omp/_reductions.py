@@ -39,8 +39,9 @@ class Entered:
         operator: how values are joined.
         variable: the variable.
         kind: of its elements.
-        array: where the team's values are.
+        array: where the team's values are; None: on wires, as the team is one thread.
         own: where the thread's are; None: on wires.
+        before: the team's value on wires.
         start: the team's first element there, in elements; the thread's has the same number.
         count: how many elements there are.
     """
@@ -48,10 +49,11 @@ class Entered:
     operator: str
     variable: Variable
     kind: Scalar
-    array: Array
+    array: Array | None
     own: Array | None
     start: int = 0
     count: int = 1
+    before: Value | None = None
 
 
 def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
@@ -71,6 +73,12 @@ def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
         kind = innermost(variable.type)
         if isinstance(kind, Pointer):
             kind = innermost(kind.target)
+        if ctx.team.is_alone and isinstance(kind, Scalar) and variable in ctx.vars.env:
+            before = ctx.vars.env[variable]
+            ctx.vars.env[variable] = _identity(ctx, reduction.operator, kind)
+            one = Entered(reduction.operator, variable, kind, None, None, before=before)
+            entered.append(one)
+            continue
         array = ctx.vars.memories.get(variable) or ctx.vars.bases.get(variable)
         if array is None or not isinstance(kind, Scalar) or array.place is not Place.EXTERNAL:
             raise ctx.refuse(
@@ -136,24 +144,30 @@ def _element(ctx: Context, array: Array, number: Value, first: int, kind: Scalar
 
 def end_reductions(ctx: Context, directive: Directive, entered: list[Entered]) -> None:
     """Join the threads' copies, one thread at a time."""
-    if not entered:
+    for one in entered:
+        if one.before is not None:
+            own = ctx.vars.env[one.variable]
+            joined = _combined(ctx, one.operator, one.before, own, one.kind)
+            ctx.vars.env[one.variable] = joined
+    shared = [(one, one.array) for one in entered if one.array is not None]
+    if not shared:
         return
     with ctx.at(directive.where), locked(ctx, "reduction"):
-        for one in entered:
-            _join(ctx, one, directive.where)
+        for one, array in shared:
+            _join(ctx, one, array, directive.where)
 
 
-def _join(ctx: Context, one: Entered, where: Range) -> None:
+def _join(ctx: Context, one: Entered, array: Array, where: Range) -> None:
     kind, variable = one.kind, one.variable
 
     def join(number: Value, own: Value) -> None:
-        place = _element(ctx, one.array, number, one.start, kind)
+        place = _element(ctx, array, number, one.start, kind)
         total = load_from(ctx, place, kind.bits)
         store_to(ctx, place, _combined(ctx, one.operator, total, own, kind))
 
     if one.own is None:
         join(ctx.b.const(64, 0), ctx.vars.env.pop(variable))
-        ctx.vars.memories[variable] = one.array
+        ctx.vars.memories[variable] = array
         return
     copies = one.own
     counted(
@@ -165,9 +179,9 @@ def _join(ctx: Context, one: Entered, where: Range) -> None:
         ),
     )
     if variable in ctx.vars.memories:
-        ctx.vars.memories[variable] = one.array
+        ctx.vars.memories[variable] = array
     else:
-        ctx.vars.bases[variable] = one.array
+        ctx.vars.bases[variable] = array
 
 
 def _identity(ctx: Context, operator: str, kind: Scalar) -> Value:

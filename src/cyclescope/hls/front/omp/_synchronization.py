@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
-from cyclescope.hls.front.omp._team import barrier, fence, locked
+from cyclescope.hls.front.omp._team import barrier, fence, locked, thread_number
 from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _critical(ctx: Context, directive: Directive, stmt: Stmt) -> None:
 @lowers("master", "masked", "single")
 def _one_thread(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     """A statement that the first thread executes; behind `single` the others wait for it."""
-    first = ctx.b.op(Op.EQ, ctx.b.leaf(Op.THREAD, 32), ctx.b.const(32, 0), width=1)
+    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
     branch(ctx, first, lambda: bare(ctx, stmt))
     if directive.words == ("single",) and directive.clause("nowait") is None:
         barrier(ctx, directive.where)

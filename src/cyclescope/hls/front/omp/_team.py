@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Range
     from cyclescope.hls.front._context import Context
+    from cyclescope.hls.ir import Value
 
-__all__ = ["acquire", "barrier", "fence", "locked", "release"]
+__all__ = ["acquire", "barrier", "fence", "locked", "release", "thread_number"]
 
 _LOCK_KINDS = frozenset({"critical", "atomic", "reduction"})
 
@@ -72,6 +73,11 @@ def release(ctx: Context, kind: str, name: str) -> None:
     ctx.b.effect(Op.RELEASE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
 
 
+def thread_number(ctx: Context) -> Value:
+    """The number of the thread in its team, 32 bits."""
+    return ctx.b.const(32, 0) if ctx.team.is_alone else ctx.b.leaf(Op.THREAD, 32)
+
+
 def fence(ctx: Context, where: Range) -> None:
     """Shared accesses before are over before those behind begin."""
     with ctx.at(where):
@@ -80,6 +86,8 @@ def fence(ctx: Context, where: Range) -> None:
 
 def barrier(ctx: Context, where: Range) -> None:
     """All of the team wait for each other."""
+    if ctx.team.is_alone:
+        return
     with ctx.at(where):
         number = len(ctx.team.barriers)
         ctx.team.barriers.append(where)

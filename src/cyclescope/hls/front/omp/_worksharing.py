@@ -34,7 +34,7 @@ from cyclescope.hls.front.omp._constructs import lowers, within
 from cyclescope.hls.front.omp._directives import directives
 from cyclescope.hls.front.omp._privatization import named, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
-from cyclescope.hls.front.omp._team import barrier
+from cyclescope.hls.front.omp._team import barrier, thread_number
 from cyclescope.hls.ir import Op, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
@@ -140,6 +140,8 @@ def _schedule(ctx: Context, directive: Directive) -> Chunks | int | None:
         size = ctx.constants.value(given, directive.where)
         if size is None or size < 1:
             raise ctx.refuse(directive.where, "schedule: give a positive constant chunk")
+    if ctx.team.is_alone:
+        return None
     if kind in ("dynamic", "guided"):
         return Chunks(size or 1, kind == "guided")
     return size
@@ -225,7 +227,7 @@ def _read_by(stmt: For) -> set[Variable]:
 
 
 def _thread(ctx: Context, width: int) -> Value:
-    return ctx.b.resized(ctx.b.leaf(Op.THREAD, 32), width, is_signed=False)
+    return ctx.b.resized(thread_number(ctx), width, is_signed=False)
 
 
 def _own_block(ctx: Context, count: Value) -> tuple[Value, Value]:
@@ -288,7 +290,7 @@ def _run(
 
     def body(number: Value) -> None:
         change, count = constant_of(loop.step), constant_of(loop.count)
-        if change:
+        if change and not ctx.team.is_alone:
             shared = StaticSchedule(signed(change, width), count, chunk, ctx.threads)
             ctx.shared.work_sharing[number.node] = shared
         statement(ctx, loop.body)
@@ -524,7 +526,7 @@ def _share_sections(ctx: Context, directive: Directive, stmt: Stmt) -> Value:
         if may_jump(section) or returns(section):
             raise ctx.refuse(section.where, "a section can't be left by break, continue or return")
         whose = ctx.b.const(32, number % ctx.threads)
-        mine = ctx.b.op(Op.EQ, ctx.b.leaf(Op.THREAD, 32), whose, width=1)
+        mine = ctx.b.op(Op.EQ, thread_number(ctx), whose, width=1)
         branch(ctx, mine, partial(bare, ctx, section))
     assert mine is not None
     return mine

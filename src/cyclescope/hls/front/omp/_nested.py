@@ -1,0 +1,35 @@
+"""Parallel regions inside the region: each thread's own, with a team of itself alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cyclescope.hls.front._dispatch import bare
+from cyclescope.hls.front.omp._constructs import lowers
+from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
+from cyclescope.hls.front.omp._worksharing import work_share
+
+if TYPE_CHECKING:
+    from cyclescope.c import Stmt
+    from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front.omp._directives import Directive
+
+__all__: list[str] = []
+
+
+@lowers("parallel", "parallel for", "parallel for simd", "parallel loop", "parallel sections")
+def _nested(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """A team of one thread executes it (OpenMP 4.5, 2.5.1: as many as are there)."""
+    ctx.warnings.append(
+        f"{directive.where}: a parallel region inside the region has a team of one thread; for "
+        f"more write target parallel, or teams distribute parallel, at the region"
+    )
+    team, threads, inside, was_alone = ctx.team, ctx.threads, ctx.team.inside, ctx.team.is_alone
+    ctx.threads, team.inside, team.is_alone = 1, [directive], True
+    if directive.words == ("parallel",):
+        entered = begin_reductions(ctx, directive)
+        bare(ctx, stmt)
+        end_reductions(ctx, directive, entered)
+    else:
+        work_share(ctx, directive, stmt)
+    ctx.threads, team.inside, team.is_alone = threads, inside, was_alone
