@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import tempfile
 import time
 import zipfile
 from dataclasses import replace
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from cyclescope._files import read_bytes, scratch
 from cyclescope.cli import main
-from cyclescope.errors import ProfileFileError, SourceError
+from cyclescope.errors import OutputError, ProfileFileError, SourceError
 from cyclescope.model import load, save
 
 PROFILE = Path(__file__).parents[1] / "analyse/data/pi-start-1.cyc"
@@ -455,3 +457,21 @@ def test_a_fixed_length_beyond_all_counts_is_no_length(tmp_path: Path) -> None:
     wanted = ["calyx", str(path), "--cycle-limit", "100", "-o", str(tmp_path / "long.cyc")]
     assert main(wanted) == 5
     assert load(tmp_path / "long.cyc").cycles == 100
+
+
+def test_a_file_larger_than_a_gigabyte_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    for size in ((1 << 30) + 1, 1 << 40):
+        with path.open("wb") as stream:
+            stream.truncate(size)
+        with pytest.raises(OSError, match="is larger than 1,024 MB"):
+            read_bytes(path)
+
+
+def test_a_temporary_folder_that_cannot_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
+    with pytest.raises(OutputError, match="name another folder in TMPDIR"), scratch():
+        pass
