@@ -58,10 +58,11 @@ MEMORY = 8 << 30  # bytes of address space: a loop that no longer ends may appen
 # Where the convention (tests/PACKAGE, else its parent's) is not what tests the package.
 TESTS = {
     "__main__": ["tests/cli/test_wrong_use.py", "tests/cli/test_streams.py"],
+    "_address_space": ["tests/test_address_space.py"],
     "_files": ["tests/security/test_reading.py", "tests/model/test_file.py",
                "tests/cli/test_wrong_use.py", "tests/cli/test_limits.py"],
     "_prv": ["tests/paraver"],
-    "_stack": ["tests/security/test_reading.py"],
+    "_stack": ["tests/test_stack.py", "tests/security/test_reading.py"],
     "_visible": ["tests/security/test_names.py", "tests/views/test_text.py"],
     "analyse": ["tests/analyse", *(f"--ignore=tests/analyse/test_{slow}.py" for slow in
                 ("followed", "rules_interpreter"))],
@@ -73,6 +74,7 @@ TESTS = {
                "text_passes")],
     "cli": ["tests/cli", *(f"--ignore=tests/cli/test_{slow}.py" for slow in
             ("compilers", "limits", "signals", "streams"))],
+    "errors": ["tests/test_errors.py", "tests/test_public.py"],
     "hls": ["tests/hls/test_form.py", "tests/hls/test_front.py", "tests/hls/test_refusals.py"],
     "hls/front": ["tests/hls/test_front.py", "tests/hls/test_pragmas.py",
                   "tests/hls/test_odd_pragmas.py", "tests/hls/test_refusals.py",
@@ -89,6 +91,7 @@ TESTS = {
                      "tests/hls/test_conflicts.py", "tests/hls/test_sites.py"],
     "hls/trace": ["tests/hls/test_trace.py", "tests/hls/test_unit.py", "tests/hls/test_sites.py",
                   "tests/hls/test_profiled.py"],
+    "notebook": ["tests/test_notebook.py"],
     "pytest_plugin": ["tests/cli/test_check.py"],
     "sim": ["tests/sim", "tests/security/test_kernels.py"],
     "traces": ["tests/traces", "tests/paraver"],
