@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope._files import read_bytes, scratch
+from cyclescope._files import read_bytes, read_source, scratch
 from cyclescope.cli import main
 from cyclescope.errors import OutputError, ProfileFileError, SourceError
 from cyclescope.model import load, save
@@ -466,6 +466,14 @@ def test_a_file_larger_than_a_gigabyte_is_not_read(tmp_path: Path) -> None:
             stream.truncate(size)
         with pytest.raises(OSError, match="is larger than 1,024 MB"):
             read_bytes(path)
+
+
+def test_a_source_of_four_megabytes_is_carried_and_no_larger_one(tmp_path: Path) -> None:
+    path = tmp_path / "p.py"
+    for size in (4 << 20, (4 << 20) + 1):
+        path.write_text("#" * size)
+        assert (read_source(path) is not None) == (size == 4 << 20)
+    assert read_source(tmp_path / "none.py") is None
 
 
 def test_a_temporary_folder_that_cannot_be_made(
