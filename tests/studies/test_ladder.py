@@ -11,6 +11,7 @@ import pytest
 from cyclescope.analyse import bounds_ladder, calyx_ladder
 from cyclescope.bounds import estimate
 from cyclescope.errors import SourceError, VerifyError
+from cyclescope.hls import read_memory_model
 from cyclescope.studies import measure_calyx_ladder, measure_ladder
 
 from ..analyse.test_ladder import holds, named
@@ -49,6 +50,19 @@ int main(void) {
   return 0;
 }
 """
+
+
+def test_the_bandwidth_of_a_shared_memory_is_a_rung_of_its_own(tmp_path: Path) -> None:
+    source = tmp_path / "triangle.c"
+    source.write_text(KERNEL)
+    found = []
+    for name in ("ddr4-2400", "shared"):
+        rungs = measure_ladder(source, memory=read_memory_model(name)).meta.ladder
+        found.append({rung.name: rung.cycles for rung in rungs})
+    alone, limited = found
+    for rung in ("thread 2 alone, memory at once", "thread 2 alone, memory's latency"):
+        assert alone[rung] == limited[rung]
+    assert limited["3 threads"] > alone["3 threads"]
 
 
 def test_the_ladder_of_a_program_of_threads(tmp_path: Path) -> None:

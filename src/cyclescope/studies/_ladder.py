@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["measure_calyx_ladder", "measure_ladder"]
 
-# What makes memory late or busy; without a seed nothing is random.
-_TIMING = (
-    "controller", "cas", "rcd", "rp", "turnaround", "refresh_interval", "refresh", "seed", "stall",
-)  # fmt: skip
-
 
 def measure_ladder(
     source: Path,
@@ -69,6 +64,7 @@ def measure_ladder(
         Share,
         compile_c,
         measure,
+        read_memory_model,
         shares,
     )
 
@@ -99,7 +95,7 @@ def measure_ladder(
             bounds, thread = (), program.region.threads - 1
             lost = Anomaly("no bounds", Severity.INFO, 1, f"{error}; use smaller sizes")
             measured = measured.with_meta(anomalies=(*measured.meta.anomalies, lost))
-        at_once = replace(memory, **dict.fromkeys(_TIMING, 0))
+        at_once = read_memory_model("ideal")
         latency = replace(at_once, controller=memory.controller, cas=memory.cas)
         alone = {
             "at once": run(at_once, only=thread).profile,
