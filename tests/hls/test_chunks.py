@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from cyclescope.hls import Host, MemoryModel, Program, compile_c, interpret, machine_of, measure
-from cyclescope.hls.run._simulation import run_machine
+from cyclescope.hls.run._simulation import run_setup, set_up
 
 TEXT = """\
 #include <omp.h>
@@ -69,8 +69,8 @@ def test_so_it_does_in_hardware_with_any_memory(schedule: str, threads: int) -> 
     machine = machine_of(program)
     for memory in (MemoryModel(), MemoryModel(seed=3, stall=50), MemoryModel(controller=1)):
         for in_order in (False, True):
-            run = run_machine(
-                machine, native.inputs, native.scalars, memory=memory, in_order=in_order
+            run = run_setup(
+                set_up(machine, native.inputs, native.scalars, memory=memory, in_order=in_order)
             )
             assert run.complete
             assert run.arrays["times"] == native.outputs["times"]
