@@ -416,3 +416,13 @@ def test_a_variable_may_be_named_in_its_own_initial_value() -> None:
     assert isinstance(variable.init, Cast)
     named = [e.variable for e in walk(variable.init) if isinstance(e, Name)]
     assert named == [variable]
+
+
+def test_a_block_that_names_a_variable_of_elsewhere_declares_none() -> None:
+    text = "int n; void f(void) { extern int n, later; int own; n = later; }"
+    unit = read_c("f.c", text=text)
+    first, second, last = unit.functions["f"].body.body
+    assert first.variables == ()
+    assert [v.name for v in second.variables] == ["own"]
+    assert last.value.target.variable is unit.variables["n"]
+    assert last.value.value.variable.scope == "global"
