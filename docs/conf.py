@@ -29,6 +29,8 @@ myst_enable_extensions = ["colon_fence"]
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
+# Fields of named tuples are members and attributes: they are described once.
+napoleon_use_ivar = True
 # The site asks no other host for anything.
 html_theme_options = {"light_css_variables": {"color-brand-primary": "#0b57d0"}}
 # Annotations name what only a type checker imports: `Profile` may then mean either of two.

@@ -64,7 +64,7 @@ class Use(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name in every view: `waiting: memory`, `control: fsm`, `idle`."""
+        """The name in every view, with its cause behind a colon where there is one."""
         return f"{self.activity.value}: {self.cause}" if self.cause else self.activity.value
 
     @property

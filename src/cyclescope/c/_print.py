@@ -31,7 +31,7 @@ _UNARY, _POSTFIX = len(_LEVELS), len(_LEVELS) + 1
 def show(node: Expr) -> str:
     r"""The text of an expression in one line, without the conversions that nobody wrote.
 
-    >>> from cyclescope.c import read_c
+    >>> from cyclescope.c import read_c, show
     >>> unit = read_c("k.c", text="#define F(x) ((x) * 2)\nint k(int a) { return F(a + 1); }")
     >>> show(unit.functions["k"].body.body[0].value)
     '(a + 1) * 2'
