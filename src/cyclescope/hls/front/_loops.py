@@ -39,8 +39,8 @@ def _loop(ctx: Context, stmt: For | While | DoWhile) -> None:
             return
         if asked is None:
             ctx.warnings.append(
-                f"{unroll[1]}: the number of iterations isn't known, or over {_MOST_COPIES}; the loop stays"
-                " as it is"
+                f"{unroll[1]}: the number of iterations isn't known, or over {_MOST_COPIES}; the"
+                " loop stays as it is"
             )
         else:
             whole = count is not None and count % asked == 0
