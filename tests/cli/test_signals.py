@@ -54,6 +54,21 @@ except KeyboardInterrupt:
     assert "KeyboardInterrupt" not in ran.stderr
 
 
+def test_what_an_interrupt_left_half_made_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "run.cyc").write_bytes(b"PK")
+    text = """
+import os, signal, sys, types, zipfile
+# In the middle of ZipFile.__init__: it cannot be closed then.
+hang_up = lambda: os.kill(os.getpid(), signal.SIGHUP)
+zipfile.threading = types.SimpleNamespace(RLock=hang_up)
+from cyclescope.cli import main
+sys.exit(main(["summary", "run.cyc"], watched=True))
+"""
+    command = [sys.executable, "-c", text]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (130, "cyclescope: interrupted\n")
+
+
 def test_an_error_that_a_library_put_in_an_interrupts_place_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

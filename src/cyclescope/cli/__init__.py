@@ -131,7 +131,7 @@ def _tell_again(unraisable: sys.UnraisableHookArgs) -> None:
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, interrupt)
         signal.setitimer(signal.ITIMER_REAL, 0.01)
-    else:
+    elif not was_interrupted():  # what an interrupt left half made cannot clean up
         sys.__unraisablehook__(unraisable)
 
 
