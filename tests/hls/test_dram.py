@@ -112,7 +112,7 @@ module bench (input wire clk, output reg go, output reg done);
     if (reset) next{b} <= 0;
     else if (offered{b} && !waits{b}) next{b} <= next{b} + 1;
     if (issue[{b}] && !reset)
-      $display("T {b} %0d", $signed(transfer[{32 * b} +: 32] - clock) + $signed(clock) - (1 << 21));
+      $display("T {b} %0d", transfer[{32 * b} +: 32] - (1 << 21));  // where its clock begins
     if (valid{b}) $display("A {b} %0d", clock - 1);
   end
   dram #(.LINES(1024), .PLACE(10), .NUMBER({b})) bank{b} (.clk(clk), .reset(reset), .dump(1'b0),

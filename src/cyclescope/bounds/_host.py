@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.bounds._counters import reached
 from cyclescope.bounds._forms import literal
-from cyclescope.c import (
-    Name,
-    Scalar,
-    Struct,
-    Void,
-    body_start,
-    expressions,
-)
+from cyclescope.c import Name, Scalar, Struct, Void, body_start, expressions
 from cyclescope.errors import SourceError
 from cyclescope.sim import call, find_compiler
 

@@ -32,6 +32,7 @@ __all__ = [
     "format_option",
     "level_option",
     "listing_option",
+    "memory_option",
     "not_complete",
     "output_option",
     "pairs",
@@ -160,6 +161,15 @@ def output_option(what: str) -> Callable[[Decorated], Decorated]:
         is_eager=True,  # its ending may say which format
         help=f"{what}; - for standard output.",
     )
+
+
+memory_option = click.option(
+    "--memory",
+    type=click.Path(path_type=Path),
+    metavar="NAME|MODEL.toml",
+    help="Timing of the external memory, of a file or by name: ddr4-2400 (as without this option),"
+    " ddr4-2400-detailed, ideal, shared.",
+)
 
 
 def listing_option(

@@ -12,6 +12,7 @@ from cyclescope.cli._common import (
     check_outputs,
     force_option,
     listing_option,
+    memory_option,
     not_complete,
     output_option,
     pairs,
@@ -55,13 +56,7 @@ def _passes() -> str:
 )
 @click.option("--verify-ir", is_flag=True, help="Check the form's laws after each pass.")
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Arguments of the program.")
-@click.option(
-    "--memory",
-    type=click.Path(path_type=Path),
-    metavar="NAME|MODEL.toml",
-    help="Timing of the external memory, of a file or by name: ddr4-2400 (as without this option),"
-    " ddr4-2400-detailed, ideal, shared.",
-)
+@memory_option
 @click.option(
     "--reorder/--no-reorder",
     default=True,

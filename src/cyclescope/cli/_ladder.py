@@ -11,6 +11,7 @@ from cyclescope.cli._common import (
     check_outputs,
     force_option,
     format_option,
+    memory_option,
     output_option,
     pairs,
     progress,
@@ -36,13 +37,7 @@ __all__ = ["ladder"]
     "-I", "include", multiple=True, type=click.Path(path_type=Path), help="Look for headers here."
 )
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Arguments of the program.")
-@click.option(
-    "--memory",
-    type=click.Path(path_type=Path),
-    metavar="NAME|MODEL.toml",
-    help="Timing of the external memory, of a file or by name: ddr4-2400 (as without this option),"
-    " ddr4-2400-detailed, ideal, shared.",
-)
+@memory_option
 @click.option(
     "--calyx", "design", type=click.Path(path_type=Path), metavar="DESIGN.futil|RUN.cyc",
     help="Measure this Calyx design, which computes the C kernel.",

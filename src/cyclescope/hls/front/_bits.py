@@ -34,7 +34,7 @@ def bit_call(ctx: Context, function: str, argument: Callable[[], Value]) -> Valu
     if name in ("bswap16", "bswap32", "bswap64"):
         return _swapped(ctx, argument())
     # One for int, long and long long each.
-    lower = _OF_BITS.get(name) or _OF_BITS.get(name.removesuffix("l").removesuffix("l"))
+    lower = _OF_BITS.get(name.removesuffix("l").removesuffix("l"))
     if lower is None:
         return None
     found = lower(ctx, argument())

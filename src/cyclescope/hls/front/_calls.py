@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cyclescope.hls.ir import Op
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "BLOCKS",
@@ -37,15 +42,15 @@ INFINITIES = {
     "nanf": float("nan"),
 }
 
-_CONSTANT = {
-    "omp_get_num_threads": "threads",
-    "omp_get_max_threads": "threads",
-    "omp_get_team_num": "0",
-    "omp_get_num_teams": "1",
-    "omp_is_initial_device": "0",
-    "omp_in_parallel": "several",
+# By the threads of a team.
+_QUERIES: dict[str, Callable[[int], int]] = {
+    "omp_get_num_threads": lambda threads: threads,
+    "omp_get_max_threads": lambda threads: threads,
+    "omp_get_team_num": lambda _threads: 0,
+    "omp_get_num_teams": lambda _threads: 1,
+    "omp_is_initial_device": lambda _threads: 0,
+    "omp_in_parallel": lambda threads: int(threads > 1),
 }
-
 
 OF_TEAMS = frozenset(
     {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_in_parallel"}
@@ -58,10 +63,5 @@ OF_LEAGUES = frozenset({"omp_get_team_num", "omp_get_num_teams"})
 
 def constant_call(name: str, threads: int) -> int | None:
     """The value of an OpenMP query in a team of some threads; None for anything else."""
-    match _CONSTANT.get(name):
-        case "threads":
-            return threads
-        case "several":
-            return int(threads > 1)
-        case value:
-            return int(value) if value is not None else None
+    query = _QUERIES.get(name)
+    return query(threads) if query is not None else None

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import (
-    Expr,
-    Range,
-    Scalar,
-    Stmt,
-    Variable,
-    expressions,
-    walk,
-)
+from cyclescope.c import Expr, Range, Scalar, Stmt, Variable, expressions, walk
 from cyclescope.hls.front._assigned import assigned, returns
 from cyclescope.hls.front._context import flag
 from cyclescope.hls.ir import Builder, Carried, Graph, Op, Value

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import (
-    Array as CArray,
-)
+from cyclescope.c import Array as CArray
 from cyclescope.c import (
     Name,
     Pointer,

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
-from cyclescope.c import (
-    expressions,
-    outermost,
-)
+from cyclescope.c import expressions, outermost
 from cyclescope.errors import SourceError
 
 # Families of constructs: each registers what it lowers.

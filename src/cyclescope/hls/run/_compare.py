@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cyclescope.c import (
-    Array,
-    Pointer,
-    Scalar,
-    Struct,
-    Vector,
-    placed_fields,
-    size_of,
-)
+from cyclescope.c import Array, Pointer, Scalar, Struct, Vector, placed_fields, size_of
 from cyclescope.hls.ir import Op, Place
 from cyclescope.model import Contents
 

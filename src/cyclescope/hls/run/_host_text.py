@@ -5,13 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.c import (
-    Array,
-    Declare,
-    called,
-    expressions,
-    statements,
-)
+from cyclescope.c import Array, Declare, called, expressions, statements
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:

@@ -120,7 +120,7 @@ def _check_calls(ctx: Context, expr: Expr) -> None:
                     expr.where,
                     f"a call of {function.name}, which has directives of its own, in an atomic "
                     f"access; give its value to a variable before",
-                )  # fmt: skip
+                )
 
 
 def _statements(stmt: Stmt) -> list[Stmt]:
