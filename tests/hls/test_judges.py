@@ -50,7 +50,7 @@ def test_both_judge_what_is_right() -> None:
 def test_a_team_of_another_size_is_not_the_unmodified_programs() -> None:
     made = compile_c("h.c", text=HEAD + TEAM, threads=8)
     first, second = judged(made)
-    assert first.why_not == "the team has not the size that the text says"
+    assert first.why_not == "the teams are not those that the text says"
     assert second == type(second)(Judge.HOST)
     # Had the clause been lost, the rewritten host would have lost it, too; the other sees it.
     lost = replace(made, overruled=False)

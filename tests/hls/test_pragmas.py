@@ -19,6 +19,9 @@ def program(directive: str, body: str = "{ a[omp_get_thread_num()] = 1; }", **mo
     return compile_c("p.c", text=text, **more)  # type: ignore[arg-type]
 
 
+LOOP = "for (int i = 0; i < 64; i++) a[i] = omp_get_team_num();"
+
+
 def inside(body: str) -> Program:
     return program(
         "#pragma omp target parallel num_threads(2) map(tofrom: a, s, t)", f"{{\n{body}\n}}"
@@ -73,6 +76,42 @@ def test_a_team_of_another_size_overrules_the_text() -> None:
     assert not program(f"{TARGET} num_threads(8) thread_limit(N)").overruled
     unknown = program(f"{TARGET} num_threads(k)", threads=4)
     assert (unknown.region.threads, unknown.overruled) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "threads", "teams"),
+    [
+        ("parallel num_threads(k)", 8, 1),
+        ("parallel num_threads(300)", 8, 1),
+        ("teams distribute parallel for num_teams(1000)", 8, 1),
+        ("teams distribute parallel for num_teams(k) num_threads(4)", 4, 1),
+        ("teams num_teams(k + 1)", 8, 8),
+        ("teams distribute parallel for thread_limit(k)", 8, 1),
+    ],
+)
+def test_a_size_that_hardware_cannot_have_is_the_default_and_said(
+    clauses: str, threads: int, teams: int
+) -> None:
+    made = program(f"#pragma omp target {clauses} map(tofrom: a)", LOOP)
+    assert (made.region.threads, made.teams, made.overruled) == (threads, teams, True)
+    assert "OpenMP lets it have another size, --threads says which" in made.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("clauses", "threads", "teams"),
+    [
+        ("teams distribute parallel for num_teams(2)", 8, 2),
+        ("teams distribute parallel for num_teams(2) num_threads(3)", 6, 2),
+        ("teams distribute parallel for num_teams(4) thread_limit(1)", 4, 4),
+        ("teams distribute num_teams(3)", 3, 3),
+        ("teams distribute parallel for", 8, 1),
+        ("teams distribute parallel for num_threads(5)", 5, 1),
+    ],
+)
+def test_a_league_has_the_teams_that_the_text_says(clauses: str, threads: int, teams: int) -> None:
+    made = program(f"#pragma omp target {clauses} map(tofrom: a)", LOOP)
+    assert (made.region.threads, made.teams, made.overruled) == (threads, teams, False)
+    assert not made.warnings
 
 
 CONDITIONS = (
@@ -149,12 +188,12 @@ BAD = {
     "for schedule(static) schedule(static)": "schedule twice", "for ordered": "ordered",
     "for ordered(2)": "ordered", "for nowait(1)": "nowait", "for nowait nowait": "nowait twice",
     "for collapse": "collapse", "for collapse()": "collapse", "for collapse(k)": "collapse",
-    "for collapse(1, 2)": "collapse", "for linear(k: 2)": "linear", "for allocate(s)": "allocate",
+    "for collapse(1, 2)": "collapse", "for linear(k: 2)": "linear", "for allocate()": "allocate",
     "for private": "private", "for private()": "private", "for private(s t)": "private",
     "for private(s, )": "private", "for private(a[0:4])": "private", "for private(*a)": "private",
     "for lastprivate(conditional: s)": "comparison in a critical section",
     "for reduction(+)": "reduction", "for reduction(s)": "reduction",
-    "for reduction(inscan, +: s)": "reduction", "for reduction(task, +: s)": "reduction",
+    "for reduction(inscan, +: s)": "reduction", "for reduction(task: s)": "task",
     "for reduction(+: s, )": "reduction", "for reduction(+: s.x)": "reduction",
     "for reduction(+: s) reduction(*: s)": "s is in reduction twice", "for reduction(%: s)": "%",
     "for reduction(mine: s)": "mine", "for if(k)": "if", "for num_threads(2)": "num_threads",
@@ -194,15 +233,15 @@ def test_what_is_not_understood_is_refused_in_a_line(words: str) -> None:
 
 
 REGIONS = {
-    "num_threads(k)": "give a positive constant, or --threads", "num_threads(0)": "positive",
+    "num_threads(0)": "positive",
     "num_threads(-1)": "positive", "num_threads()": "num_threads", "num_threads(1, 2)": "num_th",
     "num_threads(2) num_threads(2)": "twice", "num_threads(2;)": "num_threads(n)",
-    "num_threads(1/0)": "positive constant", "num_threads(2.5)": "positive constant",
-    "num_threads(undeclared)": "positive constant", "num_threads(300)": "300 threads",
+    "num_threads(2.5)": "positive constant",
+    "num_threads(undeclared)": "positive constant",
     "default(private)": "default", "default(firstprivate)": "default", "proc_bind(far)": "proc",
-    "depend(in: s)": "depend", "is_device_ptr(s)": "is_device_ptr", "in_reduction(+: s)": "in_",
-    "has_device_addr(a)": "has_device", "uses_allocators(x)": "uses_all", "allocate(s)": "alloc",
-    "defaultmap(firstprivate: aggregate)": "defaultmap", "defaultmap(none:scalar)": "defaultmap",
+    "depend(s)": "depend", "is_device_ptr()": "is_device_ptr", "in_reduction(s)": "in_",
+    "has_device_addr()": "has_device", "uses_allocators(x)": "uses_all", "allocate()": "alloc",
+    "defaultmap(firstprivate: aggregate)": "defaultmap", "defaultmap(bogus:scalar)": "defaultmap",
     "map(release: s)": "map", "map(delete: s)": "map", "map(present, to: s)": "map",
     "map(mapper(m), to: s)": "map", "map(iterator(i=0:2), to: s)": "map", "map(s.x)": "map",
     "map(tofrom: a)": "a is in map twice", "map(tofrom: *s)": "map", "map(to: s[0:1:2])": "map",

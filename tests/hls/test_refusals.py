@@ -44,8 +44,6 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("memcpy(a, &n, 2);", "a copy of a part of a int on wires; assign what is meant"),
         ("switch (n) { case 1 ... 300: a[0] = 1; }", "a switch with a range"),
         ("switch (n) { case 1: if (n) case 2: a[0] = 1; }", "a switch with a range"),
-        ("b[0] = 1;", "b is a pointer: say what it points to"),
-        ("n = 3;", "n is shared by all threads and isn't mapped"),
         ("return;", "return out of a target region"),
         ("again: a[0] = n; if (a[0]) goto again;", "goto is not supported"),
         ("static int s; a[0] = s;", "s, a static local, is not supported"),
@@ -177,10 +175,6 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "void k(int a) {\n#pragma omp target data map(a)\n{\n#pragma omp target\na = 1; } }",
-            "k.c:2: omp target data isn't supported",
-        ),
         ("int a[4]; void k() {\n#pragma omp target map(a[0:)\n a[0] = 1; }", "a bracket"),
         (
             "long double a[4]; void k() {\n#pragma omp target\n a[0] = 1; }",
@@ -191,15 +185,14 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
         (
             "void f(int *a) {\n#pragma omp target map(a[0:1])\na[0] = 1;\n"
             "#pragma omp target map(a[0:1])\na[0] = 2; }",
-            "k.c:4: a second target region",
+            r"k.c:4: a second target region; choose .* with --region LINE \(lines 2, 4\)",
         ),
-        ("void f(int *a) {\n#pragma omp target map(to: a)\na[0] = 1; }", "give a section"),
         (
             "void f(int *a, int n) {\n#pragma omp target parallel if(parallel: n > 3) map(a[0:1])\n"
             "a[0] = 1; }",
             r"k.c:2: if\(parallel: n > 3\): the hardware's team has its size before",
         ),
-        ("void f(int *a) {\n#pragma omp target data map(a[0:1])\n{ } }", "target data"),
+        ("void f(int *a) {\n#pragma omp target data map(a[0:1])\n{ } }", "no statement has"),
         (
             "int x, a[2]; int f(void) { return x; } void k(void) { int x = 5;\n"
             "#pragma omp target\n{ a[0] = x; a[1] = f(); } }",

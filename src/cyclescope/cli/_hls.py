@@ -44,6 +44,12 @@ def _passes() -> str:
 @click.option(
     "-I", "include", multiple=True, type=click.Path(path_type=Path), help="Look for headers here."
 )
+@click.option(
+    "--region",
+    type=click.IntRange(min=1),
+    metavar="LINE",
+    help="A line of the target region, if there are several; the host runs the others.",
+)
 @click.option("--explain", is_flag=True, help="Print the schedule and what bounds it; run if -o.")
 @listing_option("--passes", _passes, "List the compiler's passes and exit.")
 @click.option(
@@ -130,6 +136,7 @@ def hls(
     threads: int | None,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
+    region: int | None,
     explain: bool,
     printed: tuple[str, ...],
     verify_ir: bool,
@@ -191,6 +198,7 @@ def hls(
         threads=threads,
         defines=pairs(defines, "-D"),
         include=include,
+        region=region,
         verifies=verify_ir or None,
         after=show_form,
     )

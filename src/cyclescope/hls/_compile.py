@@ -36,11 +36,13 @@ class Program:
         schedules: of all graphs, outside in.
         variables: of the host, by name of memory.
         scalars: of the host, in the region's order.
+        copied: variables of the host that the region has copies of, which it gives values to.
         exact: arithmetic that cannot overflow.
         guarded: loads and stores under mutual exclusion.
         warnings: for people; each begins with file and line.
         undecided: memories whose contents depend on which thread is last.
-        overruled: the team has not the size that the text says.
+        teams: that its threads are in, as many in each.
+        overruled: the teams are not those that the text says.
     """
 
     unit: Unit
@@ -50,10 +52,12 @@ class Program:
     schedules: dict[Graph, Schedule]
     variables: dict[str, Variable]
     scalars: tuple[Variable, ...]
+    copied: tuple[Variable, ...]
     exact: frozenset[Node]
     guarded: frozenset[Node]
     warnings: tuple[str, ...]
     undecided: frozenset[str]
+    teams: int
     overruled: bool
 
 
@@ -65,6 +69,7 @@ def compile_c(
     threads: int | None = None,
     defines: Mapping[str, str] | None = None,
     include: Sequence[str | os.PathLike[str]] = (),
+    region: int | None = None,
     verifies: bool | None = None,
     after: Callable[[str, Draft], None] | None = None,
 ) -> Program:
@@ -76,6 +81,7 @@ def compile_c(
         threads: the team's size; None: as the text says, else 8.
         defines: macros: name → value.
         include: folders of headers.
+        region: a line of the target region, if there are several; the host runs the others.
         verifies: whether the form's laws are checked after each pass; None: if the environment
             variable CYCLESCOPE_VERIFY_IR is set, and not empty.
         after: called after the lowering and after each pass, with its name and the region.
@@ -87,23 +93,24 @@ def compile_c(
     """
     unit = read_c(file, text=text, defines=defines, include=include)
     constants = Constants(unit, dict(defines or {}), tuple(map(Path, include)))
-    target = find_target(unit)
+    target = find_target(unit, region)
     lowered = lower(unit, target, constants, threads)
     draft = Draft(lowered.region, lowered.shared, list(lowered.warnings))
     run_passes(draft, verifies=verifies, after=after)
-    region = draft.region
     return Program(
         unit,
         target,
         constants,
-        region,
-        schedule(region.root),
-        {a.name: v for a, v in lowered.hosts.items() if a in region.arrays},
+        draft.region,
+        schedule(draft.region.root),
+        {a.name: v for a, v in lowered.hosts.items() if a in draft.region.arrays},
         lowered.scalars,
+        lowered.copied,
         frozenset(lowered.shared.exact),
         frozenset(lowered.shared.guarded),
         tuple(draft.warnings),
         frozenset(a.name for a in draft.undecided),
+        lowered.teams,
         lowered.overruled,
     )
 

@@ -29,6 +29,32 @@ void omp_destroy_nest_lock(omp_nest_lock_t *);
 void omp_set_nest_lock(omp_nest_lock_t *);
 void omp_unset_nest_lock(omp_nest_lock_t *);
 int omp_test_nest_lock(omp_nest_lock_t *);
+int omp_get_device_num(void);
+int omp_get_ancestor_thread_num(int);
+int omp_get_team_size(int);
+int omp_get_active_level(void);
+int omp_get_max_active_levels(void);
+void omp_set_max_active_levels(int);
+int omp_get_nested(void);
+void omp_set_nested(int);
+int omp_get_cancellation(void);
+int omp_get_max_task_priority(void);
+int omp_in_final(void);
+typedef enum {
+    omp_sched_static = 1,
+    omp_sched_dynamic,
+    omp_sched_guided,
+    omp_sched_auto
+} omp_sched_t;
+void omp_set_schedule(omp_sched_t, int);
+void omp_get_schedule(omp_sched_t *, int *);
+void *omp_target_alloc(__SIZE_TYPE__, int);
+void omp_target_free(void *, int);
+int omp_target_is_present(const void *, int);
+int omp_target_memcpy(
+    void *, const void *, __SIZE_TYPE__, __SIZE_TYPE__, __SIZE_TYPE__, int, int);
+int omp_target_associate_ptr(const void *, const void *, __SIZE_TYPE__, __SIZE_TYPE__, int);
+int omp_target_disassociate_ptr(const void *, int);
 double omp_get_wtick(void);
 double omp_get_wtime(void);
 #endif

@@ -23,6 +23,7 @@ __all__ = [
     "Environment",
     "Flow",
     "Location",
+    "SharedScalarError",
     "Team",
     "Variables",
     "copied",
@@ -116,14 +117,14 @@ class Team:
     Attributes:
         inside: the directives around the present statement, outermost first, of its own team.
         is_alone: the present statement's team is one of its own, a nested one of one thread.
-        of_teams: calls that would have other values in the text's teams than in the hardware's.
+        teams: of the region, which its threads are in, as many in each.
         locks: name of each lock, by number.
         numbers: (construct, name) → number of its lock.
         held: locks that the present statement is executed under.
         barriers: where each barrier is, by number.
     """
 
-    of_teams: frozenset[str]
+    teams: int
     inside: list[Directive] = field(default_factory=list)
     is_alone: bool = False
     locks: list[str] = field(default_factory=list)
@@ -144,6 +145,8 @@ class Environment:
         mentioned: global variables that these name.
         reduced: names that reductions and `lastprivate` give values to.
         written: variables that the region gives values to.
+        written_by_team: scalars that nothing maps and that threads share, and give values to: the
+            region has a copy of each (OpenMP 4.5, 2.15.1.1: `firstprivate` of `target`).
         scalars: of the host, with their widths, in the order of the region's.
         hosts: memory → the host's variable that it is.
         arrays: all memories.
@@ -157,10 +160,23 @@ class Environment:
     mentioned: dict[str, Variable]
     reduced: set[str]
     written: set[Variable]
+    written_by_team: set[Variable] = field(default_factory=set)
     scalars: list[tuple[Variable, int]] = field(default_factory=list)
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
     volatile: set[Array] = field(default_factory=set)
+
+
+class SharedScalarError(SourceError):
+    """A scalar that was handed over by value is written where all threads share it.
+
+    Attributes:
+        variable: it.
+    """
+
+    def __init__(self, message: str, variable: Variable) -> None:
+        super().__init__(message)
+        self.variable = variable
 
 
 class Context:

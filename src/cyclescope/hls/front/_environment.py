@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range, Unit
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front._target import Target
+    from cyclescope.hls.front.omp._directives import Directive
 
 __all__ = ["data_environment", "outer", "variables_outside"]
 
@@ -92,8 +93,14 @@ def outer(ctx: Context, variable: Variable) -> None:
     if isinstance(kind, Scalar | Vector | Struct):
         shared = name in ctx.host.reduced or ctx.host.maps_scalars
         shared = shared or (item is not None and item.direction != "alloc")
+        shared = shared or variable in ctx.host.target.declared
         if shared and not private and (variable in ctx.host.written or name in ctx.host.reduced):
             _as_memory(ctx, variable, item, size_of(kind, where))
+            return
+        if variable in ctx.host.written_by_team:
+            ctx.vars.memories[variable] = _external(
+                ctx, variable, MapItem(name, "to"), size_of(kind, where)
+            )
             return
         for wire in wires_of(ctx, variable):
             if isinstance(wire.type, Pointer):
@@ -102,26 +109,22 @@ def outer(ctx: Context, variable: Variable) -> None:
             number = len(ctx.host.scalars)
             ctx.host.scalars.append((wire, width))
             ctx.vars.env[wire] = ctx.b.leaf(Op.SCALAR, width, number)
-            if not private:
+            if not private and ctx.host.target.is_parallel:
                 ctx.vars.fixed.add(wire)
         return
     if isinstance(kind, CArray) and variable.scope != "param":
-        size = None if item is not None and item.count else size_of(kind, where)
+        is_known = not (item is not None and item.count) and not _is_open(kind)
+        size = size_of(kind, where) if is_known else None
         _as_memory(ctx, variable, item, size)
         return
     if isinstance(kind, Pointer | CArray):
-        if item is None:
-            raise ctx.refuse(
-                ctx.host.target.directive.where,
-                f"{name} is a pointer: say what it points to, map(tofrom: {name}[0:count])",
-            )
-        if not item.count:
-            raise ctx.refuse(
-                ctx.host.target.directive.where, f"map({name}): give a section, {name}[0:count]"
-            )
+        if item is None or not item.count:
+            item = None  # what a pointer points to: the host sees when it runs
         target = kind.target if isinstance(kind, Pointer) else kind.element
-        count = ctx.constants.value(item.count, ctx.host.target.directive.where)
-        low = ctx.constants.value(item.low, ctx.host.target.directive.where)
+        count = low = None
+        if item is not None:
+            count = ctx.constants.value(item.count, ctx.host.target.directive.where)
+            low = ctx.constants.value(item.low, ctx.host.target.directive.where)
         size = None
         if count is not None and low is not None and not _is_open(target):
             size = (low + count) * size_of(target, where)
@@ -164,6 +167,14 @@ def _inside(inner: Range, outer: Range) -> bool:
     return inner.file == outer.file and start and end
 
 
+def _maps_scalars(directive: Directive) -> bool:
+    """Return whether scalars that no clause names are mapped."""
+    for words in (c.words or () for c in directive.clauses if c.name == "defaultmap"):
+        if words[0] in ("tofrom", "to", "from", "alloc") and words[2:] in ((), ("scalar",)):
+            return True
+    return False
+
+
 def data_environment(unit: Unit, target: Target) -> Environment:
     """The data environment that a region's directive and its text ask for."""
     body = target.body
@@ -172,7 +183,7 @@ def data_environment(unit: Unit, target: Target) -> Environment:
     return Environment(
         target,
         {item.name: item for item in target.directive.maps},
-        "scalar" in (target.directive.clause("defaultmap") or ()),
+        _maps_scalars(target.directive),
         [b.where for b in bodies if b is not None],
         {
             e.variable.name: e.variable

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Call, Construct, Tool, Void, refusal
 from cyclescope.hls.front._bits import bit_call
 from cyclescope.hls.front._blocks import block_call
-from cyclescope.hls.front._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS, constant_call
+from cyclescope.hls.front._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, address, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
 from cyclescope.hls.front._rounding import exact_call
-from cyclescope.hls.front.omp._team import acquire, release, thread_number
+from cyclescope.hls.front.omp._team import acquire, query, release
 from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
@@ -53,17 +53,9 @@ def _call(ctx: Context, expr: Call) -> Value:
         SourceError: of a function that has no text and isn't known.
     """
     name = expr.function.removeprefix("__builtin_")
-    if name in ctx.team.of_teams:
-        raise ctx.refuse(
-            expr.where, f"{name}() isn't supported here, as the hardware has one team; write "
-            f"`target parallel`, whose threads have numbers"
-        )  # fmt: skip
-    is_present = name == "omp_get_num_threads"
-    fixed = constant_call(name, ctx.threads if is_present else ctx.most_threads)
-    if fixed is not None:
-        return ctx.b.const(32, fixed)
-    if name == "omp_get_thread_num":
-        return thread_number(ctx)
+    of_team = query(ctx, name)
+    if of_team is not None:
+        return of_team
     function = ctx.unit.functions.get(expr.function)
     if function is not None and function.body is not None:
         return inline(ctx, function, expr)

@@ -28,7 +28,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls.front._addresses import is_plain
 from cyclescope.hls.front._assigned import root
-from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import (
     ADDRESSES,
@@ -219,10 +219,10 @@ def write_object(ctx: Context, place: Object, value: Value, where: Range) -> Non
     match place:
         case OnWire(variable):
             if ctx.vars.fixed.intersection(wires_of(ctx, variable)):
-                raise ctx.refuse(
-                    where, f"{variable.name} is shared by all threads and isn't mapped: declare"
-                    f" it inside the region, or add private or map(tofrom) to the directive"
-                )  # fmt: skip
+                raise SharedScalarError(
+                    f"{where}: {variable.name} is shared by all threads",
+                    ctx.vars.whole.get(variable, variable),
+                )
             hold(ctx, variable, value)
         case Location():
             store_object(ctx, place, value, where)

@@ -13,10 +13,16 @@ from cyclescope.errors import SourceError
 from cyclescope.hls.front import _expressions, _library, _loops, _objects, _statements  # noqa: F401
 from cyclescope.hls.front._addresses import addressed
 from cyclescope.hls.front._assigned import lanes_written
-from cyclescope.hls.front._calls import OF_LEAGUES, OF_TEAMS
-from cyclescope.hls.front._context import Context, Environment, Team, Variables
+from cyclescope.hls.front._context import (
+    Context,
+    Environment,
+    SharedScalarError,
+    Team,
+    Variables,
+)
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._environment import data_environment, outer, variables_outside
+from cyclescope.hls.front._league import league_of
 from cyclescope.hls.front.omp import _atomics, _nested, _synchronization  # noqa: F401
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
@@ -31,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Lowered", "lower"]
 
-_DEFAULT_THREADS = 8
-
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
@@ -43,15 +47,19 @@ class Lowered:
         shared: what is known of their nodes.
         hosts: memory → the host's variable that it is.
         scalars: of the host, in the region's order.
+        copied: variables of the host that the region has copies of, which it gives values to.
         warnings: for people; each begins with file and line.
-        overruled: the team has not the size that the text says.
+        teams: that its threads are in, as many in each.
+        overruled: the teams are not those that the text says.
     """
 
     region: Region
     shared: Shared
     hosts: dict[Array, Variable]
     scalars: tuple[Variable, ...]
+    copied: tuple[Variable, ...]
     warnings: tuple[str, ...]
+    teams: int
     overruled: bool
 
 
@@ -68,34 +76,34 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         SourceError: it contains something that isn't supported.
     """
     directive = target.directive
-    if not target.is_parallel:
-        threads = 1
-    elif threads is None:
-        threads = _team(target, constants)
-    if target.team:
-        has_team = constants.value(target.team, directive.where)
-        if has_team is None:
-            text = " ".join(target.team)
-            raise SourceError(
-                f"{directive.where}: if(parallel: {text}): the hardware's team has its size before "
-                f"it runs; give a constant, or write if(target: {text})"
-            )
-        threads = threads if has_team else 1
-    if not 1 <= threads <= 256:
-        raise SourceError(f"{directive.where}: {threads} threads; from 1 to 256 are possible")
+    league = league_of(target, constants, threads)
+    shared: set[Variable] = set()
     with deep_recursion():
-        variables = _variables(unit, target)
-        team = Team(_of_teams(target, constants))
-        host = data_environment(unit, target)
-        ctx = Context(unit, constants, threads, vars=variables, team=team, host=host)
-        _region(ctx)
+        while True:
+            host = data_environment(unit, target)
+            host.written_by_team |= shared
+            team = Team(league.teams)
+            ctx = Context(
+                unit, constants, league.threads, vars=_variables(unit, target), team=team, host=host
+            )
+            ctx.warnings += league.warnings
+            ctx.warnings += [
+                f"{where}: this target region is run by the host; --region {where.line} chooses it"
+                for where in target.others
+            ]
+            try:
+                _region(ctx)
+                break
+            except SharedScalarError as found:
+                # Which of the threads' writes are to copies of their own, the lowering alone says.
+                shared.add(found.variable)
     return Lowered(
         Region(
             name=target.function.name,
             root=ctx.root.graph,
             arrays=tuple(_in_order(host)),
             scalars=tuple((v.name, width) for v, width in host.scalars),
-            threads=threads,
+            threads=league.threads,
             locks=tuple(team.locks),
             barriers=tuple(team.barriers),
             where=directive.where,
@@ -103,8 +111,10 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         ctx.shared,
         host.hosts,
         tuple(v for v, _ in host.scalars),
+        _copied(ctx),
         tuple(ctx.warnings),
-        _overruled(target, constants, threads),
+        league.teams,
+        league.is_overruled,
     )
 
 
@@ -120,6 +130,18 @@ def _in_order(host: Environment) -> list[Array]:
     return sorted(host.arrays, key=rank)
 
 
+def _copied(ctx: Context) -> tuple[Variable, ...]:
+    """The variables of the host that the region writes without the host's noticing."""
+    host, directive = ctx.host, ctx.host.target.directive
+    found = dict.fromkeys(v for v in host.written_by_team)
+    given = {ctx.vars.whole.get(v, v) for v, _ in host.scalars}
+    if not host.target.is_parallel:
+        named = {*directive.names("private"), *directive.names("firstprivate")}
+        given |= {v for v in host.hosts.values() if v.name in named}
+        found |= dict.fromkeys(v for v in host.written if v in given)
+    return tuple(sorted(found, key=lambda v: v.where.start))
+
+
 def _variables(unit: Unit, target: Target) -> Variables:
     texts = [f.body for f in unit.functions.values() if f.body is not None]
     everywhere = [e for body in (target.body, *texts) for e in expressions(body)]
@@ -127,58 +149,6 @@ def _variables(unit: Unit, target: Target) -> Variables:
         addressed(outermost(target.body), unit.functions),
         lanes_written(everywhere),
     )
-
-
-def _overruled(target: Target, constants: Constants, threads: int) -> bool:
-    """Return whether a clause of the region says another size of the team."""
-    clause = target.directive.clause("num_teams" if target.is_league else "num_threads")
-    if clause is None or target.team:
-        return False
-    try:
-        return _team(target, constants) != threads
-    except SourceError:
-        return True
-
-
-def _team(target: Target, constants: Constants) -> int:
-    """The team's size, as the text says it, else the default.
-
-    Raises:
-        SourceError: it says something that is no constant, or several teams do the same.
-    """
-    directive = target.directive
-
-    def constant(clause: str) -> int | None:
-        words = directive.clause(clause)
-        if words is None:
-            return None
-        value = constants.value(words, directive.where)
-        if value is None or value < 1:
-            raise SourceError(
-                f"{directive.where}: {clause}({' '.join(words)}): the hardware's team has its size "
-                f"before it runs; give a positive constant, or --threads"
-            )
-        return value
-
-    most, teams = constant("thread_limit"), constant("num_teams")
-    if target.is_league:
-        return teams or _DEFAULT_THREADS
-    if teams not in (None, 1) and not directive.has("distribute"):
-        raise SourceError(
-            f"{directive.where}: num_teams({teams}): each team would do the same in the region; "
-            f"write num_teams(1), or distribute a loop to them"
-        )
-    threads = constant("num_threads") or _DEFAULT_THREADS
-    return threads if most is None else min(threads, most)
-
-
-def _of_teams(target: Target, constants: Constants) -> frozenset[str]:
-    """The calls that tell one team with several threads from what the text has."""
-    if target.is_league:
-        return OF_TEAMS | OF_LEAGUES
-    teams = target.directive.clause("num_teams")
-    several = teams is not None and constants.value(teams, target.directive.where) != 1
-    return OF_LEAGUES if several else frozenset()
 
 
 def _region(ctx: Context) -> None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from cyclescope.c import Block, statements
+from cyclescope.c import Array, Block, Pointer, statements
 from cyclescope.errors import SourceError
+from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front.omp._clauses import check, check_file_level
 from cyclescope.hls.front.omp._constructs import within
-from cyclescope.hls.front.omp._directives import Directive, directives
+from cyclescope.hls.front.omp._directives import Clause, Directive, directives, is_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from cyclescope.c import Function, Pragma, Stmt, Unit
+    from cyclescope.c import Function, Pragma, Range, Stmt, Unit, Variable
+
+    _Candidate: TypeAlias = tuple[Function, Stmt, list[Directive]]
 
 __all__ = ["Target", "find_target"]
 
 _SHARING = frozenset({"distribute", "for", "loop", "sections"})
 _WORDS = _SHARING | {"target", "teams", "parallel", "simd"}
+# Directives of this kind speak of memory, which the host and the hardware share.
+_MEMORY = frozenset({"data", "enter", "exit", "update", "declare"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Target:
         pragmas: that the directives are in, the outermost first.
         condition: the words that say whether hardware runs the region; empty if it always does.
         team: the words that say whether it has a team; empty if it always has.
+        others: the program's other target regions, which the host runs.
+        declared: global variables that `declare target` names: the region has them, not copies.
     """
 
     function: Function
@@ -43,6 +50,8 @@ class Target:
     pragmas: tuple[Pragma, ...]
     condition: tuple[str, ...] = ()
     team: tuple[str, ...] = ()
+    others: tuple[Range, ...] = ()
+    declared: frozenset[Variable] = frozenset()
 
     @property
     def is_parallel(self) -> bool:
@@ -60,32 +69,31 @@ class Target:
         return self.directive.has("teams") and not self.directive.has("parallel")
 
 
-def find_target(unit: Unit) -> Target:
-    """The only target region of a text.
+def find_target(unit: Unit, line: int | None = None) -> Target:
+    """The target region of a text that becomes hardware; the host runs all others.
+
+    Args:
+        unit: the text.
+        line: of the region or of one of its directives; None: it is the only one that a macro
+            doesn't make.
 
     Raises:
-        SourceError: there is none, there are several, or it has a form that isn't supported.
+        SourceError: there is none, it isn't known which, or it has a form that isn't supported.
     """
-    found: list[tuple[Function, Stmt, list[Directive]]] = []
+    found: list[_Candidate] = []
+    made: list[Range] = []
     for function in unit.functions.values():
         for stmt in statements(function.body):
-            own = [d for d in directives(stmt.pragmas) if d.words]
+            marks = [p for p in stmt.pragmas if p.tokens[:2] == ("omp", "target")]
+            if marks and all(p.is_operator and p.trouble for p in marks):
+                made.append(stmt.where)
+                continue
+            own = [d for d in directives(stmt.pragmas) if d.words and not _is_memory(d)]
             if any(d.has("target") for d in own):
                 found.append((function, stmt, own))
-    if not found:
-        raise SourceError(
-            f"{unit.file}: no statement has `#pragma omp target` before it; mark the region"
-        )
-    for _, _, own in found:
-        unfit = {"data", "enter", "exit", "update", "declare"} & {w for d in own for w in d.words}
-        if unfit:
-            raise SourceError(
-                f"{own[0].where}: omp target {sorted(unfit)[0]} isn't supported; map at the region"
-            )
-    if len(found) > 1:
-        first, second = (d[-1].where for _, _, d in found[:2])
-        raise SourceError(f"{second}: a second target region; only one is supported ({first})")
-    function, stmt, own = found[0]
+    chosen = _chosen(unit, found, made, line)
+    function, stmt, own = chosen
+    others = (*made, *(one[1].where for one in found if one is not chosen))
     if stmt.where.file != unit.file:
         raise SourceError(f"{stmt.where}: the target region must be in {unit.file} itself")
     own, within_it = _leading(own)
@@ -101,6 +109,7 @@ def find_target(unit: Unit) -> Target:
         body = within(inner[0], within_it)
     words = tuple(w for d in own for w in d.words)
     clauses = tuple(c for d in own for c in d.clauses)
+    clauses += tuple(_mapped_before(unit, function, own))
     merged = Directive(words, clauses, own[0].where)
     if any(pragma.is_operator for pragma in pragmas):
         raise SourceError(
@@ -113,13 +122,114 @@ def find_target(unit: Unit) -> Target:
         check(one)
     outside = [p for f in unit.functions.values() for p in f.pragmas]
     outside += [p for p in unit.stray if not _is_inside(p, unit)]
-    for one in directives(outside):
+    at_file_level = directives(outside)
+    for one in at_file_level:
         check_file_level(one)
-    conditions = [
+    condition, team = (
         next((c for d in own if (c := d.condition(part)) is not None), ())
         for part in ("target", "parallel")
-    ]
-    return Target(function, stmt, body, merged, tuple(pragmas), *conditions)
+    )
+    return Target(
+        function,
+        stmt,
+        body,
+        merged,
+        tuple(pragmas),
+        condition,
+        team,
+        others,
+        _declared(unit, at_file_level),
+    )
+
+
+def _chosen(
+    unit: Unit, found: Sequence[_Candidate], made: Sequence[Range], line: int | None
+) -> _Candidate:
+    """The region that becomes hardware.
+
+    Raises:
+        SourceError: there is none, or it isn't known which.
+    """
+    if not found:
+        if made:
+            raise SourceError(
+                f"{made[0]}: a macro contains both this target region's _Pragma and its "
+                f"statements; write the pragma in front of the macro"
+            )
+        raise SourceError(
+            f"{unit.file}: no statement has `#pragma omp target` before it; mark the region"
+        )
+    lines = ", ".join(str(own[0].where.line) for _, _, own in found)
+    if line is not None:
+        for one in found:
+            if one[2][0].where.line <= line <= one[1].where.end_line:
+                return one
+        raise SourceError(f"{unit.file}:{line}: no target region; they begin in lines {lines}")
+    if len(found) > 1:
+        raise SourceError(
+            f"{found[1][2][0].where}: a second target region; choose the one that becomes "
+            f"hardware with --region LINE (lines {lines}), the host runs the others"
+        )
+    return found[0]
+
+
+def _declared(unit: Unit, at_file_level: Sequence[Directive]) -> frozenset[Variable]:
+    """The global variables that `declare target` names, or is around."""
+    found: set[Variable] = set()
+    opened: list[Range] = []
+    for one in sorted(at_file_level, key=lambda d: (d.where.file, d.where.start)):
+        if not one.has("declare", "target"):
+            continue
+        if one.has("end"):
+            first = opened.pop() if opened else one.where
+            found |= {
+                v
+                for v in unit.variables.values()
+                if v.where.file == first.file and first.end <= v.where.start < one.where.start
+            }
+            continue
+        lists = [w for c in one.clauses if c.name in ("to", "enter", "link") for w in c.words or ()]
+        names = {w for w in (*one.rest, *lists) if is_name(w)}
+        found |= {v for name, v in unit.variables.items() if name in names}
+        if not names:
+            opened.append(one.where)
+    return frozenset(found)
+
+
+def _is_memory(directive: Directive) -> bool:
+    return directive.has("target") and not _MEMORY.isdisjoint(directive.words)
+
+
+def _mapped_before(unit: Unit, function: Function, own: Sequence[Directive]) -> Iterator[Clause]:
+    """The sections that directives of the same function map, of pointers that the region's don't.
+
+    The region finds there what they have mapped (OpenMP 4.5, 2.15.5).
+    """
+    here = own[0].where
+    known = visible(unit, here)
+    mapped = {item.name for d in own for item in d.maps if item.count}
+    found: dict[str, tuple[str, ...]] = {}
+    for stmt in statements(function.body):
+        for pragma in (*stmt.pragmas, *(stmt.trailing if isinstance(stmt, Block) else ())):
+            words = pragma.tokens[2:4]
+            if pragma.tokens[:2] != ("omp", "target") or pragma.trouble:
+                continue
+            if words[:1] != ("data",) and words != ("enter", "data"):
+                continue
+            if pragma.where.start >= here.start or pragma.where.file != here.file:
+                continue
+            there = visible(unit, pragma.where)
+            for item in directives([pragma])[0].maps:
+                used = {item.name, *(w for w in (*item.low, *item.count) if is_name(w))}
+                same = all(known.get(name) is there.get(name) for name in used)
+                kind = known[item.name].type if item.name in known else None
+                if same and item.count and isinstance(kind, Pointer | Array):
+                    found[item.name] = (item.name, "[", *item.low, ":", *item.count, "]")
+    for name, words in found.items():
+        if name not in mapped and (
+            isinstance(known[name].type, Pointer) or known[name].scope == "param"
+        ):
+            yield Clause("map", ("tofrom", ":", *words))
 
 
 def _leading(found: list[Directive]) -> tuple[list[Directive], list[Directive]]:

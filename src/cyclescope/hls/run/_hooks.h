@@ -12,10 +12,108 @@ struct cyclescope_item {
     int is_result;
 };
 
-enum { CYCLESCOPE_NO_FILE = 121, CYCLESCOPE_BAD_FILE = 122, CYCLESCOPE_OVERLAP = 123 };
+enum { CYCLESCOPE_NO_FILE = 121, CYCLESCOPE_BAD_FILE = 122, CYCLESCOPE_OVERLAP = 123, CYCLESCOPE_NOWHERE = 124 };
 
 static FILE *cyclescope_file;
 static int cyclescope_calls;
+
+/* The blocks of memory that the program has: of a pointer that no clause maps, what it points to
+   ends where the block does. The linker leads the calls here. */
+static struct cyclescope_block {
+    char *begin; /* NULL: never used; else the block's key, also where it has been freed */
+    uint64_t bytes;
+    int is_free;
+} *cyclescope_blocks;
+static uint64_t cyclescope_places, cyclescope_used; /* a hash table: a power of two, of them used */
+static char cyclescope_busy;
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void *__real_aligned_alloc(size_t, size_t);
+int __real_posix_memalign(void **, size_t, size_t);
+void *__real_omp_target_alloc(size_t, int);
+void __real_omp_target_free(void *, int);
+void __real_free(void *);
+static struct cyclescope_block *cyclescope_slot(char *begin) {
+    uint64_t at = ((uint64_t)begin >> 4) * 0x9e3779b97f4a7c15u >> 20;
+    while (cyclescope_blocks[at & (cyclescope_places - 1)].begin
+           && cyclescope_blocks[at & (cyclescope_places - 1)].begin != begin)
+        at++;
+    return &cyclescope_blocks[at & (cyclescope_places - 1)];
+}
+static void cyclescope_grow(void) {
+    struct cyclescope_block *before = cyclescope_blocks;
+    uint64_t places = cyclescope_places, live = 0;
+    for (uint64_t i = 0; i < places; i++)
+        live += before[i].begin && !before[i].is_free;
+    for (cyclescope_places = 64; cyclescope_places < 4 * live;)
+        cyclescope_places *= 2;
+    cyclescope_blocks = __real_calloc(cyclescope_places, sizeof *cyclescope_blocks);
+    if (!cyclescope_blocks)
+        abort();
+    for (uint64_t i = 0; i < places; i++)
+        if (before[i].begin && !before[i].is_free)
+            *cyclescope_slot(before[i].begin) = before[i];
+    cyclescope_used = live;
+    __real_free(before);
+}
+/* A block is there now, or one is no longer; NULL: none. */
+static void *cyclescope_note(void *gone, void *begin, uint64_t bytes) {
+    while (__atomic_test_and_set(&cyclescope_busy, __ATOMIC_ACQUIRE))
+        ;
+    if (4 * cyclescope_used >= 3 * cyclescope_places)
+        cyclescope_grow();
+    if (gone && cyclescope_slot(gone)->begin)
+        cyclescope_slot(gone)->is_free = 1;
+    if (begin) {
+        struct cyclescope_block *slot = cyclescope_slot(begin);
+        cyclescope_used += !slot->begin;
+        *slot = (struct cyclescope_block){begin, bytes, 0};
+    }
+    __atomic_clear(&cyclescope_busy, __ATOMIC_RELEASE);
+    return begin;
+}
+void *__wrap_malloc(size_t n) { return cyclescope_note(NULL, __real_malloc(n), n); }
+void *__wrap_calloc(size_t n, size_t each) {
+    return cyclescope_note(NULL, __real_calloc(n, each), n * each);
+}
+void *__wrap_realloc(void *from, size_t n) {
+    void *to = __real_realloc(from, n);
+    return to ? cyclescope_note(from, to, n) : NULL;
+}
+void *__wrap_aligned_alloc(size_t to, size_t n) {
+    return cyclescope_note(NULL, __real_aligned_alloc(to, n), n);
+}
+int __wrap_posix_memalign(void **at, size_t to, size_t n) {
+    int status = __real_posix_memalign(at, to, n);
+    if (!status)
+        cyclescope_note(NULL, *at, n);
+    return status;
+}
+void *__wrap_omp_target_alloc(size_t n, int device) {
+    return cyclescope_note(NULL, __real_omp_target_alloc(n, device), n);
+}
+void __wrap_omp_target_free(void *from, int device) {
+    if (from)
+        cyclescope_note(from, NULL, 0);
+    __real_omp_target_free(from, device);
+}
+void __wrap_free(void *from) {
+    if (from)
+        cyclescope_note(from, NULL, 0);
+    __real_free(from);
+}
+/* The bytes from a place to the end of its block; all ones: it is in none that is known. */
+static uint64_t cyclescope_extent(void *at) {
+    if (!at)
+        return 0;
+    for (uint64_t i = 0; i < cyclescope_places; i++) {
+        struct cyclescope_block one = cyclescope_blocks[i];
+        if (!one.is_free && (char *)at >= one.begin && (char *)at < one.begin + one.bytes)
+            return one.bytes - (uint64_t)((char *)at - one.begin);
+    }
+    return UINT64_MAX;
+}
 
 /* The region runs on a device, also where threads of the host run it. */
 static int cyclescope_inside;
@@ -26,6 +124,53 @@ static const char *cyclescope_mode(void) {
     const char *mode = getenv("CYCLESCOPE_HLS_MODE");
     return mode ? mode : "";
 }
+
+/* Where the region's threads are in several teams, one team of the host's plays them all. */
+int omp_get_thread_num(void);
+int omp_get_num_threads(void);
+int omp_get_team_num(void);
+int omp_get_num_teams(void);
+int omp_get_level(void);
+int omp_get_max_threads(void);
+int omp_in_parallel(void);
+int omp_get_ancestor_thread_num(int);
+static int cyclescope_threads(void);
+static int cyclescope_teams(void) {
+    const char *teams = getenv("CYCLESCOPE_HLS_TEAMS");
+    return teams ? atoi(teams) : 1;
+}
+static int cyclescope_each(void) { return cyclescope_threads() / cyclescope_teams(); }
+static int cyclescope_team_thread(void) {
+    if (!cyclescope_inside || omp_get_level() > 1)
+        return omp_get_thread_num();
+    return omp_get_thread_num() % cyclescope_each();
+}
+static int cyclescope_team_size(void) {
+    if (!cyclescope_inside || omp_get_level() > 1)
+        return omp_get_num_threads();
+    return cyclescope_each();
+}
+static int cyclescope_team_most(void) {
+    return cyclescope_inside ? cyclescope_each() : omp_get_max_threads();
+}
+static int cyclescope_team_is_parallel(void) {
+    return cyclescope_inside ? cyclescope_each() > 1 : omp_in_parallel();
+}
+static int cyclescope_team(void) {
+    return cyclescope_inside ? omp_get_ancestor_thread_num(1) / cyclescope_each()
+                             : omp_get_team_num();
+}
+static int cyclescope_team_count(void) {
+    return cyclescope_inside ? cyclescope_teams() : omp_get_num_teams();
+}
+#ifdef CYCLESCOPE_LEAGUE
+#define omp_get_thread_num cyclescope_team_thread
+#define omp_get_num_threads cyclescope_team_size
+#define omp_get_max_threads cyclescope_team_most
+#define omp_in_parallel cyclescope_team_is_parallel
+#define omp_get_team_num cyclescope_team
+#define omp_get_num_teams cyclescope_team_count
+#endif
 
 static int cyclescope_threads(void) {
     const char *threads = getenv("CYCLESCOPE_HLS_THREADS");
@@ -84,6 +229,11 @@ static int cyclescope_enter(struct cyclescope_item *items, int count) {
     if (!cyclescope_file)
         cyclescope_stop(CYCLESCOPE_NO_FILE);
     for (int i = 0; i < count; i++) {
+        if (items[i].bytes == UINT64_MAX) {
+            fprintf(cyclescope_file, "%d", i);
+            fclose(cyclescope_file);
+            cyclescope_stop(CYCLESCOPE_NOWHERE);
+        }
         if (!items[i].is_array)
             continue;
         for (int j = 0; j < i; j++) {

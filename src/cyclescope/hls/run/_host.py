@@ -32,8 +32,14 @@ _FLAGS = (
 )  # fmt: skip
 # What the text leaves without a value is zero in each run, as in block RAM; from GCC 12 on.
 _ZEROS = "-ftrivial-auto-var-init=zero"
+# What tells the hooks of the blocks of memory that the program has.
+_WRAPPED = (
+    "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "omp_target_alloc",
+    "omp_target_free", "free",
+)  # fmt: skip
+_WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in _WRAPPED)
 _SECONDS = 120.0  # of a native run: what takes longer cannot be simulated
-_NO_FILE, _BAD_FILE, _OVERLAP = 121, 122, 123
+_NO_FILE, _BAD_FILE, _OVERLAP, _NOWHERE = 121, 122, 123, 124
 _MOST_OUTPUT = 256 << 20  # bytes
 _POLL, _IDLE = 0.5, 4  # seconds between two looks; looks without any progress: it hangs
 
@@ -99,7 +105,7 @@ class Host:
     def no_judge(self) -> str:
         """The reason that the unmodified program cannot judge the hardware; empty if it can."""
         if self._program.overruled:
-            return "the team has not the size that the text says"
+            return "the teams are not those that the text says"
         return ""
 
     def _unmodified(self) -> Path:
@@ -127,7 +133,18 @@ class Host:
         flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
         folders = [*map(Path, constants.include), self._sources]
         flags += [f"-I{path}" for path in folders]
-        command = [*compiler, "-x", "c", *_FLAGS, *flags, str(source), "-o", str(file), "-lm"]
+        command = [
+            *compiler,
+            "-x",
+            "c",
+            *_FLAGS,
+            *flags,
+            str(source),
+            "-o",
+            str(file),
+            _WRAPS,
+            "-lm",
+        ]
         what = f"{compiler[0]} -fopenmp"
         try:
             call([*command, _ZEROS], what=what, own=self._folder, read=folders, makes=file)
@@ -263,13 +280,16 @@ class Host:
         file = self._folder / "data"
         file.write_bytes(data)
         team = str(threads or self._program.region.threads)
+        teams = self._program.teams if threads is None or self._program.target.is_league else 1
+        if self._program.target.is_league:
+            teams = int(team)
         environment = {
             "CYCLESCOPE_HLS_MODE": mode,
             "CYCLESCOPE_HLS_FILE": str(file),
             "CYCLESCOPE_HLS_THREADS": team,
-            "OMP_NUM_THREADS": team,
-            # A league is a team of the hardware's; else all its threads are one team's.
-            "OMP_NUM_TEAMS": team if self._program.target.is_league else "1",
+            "CYCLESCOPE_HLS_TEAMS": str(teams),
+            "OMP_NUM_THREADS": str(int(team) // teams),
+            "OMP_NUM_TEAMS": str(teams),
             "OMP_SCHEDULE": "static",
             "OMP_MAX_ACTIVE_LEVELS": "1",
             "OMP_TARGET_OFFLOAD": "disabled",
@@ -314,6 +334,12 @@ class Host:
             raise RunError(
                 f"{self._program.region.where}: {first} and {second} are mapped to overlapping "
                 f"memory; map it once"
+            )
+        if status == _NOWHERE:
+            pointer = self._arrays[int(file.read_bytes())]
+            raise RunError(
+                f"{self._program.region.where}: {pointer} is a pointer to no block of malloc: say "
+                f"what it points to, map(tofrom: {pointer}[0:count])"
             )
         if status in (_NO_FILE, _BAD_FILE):
             raise ToolError(f"{file}: the native run cannot write there, or the disk is full")

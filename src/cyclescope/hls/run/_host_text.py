@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Declare, called, expressions, statements
+from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
-    from cyclescope.c import Pragma, Stmt
+    from cyclescope.c import Pragma, Stmt, Variable
     from cyclescope.hls._compile import Program
     from cyclescope.hls.front import MapItem
 
@@ -69,7 +69,9 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     name = str(Path(unit.file).resolve()).replace("\\", "\\\\").replace('"', '\\"')
     items = _items(program)
     wanted = " ".join(target.condition) or "1"
+    is_league = not unmodified and (program.teams > 1 or target.is_league)
     text = [
+        b"#define CYCLESCOPE_LEAGUE" if is_league else b"",
         hooks.encode(),
         f'#line 1 "{name}"'.encode(),
         *before,
@@ -77,9 +79,10 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
         f"int cyclescope_wanted = !!({wanted});".encode(),
         b"if (!cyclescope_wanted || !cyclescope_enter(cyclescope_items, cyclescope_count)) {",
+        *(() if unmodified else map(str.encode, _copies(program))),
         f"#line {first}".encode(),
         *inside,
-        b"}",
+        b"}" * (1 if unmodified or not program.copied else 3),
         # The results of a region that is a task are there when it is over.
         b"#pragma omp taskwait" if target.directive.clause("nowait") is not None else b"",
         b"if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count); }",
@@ -87,6 +90,17 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         *after,
     ]
     return b"\n".join(text).decode("utf-8", "surrogateescape")
+
+
+def _copies(program: Program) -> list[str]:
+    """The begin of blocks with the copies that the region has of variables which it writes."""
+    names = [v.name for v in program.copied]
+    if not names:
+        return []
+    places = [f"void *cyclescope_of_{name} = (void *)&{name};" for name in names]
+    own = [f"__typeof__({name}) {name};" for name in names]
+    given = [f"memcpy((void *)&{n}, cyclescope_of_{n}, sizeof {n});" for n in names]
+    return [f"{{ {' '.join(places)}", f"{{ {' '.join([*own, *given])}"]
 
 
 def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
@@ -173,14 +187,17 @@ def _items(program: Program) -> str:
             continue
         variable = program.variables[array.name]
         item = mapped.get(variable.name)
-        data, size = _extent(variable.name, item)
+        data, size = _extent(variable, item)
         items.append(f"{{ (void *){data}, {size}, 1, {int(array.from_device)} }}")
     items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.scalars]
     return ", ".join(items) or "{ 0, 0, 0, 0 }"
 
 
-def _extent(name: str, item: MapItem | None) -> tuple[str, str]:
+def _extent(variable: Variable, item: MapItem | None) -> tuple[str, str]:
+    name, kind = variable.name, variable.type
     if item is None or not item.count:
+        if isinstance(kind, Pointer) or (isinstance(kind, Array) and variable.scope == "param"):
+            return name, f"cyclescope_extent((void *){name})"
         return f"&{name}", f"sizeof {name}"
     low, count = " ".join(item.low), " ".join(item.count)
     return f"{name}", f"(uint64_t)(({low}) + ({count})) * sizeof *{name}"

@@ -19,13 +19,19 @@ _ORDERS = frozenset({"seq_cst", "acq_rel", "acquire", "release", "relaxed"})
 _PRIVATE = frozenset({"private", "firstprivate"})
 # Word of a construct's name → clauses. A combined construct has those of all its words.
 _ALLOWED = {
-    "target": _PRIVATE | {"map", "device", "defaultmap", "nowait", "if", "thread_limit"},
-    "teams": _PRIVATE | {"num_teams", "thread_limit", "default", "shared", "reduction"},
-    "distribute": _PRIVATE | {"lastprivate", "collapse", "dist_schedule", "order"},
+    "target": _PRIVATE
+    | {
+        "map", "device", "defaultmap", "nowait", "if", "thread_limit", "is_device_ptr",
+        "has_device_addr", "depend", "in_reduction", "allocate",
+    },
+    "teams": _PRIVATE
+    | {"num_teams", "thread_limit", "default", "shared", "reduction", "allocate"},
+    "distribute": _PRIVATE | {"lastprivate", "collapse", "dist_schedule", "order", "allocate"},
     "parallel": _PRIVATE
-    | {"num_threads", "default", "shared", "reduction", "proc_bind", "if"},
-    "for": _PRIVATE | {"lastprivate", "reduction", "schedule", "collapse", "nowait", "order"},
-    "sections": _PRIVATE | {"lastprivate", "reduction", "nowait"},
+    | {"num_threads", "default", "shared", "reduction", "proc_bind", "if", "allocate"},
+    "for": _PRIVATE
+    | {"lastprivate", "reduction", "schedule", "collapse", "nowait", "order", "allocate"},
+    "sections": _PRIVATE | {"lastprivate", "reduction", "nowait", "allocate"},
     "section": frozenset[str](),
     "simd": frozenset(
         {
@@ -39,7 +45,7 @@ _ALLOWED = {
     "flush": _ORDERS - {"relaxed"} | {"list"},
     "barrier": frozenset[str](),
     "taskwait": frozenset[str](),
-    "single": _PRIVATE | {"nowait"},
+    "single": _PRIVATE | {"nowait", "allocate"},
     "master": frozenset[str](),
     "masked": frozenset[str](),
 }  # fmt: skip
@@ -185,7 +191,8 @@ def _schedule(clause: Clause) -> str:
 
 def _shares(clause: Clause) -> str:
     kind, *chunk = split(clause.words or (), ",")
-    return "" if kind == ("static",) and not chunk else "dist_schedule(static)"
+    good = kind == ("static",) and len(chunk) < 2 and all(chunk)
+    return "" if good else "dist_schedule(static, chunk)"
 
 
 def _map(clause: Clause) -> str:
@@ -203,11 +210,36 @@ def _map(clause: Clause) -> str:
 def _reduction(clause: Clause) -> str:
     words = clause.words or ()
     right = "reduction(operator: x, y[low:count])"
-    if words[:2] == ("default", ","):
+    if words[1:2] == (",",) and words[0] in ("default", "task"):
         words = words[2:]
     if words[1:2] != (":",):
         return right
     return "" if all(item_of(part, "") for part in split(words[2:], ",")) else right
+
+
+def _allocate(clause: Clause) -> str:
+    words = clause.words or ()
+    if ":" in words:
+        words = words[words.index(":") + 1 :]
+    good = words and all(item_of(part, "") for part in split(words, ","))
+    return "" if good else "allocate(x) or allocate(allocator: x)"
+
+
+def _depend(clause: Clause) -> str:
+    kind, *listed = split(clause.words or (), ":")
+    known = kind in (("in",), ("out",), ("inout",), ("mutexinoutset",), ("inoutset",))
+    return "" if known and listed else "depend(in: x), depend(out: x) or depend(inout: x)"
+
+
+def _default_map(clause: Clause) -> str:
+    behaviour, *category = split(clause.words or (), ":")
+    kept = ("default", "none", "tofrom", "to", "from", "alloc", "present")
+    scalars = category == [("scalar",)]
+    good = len(category) < 2 and behaviour in [(kind,) for kind in kept]
+    good = good and (not category or category[0] in (("scalar",), ("aggregate",), ("pointer",)))
+    if good or (scalars and behaviour == ("firstprivate",)):
+        return ""
+    return "defaultmap(tofrom: scalar) or defaultmap(default)"
 
 
 def _section_list(clause: Clause) -> str:
@@ -233,5 +265,8 @@ _WANTED: dict[str, Callable[[Clause], str]] = {
     "proc_bind": _one_of("close", "master", "primary", "spread"),
     "bind": _one_of("parallel", "teams", "thread"),
     "order": _one_of("concurrent"),
-    "defaultmap": _one_of("tofrom : scalar", "default", "none"),
+    "defaultmap": _default_map,
+    "allocate": _allocate,
+    "depend": _depend,
+    "in_reduction": _reduction,
 }

@@ -27,6 +27,7 @@ __all__ = [
     "Reduction",
     "directives",
     "folded",
+    "is_name",
     "item_of",
     "split",
     "unroll_pragma",
@@ -315,25 +316,17 @@ class Constants:
             self._known[text, where] = self._probe(text, where) if text else None
         return self._known[text, where]
 
+    def is_whole(self, words: Sequence[str], where: Range) -> bool:
+        """Return whether an expression is one of whole numbers, a constant or not."""
+        head = f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}) % 1; ; )"
+        return self._read("", head, where) is not None
+
     def _probe(self, text: str, where: Range | None) -> int | None:
         # An enumerator's value is the compiler's to find, with all names that are known there.
-        source = self.unit.sources[self.unit.file]
         enumerator = f"enum {{ {_PROBE}_value = ({text}) }}"
-        if where is None:
-            probed = f"{source}\n{enumerator}; __INT64_TYPE__ {_PROBE} = {_PROBE}_value;\n"
-        else:
-            # In front of the statement, which is this loop's then; comments beside it stay.
-            lines = source.encode("utf-8", "surrogateescape").split(b"\n")
-            head = f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )"
-            first, last = where.line - 1, where.end_line - 1
-            ahead, behind = lines[first][: where.column - 1], lines[last][where.end_column - 1 :]
-            lines[first : last + 1] = [
-                *[b""] * (last - first), ahead + head.encode("utf-8", "surrogateescape") + behind
-            ]  # fmt: skip
-            probed = b"\n".join(lines).decode("utf-8", "surrogateescape")
-        try:
-            unit = read_c(self.unit.file, text=probed, defines=self.defines, include=self.include)
-        except SourceError:
+        tail = f"\n{enumerator}; __INT64_TYPE__ {_PROBE} = {_PROBE}_value;\n"
+        unit = self._read(tail, f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )", where)
+        if unit is None:
             return None
         if where is None:
             return folded(unit.variables[_PROBE].init)
@@ -343,6 +336,25 @@ class Constants:
                     case For(init=Declare(variables=(variable,))) if variable.name == _PROBE:
                         return folded(variable.init)
         return None
+
+    def _read(self, tail: str, head: str, where: Range | None) -> Unit | None:
+        """The text with a tail behind it, or a loop's head for a pragma; None: no C."""
+        source = self.unit.sources[self.unit.file]
+        if where is None:
+            probed = source + tail
+        else:
+            # In front of the statement, which is this loop's then; comments beside it stay.
+            lines = source.encode("utf-8", "surrogateescape").split(b"\n")
+            first, last = where.line - 1, where.end_line - 1
+            ahead, behind = lines[first][: where.column - 1], lines[last][where.end_column - 1 :]
+            lines[first : last + 1] = [
+                *[b""] * (last - first), ahead + head.encode("utf-8", "surrogateescape") + behind
+            ]  # fmt: skip
+            probed = b"\n".join(lines).decode("utf-8", "surrogateescape")
+        try:
+            return read_c(self.unit.file, text=probed, defines=self.defines, include=self.include)
+        except SourceError:
+            return None
 
 
 def folded(expr: Expr | None) -> int | None:

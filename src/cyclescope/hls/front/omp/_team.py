@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cyclescope.c import Range
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.ir import Value
 
-__all__ = ["acquire", "barrier", "fence", "locked", "release", "thread_number"]
+__all__ = ["acquire", "barrier", "fence", "locked", "query", "release", "thread_number"]
 
 _LOCK_KINDS = frozenset({"critical", "atomic", "reduction"})
 
@@ -74,8 +74,45 @@ def release(ctx: Context, kind: str, name: str) -> None:
 
 
 def thread_number(ctx: Context) -> Value:
-    """The number of the thread in its team, 32 bits."""
+    """The number of the thread among all of its league, 32 bits."""
     return ctx.b.const(32, 0) if ctx.team.is_alone else ctx.b.leaf(Op.THREAD, 32)
+
+
+def _of_threads(ctx: Context, threads: int) -> Value:
+    """The threads in each team of so many ones."""
+    return ctx.b.const(32, threads if ctx.team.is_alone else threads // ctx.team.teams)
+
+
+def _own_number(ctx: Context) -> Value:
+    """The number of the thread in its team; the teams have consecutive threads."""
+    number = thread_number(ctx)
+    if ctx.team.is_alone or ctx.team.teams == 1:
+        return number
+    return ctx.b.op(Op.UREM, number, _of_threads(ctx, ctx.threads), width=32)
+
+
+def _team_number(ctx: Context) -> Value:
+    if ctx.team.teams == 1:
+        return ctx.b.const(32, 0)
+    each = ctx.b.const(32, ctx.most_threads // ctx.team.teams)
+    return ctx.b.op(Op.UDIV, ctx.b.leaf(Op.THREAD, 32), each, width=32)
+
+
+_QUERIES: dict[str, Callable[[Context], Value]] = {
+    "omp_get_thread_num": _own_number,
+    "omp_get_num_threads": lambda ctx: _of_threads(ctx, ctx.threads),
+    "omp_get_max_threads": lambda ctx: _of_threads(ctx, ctx.most_threads),
+    "omp_get_team_num": _team_number,
+    "omp_get_num_teams": lambda ctx: ctx.b.const(32, ctx.team.teams),
+    "omp_is_initial_device": lambda ctx: ctx.b.const(32, 0),
+    "omp_in_parallel": lambda ctx: ctx.b.const(32, int(ctx.most_threads > ctx.team.teams)),
+}
+
+
+def query(ctx: Context, name: str) -> Value | None:
+    """The value of an OpenMP query about the team; None for anything else."""
+    found = _QUERIES.get(name)
+    return found(ctx) if found is not None else None
 
 
 def fence(ctx: Context, where: Range) -> None:

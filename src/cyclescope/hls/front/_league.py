@@ -1,0 +1,130 @@
+"""The sizes of the region's league and teams, as clauses say them and as hardware has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.errors import SourceError
+
+if TYPE_CHECKING:
+    from cyclescope.hls.front._target import Target
+    from cyclescope.hls.front.omp._directives import Constants
+
+__all__ = ["League", "league_of"]
+
+_DEFAULT_THREADS, _MOST_THREADS = 8, 256
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """The threads of a region.
+
+    Attributes:
+        threads: of all teams together.
+        teams: their number, each of as many threads.
+        is_overruled: it is not as the text says.
+        warnings: for people; each begins with file and line.
+    """
+
+    threads: int
+    teams: int = 1
+    is_overruled: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def league_of(target: Target, constants: Constants, threads: int | None) -> League:
+    """The region's league.
+
+    OpenMP lets an implementation have fewer teams and threads than a clause asks for (4.5, 2.7
+    and 2.5.1): so what isn't a constant, or is too large, is the default, and a warning.
+
+    Args:
+        target: the region.
+        constants: values of the text's macros.
+        threads: of all teams together; None: as the text says.
+
+    Raises:
+        SourceError: there is no such league.
+    """
+    directive, where = target.directive, target.directive.where
+    if not target.is_parallel:
+        return League(1)
+    has_team = constants.value(target.team, where) if target.team else 1
+    if has_team is None:
+        text = " ".join(target.team)
+        raise SourceError(
+            f"{where}: if(parallel: {text}): the hardware's team has its size before "
+            f"it runs; give a constant, or write if(target: {text})"
+        )
+    sizes = _Sizes(target, constants)
+    if target.is_league:
+        wanted = teams = sizes.of("num_teams", _MOST_THREADS) or _DEFAULT_THREADS
+        sizes.of("thread_limit", _MOST_THREADS)
+    else:
+        wanted, teams = _teams(sizes, shares=directive.has("distribute"))
+    if not has_team and not target.is_league:
+        return League(1)
+    given = wanted if threads is None else threads
+    if not 1 <= given <= _MOST_THREADS:
+        raise SourceError(f"{where}: {given} threads; from 1 to {_MOST_THREADS} are possible")
+    if target.is_league or given % teams:
+        teams = given if target.is_league else 1
+    overruled = sizes.are_said and (given != wanted)
+    return League(given, teams, overruled or bool(sizes.warnings), tuple(sizes.warnings))
+
+
+def _teams(sizes: _Sizes, *, shares: bool) -> tuple[int, int]:
+    """The threads of teams with several threads each, and the number of teams."""
+    teams = sizes.of("num_teams", _MOST_THREADS)
+    if teams is not None and teams > 1 and not shares:
+        sizes.tell("num_teams", f"{teams}: each team would do the same; the hardware has one team")
+        teams = None
+    each = sizes.of("num_threads", _MOST_THREADS // (teams or 1))
+    most = sizes.of("thread_limit", _MOST_THREADS) or _MOST_THREADS
+    if each is None:
+        each = max(1, _DEFAULT_THREADS // (teams or 1))
+    return (teams or 1) * min(each, most), teams or 1
+
+
+class _Sizes:
+    """The sizes that a region's clauses say."""
+
+    def __init__(self, target: Target, constants: Constants) -> None:
+        self._directive, self._constants = target.directive, constants
+        self.are_said = False
+        self.warnings: list[str] = []
+
+    def of(self, clause: str, most: int) -> int | None:
+        """The size that a clause says; None if it says none that the hardware can have.
+
+        Raises:
+            SourceError: it is no size.
+        """
+        words = self._directive.clause(clause)
+        if words is None:
+            return None
+        value = self._constants.value(words, self._directive.where)
+        if value is None and not self._constants.is_whole(words, self._directive.where):
+            raise SourceError(
+                f"{self._directive.where}: {clause}({' '.join(words)}): give a positive constant"
+            )
+        if value is None:
+            self.tell(clause, f"{' '.join(words)}: the hardware's threads are known before it runs")
+            return None
+        if value < 1:
+            raise SourceError(
+                f"{self._directive.where}: {clause}({' '.join(words)}): give a positive constant"
+            )
+        if value > most:
+            if clause != "thread_limit":
+                self.tell(clause, f"{value}: more than {most} are not possible here")
+            return None
+        self.are_said = self.are_said or clause != "thread_limit"
+        return value
+
+    def tell(self, clause: str, why: str) -> None:
+        self.warnings.append(
+            f"{self._directive.where}: {clause} of {why}; OpenMP lets it have another size, "
+            f"--threads says which"
+        )
