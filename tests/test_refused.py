@@ -31,7 +31,6 @@ EXAMPLES = {
     Construct.NO_BODY: "a[0] = other(a[1]);",
     Construct.MATHS: "f[0] = sinf(f[1]);",
     Construct.FMA: "f[0] = fmaf(f[1], f[2], f[3]);",
-    Construct.OUTPUT: 'printf("x"); a[0] = 1;',
     Construct.ASSEMBLY: '__asm__("nop"); a[0] = a[1] + 1;',
     Construct.GOTO: "if (a[1] > 3) goto end; a[0] = a[1] + 2; end: a[2] = 1;",
     Construct.SWITCH: "switch (a[1]) { case 1 ... 300: a[0] = a[2] + 1; }",

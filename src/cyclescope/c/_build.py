@@ -21,6 +21,7 @@ from cyclescope.c._tree import (
     Name,
     Opaque,
     Range,
+    Text,
     Unary,
     Variable,
 )
@@ -240,7 +241,8 @@ class ExprBuilder:
     _cxx_unary_expr = _literal
 
     def _string_literal(self, cursor: Cursor) -> Expr:
-        return self._opaque(cursor, Construct.STRING)
+        where, kind = self.where(cursor), self.type(cursor.type)
+        return Text(where, kind, Construct.STRING, cursor.spelling)
 
     def _decl_ref_expr(self, cursor: Cursor) -> Expr:
         target = cursor.referenced

@@ -67,9 +67,6 @@ class Construct(Enum):
         hls="there are units for square roots, minima, maxima and rounding only",
     )  # fmt: skip
     FMA = _Refused("fma", "write a * b + c, rounded twice", hls=_NO_UNIT)
-    OUTPUT = _Refused(
-        "printf and its kin", "print on the host's side", hls="hardware has nobody to print to"
-    )
     ASSEMBLY = _Refused("inline assembly", "write C", _UNKNOWN, _UNKNOWN)
     GOTO = _Refused(
         "goto", "use if, for, while and do",

@@ -50,6 +50,7 @@ __all__ = [
     "Section",
     "Stmt",
     "Switch",
+    "Text",
     "Unary",
     "Unit",
     "Variable",
@@ -246,6 +247,13 @@ class Opaque(_TypedNode):
     """An expression outside the tree."""
 
     construct: Construct
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Text(Opaque):
+    """A string; `spelling` is what C would have for it, with quotes and escapes."""
+
+    spelling: str
 
 
 Expr: TypeAlias = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cyclescope.c import Unit, Variable
-    from cyclescope.hls.front import Target
+    from cyclescope.hls.front import PrintCall, Target
     from cyclescope.hls.ir import Graph, Node, Region, Schedule
 
 __all__ = ["Program", "compile_c", "explain"]
@@ -37,6 +37,7 @@ class Program:
         variables: of the host, by name of memory.
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
+        printing: calls that the host makes when the region is over, by number from 1 on.
         exact: arithmetic that cannot overflow.
         guarded: loads and stores under mutual exclusion.
         warnings: for people; each begins with file and line.
@@ -53,6 +54,7 @@ class Program:
     variables: dict[str, Variable]
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
+    printing: tuple[PrintCall, ...]
     exact: frozenset[Node]
     guarded: frozenset[Node]
     warnings: tuple[str, ...]
@@ -106,6 +108,7 @@ def compile_c(
         {a.name: v for a, v in lowered.hosts.items() if a in draft.region.arrays},
         lowered.scalars,
         lowered.copied,
+        lowered.printing,
         frozenset(lowered.shared.exact),
         frozenset(lowered.shared.guarded),
         tuple(draft.warnings),

@@ -4,14 +4,17 @@ In goes a translation unit of `cyclescope.c`; out comes, by way of its `Target`,
 of it: a `Lowered` region as the text has it, and which variables of the host it uses.
 """
 
+from cyclescope.hls.front._printing import PRINTED, PrintCall
 from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._target import Target, find_target
 from cyclescope.hls.front.omp._directives import Constants, MapItem
 
 __all__ = [
+    "PRINTED",
     "Constants",
     "Lowered",
     "MapItem",
+    "PrintCall",
     "Target",
     "find_target",
     "lower",

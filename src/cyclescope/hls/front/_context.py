@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cyclescope.c import CType, Expr, Function, Unit
+    from cyclescope.hls.front._printing import PrintCall
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Constants, Directive, MapItem
 
@@ -151,6 +152,8 @@ class Environment:
         hosts: memory → the host's variable that it is.
         arrays: all memories.
         volatile: memories of the host whose accesses keep the order of the text.
+        printing: calls that the host makes with what the region has recorded of them.
+        printed: the memory of those records, and of how much of it is used.
     """
 
     target: Target
@@ -165,6 +168,8 @@ class Environment:
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
     volatile: set[Array] = field(default_factory=set)
+    printing: list[PrintCall] = field(default_factory=list)
+    printed: tuple[Array, Array] | None = None
 
 
 class SharedScalarError(SourceError):

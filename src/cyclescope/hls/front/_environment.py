@@ -19,7 +19,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls.front._assigned import assigned
 from cyclescope.hls.front._context import Environment
-from cyclescope.hls.front._layout import is_flat, size_of, width_of
+from cyclescope.hls.front._layout import is_flat, is_stream, size_of, width_of
 from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._structs import hold, is_held, on_wires, wires_of
@@ -42,6 +42,8 @@ def variables_outside(ctx: Context, body: Stmt) -> list[Variable]:
     found: dict[Variable, None] = {}
     listed = set(ctx.host.target.directive.names("private"))
     for expr in expressions(body):
+        if isinstance(expr, Name) and is_stream(expr.type):
+            continue
         if isinstance(expr, Name) and not _inside(expr.variable.where, body.where):
             found.setdefault(expr.variable)
     for variable in found:

@@ -23,8 +23,9 @@ from cyclescope.errors import SourceError
 if TYPE_CHECKING:
     from cyclescope.c import Range
 
-__all__ = ["field_offset", "is_block", "is_flat", "leaves", "size_of", "width_of"]
+__all__ = ["field_offset", "is_block", "is_flat", "is_stream", "leaves", "size_of", "width_of"]
 
+_STREAM = "cyclescope_file"  # of our <stdio.h>
 _MOST_LEAVES = 256
 _MOST_AT_ONCE = 64  # bytes
 
@@ -88,6 +89,12 @@ def is_flat(kind: CType, *, pointers: bool = False) -> bool:
     if isinstance(kind, Struct):
         return bool(kind.fields) and all(is_flat(t, pointers=pointers) for _, t in kind.fields)
     return isinstance(kind, Scalar | Vector)
+
+
+def is_stream(kind: CType) -> bool:
+    """Return whether a type is the library's `FILE *`."""
+    target = kind.target if isinstance(kind, Pointer) else None
+    return isinstance(target, Struct | Unknown) and _STREAM in str(target).split()
 
 
 def is_block(kind: CType, where: Range) -> bool:

@@ -12,6 +12,7 @@ from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, address, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
+from cyclescope.hls.front._printing import PRINTING
 from cyclescope.hls.front._rounding import exact_call
 from cyclescope.hls.front.omp._team import acquire, query, release
 from cyclescope.hls.ir import Op, Value, bits_of
@@ -27,9 +28,6 @@ _MATHS = {
 }
 
 
-_OUTPUT = {"printf", "fprintf", "puts", "putchar", "fputs", "fputc", "putc", "fflush", "perror"}
-
-
 _LOCKS = {"omp_set_lock": acquire, "omp_unset_lock": release}
 
 
@@ -42,7 +40,7 @@ def _kind(name: str) -> Construct:
     """As what a call without a body is refused."""
     if name in _MATHS or name.removesuffix("f") in _MATHS:
         return Construct.MATHS
-    return Construct.OUTPUT if name in _OUTPUT else Construct.NO_BODY
+    return Construct.NO_BODY
 
 
 @VALUES.of(Call)
@@ -96,6 +94,11 @@ def _call(ctx: Context, expr: Call) -> Value:
         raise ctx.refuse(expr.where, f"{name}() isn't supported in a target region; {instead}")
     if name in ("fma", "fmaf"):
         raise refusal(Construct.FMA, Tool.HLS, expr.where, f"{expr.function}()")
+    if name in PRINTING:
+        raise ctx.refuse(
+            expr.where, f"the value of {name}() isn't known in a region, since the host prints "
+            f"when that is over; write the call as a statement of its own"
+        )  # fmt: skip
     raise refusal(_kind(name), Tool.HLS, expr.where, f"{expr.function}()")
 
 

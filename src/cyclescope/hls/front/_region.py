@@ -31,6 +31,7 @@ from cyclescope.hls.ir import Array, Place, Region
 
 if TYPE_CHECKING:
     from cyclescope.c import Unit, Variable
+    from cyclescope.hls.front._printing import PrintCall
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Constants
     from cyclescope.hls.ir import Shared
@@ -48,6 +49,7 @@ class Lowered:
         hosts: memory → the host's variable that it is.
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
+        printing: calls that the host makes when the region is over, by number from 1 on.
         warnings: for people; each begins with file and line.
         teams: that its threads are in, as many in each.
         overruled: the teams are not those that the text says.
@@ -58,6 +60,7 @@ class Lowered:
     hosts: dict[Array, Variable]
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
+    printing: tuple[PrintCall, ...]
     warnings: tuple[str, ...]
     teams: int
     overruled: bool
@@ -112,6 +115,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         host.hosts,
         tuple(v for v, _ in host.scalars),
         _copied(ctx),
+        tuple(host.printing),
         tuple(ctx.warnings),
         league.teams,
         league.is_overruled,

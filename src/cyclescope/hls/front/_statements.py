@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import (
     Assign,
+    Binary,
     Block,
     Break,
     Continue,
@@ -29,6 +30,7 @@ from cyclescope.hls.front._declarations import declare
 from cyclescope.hls.front._dispatch import STATEMENTS, condition_of, object_of, rvalue, statement
 from cyclescope.hls.front._layout import is_block
 from cyclescope.hls.front._pointers import is_object
+from cyclescope.hls.front._printing import print_call, printed_by
 from cyclescope.hls.front._structs import hold
 from cyclescope.hls.front.omp._constructs import standalone
 from cyclescope.hls.front.omp._directives import directives
@@ -55,6 +57,10 @@ def _declare(ctx: Context, stmt: Declare) -> None:
 
 @STATEMENTS.of(Evaluate)
 def _evaluate(ctx: Context, stmt: Evaluate) -> None:
+    call = printed_by(stmt)
+    if call is not None and ctx.unit.functions.get(call.function) is None:
+        print_call(ctx, call)
+        return
     match stmt.value:
         case Assign(op="=", target=target, value=value) if is_block(
             target.type, stmt.where
@@ -63,6 +69,9 @@ def _evaluate(ctx: Context, stmt: Evaluate) -> None:
             assert isinstance(given, Location)
             assert isinstance(to, Location)
             copy_object(ctx, to, given, stmt.where)
+        case Binary(op=",", left=left, right=right):
+            for value in (left, right):
+                _evaluate(ctx, Evaluate(stmt.where, value))
         case value:
             rvalue(ctx, value)
 

@@ -120,6 +120,21 @@ static int cyclescope_inside;
 static int cyclescope_outside(void) { return !cyclescope_inside; }
 #define omp_is_initial_device cyclescope_outside
 
+/* What the region has printed, and its words as the arguments that they are. */
+static uint64_t cyclescope_printed[1 << 14];
+static inline int cyclescope_int32(uint64_t word) { return (int32_t)word; }
+static inline long cyclescope_int64(uint64_t word) { return (int64_t)word; }
+static inline unsigned cyclescope_uint32(uint64_t word) { return (uint32_t)word; }
+static inline unsigned long cyclescope_uint64(uint64_t word) { return word; }
+static inline double cyclescope_float64(uint64_t word) {
+    double real;
+    memcpy(&real, &word, sizeof real);
+    return real;
+}
+static void cyclescope_lost(void) {
+    fprintf(stderr, "cyclescope: the region prints more than the buffer holds\n");
+}
+
 static const char *cyclescope_mode(void) {
     const char *mode = getenv("CYCLESCOPE_HLS_MODE");
     return mode ? mode : "";

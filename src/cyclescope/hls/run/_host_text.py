@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
+from cyclescope.hls.front import PRINTED
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         f"#line {first}".encode(),
         *inside,
         b"}" * (1 if unmodified or not program.copied else 3),
+        *map(str.encode, _printing(program)),
         # The results of a region that is a task are there when it is over.
         b"#pragma omp taskwait" if target.directive.clause("nowait") is not None else b"",
         b"if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count); }",
@@ -101,6 +103,30 @@ def _copies(program: Program) -> list[str]:
     own = [f"__typeof__({name}) {name};" for name in names]
     given = [f"memcpy((void *)&{n}, cyclescope_of_{n}, sizeof {n});" for n in names]
     return [f"{{ {' '.join(places)}", f"{{ {' '.join([*own, *given])}"]
+
+
+def _printing(program: Program) -> list[str]:
+    """The calls with which the host prints what the region has recorded, in its place."""
+    if not program.printing:
+        return []
+    lines = [
+        f"else for (uint64_t *cyclescope_at = {PRINTED}; *cyclescope_at;)",
+        "switch (*cyclescope_at) {",
+    ]
+    for number, call in enumerate(program.printing, 1):
+        words = 0
+        args = []
+        for part in call.parts:
+            if isinstance(part, str):
+                args.append(part)
+                continue
+            words += 1
+            args.append(f"cyclescope_{part.kind}{part.bits}(cyclescope_at[{words}])")
+        lines.append(
+            f"case {number}: {call.function}({', '.join(args)}); "
+            f"cyclescope_at += {call.words}; break;"
+        )
+    return [*lines, "default: cyclescope_lost(); *cyclescope_at = 0; }"]
 
 
 def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
