@@ -42,7 +42,7 @@ class Program:
         guarded: loads and stores under mutual exclusion.
         warnings: for people; each begins with file and line.
         undecided: memories whose contents depend on which thread is last.
-        teams: that its threads are in, as many in each.
+        teams: their number, and the threads in each, as far as the program can tell.
         overruled: the teams are not those that the text says.
     """
 
@@ -59,7 +59,7 @@ class Program:
     guarded: frozenset[Node]
     warnings: tuple[str, ...]
     undecided: frozenset[str]
-    teams: int
+    teams: tuple[int, int]
     overruled: bool
 
 

@@ -17,6 +17,13 @@
 #define NAN (__builtin_nanf(""))
 #define HUGE_VALF (__builtin_huge_valf())
 #define HUGE_VAL (__builtin_huge_val())
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
+#define fpclassify(x) \
+    __builtin_fpclassify(FP_NAN, FP_INFINITE, FP_NORMAL, FP_SUBNORMAL, FP_ZERO, x)
 #define isnan(x) __builtin_isnan(x)
 #define isinf(x) __builtin_isinf_sign(x)
 #define isfinite(x) __builtin_isfinite(x)

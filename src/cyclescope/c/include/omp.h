@@ -48,6 +48,43 @@ typedef enum {
 } omp_sched_t;
 void omp_set_schedule(omp_sched_t, int);
 void omp_get_schedule(omp_sched_t *, int *);
+typedef enum {
+    omp_default_mem_space,
+    omp_large_cap_mem_space,
+    omp_const_mem_space,
+    omp_high_bw_mem_space,
+    omp_low_lat_mem_space
+} omp_memspace_handle_t;
+typedef enum {
+    omp_null_allocator,
+    omp_default_mem_alloc,
+    omp_large_cap_mem_alloc,
+    omp_const_mem_alloc,
+    omp_high_bw_mem_alloc,
+    omp_low_lat_mem_alloc,
+    omp_cgroup_mem_alloc,
+    omp_pteam_mem_alloc,
+    omp_thread_mem_alloc
+} omp_allocator_handle_t;
+typedef enum {
+    omp_atk_sync_hint = 1,
+    omp_atk_alignment,
+    omp_atk_access,
+    omp_atk_pool_size,
+    omp_atk_fallback,
+    omp_atk_fb_data,
+    omp_atk_pinned,
+    omp_atk_partition
+} omp_alloctrait_key_t;
+typedef struct {
+    omp_alloctrait_key_t key;
+    __UINTPTR_TYPE__ value;
+} omp_alloctrait_t;
+omp_allocator_handle_t omp_init_allocator(
+    omp_memspace_handle_t, int, const omp_alloctrait_t[]);
+void omp_destroy_allocator(omp_allocator_handle_t);
+void *omp_alloc(__SIZE_TYPE__, omp_allocator_handle_t);
+void omp_free(void *, omp_allocator_handle_t);
 void *omp_target_alloc(__SIZE_TYPE__, int);
 void omp_target_free(void *, int);
 int omp_target_is_present(const void *, int);

@@ -6,6 +6,7 @@ of it: a `Lowered` region as the text has it, and which variables of the host it
 
 from cyclescope.hls.front._printing import PRINTED, PrintCall
 from cyclescope.hls.front._region import Lowered, lower
+from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._target import Target, find_target
 from cyclescope.hls.front.omp._directives import Constants, MapItem
 
@@ -18,4 +19,5 @@ __all__ = [
     "Target",
     "find_target",
     "lower",
+    "visible",
 ]

@@ -197,6 +197,12 @@ def data_environment(unit: Unit, target: Target) -> Environment:
             name
             for d in (target.directive, *inside)
             for name in (*d.names("lastprivate"), *(r.name for r in d.reductions))
+        }
+        | {
+            word
+            for c in target.directive.clauses
+            if c.name == "in_reduction"
+            for word in c.words or ()
         },
         assigned(list(expressions(body)), unit.functions, {}),
     )

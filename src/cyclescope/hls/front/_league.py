@@ -22,13 +22,16 @@ class League:
 
     Attributes:
         threads: of all teams together.
-        teams: their number, each of as many threads.
+        teams: their number.
+        each: the threads in each of them, as far as the program can tell: of teams of one thread
+            each that share a loop, the hardware may have several play one.
         is_overruled: it is not as the text says.
         warnings: for people; each begins with file and line.
     """
 
     threads: int
     teams: int = 1
+    each: int = 1
     is_overruled: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -47,7 +50,7 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
     Raises:
         SourceError: there is no such league.
     """
-    directive, where = target.directive, target.directive.where
+    where = target.directive.where
     if not target.is_parallel:
         return League(1)
     has_team = constants.value(target.team, where) if target.team else 1
@@ -59,10 +62,14 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
         )
     sizes = _Sizes(target, constants)
     if target.is_league:
-        wanted = teams = sizes.of("num_teams", _MOST_THREADS) or _DEFAULT_THREADS
+        said = sizes.of("num_teams", _MOST_THREADS)
+        wanted = teams = said or _DEFAULT_THREADS
         sizes.of("thread_limit", _MOST_THREADS)
+        if said is None and target.is_shared:
+            given = wanted if threads is None else threads
+            return League(given, 1, 1, bool(sizes.warnings), tuple(sizes.warnings))
     else:
-        wanted, teams = _teams(sizes, shares=directive.has("distribute"))
+        wanted, teams = _teams(sizes, target)
     if not has_team and not target.is_league:
         return League(1)
     given = wanted if threads is None else threads
@@ -70,15 +77,19 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
         raise SourceError(f"{where}: {given} threads; from 1 to {_MOST_THREADS} are possible")
     if target.is_league or given % teams:
         teams = given if target.is_league else 1
-    overruled = sizes.are_said and (given != wanted)
-    return League(given, teams, overruled or bool(sizes.warnings), tuple(sizes.warnings))
+    overruled = given != wanted if sizes.are_said else target.is_league
+    overruled = overruled or bool(sizes.warnings)
+    return League(given, teams, given // teams, overruled, tuple(sizes.warnings))
 
 
-def _teams(sizes: _Sizes, *, shares: bool) -> tuple[int, int]:
+def _teams(sizes: _Sizes, target: Target) -> tuple[int, int]:
     """The threads of teams with several threads each, and the number of teams."""
     teams = sizes.of("num_teams", _MOST_THREADS)
-    if teams is not None and teams > 1 and not shares:
+    if teams is not None and teams > 1 and not target.directive.has("distribute"):
         sizes.tell("num_teams", f"{teams}: each team would do the same; the hardware has one team")
+        teams = None
+    if teams is not None and teams > 1 and "," in (target.directive.clause("dist_schedule") or ()):
+        sizes.tell("num_teams", f"{teams}: with chunks the hardware has one team")
         teams = None
     each = sizes.of("num_threads", _MOST_THREADS // (teams or 1))
     most = sizes.of("thread_limit", _MOST_THREADS) or _MOST_THREADS

@@ -23,7 +23,7 @@ from cyclescope.hls.front._context import (
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._environment import data_environment, outer, variables_outside
 from cyclescope.hls.front._league import league_of
-from cyclescope.hls.front.omp import _atomics, _nested, _synchronization  # noqa: F401
+from cyclescope.hls.front.omp import _atomics, _nested, _synchronization, _tasks  # noqa: F401
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._worksharing import work_share
@@ -51,7 +51,7 @@ class Lowered:
         copied: variables of the host that the region has copies of, which it gives values to.
         printing: calls that the host makes when the region is over, by number from 1 on.
         warnings: for people; each begins with file and line.
-        teams: that its threads are in, as many in each.
+        teams: their number, and the threads in each, as far as the program can tell.
         overruled: the teams are not those that the text says.
     """
 
@@ -62,7 +62,7 @@ class Lowered:
     copied: tuple[Variable, ...]
     printing: tuple[PrintCall, ...]
     warnings: tuple[str, ...]
-    teams: int
+    teams: tuple[int, int]
     overruled: bool
 
 
@@ -85,7 +85,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         while True:
             host = data_environment(unit, target)
             host.written_by_team |= shared
-            team = Team(league.teams)
+            team = Team(league.teams, league.each)
             ctx = Context(
                 unit, constants, league.threads, vars=_variables(unit, target), team=team, host=host
             )
@@ -117,7 +117,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         _copied(ctx),
         tuple(host.printing),
         tuple(ctx.warnings),
-        league.teams,
+        (league.teams, league.each),
         league.is_overruled,
     )
 

@@ -104,6 +104,8 @@ def find_target(unit: Unit, line: int | None = None) -> Target:
         nested, within_it = _leading(directives(inner[0].pragmas)) if len(inner) == 1 else ([], [])
         if not any(d.has("parallel") or d.has("teams") for d in nested):
             break
+        if not set(nested[0].words) <= _WORDS:
+            break
         own += nested
         pragmas += _at(inner[0], nested)
         body = within(inner[0], within_it)

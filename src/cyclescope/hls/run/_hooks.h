@@ -154,7 +154,10 @@ static int cyclescope_teams(void) {
     const char *teams = getenv("CYCLESCOPE_HLS_TEAMS");
     return teams ? atoi(teams) : 1;
 }
-static int cyclescope_each(void) { return cyclescope_threads() / cyclescope_teams(); }
+static int cyclescope_each(void) {
+    const char *each = getenv("CYCLESCOPE_HLS_EACH");
+    return each ? atoi(each) : cyclescope_threads();
+}
 static int cyclescope_team_thread(void) {
     if (!cyclescope_inside || omp_get_level() > 1)
         return omp_get_thread_num();
@@ -172,7 +175,7 @@ static int cyclescope_team_is_parallel(void) {
     return cyclescope_inside ? cyclescope_each() > 1 : omp_in_parallel();
 }
 static int cyclescope_team(void) {
-    return cyclescope_inside ? omp_get_ancestor_thread_num(1) / cyclescope_each()
+    return cyclescope_inside ? omp_get_ancestor_thread_num(1) / cyclescope_each() % cyclescope_teams()
                              : omp_get_team_num();
 }
 static int cyclescope_team_count(void) {

@@ -280,18 +280,21 @@ class Host:
         file = self._folder / "data"
         file.write_bytes(data)
         team = str(threads or self._program.region.threads)
-        teams = self._program.teams if threads is None or self._program.target.is_league else 1
-        if self._program.target.is_league:
-            teams = int(team)
+        teams, each = self._program.teams
+        if threads is not None and threads != self._program.region.threads:
+            is_league = self._program.target.is_league
+            teams, each = (min(teams, 1) * threads, 1) if is_league else (1, threads)
         environment = {
             "CYCLESCOPE_HLS_MODE": mode,
             "CYCLESCOPE_HLS_FILE": str(file),
             "CYCLESCOPE_HLS_THREADS": team,
             "CYCLESCOPE_HLS_TEAMS": str(teams),
-            "OMP_NUM_THREADS": str(int(team) // teams),
+            "CYCLESCOPE_HLS_EACH": str(each),
+            "OMP_NUM_THREADS": str(each),
             "OMP_NUM_TEAMS": str(teams),
             "OMP_SCHEDULE": "static",
-            "OMP_MAX_ACTIVE_LEVELS": "1",
+            # A parallel region inside the region has a team of one thread.
+            "OMP_MAX_ACTIVE_LEVELS": str(int(self._program.target.is_parallel)),
             "OMP_TARGET_OFFLOAD": "disabled",
             "OMP_DYNAMIC": "false",
             "OMP_WAIT_POLICY": "passive",

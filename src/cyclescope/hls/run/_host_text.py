@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
-from cyclescope.hls.front import PRINTED
+from cyclescope.hls.front import PRINTED, visible
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _OWN = b"static _Thread_local "
 _DEVICE_CLAUSES = frozenset(
     {
         "map", "num_threads", "thread_limit", "num_teams", "device", "defaultmap", "dist_schedule",
-        "nowait", "bind",
+        "nowait", "bind", "is_device_ptr", "has_device_addr", "depend", "in_reduction", "allocate",
     }
 )  # fmt: skip
 
@@ -70,13 +70,15 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     name = str(Path(unit.file).resolve()).replace("\\", "\\\\").replace('"', '\\"')
     items = _items(program)
     wanted = " ".join(target.condition) or "1"
-    is_league = not unmodified and (program.teams > 1 or target.is_league)
+    is_league = not unmodified and (program.teams[0] > 1 or target.is_league)
+    blocks = _blocks(program)
     text = [
         b"#define CYCLESCOPE_LEAGUE" if is_league else b"",
         hooks.encode(),
         f'#line 1 "{name}"'.encode(),
         *before,
-        f"{{ struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
+        f"{{ {' '.join(f'cyclescope_note(0, (void *){v}, sizeof {v});' for v in blocks)}".encode(),
+        f"struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
         b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
         f"int cyclescope_wanted = !!({wanted});".encode(),
         b"if (!cyclescope_wanted || !cyclescope_enter(cyclescope_items, cyclescope_count)) {",
@@ -87,7 +89,8 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         *map(str.encode, _printing(program)),
         # The results of a region that is a task are there when it is over.
         b"#pragma omp taskwait" if target.directive.clause("nowait") is not None else b"",
-        b"if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count); }",
+        b"if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count);",
+        f"{' '.join(f'cyclescope_note((void *){v}, 0, 0);' for v in blocks)} }}".encode(),
         f"#line {end[0] + 1}".encode(),
         *after,
     ]
@@ -217,6 +220,20 @@ def _items(program: Program) -> str:
         items.append(f"{{ (void *){data}, {size}, 1, {int(array.from_device)} }}")
     items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.scalars]
     return ", ".join(items) or "{ 0, 0, 0, 0 }"
+
+
+def _blocks(program: Program) -> list[str]:
+    """The arrays in scope that pointers which nothing maps may point into."""
+    mapped = {item.name for item in program.target.directive.maps if item.count}
+    pointers = [v for v in program.variables.values() if v.name not in mapped]
+    if not any(isinstance(v.type, Pointer) or v.scope == "param" for v in pointers):
+        return []
+    seen = visible(program.unit, program.target.directive.where).values()
+    return [
+        v.name
+        for v in seen
+        if isinstance(v.type, Array) and v.scope != "param" and (v.extents or v.type.extent)
+    ]
 
 
 def _extent(variable: Variable, item: MapItem | None) -> tuple[str, str]:

@@ -17,6 +17,10 @@ __all__ = ["check", "check_file_level"]
 
 _ORDERS = frozenset({"seq_cst", "acq_rel", "acquire", "release", "relaxed"})
 _PRIVATE = frozenset({"private", "firstprivate"})
+_OF_TASKS = _PRIVATE | {
+    "default", "shared", "if", "final", "untied", "mergeable", "priority", "in_reduction",
+    "allocate",
+}  # fmt: skip
 # Word of a construct's name → clauses. A combined construct has those of all its words.
 _ALLOWED = {
     "target": _PRIVATE
@@ -44,7 +48,12 @@ _ALLOWED = {
     "atomic": _ORDERS | {"read", "write", "update", "capture", "hint"},
     "flush": _ORDERS - {"relaxed"} | {"list"},
     "barrier": frozenset[str](),
-    "taskwait": frozenset[str](),
+    "task": _OF_TASKS | {"depend", "affinity"},
+    "taskloop": _OF_TASKS
+    | {"lastprivate", "reduction", "grainsize", "num_tasks", "collapse", "nogroup"},
+    "taskgroup": frozenset({"task_reduction", "allocate"}),
+    "taskwait": frozenset({"depend"}),
+    "taskyield": frozenset[str](),
     "single": _PRIVATE | {"nowait", "allocate"},
     "master": frozenset[str](),
     "masked": frozenset[str](),
@@ -161,7 +170,7 @@ def _device(clause: Clause) -> str:
 def _condition(clause: Clause) -> str:
     words = clause.words or ()
     if words[1:2] == (":",):
-        if words[0] not in ("target", "parallel", "simd"):
+        if words[0] not in ("target", "parallel", "simd", "task", "taskloop"):
             return "if(target: …) or if(parallel: …)"
         words = words[2:]
     bad = not words or len(split(words, ",")) > 1 or ";" in words
@@ -249,6 +258,8 @@ def _section_list(clause: Clause) -> str:
 
 
 _WANTED: dict[str, Callable[[Clause], str]] = {
+    **dict.fromkeys(("untied", "mergeable", "nogroup"), _flag),
+    **dict.fromkeys(("priority", "grainsize", "num_tasks"), _number),
     **dict.fromkeys(("nowait", *_KINDS, *_ORDERS), _flag),
     **dict.fromkeys(("num_threads", "num_teams", "thread_limit", "collapse"), _number),
     **dict.fromkeys(("simdlen", "safelen", "hint"), _number),
@@ -269,4 +280,7 @@ _WANTED: dict[str, Callable[[Clause], str]] = {
     "allocate": _allocate,
     "depend": _depend,
     "in_reduction": _reduction,
+    "task_reduction": _reduction,
+    "final": _condition,
+    "affinity": _allocate,
 }

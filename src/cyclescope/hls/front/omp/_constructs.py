@@ -26,7 +26,7 @@ _STANDALONE: dict[tuple[str, ...], Callable[[Context, Directive], None]] = {}
 
 # What all threads of the team must come to, and what parts them.
 _MEETINGS = frozenset({"for", "loop", "sections", "single", "barrier", "master", "masked"})
-_PARTING = _MEETINGS - {"barrier"} | {"distribute", "critical"}
+_PARTING = _MEETINGS - {"barrier"} | {"distribute", "critical", "task", "taskloop"}
 
 _Whole = TypeVar("_Whole", bound="Callable[[Context, Directive, Stmt], None]")
 _Alone = TypeVar("_Alone", bound="Callable[[Context, Directive], None]")

@@ -41,8 +41,3 @@ def _barrier(ctx: Context, directive: Directive) -> None:
 @lowers_alone("flush")
 def _flush(ctx: Context, directive: Directive) -> None:
     fence(ctx, directive.where)
-
-
-@lowers_alone("taskwait")
-def _no_tasks(ctx: Context, directive: Directive) -> None:
-    """There are no tasks to wait for."""

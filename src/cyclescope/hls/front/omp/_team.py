@@ -78,34 +78,34 @@ def thread_number(ctx: Context) -> Value:
     return ctx.b.const(32, 0) if ctx.team.is_alone else ctx.b.leaf(Op.THREAD, 32)
 
 
-def _of_threads(ctx: Context, threads: int) -> Value:
-    """The threads in each team of so many ones."""
-    return ctx.b.const(32, threads if ctx.team.is_alone else threads // ctx.team.teams)
+def _size(ctx: Context) -> Value:
+    """The threads in the present team."""
+    return ctx.b.const(32, 1 if ctx.team.is_alone else ctx.team.each)
 
 
 def _own_number(ctx: Context) -> Value:
     """The number of the thread in its team; the teams have consecutive threads."""
     number = thread_number(ctx)
-    if ctx.team.is_alone or ctx.team.teams == 1:
+    if ctx.team.is_alone or ctx.team.each == ctx.most_threads:
         return number
-    return ctx.b.op(Op.UREM, number, _of_threads(ctx, ctx.threads), width=32)
+    return ctx.b.op(Op.UREM, number, ctx.b.const(32, ctx.team.each), width=32)
 
 
 def _team_number(ctx: Context) -> Value:
     if ctx.team.teams == 1:
         return ctx.b.const(32, 0)
-    each = ctx.b.const(32, ctx.most_threads // ctx.team.teams)
+    each = ctx.b.const(32, ctx.team.each)
     return ctx.b.op(Op.UDIV, ctx.b.leaf(Op.THREAD, 32), each, width=32)
 
 
 _QUERIES: dict[str, Callable[[Context], Value]] = {
     "omp_get_thread_num": _own_number,
-    "omp_get_num_threads": lambda ctx: _of_threads(ctx, ctx.threads),
-    "omp_get_max_threads": lambda ctx: _of_threads(ctx, ctx.most_threads),
+    "omp_get_num_threads": _size,
+    "omp_get_max_threads": lambda ctx: ctx.b.const(32, ctx.team.each),
     "omp_get_team_num": _team_number,
     "omp_get_num_teams": lambda ctx: ctx.b.const(32, ctx.team.teams),
     "omp_is_initial_device": lambda ctx: ctx.b.const(32, 0),
-    "omp_in_parallel": lambda ctx: ctx.b.const(32, int(ctx.most_threads > ctx.team.teams)),
+    "omp_in_parallel": lambda ctx: ctx.b.const(32, int(ctx.team.each > 1)),
 }
 
 

@@ -134,6 +134,8 @@ def _share_loops(
 def _schedule(ctx: Context, directive: Directive) -> Chunks | int | None:
     """The schedule of a loop: chunks that threads take, static ones of a size, or equal blocks."""
     words, size = directive.clause("schedule") or ("static",), None
+    if not directive.has("parallel") and directive.clause("schedule") is None:
+        words = directive.clause("dist_schedule") or words
     kind = next(w for w in words if w in _KINDS)
     given = words[words.index(kind) + 2 :]
     if given:

@@ -1,0 +1,113 @@
+"""Explicit tasks (OpenMP 4.5, 2.9): the thread that comes to one executes it at once.
+
+That is always allowed: a thread may suspend its own task and begin the new one, and tasks of one
+thread in the order of the text obey every dependence. So there is nothing to wait for later.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Assign, Block, Evaluate, For, Name
+from cyclescope.hls.front._control import branch
+from cyclescope.hls.front._dispatch import bare
+from cyclescope.hls.front._scopes import visible
+from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
+from cyclescope.hls.front.omp._directives import Clause
+from cyclescope.hls.front.omp._privatization import private
+from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
+from cyclescope.hls.front.omp._team import thread_number
+from cyclescope.hls.ir import Op
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclescope.c import Stmt, Variable
+    from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front.omp._directives import Directive
+
+__all__: list[str] = []
+
+_SHARING = ("shared", "lastprivate")
+
+
+@lowers("task")
+def _task(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    with _own_values(ctx, directive):
+        bare(ctx, stmt)
+
+
+@lowers("taskloop", "taskloop simd")
+def _taskloop(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """The loop as it is: its tasks, one after the other."""
+    of_loops = Clause("private", tuple(_loop_variables(ctx, directive, stmt)))
+    seen = visible(ctx.unit, directive.where)
+    in_memory = [
+        clause
+        for clause in directive.clauses
+        if clause.name != "reduction"
+        or any(seen.get(word) not in ctx.vars.env for word in clause.words or () if word in seen)
+    ]
+    with (
+        _own_values(ctx, directive),
+        private(ctx, replace(directive, clauses=(of_loops,))),
+    ):
+        entered = begin_reductions(ctx, replace(directive, clauses=tuple(in_memory)))
+        bare(ctx, stmt)
+        end_reductions(ctx, directive, entered)
+
+
+@lowers("master taskloop", "master taskloop simd", "masked taskloop", "masked taskloop simd")
+def _of_one_thread(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    branch(ctx, first, lambda: _taskloop(ctx, directive, stmt))
+
+
+@lowers("taskgroup")
+def _taskgroup(ctx: Context, _directive: Directive, stmt: Stmt) -> None:
+    """Its tasks are over when it is."""
+    bare(ctx, stmt)
+
+
+@lowers_alone("taskwait")
+@lowers_alone("taskyield")
+def _nothing_waits(ctx: Context, directive: Directive) -> None:
+    """All tasks are over."""
+
+
+@contextmanager
+def _own_values(ctx: Context, directive: Directive) -> Iterator[None]:
+    """A task's own values of variables that are its thread's (OpenMP 4.5, 2.15.1.1)."""
+    names = {name for clause in _SHARING for name in directive.names(clause)}
+    for clause in directive.clauses:
+        if clause.name in ("in_reduction", "reduction"):
+            names.update(clause.words or ())
+    shares_all = directive.clause("default") == ("shared",)
+
+    def is_own(variable: Variable) -> bool:
+        first = ctx.vars.whole.get(variable, variable)
+        return not shares_all and first not in ctx.team.shared and first.name not in names
+
+    kept = {v: value for v, value in ctx.vars.env.items() if is_own(v)}
+    yield
+    ctx.vars.env.update(kept)
+
+
+def _loop_variables(ctx: Context, directive: Directive, stmt: Stmt) -> list[str]:
+    """The variables of a taskloop's loops that are declared in front of it."""
+    words = directive.clause("collapse")
+    depth = ctx.constants.value(words, directive.where) if words is not None else 1
+    found: list[str] = []
+    inner = stmt
+    for _ in range(depth or 1):
+        while isinstance(inner, Block) and len(inner.body) == 1:
+            inner = inner.body[0]
+        if not isinstance(inner, For):
+            raise ctx.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
+        match inner.init:
+            case Evaluate(value=Assign(op="=", target=Name(variable=variable))):
+                found += [",", variable.name] if found else [variable.name]
+        inner = inner.body
+    return found
