@@ -53,6 +53,7 @@ PACKAGES = {
     "cyclescope.traces.paraver": "Paraver traces",
     "cyclescope.analyse": "What a profile means",
     "cyclescope.views": "Views",
+    "cyclescope.network": "Process networks as hardware",
     "cyclescope.studies": "Studies: what runs many times",
     "cyclescope.pytest_plugin": "Cycle budgets in pytest",
     "cyclescope.calltree": "Call trees of Calyx designs",

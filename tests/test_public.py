@@ -19,6 +19,7 @@ PACKAGES = [
     "calltree",
     "calyx",
     "bounds",
+    "network",
     "hls",
     "hls.front",
     "hls.ir",

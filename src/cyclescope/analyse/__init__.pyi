@@ -22,6 +22,7 @@ from ._ladder import (
     ThreadBounds,
     bounds_ladder,
     calyx_ladder,
+    network_ladder,
     thread_ladder,
     thread_time,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "match_paths",
     "moves",
     "moves_over_time",
+    "network_ladder",
     "parse_limit",
     "places",
     "plain_name",

@@ -21,6 +21,7 @@ __all__ = [
     "ThreadBounds",
     "bounds_ladder",
     "calyx_ladder",
+    "network_ladder",
     "thread_ladder",
     "thread_time",
 ]
@@ -47,6 +48,8 @@ _ABOUT = {
     "barrier": "waiting for others at a barrier: imbalance between two of them",
     "other threads": "other threads end later",
     "thread start": "the host starts one thread after the other",
+    "channels": "reordering buffers, and values of its own that a process waits for although the"
+    " estimate was told that it does not",
     "groups": "groups that work one after another, beyond what the bound counts",
     "conditions": "control: groups that only compute the condition of an if or a while",
     "fsm": "control: a state register takes a step",
@@ -195,6 +198,17 @@ def bounds_ladder(unbounded: int, absolute: int, resource: int) -> tuple[Rung, R
         _rung("unbounded", unbounded, {}),
         _rung("absolute", absolute, {"resource": resource, "late operands": late}),
     )
+
+
+def network_ladder(bounds: Sequence[Rung], measured: Profile) -> tuple[Rung, ...]:
+    """The rungs of a kernel that its process network computes, as hardware.
+
+    Args:
+        bounds: rungs of the kernel.
+        measured: a run of the network.
+    """
+    late = measured.cycles - bounds[-1].cycles
+    return (*bounds, Rung("as a network", measured.cycles, _gaps({"channels": late})))
 
 
 def calyx_ladder(bounds: Sequence[Rung], measured: Profile) -> tuple[Rung, ...]:

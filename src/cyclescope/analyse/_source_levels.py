@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["at_level", "levels", "located", "position_at"]
 
 _MERGED = frozenset({Kind.CONTROL, Kind.GROUP, Kind.PROCESS, Kind.LOOP, Kind.STAGE})
-_OWN = {"calyx": "calyx", "traces": "calyx", "bounds": "c", "hls": "c"}
+_OWN = {"calyx": "calyx", "traces": "calyx", "bounds": "c", "hls": "c", "network": "c"}
 _TEXT = 40  # characters of a source line that become part of a name
 
 

@@ -8,9 +8,12 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
+from cyclescope.bounds._function import Given
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from cyclescope.bounds._function import Node
     from cyclescope.bounds._network import Record, Storage
     from cyclescope.c import CType, Scalar
 
@@ -42,13 +45,22 @@ class Form(IntEnum):
 class Value:
     """A scalar value: its C text, type, arrival in cycles after the reads, and form.
 
-    An address is a value of an unsigned type of 64 bits.
+    An address is a value of an unsigned type of 64 bits. `node` is how it is computed, None if
+    that is not known or the text alone tells it.
     """
 
     text: str
     type: Scalar
     at: Fraction = Fraction(0)
     form: Form = Form.CONSTANT
+    node: Node | None = None
+
+    @property
+    def graph(self) -> Node | None:
+        """Its graph; what no data decides is a value of the control, by its text."""
+        if self.node is None and self.form <= Form.OTHER:
+            return Given(self.text, self.type)
+        return self.node
 
 
 @dataclass(frozen=True, slots=True)

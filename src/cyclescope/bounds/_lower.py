@@ -387,7 +387,7 @@ class Lowering(Storages):
             place = self._kept(place)
         whole = Variable(show(node.target), node.target.type, node.where, "local")
         self.env[whole] = place
-        places: list[tuple[Place | Spot, str]] = []
+        places: list[tuple[Place | Spot, Value]] = []
         at, form = Fraction(0), Form.CONSTANT
         for element, init in _elements(Name(node.where, whole.type, whole), node.value, whole=True):
             target = self.place(element)
@@ -395,7 +395,7 @@ class Lowering(Storages):
                 origins = self._leaves(self.place(init), element.type)
                 read = [self.read(origin, init) for origin in origins]
                 for leaf, value in zip(self._leaves(target, element.type), read, strict=True):
-                    places.append((leaf, value.text))
+                    places.append((leaf, value))
                     at, form = max(at, value.at), Form.DATA
                 continue
             if isinstance(element.type, Pointer):
@@ -407,7 +407,7 @@ class Lowering(Storages):
                     self.value(init), self.scalar(element.type, init.where), init
                 )
             value = self._held(value)
-            places.append((target, value.text))
+            places.append((target, value))
             at, form = max(at, value.at), max(form, value.form)
         self.finish(building, Value("", Scalar("int", 32), at, form), places)
 
@@ -448,7 +448,7 @@ class Lowering(Storages):
         else:
             value = self._converted(self.value(node.value), storage.type, node)
         free = not building.operands.texts and value.form <= Form.OTHER
-        self.finish(building, value, [(place, value.text)], address=free)
+        self.finish(building, value, [(place, value)], address=free)
         self._free.pop(key, None)
         if free:
             self._free[key] = max(value.form, Form.AFFINE)
@@ -842,7 +842,8 @@ class Lowering(Storages):
             if isinstance(pointed, Place):
                 pointed = self.spot(pointed, Scalar("int", 8), actual)
             place = self._allocate(formal, Pointer(_behind(actual)), "local")
-            self.finish(building, Value("", ADDRESS, form=Form.DATA), [(place, pointed.address)])
+            address = Value(pointed.address, ADDRESS, form=Form.DATA)
+            self.finish(building, address, [(place, address)])
             return place
         scalar = self.scalar(kind, formal.where)
         value = self._converted(self.value(actual), scalar, actual)
@@ -854,7 +855,7 @@ class Lowering(Storages):
             self.lines, self.operands = building.outer, building.around
             return wire
         place = self._allocate(formal, scalar, "local")
-        self.finish(building, value, [(place, value.text)])
+        self.finish(building, value, [(place, value)])
         return place
 
     def _wire(self, actual: Expr, formal: Variable) -> Place | None:

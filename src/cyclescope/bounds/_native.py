@@ -182,6 +182,7 @@ class Records:
         waits: per process and operand, without `detail`: cycles for which the free resource waited
             for it and how many firings did, absolute, then the same unbounded.
         detail: what was noted of firings, if it was asked for.
+        trace: per process the rows of its trace (see `_runtime.h`), if it was asked for.
         result: the kernel's result, if it has one and values were asked for.
         plain: what `final` is after the kernel's own run, of the user's program; its result
             under -1.
@@ -201,6 +202,7 @@ class Records:
     taken: dict[int, int] = field(default_factory=dict)
     waits: dict[int, NDArray[np.int64]] = field(default_factory=dict)
     detail: Kept | None = None
+    trace: dict[int, Column] = field(default_factory=dict)
     result: bytes = b""
     plain: dict[int, bytes] = field(default_factory=dict)
     seconds: float = 0.0
@@ -274,9 +276,10 @@ class Program:
         self.close()
 
     def _build(
-        self, width: int, absolute: int, unbounded: int, detail: int, periods: int, limited: int
-    ) -> Path:
-        key = (width, absolute, unbounded, detail, periods, limited)
+        self, width: int, absolute: int, unbounded: int, detail: int, periods: int, limited: int,
+        trace: int,
+    ) -> Path:  # fmt: skip
+        key = (width, absolute, unbounded, detail, periods, limited, trace)
         if key not in self._built:
             output = self._folder / "_".join(map(str, key))
             flags = [
@@ -287,6 +290,7 @@ class Program:
                 f"-DDETAIL={detail}",
                 f"-DPERIODS={periods}",
                 f"-DLIMITED={limited}",
+                f"-DTRACE={trace}",
             ]
             if self._host is not None:
                 if self._objects is None:
@@ -309,8 +313,11 @@ class Program:
         detail_limit: int = 0,
         periods: int = 1,
         resources: int = 0,
+        trace: bool = False,
     ) -> Records:
         """Run it; with a detail limit, also keep each firing's start and whom it waited for.
+
+        With a `trace` besides what each firing read and wrote.
 
         With a number of `resources`, only one estimate is made, at the place of the unbounded one:
         each process has that many.
@@ -336,7 +343,7 @@ class Program:
         sizes = [(s.size * s.type.bits // 8, s.size) for s in self._network.storages]
         own, elements = (sum(column) for column in zip(*sizes, strict=True)) if sizes else (0, 0)
         wide = 16 * elements <= 2 * own
-        once = partial(self._once, words, data, limited=int(resources > 0))
+        once = partial(self._once, words, data, limited=int(resources > 0), trace=int(trace))
         if resources:
             with suppress(_OverflowError):
                 return once(32, 0, 1, 0, 0)
@@ -357,14 +364,14 @@ class Program:
         # What the kernel does wrong is said of the first place, which may have been skipped.
         return self.run(
             read=read, write=write, memory=memory, dump=dump, data=data,
-            detail_limit=detail_limit, periods=0,
+            detail_limit=detail_limit, periods=0, trace=trace,
         )  # fmt: skip
 
     def _once(
         self, words: list[int], data: bytes | None, width: int, absolute: int, unbounded: int,
-        detail: int, periods: int, *, limited: int,
+        detail: int, periods: int, *, limited: int, trace: int,
     ) -> Records:  # fmt: skip
-        program = self._build(width, absolute, unbounded, detail, periods, limited)
+        program = self._build(width, absolute, unbounded, detail, periods, limited, trace)
         folder = self._folder
         given, output = folder / "parameters", folder / "result"
         given.write_bytes(np.array(words, dtype=np.uint64).tobytes())
@@ -494,6 +501,8 @@ class Program:
                     records.result = file.read(position, size * number)
                 case 103:
                     records.seconds = int(column.window(0, 1)[0]) * 1e-9
+                case 14:
+                    records.trace[index] = column
                 case 12:
                     records.skipped = int(column.window(0, 1)[0])
                 case 11:

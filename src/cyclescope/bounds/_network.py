@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cyclescope.bounds._function import Function
+
 if TYPE_CHECKING:
     from cyclescope.bounds._forms import Layout
     from cyclescope.c import Range, Scalar
@@ -179,6 +181,7 @@ class Process:
         operand_storage: the storage of each; -1 where only the run finds it.
         targets: the text of each value that it writes.
         target_storage: the storage of each.
+        function: how these are computed.
     """
 
     index: int
@@ -192,6 +195,7 @@ class Process:
     operand_storage: list[int] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
     target_storage: list[int] = field(default_factory=list)
+    function: Function = field(default_factory=Function)
 
 
 @dataclass(frozen=True, slots=True)

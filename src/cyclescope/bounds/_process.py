@@ -19,6 +19,8 @@ from cyclescope.bounds._forms import (
     Value,
     Written,
 )
+from cyclescope.bounds._function import Function as Graph
+from cyclescope.bounds._function import Given, Node, inside
 from cyclescope.bounds._network import Process, Record, Storage
 from cyclescope.bounds._values import ADDRESS, Values
 from cyclescope.c import (
@@ -234,13 +236,14 @@ class Processes(Values):
         self,
         building: _Building,
         value: Value,
-        places: list[tuple[Place | Spot, str]],
+        places: list[tuple[Place | Spot, Value]],
         *,
         address: bool = False,
     ) -> None:
-        """Close a process: `places` are what it writes, with the C text of each value.
+        """Close a process: `places` are what it writes, with each value.
 
-        `value` has the depth and form; an `address` that needs no value costs nothing.
+        A value without a text has been stored already. `value` has the depth and form; an
+        `address` that needs no value costs nothing.
         """
         body, self.lines = self.lines, building.outer
         self.operands = building.around
@@ -262,11 +265,14 @@ class Processes(Values):
         process = self._register(building, value, constant=constant)
         process.targets = [place.text for place, _ in places]
         process.target_storage = [s.index for place, _ in places for s in _storages(place)]
+        process.function = _function([written.graph for _, written in places])
         start = len(self.lines)
         self.emit(f"BEGIN({len(operands.texts)});")
         self.lines.extend(body)
         self.emit(f"FIRE({process.index});")
-        self._store(places, "WRITTEN", operands.ignored)
+        for number, given in enumerate(process.function.givens):
+            self.emit(f"GIVEN({process.index}, {number}, {given.text});")
+        self._store(places, "WRITTEN", operands.ignored, process)
         plain = self.lines[start:]
         if building.calls < len(self.network.paths):  # its labels must not come twice
             self.lines[start:] = ["{ NOTED(logging);", *plain, "}"]
@@ -275,18 +281,28 @@ class Processes(Values):
             self.lines[start:] = [*twice, *plain, "} else", "#endif", "{ NOTED(0);", *plain, "}"]
 
     def _store(
-        self, places: list[tuple[Place | Spot, str]], macro: str, ignored: tuple[str, ...]
+        self,
+        places: list[tuple[Place | Spot, Value]],
+        macro: str,
+        ignored: tuple[str, ...],
+        process: Process | None = None,
     ) -> None:
-        for place, text in places:
+        for number, (place, value) in enumerate(places):
+            text = value.text
             if isinstance(place, Spot):
                 kind = place.type if isinstance(place.type, Scalar) else ADDRESS
+                cell = f"*({kind} *){place.address}"
                 if text:
-                    self.emit(f"*({kind} *){place.address} = {text};")
+                    self.emit(f"{cell} = {text};")
+                if process is not None:
+                    self.emit(f"RESULT({process.index}, {number}, {cell});")
                 self.emit(f"{macro}_AT({place.address}, {kind.bits // 8});")
                 continue
             (storage,) = _storages(place)
             if text:
                 self.emit(f"{storage.cell(place.offset)} = {text};")
+            if process is not None:
+                self.emit(f"RESULT({process.index}, {number}, {storage.cell(place.offset)});")
             self.emit(f"{macro}({storage.shadow(place.offset)});")
             if storage.twice and storage.name not in ignored:
                 self.emit(f"{macro}({storage.shadow(place.offset, 'x')});")
@@ -359,7 +375,7 @@ class Processes(Values):
             place = self._kept(place)
         if isinstance(node.target.type, Pointer):
             value = self._pointer_value(node, place)
-            self.finish(building, value, [(place, value.text)], address=True)
+            self.finish(building, value, [(place, value)], address=True)
             return place
         if isinstance(place, Spot):
             kind = self.scalar(place.type, node.where)
@@ -376,7 +392,7 @@ class Processes(Values):
                 by = self._converted(by, common, node)
             value = self.binary(node.op.removesuffix("="), before, by, node)
         value = self._converted(value, kind, node)
-        self.finish(building, value, [(place, value.text)])
+        self.finish(building, value, [(place, value)])
         return place
 
     def _kept(self, spot: Spot) -> Spot:
@@ -405,7 +421,7 @@ class Processes(Values):
         kind = node.target.type
         targets = self._leaves(place, kind)
         read = [self.read(origin, node.value) for origin in self._leaves(source, kind)]
-        places = [(t, value.text) for t, value in zip(targets, read, strict=True)]
+        places = list(zip(targets, read, strict=True))
         at = max((value.at for value in read), default=Fraction(0))
         self.finish(building, Value("", Scalar("int", 32), at, Form.DATA), places)
 
@@ -432,7 +448,7 @@ class Processes(Values):
         finally:
             self.env = env
             self._inlining.pop()
-        places: list[tuple[Place | Spot, str]] = [(p, "") for p, _ in writes]
+        places = [(p, replace(value, text="", node=value.graph)) for p, value in writes]
         if place is not None:
             if result is None:
                 raise self.refuse(node.where, "this result", "return a number")
@@ -444,7 +460,7 @@ class Processes(Values):
                 raise self.refuse(node.where, "this result", "return a number")
             value = self._converted(result, kind, node)
             writes.append((place, value))
-            places.append((place, value.text))
+            places.append((place, value))
         values = [value for _, value in writes]
         at = max((value.at for value in values), default=Value("", ADDRESS).at)
         form = max((value.form for value in values), default=Form.CONSTANT)
@@ -495,7 +511,7 @@ class Processes(Values):
     def _held(self, value: Value) -> Value:
         name = self.temp()
         self.emit(f"{value.type} {name} = {value.text};")
-        return replace(value, text=name)
+        return replace(value, text=name, node=value.graph)
 
     def _straight(
         self, node: Stmt | None, writes: list[tuple[Place | Spot, Value]]
@@ -604,6 +620,12 @@ class _Building:
         self.around = around
         self.operands = operands
         self.calls = calls
+
+
+def _function(results: list[Node | None]) -> Graph:
+    """The function of these results."""
+    found = [node for node in inside(results) if isinstance(node, Given)]
+    return Graph(tuple(results), tuple(dict.fromkeys(found)))
 
 
 def _as_assignment(node: Unary) -> Assign:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.bounds._detail import delays_of
+from cyclescope.bounds._frames import call_paths, position_of, process_frame, waiting_frame
 from cyclescope.bounds._report import limits_text
 from cyclescope.model import (
-    Activity,
     Anomaly,
     Cause,
     Edge,
     Frame,
-    Kind,
     Meta,
-    Position,
     Profile,
     ProfileBuilder,
     Series,
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
     from cyclescope.bounds._estimate import Bounds, Estimate, Firings
     from cyclescope.bounds._network import Process
-    from cyclescope.c import Range
     from cyclescope.model import Ints, Site
 
 __all__ = ["profile_of"]
@@ -53,10 +50,12 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     count cycles of execution in each bin.
     """
     builder = ProfileBuilder()
-    paths, tracks = _call_paths(bounds, builder)
+    paths, tracks = call_paths(bounds, builder)
     rows = estimate.firings
-    own = [builder.path(paths[row.process.path], _frame(row.process, bounds)) for row in rows]
-    waits = [[_waiting(row.process, bounds, cause) for cause in _CAUSES] for row in rows]
+    own = [
+        builder.path(paths[row.process.path], process_frame(row.process, bounds)) for row in rows
+    ]
+    waits = [[waiting_frame(row.process, bounds, cause) for cause in _CAUSES] for row in rows]
     begins, trees = _trees(builder, estimate, own, waits, paths[0])
     begins *= estimate.resolution
     lengths = np.diff(np.append(begins, estimate.cycles))
@@ -74,60 +73,6 @@ def profile_of(bounds: Bounds, estimate: Estimate) -> Profile:
     return replace(profile, sources={file: texts[file] for file in texts if file in shown})
 
 
-def _call_paths(bounds: Bounds, builder: ProfileBuilder) -> tuple[list[int], list[str]]:
-    """For each of the network's call paths the profile's path and its track's name."""
-    paths: list[int] = []
-    tracks: list[str] = []
-    names: dict[tuple[int, str], int] = {}
-    for call in bounds.network.paths:
-        number = names[(call.parent, call.function)] = (
-            names.get((call.parent, call.function), 0) + 1
-        )
-        name = call.function if number == 1 else f"{call.function} #{number}"
-        above = paths[call.parent] if call.parent >= 0 else -1
-        component = call.function if call.parent < 0 else bounds.network.paths[call.parent].function
-        frame = Frame(
-            kind=Kind.CELL,
-            name=name,
-            component=component,
-            detail=call.function,
-            positions=(_position(call.where),),
-            activity=Activity.IDLE,
-        )
-        paths.append(builder.path(above, frame))
-        tracks.append(f"{tracks[call.parent]}.{name}" if call.parent >= 0 else name)
-    return paths, tracks
-
-
-def _position(where: Range) -> Position:
-    # The file's own name: equal kernels give equal profiles in whatever folder they lie.
-    return Position("c", Path(where.file).name, where.line, where.column)
-
-
-def _frame(process: Process, bounds: Bounds) -> Frame:
-    return Frame(
-        kind=Kind.PROCESS,
-        name=process.name,
-        component=bounds.network.paths[process.path].function,
-        detail=process.kind,
-        positions=(_position(process.where),),
-        generated=process.kind in ("source", "sink"),
-        activity=Activity.WORK,
-        track=True,
-    )
-
-
-def _waiting(process: Process, bounds: Bounds, cause: Cause) -> Frame:
-    return Frame(
-        kind=Kind.STATE,
-        name=f"waiting: {cause.value}",
-        component=bounds.network.paths[process.path].function,
-        positions=(_position(process.where),),
-        activity=Activity.WAITING,
-        cause=cause.value,
-    )
-
-
 def _sites(bounds: Bounds, estimate: Estimate, paths: list[int]) -> list[Site]:
     """The processes that fired, then the edges through which they waited for values."""
     number = {row.process.index: place for place, row in enumerate(estimate.firings)}
@@ -136,7 +81,7 @@ def _sites(bounds: Bounds, estimate: Estimate, paths: list[int]) -> list[Site]:
         ProcessSite(
             function,
             row.process.name,
-            _position(row.process.where),
+            position_of(row.process.where),
             path=path,
             firings=row.count,
             interval=row.process.interval,
@@ -155,7 +100,7 @@ def _sites(bounds: Bounds, estimate: Estimate, paths: list[int]) -> list[Site]:
                 consumer.operands[operand],
                 late,
                 delayed,
-                _position(consumer.where),
+                position_of(consumer.where),
             )
         )
     return sites

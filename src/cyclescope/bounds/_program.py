@@ -24,9 +24,9 @@ def program_text(
 ) -> str:
     """The program; macros choose the estimates and the width of time stamps.
 
-    The compiler sets TIME_STAMP, ABSOLUTE, UNBOUNDED, LIMITED, DETAIL and PERIODS with -D. If
-    `hosted`, it is part of the user's own program, which calls `cyclescope_before` where it calls
-    the kernel; its values are `made_up` where that has no `main` of its own.
+    The compiler sets TIME_STAMP, ABSOLUTE, UNBOUNDED, LIMITED, DETAIL, TRACE and PERIODS with
+    -D. If `hosted`, it is part of the user's own program, which calls `cyclescope_before` where it
+    calls the kernel; its values are `made_up` where that has no `main` of its own.
     """
     storages = [s for s in network.storages if s.memory is not None]
     feeds = [s for s in storages if s.is_outer]
@@ -43,6 +43,10 @@ def program_text(
         f"#define RESULT_SIZE {result.type.bits // 8 if result else 0}",
         "enum { R_PLAIN = 100, R_PLAIN_RESULT, R_RESULT, R_PLAIN_TIME };",
         f"#define LOOPS {network.loops}",
+        "#if TRACE",
+        "/* of each process: values of the control in a row of its trace, and results */",
+        f"static const unsigned trace_width[][2] = {{{_trace_widths(network)}}};",
+        "#endif",
         _shared("_runtime.h"),
         "#if PERIODS",
         _shared("_periods.h"),
@@ -81,6 +85,21 @@ def program_text(
             "leave(0);\n}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _trace_widths(network: Network) -> str:
+    """Of a source's row the last word is the element's offset, of a sink's the last but none."""
+    rows = []
+    for process in network.processes:
+        match process.kind:
+            case "source":
+                widths = (0, 1)
+            case "sink":
+                widths = (1, 0)
+            case _:
+                widths = (len(process.function.givens), len(process.targets))
+        rows.append(f"{{{widths[0]}, {widths[1]}}}")
+    return ", ".join(rows) or "{0, 0}"
 
 
 def _kernel(

@@ -150,6 +150,7 @@ def estimate(
     memory: int = MEMORY,
     detail: bool = False,
     detail_limit: int = DETAIL_LIMIT,
+    trace: bool = False,
     data: Mapping[str, Sequence[object]] | None = None,
     values: bool = False,
     verify: bool = False,
@@ -175,6 +176,8 @@ def estimate(
         detail: also keep every firing, for waits, edges, the critical path and reordering; if
             there are more than `detail_limit`, `Bounds.detail` stays None.
         detail_limit: see there.
+        trace: with `detail` and `values`, also keep what each firing read and wrote, for
+            `trace_of`.
         data: contents of arrays (nested lists) by name; others hold numbers of no meaning.
         values: keep what the kernel computed in `Bounds.values`.
         verify: also keep what the kernel itself computes, compiled plainly, for `differences`.
@@ -206,7 +209,7 @@ def estimate(
         host = Host(files, unit, function, defines=macros, include=folders, text=text)
     numbers = dict(arguments or {})
     options = (calibration or given, report, numbers, memory, values or verify)
-    kinds = (detail, detail_limit, data, resources)
+    kinds = (detail, detail_limit, trace, data, resources)
     loose: frozenset[str] = frozenset()
     try:
         if host is not None and not made_up:
@@ -237,7 +240,7 @@ def _estimated(
     unit: Unit,
     function: Function,
     options: tuple[Calibration, str | os.PathLike[str] | None, dict[str, int | float], int, bool],
-    kinds: tuple[bool, int, Mapping[str, Sequence[object]] | None, Resources | None],
+    kinds: tuple[bool, int, bool, Mapping[str, Sequence[object]] | None, Resources | None],
     host: Host | None,
     program_arguments: tuple[str, ...],
     call: int,
@@ -246,7 +249,7 @@ def _estimated(
     loose: frozenset[str] = frozenset(),
 ) -> Bounds:
     given, report, arguments, memory, values = options
-    detail, detail_limit, data, resources = kinds
+    detail, detail_limit, trace, data, resources = kinds
     guessed: set[str] = set()
     if host is not None and made_up:
         # What its `main` will make up must be known here as well.
@@ -277,7 +280,7 @@ def _estimated(
         kept = None
         if detail:
             with suppress(TooManyFiringsError):
-                kept = run(dump=values, detail_limit=detail_limit)
+                kept = run(dump=values, detail_limit=detail_limit, trace=trace)
         bounds = Bounds(unit, network, used, kept or run(dump=values))
         program.call = bounds.records.call
         if resources is not None:

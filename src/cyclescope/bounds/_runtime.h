@@ -2,7 +2,8 @@
  *
  * Before it the program defines: TIME_STAMP (the unsigned type of a time stamp), ABSOLUTE and UNBOUNDED
  * (1 or 0: which estimates it keeps), LIMITED (1: of UNBOUNDED's resources there are only as many as
- * a parameter says), DETAIL (1: who wrote what is kept as well), PROCESSES and STORAGES (their numbers).
+ * a parameter says), DETAIL (1: who wrote what is kept as well), TRACE (1, with DETAIL: each firing's values,
+ * too), PROCESSES and STORAGES (their numbers).
  *
  * A time stamp is 2 t + g: t is the cycle from which the value can be read, g is 1 as long as the
  * kernel has not written it. So the `|` of all time stamps over the reads of an array tells whether the
@@ -36,12 +37,15 @@ typedef struct {
 #if DETAIL
     u64 token; /* the firing that wrote it: its number, and above 32 bits its process, from 1; 0: none */
 #endif
+#if TRACE
+    u32 target; /* which of that firing's results it is */
+#endif
 } TimeStamp;
 
 enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_MEMORY = 3, FAULT_TIME_STAMP = 4, FAULT_DETAIL = 5 };
 
 /* Records of the result file: what they hold is said where they are written. */
-enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_LINK, R_SKIPPED, R_WAITS };
+enum { R_FAULT = 1, R_PROCESS, R_START, R_WORK, R_SEEN, R_FINAL, R_INITIAL, R_TESTS, R_TAKEN, R_EDGE, R_LINK, R_SKIPPED, R_WAITS, R_TRACE };
 
 static FILE *result;
 
@@ -411,9 +415,55 @@ static void keep(u64 p, u64 ta, u64 tu, u64 ready, u64 control, u32 oa, u32 ou, 
     }
 }
 
-#define READER(count) u64 tokens[(count) + 1] = {0}; u32 oa = 0, ou = 0
-#define WRITER(o, s) (tokens[o] = (s).token)
-#define KEEP(p) keep(p, ta, tu, ready, control, oa, ou, tokens)
+/* A trace has a row for each firing: its number; of each operand whence it came (the writer's number, which of
+ * its results, and READ_IT if it was read at all) and its value; the control's values; the results. */
+#if TRACE
+#define READ_IT (1ull << 63)
+static struct {
+    u64 *row, *at, count, room;
+    u32 given, result;
+} traced[PROCESSES + 1];
+
+static void trace(u64 p, const u64 *origin, const u64 *content)
+{
+    u64 width = trace_width[p][0] + trace_width[p][1] + 2 * process[p].operands + 1;
+    if (traced[p].count + width > traced[p].room) {
+        traced[p].room = traced[p].room ? 2 * traced[p].room : 64 * width;
+        traced[p].row = realloc(traced[p].row, traced[p].room * sizeof(u64));
+        if (!traced[p].row)
+            fault(FAULT_MEMORY, 0, 0, 0, (int64_t)(traced[p].room >> 17));
+    }
+    u64 *row = traced[p].at = traced[p].row + traced[p].count;
+    traced[p].count += width;
+    memset(row, 0, width * sizeof *row);
+    *row++ = firing;
+    for (u32 o = 0; o < process[p].operands; o++) {
+        *row++ = origin ? origin[o] : 0;
+        *row++ = content ? content[o] : 0;
+    }
+    traced[p].given = 1 + 2 * process[p].operands;
+    traced[p].result = traced[p].given + trace_width[p][0];
+}
+
+static u32 target; /* of a firing's results the one that is written */
+#define ORIGIN(o, s) (origins[o] = READ_IT | (u64)(s).target << 32 | (u32)(s).token)
+#define COPY_BITS(to, x) do { __typeof__(x) value_ = (x); memcpy(&(to), &value_, sizeof value_); } while (0)
+#define CONTENT(o, x) COPY_BITS(contents[o], x)
+#define GIVEN(p, n, x) COPY_BITS(traced[p].at[traced[p].given + (n)], x)
+#define RESULT(p, n, x) do { target = (n); COPY_BITS(traced[p].at[traced[p].result + (n)], x); } while (0)
+#define TRACER(count) u64 origins[(count) + 1] = {0}, contents[(count) + 1] = {0}; (void)origins; (void)contents
+#define TRACED(p) trace(p, origins, contents)
+#define WRITTEN_AS(s) ((s).target = target)
+#else
+#define ORIGIN(o, s) (void)0
+#define TRACER(count) (void)0
+#define TRACED(p) (void)0
+#define WRITTEN_AS(s) (void)0
+#endif
+
+#define READER(count) u64 tokens[(count) + 1] = {0}; u32 oa = 0, ou = 0; TRACER(count)
+#define WRITER(o, s) (tokens[o] = (s).token, ORIGIN(o, s))
+#define KEEP(p) do { keep(p, ta, tu, ready, control, oa, ou, tokens); TRACED(p); } while (0)
 
 /* A part of the critical path: firings of a process whose next one on it is of a certain other one, and
  * waits for the result, or for the resource; until the end, for the last one. Next in the process's list. */
@@ -502,6 +552,15 @@ static void put_detail(void)
 #define WAITED(e, operand, cycles) do { \
     own->wait[operand].late[e] += (cycles); own->wait[operand].delayed[e]++; } while (0)
 #define KEEP(p) (void)0
+#endif
+
+#if !TRACE
+#if !DETAIL
+#define ORIGIN(o, s) (void)0
+#endif
+#define CONTENT(o, x) (void)0
+#define GIVEN(p, n, x) (void)0
+#define RESULT(p, n, x) (void)0
 #endif
 
 /* ---- one firing: BEGIN, READ for each operand, FIRE, WRITTEN for each result ------------------ */
@@ -603,7 +662,7 @@ static inline void record(int estimate, u64 p, u64 start)
     } while (0)
 
 #if DETAIL
-#define WRITTEN_BY(s, token_) ((s).token = (token_))
+#define WRITTEN_BY(s, token_) ((s).token = (token_), WRITTEN_AS(s))
 #else
 #define WRITTEN_BY(s, token_) (void)0
 #endif
@@ -713,6 +772,11 @@ static void feed(const Port *port, TimeStamp *shadow)
         ON_UNBOUNDED(shadow[offset].u = (TIME_STAMP)((free + process[p].cost) << 1 | 1);)
 #if DETAIL
         keep(p, start, 0, 0, start, 0, 0, 0);
+#if TRACE
+        target = 0;
+        trace(p, 0, 0);
+        traced[p].at[traced[p].result] = (u64)offset;
+#endif
         shadow[offset].token = latest_token;
 #else
         (void)start;
@@ -757,6 +821,7 @@ static void drain(const Port *port, const TimeStamp *shadow, int has_source)
         if (has_source || !(unwritten & 1))
             READ(0, shadow[offset]);
         FIRE(port->process);
+        GIVEN(port->process, 0, (u64)offset);
     }
 }
 
@@ -827,6 +892,10 @@ static void put_processes(void)
     }
 #if DETAIL
     put_detail();
+#if TRACE
+    for (u32 p = 0; p < PROCESSES; p++)
+        put(R_TRACE, p, sizeof(u64), traced[p].count, traced[p].row);
+#endif
 #else
     for (u32 p = 0; p < PROCESSES; p++) {
         put(R_TAKEN, p, sizeof(u64), 1, &process[p].taken);

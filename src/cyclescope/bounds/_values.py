@@ -20,6 +20,7 @@ from cyclescope.bounds._forms import (
     family_of,
     literal,
 )
+from cyclescope.bounds._function import Apply, Node, Number, Operand
 from cyclescope.bounds._nests import Nests
 from cyclescope.bounds._network import Record, Site, Storage, address_text
 from cyclescope.c import (
@@ -60,7 +61,7 @@ from cyclescope.c import (
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Sequence
 
     from cyclescope.bounds._calibration import Calibration
     from cyclescope.bounds._network import Network
@@ -475,8 +476,11 @@ class Values:
                 self.emit(noted)
         else:
             number = operands.add(place.text, storage.index)
-            shadow = storage.shadow(place.offset, "x" if storage.name in operands.ignored else "s")
+            ignored = storage.name in operands.ignored
+            shadow = storage.shadow(place.offset, "x" if ignored else "s")
             line = f"READ({number}, {shadow}); {noted}"
+            if ignored:
+                line += f" ORIGIN({number}, {storage.shadow(place.offset)});"
             unmet = self._unmet(storage, cell) if before is None else ""
             if unmet not in ("", "0"):
                 self.nests.irregular()
@@ -485,7 +489,11 @@ class Values:
         if before is not None:
             cell = before.cell(storage.type, f"(char *)&{cell}")
         self.emit(f"{storage.type} {name} = {cell};")
-        return Value(name, storage.type, Fraction(0), Form.DATA)
+        if operands is None:
+            return Value(name, storage.type, Fraction(0), Form.DATA)
+        self.emit(f"CONTENT({number}, {name});")
+        own = None if unmet else Operand(number, storage.type)
+        return Value(name, storage.type, Fraction(0), Form.DATA, own)
 
     def _unmet(self, storage: Storage | None, cell: str) -> str:
         """The C condition under which this process hasn't written a cell; `0`: it has."""
@@ -522,7 +530,11 @@ class Values:
         if before is not None:
             cell = before.cell(kind, address)
         self.emit(f"{kind} {name} = {cell};")
-        return Value(name, kind, spot.at, Form.DATA)
+        if operands is None:
+            return Value(name, kind, spot.at, Form.DATA)
+        self.emit(f"CONTENT({number}, {name});")
+        own = None if unmet else Operand(number, kind)
+        return Value(name, kind, spot.at, Form.DATA, own)
 
     def _snapshot_of(self, node: Expr) -> Snapshot | None:
         """The values of a struct as it was passed, if an lvalue names a part of one."""
@@ -623,7 +635,13 @@ class Values:
 
     def _literal(self, node: Literal) -> Value:
         kind = self.scalar(node.type, node.where)
-        return Value(literal(node.value, kind), kind)
+        return Value(literal(node.value, kind), kind, node=Number(node.value, kind))
+
+    def applied(self, op: str, kind: Scalar, args: Sequence[Value], where: Range) -> Node | None:
+        """The operation on the values' graphs; None if one of them has none."""
+        graphs = [arg.graph for arg in args]
+        known = tuple(graph for graph in graphs if graph is not None)
+        return Apply(op, kind, known, where) if len(known) == len(graphs) else None
 
     def cost(self, family: Scalar, operator: str, where: Range, inputs: Form) -> Fraction:
         """The latency of an operator, noted for the statement's depth; constants are folded."""
@@ -654,7 +672,8 @@ class Values:
             form = Form.OTHER
         elif form is Form.AFFINE and value.type.kind == "uint" and kind.bits > value.type.bits:
             self.nests.irregular()  # where it wrapped around, it is not linear any more
-        return Value(f"(({kind})({value.text}))", kind, value.at + cost, form)
+        cast = self.applied("cast", kind, (value,), node.where)
+        return Value(f"(({kind})({value.text}))", kind, value.at + cost, form, cast)
 
     def _unary(self, op: str, value: Value, node: Expr) -> Value:
         kind = self.scalar(node.type, node.where)
@@ -663,7 +682,8 @@ class Values:
         form = value.form
         if form is Form.AFFINE and op in "~!":
             form = Form.OTHER
-        return Value(f"({op}({value.text}))", kind, value.at + cost, form)
+        applied = self.applied({"-": "neg", "+": "cast"}.get(op, op), kind, (value,), node.where)
+        return Value(f"({op}({value.text}))", kind, value.at + cost, form, applied)
 
     def binary(self, op: str, left: Value, right: Value, node: Expr) -> Value:
         """`left op right` after C's conversions."""
@@ -678,7 +698,8 @@ class Values:
             self.emit(f"{right.type} {divisor} = {right.text};")
             self.emit(f"if (!{divisor}) fault(FAULT_DIVISION, {self._site}, 0, 0, 0);")
             text = f"({left.text} {op} {divisor})"
-        return Value(text, kind, max(left.at, right.at) + cost, form)
+        applied = self.applied(op, kind, (left, right), node.where)
+        return Value(text, kind, max(left.at, right.at) + cost, form, applied)
 
     def captured(self, node: Expr) -> tuple[Value, list[str]]:
         """A value and the lines that it takes, which are not emitted yet."""
@@ -697,8 +718,9 @@ class Values:
         kind = Scalar("int", 32)
         cost = self.cost(kind, "logic", node.where, form)
         at = max(left.at, right.at) + cost
+        applied = self.applied(node.op, kind, (left, right), node.where)
         if not lines:
-            return Value(f"({left.text} {node.op} {right.text})", kind, at, form)
+            return Value(f"({left.text} {node.op} {right.text})", kind, at, form, applied)
         silent = self._choice(node.left, left, before)
         name = self.temp()
         self.emit(f"int {name} = !!({left.text});")
@@ -706,7 +728,7 @@ class Values:
         self.lines.extend(lines)
         self.emit(f"{name} = !!({right.text});")
         self.emit("}")
-        return Value(name, kind, at, form)
+        return Value(name, kind, at, form, applied)
 
     def _conditional(self, node: Conditional, of: Form = Form.CONSTANT) -> Value:
         """`?:`; `of` is the form of what an address that is chosen leads to."""
@@ -720,9 +742,10 @@ class Values:
         cost = self.cost(kind, "select", node.where, inputs)
         at = max(condition.at, then.at, other.at) + cost
         form = Form.OTHER if inputs is Form.AFFINE else inputs
+        applied = self.applied("select", kind, (condition, then, other), node.where)
         if not then_lines and not other_lines:
             text = f"({condition.text} ? {then.text} : {other.text})"
-            return Value(text, kind, at, form)
+            return Value(text, kind, at, form, applied)
         silent = self._choice(node.condition, condition, before)
         name = self.temp()
         self.emit(f"{kind} {name};")
@@ -733,7 +756,7 @@ class Values:
         self.lines.extend(other_lines)
         self.emit(f"{name} = {other.text};")
         self.emit("}")
-        return Value(name, kind, at, form)
+        return Value(name, kind, at, form, applied)
 
     def _read_so_far(self) -> set[tuple[str, int]]:
         operands = self.operands
@@ -795,7 +818,8 @@ class Values:
         name = node.function.removeprefix("__builtin_")
         operators = _FUNCTIONS.get(name)
         if operators is None and kind.bits == 32:
-            operators = _FUNCTIONS.get(name.removesuffix("f"))
+            name = name.removesuffix("f")
+            operators = _FUNCTIONS.get(name)
         if operators is None:
             what = f"a call of {node.function}, which has no body,"
             raise refusal(Construct.NO_BODY, Tool.BOUNDS, node.where, what)
@@ -807,7 +831,7 @@ class Values:
         at = max((a.at for a in args), default=Fraction(0)) + cost
         form = Form.OTHER if form is Form.AFFINE else form
         text = f"{node.function}({', '.join(a.text for a in args)})"
-        return Value(text, kind, at, form)
+        return Value(text, kind, at, form, self.applied(name, kind, args, node.where))
 
     def inlined(self, function: Function, node: Call) -> Value:
         """A function's value within the process that calls it."""

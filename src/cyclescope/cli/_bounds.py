@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cyclescope._files import parse_json, read_text
-from cyclescope.cli._common import check_outputs, force_option, pairs, report, writing
+from cyclescope.cli._common import check_outputs, force_option, pairs, progress, report, writing
 from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
     from cyclescope.bounds import Bounds, Resources
+    from cyclescope.network import Measurement, Point
 
 __all__ = ["bounds", "numbers"]
 
@@ -115,6 +116,15 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
     "--memory", type=click.IntRange(min=1), default=256, show_default=True, metavar="MB",
     help="Memory for activity over time; above it the resolution is lowered.",
 )  # fmt: skip
+@click.option(
+    "--rtl", type=click.Path(path_type=Path), metavar="DIR",
+    help="Build the process network as hardware, simulate it, and write its Verilog, a testbench "
+    "and this run's data to DIR; with -o its profile goes beside the others (.rtl.cyc).",
+)  # fmt: skip
+@click.option(
+    "--depths", is_flag=True,
+    help="With --rtl: cycles against the memory of the network's channels, too.",
+)  # fmt: skip
 @click.option("--verify", is_flag=True, help="Compare the kernel's values with a plain run.")
 @force_option
 @trust_options
@@ -124,7 +134,7 @@ def bounds(
     arguments: tuple[str, ...], calibration: Path | None, plain: bool, hls_report: Path | None,
     data: Path | None, resources: Resources | None, curve: Path | None, output: Path | None,
     vcd: Path | None, network: Path | None, as_json: bool,
-    detail: bool, memory: int, verify: bool, force: bool,
+    detail: bool, memory: int, rtl: Path | None, depths: bool, verify: bool, force: bool,
 ) -> None:  # fmt: skip
     """Bound the cycles of a C kernel, without any hardware.
 
@@ -132,7 +142,7 @@ def bounds(
     (absolute), and with as many as there are firings (unbounded). If the files have a main, it
     runs with the ARGUMENTS, and the kernel is profiled on what it is called with.
     """
-    from cyclescope.analyse import bounds_ladder
+    from cyclescope.analyse import bounds_ladder, network_ladder
     from cyclescope.bounds import (
         Resources,
         estimate,
@@ -143,9 +153,15 @@ def bounds(
         report_text,
     )
     from cyclescope.model import save_together
+    from cyclescope.network import report_dict as network_dict
+    from cyclescope.network import report_text as network_text
 
+    if depths and rtl is None:
+        raise click.BadParameter("needs --rtl, which builds the channels", param_hint="--depths")
     beside = output.with_suffix(".unbounded.cyc") if output is not None else None
-    check_outputs(output, beside, vcd, network, curve, force=force)
+    built = output.with_suffix(".rtl.cyc") if output is not None and rtl is not None else None
+    bench = rtl / "bench.v" if rtl is not None and rtl.is_dir() else None
+    check_outputs(output, beside, built, vcd, network, curve, bench, force=force)
     macros = pairs(defines, "-D")
     result = estimate(
         sources,
@@ -156,7 +172,9 @@ def bounds(
         calibration=read_calibration(calibration, tweak=not plain) if calibration else None,
         report=hls_report,
         memory=memory << 20,
-        detail=detail or network is not None,
+        detail=detail or network is not None or rtl is not None,
+        trace=rtl is not None,
+        values=rtl is not None,
         data=_data(data) if data is not None else None,
         verify=verify,
         program_arguments=click.get_current_context().meta[_BEHIND],
@@ -166,6 +184,8 @@ def bounds(
     levels = levels_of(result, memory=memory << 20) if len(result.network.paths) > 1 else []
     if verify:
         _verify(result)
+    hardware = _hardware(result, rtl, force=force) if rtl is not None else None
+    points = _points(hardware) if hardware is not None and depths else []
     if output is not None and beside is not None:
         absolute = profile_of(result, result.absolute)
         rungs = bounds_ladder(
@@ -173,7 +193,11 @@ def bounds(
         )
         absolute = absolute.with_meta(ladder=rungs)
         unbounded = profile_of(result, result.unbounded)
-        save_together([(absolute, output), (unbounded, beside)], force=force)
+        saved = [(absolute, output), (unbounded, beside)]
+        if hardware is not None and built is not None:
+            ladder = network_ladder(rungs, hardware.profile)
+            saved.append((hardware.profile.with_meta(ladder=ladder), built))
+        save_together(saved, force=force)
     if vcd is not None:
         _waveform(result, vcd, force=force)
     if network is not None:
@@ -181,20 +205,45 @@ def bounds(
     if curve is not None:
         _curve(result, curve, force=force)
     if as_json:
-        click.echo(json.dumps(report_dict(result, levels), indent=1, ensure_ascii=False))
+        whole = report_dict(result, levels)
+        if hardware is not None:
+            whole["rtl"] = network_dict(hardware, points)
+        click.echo(json.dumps(whole, indent=1, ensure_ascii=False))
         return
     click.echo(report_text(result, levels), nl=False)
+    if hardware is not None:
+        click.echo(network_text(hardware, points), nl=False)
     if verify:
         click.echo("values: as in a plain run, bit for bit")
     for path, what in (
         (output, "profile, absolute"),
         (beside, "profile, unbounded"),
+        (built, "profile, hardware"),
+        (rtl, "hardware"),
         (vcd, "waveform"),
         (network, "network"),
         (curve, "curve"),
     ):
         if path is not None:
             report(path, what)
+
+
+def _hardware(result: Bounds, folder: Path, *, force: bool) -> Measurement:
+    from cyclescope.errors import RunError
+    from cyclescope.network import measure, write_files
+
+    if result.detail is None:
+        raise RunError(f"{result.network.kernel}: too many firings for --rtl; use smaller sizes")
+    with progress(result.network.kernel) as show:
+        found = measure(result, progress=show)
+    write_files(found, folder, force=force)
+    return found
+
+
+def _points(hardware: Measurement) -> list[Point]:
+    from cyclescope.network import depth_curve
+
+    return depth_curve(hardware.network, hardware.timing, hardware.depths)
 
 
 def _data(path: Path) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class Cause(StrEnum):
     BARRIER = "barrier"
     OPERAND = "operand"
     RESOURCE = "resource"
+    CHANNEL = "full channel"
     MESSAGE = "message"
     INNER_LOOP = "inner loop"
     THREAD_START = "thread start"

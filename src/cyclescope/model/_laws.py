@@ -32,6 +32,11 @@ _CALYX: dict[Kind | str, frozenset[Kind]] = {
     Kind.GROUP: frozenset({Kind.CELL, Kind.CONTROL, Kind.GROUP}),
     Kind.PRIMITIVE: frozenset({Kind.GROUP}),
 }
+_PROCESSES: dict[Kind | str, frozenset[Kind]] = {
+    Kind.PROCESS: frozenset({Kind.CELL}),
+    Kind.CELL: frozenset({Kind.CELL}),
+    Kind.STATE: frozenset({Kind.PROCESS}),
+}
 _CALLERS: dict[str, dict[Kind | str, frozenset[Kind]]] = {
     "calyx": _CALYX,
     "traces": {**_CALYX, Kind.STATE: frozenset({Kind.THREAD})},
@@ -41,11 +46,8 @@ _CALLERS: dict[str, dict[Kind | str, frozenset[Kind]]] = {
         Kind.LOOP: frozenset({Kind.STATE, Kind.LOOP}),
         Kind.STAGE: frozenset({Kind.STATE, Kind.LOOP}),
     },
-    "bounds": {
-        Kind.PROCESS: frozenset({Kind.CELL}),
-        Kind.CELL: frozenset({Kind.CELL}),
-        Kind.STATE: frozenset({Kind.PROCESS}),
-    },
+    "bounds": _PROCESSES,
+    "network": _PROCESSES,
 }
 
 

@@ -12,6 +12,7 @@ sources(m)  # {"mac.v": "module mac ( …"}
 from cyclescope.rtl._expr import Expr, Net, cat, choose, const, mux
 from cyclescope.rtl._items import External, Instance, Memory, Port, Shape
 from cyclescope.rtl._module import Module, sources
+from cyclescope.rtl._stalling import flat, held
 from cyclescope.rtl._units import OPERATIONS, Operation, Unit, logic, unit, variants
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "cat",
     "choose",
     "const",
+    "flat",
+    "held",
     "logic",
     "mux",
     "sources",

@@ -36,7 +36,9 @@ class Port:
 class Shape(Protocol):
     """A module that can be instantiated."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name."""
 
     def ports(self) -> tuple[Port, ...]:
         """Its ports without `clk` and `reset`."""

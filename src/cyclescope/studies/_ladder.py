@@ -140,7 +140,7 @@ def measure_calyx_ladder(
     """
     from cyclescope.bounds import estimate, read_calibration
 
-    if measured.meta.source in ("hls", "bounds"):
+    if measured.meta.source in ("hls", "bounds", "network"):
         raise InputError(
             f"{measured.meta.title}: a profile of `cyclescope {measured.meta.source}`, not of a"
             " Calyx design; make one with `cyclescope calyx`"

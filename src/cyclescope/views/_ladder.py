@@ -20,6 +20,7 @@ GAP_CLASSES = {
     "resource": "program",
     "late operands": "program",
     "groups": "program",
+    "channels": "control",
     "control": "control",
     "iterations apart": "control",
     "control: steps of state registers": "control",

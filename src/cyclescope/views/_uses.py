@@ -50,6 +50,7 @@ _KNOWN = {
     (Activity.WAITING, Cause.BARRIER): ("#b5485f", True, "bright_red"),
     (Activity.WAITING, Cause.OPERAND): ("#e3a06f", False, "yellow"),
     (Activity.WAITING, Cause.RESOURCE): ("#c96f4a", False, "red"),
+    (Activity.WAITING, Cause.CHANNEL): ("#b86b8f", False, "bright_red"),
     (Activity.WAITING, Cause.MESSAGE): ("#e07a5f", False, "red"),
     (Activity.WAITING, Cause.INNER_LOOP): ("#d9b48f", False, "bright_yellow"),
     (Activity.WAITING, Cause.THREAD_START): ("#b08968", False, "yellow"),
@@ -87,6 +88,8 @@ _ABOUT = {
     (Activity.WAITING, Cause.OPERAND): "A value that it needs is not computed yet.",
     (Activity.WAITING, Cause.RESOURCE): "Its values are there; the operator or port that it needs "
     "is taken.",
+    (Activity.WAITING, Cause.CHANNEL): "A result is computed, but a channel that it goes to is "
+    "full.",
     (Activity.WAITING, Cause.MESSAGE): "A message of another process has not arrived yet.",
     (Activity.WAITING, Cause.INNER_LOOP): "An outer loop's stage waits for the loop inside it.",
     (Activity.WAITING, Cause.THREAD_START): "The thread is not started yet: they are started one "

@@ -1,0 +1,42 @@
+"""A kernel's process network as hardware, beside the bounds of the same kernel.
+
+What `bounds` speaks of is built: each process a module with its pipelined function, its loop
+counters and its choice of channels; each dependence a FIFO, or a reordering buffer where values
+are read in another order than they are written in; sources and sinks for the arrays. It runs in
+simulation, every result is compared with the native run, and what each process did in each cycle
+is a Profile.
+
+    bounds = estimate("atax.c", detail=True, values=True, trace=True)
+    measured = measure(bounds)
+    measured.cycles, measured.depths.tokens
+"""
+
+from cyclescope.network._channels import Channel, Input, Network, Station, network_of
+from cyclescope.network._depths import Depths, Point, depth_curve, least_depths
+from cyclescope.network._measure import Measurement, files_of, measure, write_files
+from cyclescope.network._report import report_dict, report_text
+from cyclescope.network._simulate import Simulation, Timing, simulate
+from cyclescope.network._top import Hardware, hardware_of
+
+__all__ = [
+    "Channel",
+    "Depths",
+    "Hardware",
+    "Input",
+    "Measurement",
+    "Network",
+    "Point",
+    "Simulation",
+    "Station",
+    "Timing",
+    "depth_curve",
+    "files_of",
+    "hardware_of",
+    "least_depths",
+    "measure",
+    "network_of",
+    "report_dict",
+    "report_text",
+    "simulate",
+    "write_files",
+]

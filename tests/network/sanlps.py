@@ -1,0 +1,145 @@
+"""Random static affine nested loop programs (SANLPs) as networks; and the long comparison.
+
+    python tests/network/sanlps.py COUNT [SEED]
+
+builds COUNT kernels as hardware, with channels that hold all tokens. Every result of every firing
+is compared with the native run, whose values are compared with a plain compilation; the cycles are
+compared with the bounds: unbounded ≤ absolute ≤ hardware, and where no channel is a reordering
+buffer hardware ≤ absolute + 25.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import TYPE_CHECKING
+
+from cyclescope.bounds import differences, estimate
+from cyclescope.errors import CyclescopeError
+from cyclescope.network import hardware_of, network_of, simulate
+
+if TYPE_CHECKING:
+    from cyclescope.bounds import Bounds
+    from cyclescope.network import Network
+
+RANKS = {"a": 1, "b": 1, "M": 2, "P": 2, "x": 1, "Y": 2}
+REAL = frozenset("abMP")
+
+
+class Maker:
+    """Makes one kernel from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.n = self.random.randint(3, 8)
+        self.loops = 0
+
+    def text(self) -> str:
+        """The kernel."""
+        params = ", ".join(
+            f"{'double' if name in REAL else 'int'} {name}{f'[{self.n}]' * rank}"
+            for name, rank in RANKS.items()
+        )
+        body = "".join(self.nest(0, ()) for _ in range(self.random.randint(1, 3)))
+        return f"void kernel({params})\n{{\n{body}}}\n"
+
+    def nest(self, depth: int, counters: tuple[str, ...]) -> str:
+        """A loop with statements and loops in it."""
+        self.loops += 1
+        own = f"i{self.loops}"
+        low = self.random.choice(["0", "0", "1", *counters, *(f"{c} + 1" for c in counters)])
+        high = self.random.choice(
+            [f"{self.n}", f"{self.n}", *counters, *(f"{c} + 1" for c in counters)]
+        )
+        inner = (*counters, own)
+        body = ""
+        for _ in range(self.random.randint(1, 2)):
+            if depth < 2 and self.random.random() < 0.5:
+                body += self.nest(depth + 1, inner)
+            else:
+                body += self.statement(inner)
+        if self.random.random() < 0.3:
+            return (
+                f"for (int {own} = {self.n} - 1; {own} >= {low}; {own}--) {{\n"
+                f"if ({own} < {high}) {{\n{body}}}\n}}\n"
+            )
+        return f"for (int {own} = {low}; {own} < {high}; {own}++) {{\n{body}}}\n"
+
+    def place(self, name: str, counters: tuple[str, ...]) -> str:
+        """An element; its subscripts stay in the array."""
+        text = name
+        for _ in range(RANKS[name]):
+            counter = self.random.choice(counters)
+            text += f"[{self.random.choice([counter, counter, f'{self.n - 1} - {counter}'])}]"
+        return text
+
+    def expression(self, names: list[str], counters: tuple[str, ...], depth: int) -> str:
+        """A sum, product … of elements, counters and constants."""
+        kind = self.random.random()
+        if depth == 0 or kind < 0.3:
+            other = self.random.choice(["3", "2", self.random.choice(counters)])
+            chosen = self.place(self.random.choice(names), counters)
+            return chosen if self.random.random() < 0.85 else other
+        left = self.expression(names, counters, depth - 1)
+        right = self.expression(names, counters, depth - 1)
+        if kind < 0.4:
+            than = self.random.choice(["<", ">=", "=="])
+            return f"({left} {than} {right} ? {left} : {right})"
+        return f"({left} {self.random.choice('+-**+')} {right})"
+
+    def statement(self, counters: tuple[str, ...]) -> str:
+        """An assignment, perhaps under a condition."""
+        target = self.random.choice(sorted(RANKS))
+        names = [name for name in RANKS if (name in REAL) == (target in REAL)]
+        if self.random.random() < 0.1:
+            names = list(RANKS)
+        place = self.place(target, counters)
+        value = self.expression(names, counters, self.random.randint(0, 2))
+        text = f"{place} {self.random.choice(['=', '+='])} {value};\n"
+        if self.random.random() < 0.2:
+            test = f"{self.random.choice(counters)} {self.random.choice(['<', '!=', '>'])} 2"
+            return f"if ({test}) {{\n{text}}}\n"
+        return text
+
+
+def compare(text: str) -> tuple[Bounds, Network, int]:
+    """Build a kernel as hardware with channels that hold all tokens, and compare all there is."""
+    bounds = estimate("k.c", text=text, detail=True, values=True, trace=True, verify=True)
+    assert not differences(bounds)
+    network = network_of(bounds)
+    hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
+    found = simulate(network, hardware)
+    for station in network.stations:
+        if station.process.kind == "sink":
+            assert (found.collected[station.number] == station.trace.results[0]).all()
+    assert bounds.unbounded.cycles <= bounds.absolute.cycles <= found.cycles
+    if not any(channel.is_reordered for channel in network.channels):
+        assert found.cycles <= bounds.absolute.cycles + 25, (found.cycles, bounds.absolute.cycles)
+    return bounds, network, found.cycles
+
+
+def main() -> None:
+    """Compare as many kernels as are asked for."""
+    count = int(sys.argv[1])
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    wrong = reordered = 0
+    furthest = 0
+    for number in range(seed, seed + count):
+        text = Maker(number).text()
+        try:
+            bounds, network, cycles = compare(text)
+        except (CyclescopeError, AssertionError) as error:
+            wrong += 1
+            print(f"seed {number}: {type(error).__name__}: {error}\n{text}", flush=True)
+            continue
+        reordered += any(channel.is_reordered for channel in network.channels)
+        furthest = max(furthest, cycles - bounds.absolute.cycles)
+        print(f"seed {number}: {bounds.absolute.cycles} {cycles}", flush=True)
+    print(
+        f"{count} kernels, {reordered} with reordering buffers, {wrong} wrong;"
+        f" at most {furthest} cycles more than the bound"
+    )
+
+
+if __name__ == "__main__":
+    main()

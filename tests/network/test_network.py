@@ -1,0 +1,276 @@
+"""Process networks as hardware: values, cycles beside the bounds, depths, files, profiles."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from cyclescope.analyse import account
+from cyclescope.bounds import Bounds, Calibration, estimate, read_calibration
+from cyclescope.cli import main
+from cyclescope.errors import InputError, RunError, SourceError, VerifyError
+from cyclescope.model import Activity, Cause, Edge, check_laws, load
+from cyclescope.network import (
+    Measurement,
+    depth_curve,
+    files_of,
+    hardware_of,
+    measure,
+    network_of,
+    simulate,
+)
+from network.sanlps import Maker, compare
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOT = """
+void kernel(double a[6], double b[6], double s[1]) {
+    s[0] = 0;
+    for (int i = 0; i < 6; i++) s[0] += a[i] * b[5 - i];
+}
+"""
+MEAN = """
+void kernel(int n, double A[5][5], double mean[5], double B[5][5]) {
+    for (int j = 0; j < 5; j++) {
+        mean[j] = 0.0;
+        for (int i = 0; i < 5; i++) mean[j] += A[i][j];
+        mean[j] /= 5.0;
+    }
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++) B[i][j] = A[i][j] - mean[j];
+}
+"""
+# All elements go round, in the process or in its channel: it must hold what the process does not.
+RING = """
+void kernel(double A[40]) {
+    for (int t = 0; t < 3; t++)
+        for (int i = 0; i < 40; i++) A[i] = A[i] * 0.5 + 1.0;
+}
+"""
+OPERATIONS = """
+#include <math.h>
+#include <stdlib.h>
+void kernel(int a[8], unsigned u[8], double x[8], float f[8], long l[8], signed char c[8],
+            int r[8], double y[8], float g[8], long m[8], unsigned v[8], short h[8]) {
+    for (int i = 0; i < 8; i++) {
+        r[i] = (a[i] * 7 - 40) / 3 + (a[i] - 12) % 5 + (a[i] << 2) + ((a[i] - 30) >> 1) + i * i;
+        v[i] = (u[i] ^ 0xf0f0u) / 7u + (u[i] & 31u) % 5u + ~u[i] + (u[i] >> 1);
+        y[i] = sqrt(x[i]) / 3.0 - fabs(x[i] - 1.0) + (double)a[i] + fmax(x[i], 0.75) + u[i];
+        g[i] = -f[i] * 2.5f + (float)x[i] + (a[i] > 3 ? f[i] : 1.0f);
+        m[i] = (long)(x[i] * 1e6) * l[i] - abs(a[i] - 5) + (l[i] != 3 && x[i] <= 1.2) - !a[i];
+        h[i] = c[i] * a[i] - 300 * c[i] + (short)(x[i] * 100000.0) + (unsigned char)a[i];
+    }
+}
+"""
+GATHER = """
+void kernel(int idx[40], int A[40], int B[40]) {
+    for (int i = 0; i < 40; i++) {
+        idx[i] = (idx[i] * 1237 + i * i * 7) % 40;
+        if (idx[i] % 3) A[idx[i]] += i;
+    }
+    for (int i = 0; i < 40; i++) B[i] = A[idx[i]] + A[39 - i];
+}
+"""
+
+
+def bounds_of(text: str, **options: object) -> Bounds:
+    return estimate("k.c", text=text, detail=True, values=True, trace=True, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def mean() -> Measurement:
+    return measure(bounds_of(MEAN))
+
+
+@pytest.mark.parametrize("text", [DOT, OPERATIONS, GATHER], ids=["dot", "operations", "gather"])
+def test_every_firing_gives_what_it_gives_in_the_native_run(text: str) -> None:
+    _, network, _ = compare(text)
+    assert sum(station.count for station in network.stations) > 10
+
+
+@pytest.mark.parametrize("seed", [3, 8, 21])
+def test_random_affine_kernels(seed: int) -> None:
+    compare(Maker(seed).text())
+
+
+@pytest.mark.parametrize("kernel", ["atax", "trisolv", "jacobi_1d"])
+def test_in_order_kernels_of_the_table_take_what_the_bound_says(kernel: str) -> None:
+    folder = "examples/bounds/polybench"
+    calibration = read_calibration(f"{folder}/{kernel}.toml")
+    bounds = estimate(
+        f"{folder}/{kernel}.c", calibration=calibration, detail=True, values=True, trace=True
+    )
+    network = network_of(bounds)
+    hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
+    assert simulate(network, hardware).cycles == bounds.absolute.cycles
+
+
+@pytest.mark.parametrize(("read", "write"), [(1, 0), (0, 1), (2, 3)])
+def test_stages_take_what_the_calibration_says(read: int, write: int) -> None:
+    bounds = bounds_of(DOT, calibration=Calibration(read=read, write=write))
+    network = network_of(bounds)
+    hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
+    late = simulate(network, hardware).cycles - bounds.absolute.cycles
+    assert 0 <= late <= 2
+
+
+def test_intervals_are_kept() -> None:
+    calibration = read_calibration("t", text="[[statement]]\ntarget = 's'\ninterval = 30\n")
+    bounds = bounds_of(DOT, calibration=calibration)
+    found = measure(bounds)
+    assert found.cycles - bounds.absolute.cycles in (0, 1)
+    causes = {frame.cause for frame in found.profile.catalog}
+    assert Cause.RESOURCE in causes
+
+
+def test_processes_without_registers_are_refused() -> None:
+    bounds = bounds_of(DOT, calibration=Calibration(read=0, write=0))
+    with pytest.raises(InputError, match="give the calibration read = 1"):
+        measure(bounds)
+
+
+def test_what_no_unit_computes_is_named() -> None:
+    text = "#include <math.h>\nvoid kernel(double a[3]) { a[0] = exp(a[1]); }\n"
+    with pytest.raises(SourceError, match=r"k\.c:2:.*no arithmetic unit for exp of double"):
+        measure(bounds_of(text))
+
+
+def test_a_wrong_unit_is_found() -> None:
+    bounds = bounds_of(DOT)
+    network = network_of(bounds)
+    station = next(s for s in network.stations if s.process.kind == "statement")
+    (bits,) = station.trace.results
+    bits[3] ^= np.uint64(1)
+    hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
+    with pytest.raises(VerifyError, match=r"firing 4 of s L4 gives another s\[0\]"):
+        simulate(network, hardware)
+
+
+# Depths
+
+
+def test_one_token_less_costs_cycles_or_is_a_deadlock(mean: Measurement) -> None:
+    tried = 0
+    for number, depth in enumerate(mean.depths.tokens):
+        if depth < 2 or mean.depths.one_less[number] is None:
+            continue
+        fewer = dict(enumerate(mean.depths.tokens)) | {number: depth - 1}
+        found = simulate(mean.network, hardware_of(mean.network, fewer))
+        assert found.cycles == mean.depths.one_less[number]
+        assert found.cycles > mean.cycles
+        tried += 1
+    assert tried
+
+
+def test_a_channel_too_small_is_a_deadlock_that_is_said() -> None:
+    bounds = bounds_of(RING)
+    network = network_of(bounds)
+    own = next(c for c in network.channels if c.producer == c.consumer)
+    depths = {c.number: c.tokens for c in network.channels} | {own.number: 3}
+    with pytest.raises(RunError, match="comes to a standstill after"):
+        simulate(network, hardware_of(network, depths))
+    least = measure(bounds).depths
+    assert least.one_less[own.number] is None
+    assert 10 < least.tokens[own.number] <= 40
+
+
+def test_more_memory_never_costs_cycles(mean: Measurement) -> None:
+    points = depth_curve(mean.network, mean.timing, mean.depths)
+    assert points[-1].cycles == mean.cycles
+    assert points[-1].bits == mean.depths.bits
+    cycles = [point.cycles for point in points if point.cycles is not None]
+    assert cycles == sorted(cycles, reverse=True)
+
+
+# What comes out
+
+
+def test_the_profile_obeys_the_laws_and_says_why_processes_wait(mean: Measurement) -> None:
+    profile = mean.profile
+    check_laws(profile)
+    assert profile.cycles == mean.cycles
+    found = account(profile)
+    assert found.total == mean.cycles * len(mean.network.stations)
+    uses = {(use.activity, use.cause) for use in found.uses}
+    assert (Activity.WAITING, Cause.OPERAND) in uses
+    edges = [site for site in profile.sites if isinstance(site, Edge)]
+    assert edges
+    waited = {edge.operand for edge in edges}
+    assert "mean[j]" in waited
+
+
+def test_the_files_are_clean_and_run_elsewhere(mean: Measurement, tmp_path: Path) -> None:
+    for name, text in files_of(mean).items():
+        (tmp_path / name).write_text(text)
+    modules = [f.name for f in tmp_path.glob("network*.v")] + [
+        f.name for f in tmp_path.glob("*_held.v")
+    ]
+    lint(tmp_path, modules)
+    if not shutil.which("iverilog"):
+        pytest.skip("no Icarus Verilog")
+    files = sorted(f.name for f in tmp_path.glob("*.v"))
+    subprocess.run(["iverilog", "-g2005", "-o", "sim", *files], cwd=tmp_path, check=True)
+    done = subprocess.run(
+        ["vvp", "sim"], cwd=tmp_path, check=True, capture_output=True, text=True
+    ).stdout
+    found = re.search(r"cycles (\d+)", done)
+    assert found is not None
+    assert int(found[1]) == mean.cycles
+    for station in mean.network.stations:
+        if station.process.kind == "sink":
+            lines = (tmp_path / f"sink{station.number}.out").read_text().splitlines()
+            words = " ".join(line for line in lines if not line.startswith("//"))
+            numbers = [int(word, 16) for word in words.split()]
+            assert numbers == station.trace.results[0].tolist()
+
+
+def lint(folder: Path, modules: list[str]) -> None:
+    from cyclescope.sim._toolchain import find_verilator
+
+    verilator = find_verilator()
+    command = [str(verilator.program), "--lint-only", "-Wall", "--top-module", "network", *modules]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"VERILATOR_ROOT": str(verilator.root)},
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_writes_hardware_and_its_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "k.c"
+    file.write_text(DOT)
+    output, rtl = tmp_path / "k.cyc", tmp_path / "rtl"
+    assert main(["bounds", str(file), "--rtl", str(rtl), "--depths", "-o", str(output)]) == 0
+    said = capsys.readouterr().out
+    assert "as hardware" in said
+    assert "deadlock" in said
+    assert (rtl / "testbench.v").exists()
+    assert main(["bounds", str(file), "--rtl", str(rtl)]) == 3
+    assert "--force" in capsys.readouterr().err
+    again = ["bounds", str(file), "--rtl", str(rtl), "--force", "--depths", "--json"]
+    assert main(again) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unbounded"] <= found["absolute"] <= found["rtl"]["cycles"]
+    assert {c["kind"] for c in found["rtl"]["channels"]} >= {"FIFO"}
+    assert found["rtl"]["curve"][-1]["cycles"] == found["rtl"]["cycles"]
+    assert load(tmp_path / "k.rtl.cyc").cycles == found["rtl"]["cycles"]
+
+
+def test_depths_need_hardware(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "k.c"
+    file.write_text(DOT)
+    assert main(["bounds", str(file), "--depths"]) == 2
+    assert "needs --rtl" in capsys.readouterr().err
