@@ -8,7 +8,7 @@ from cyclescope.hls.front._printing import PRINTED, PrintCall
 from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._target import Target, find_target
-from cyclescope.hls.front.omp._directives import Constants, MapItem
+from cyclescope.hls.front.omp._directives import Constants, MapItem, directives
 
 __all__ = [
     "PRINTED",
@@ -17,6 +17,7 @@ __all__ = [
     "MapItem",
     "PrintCall",
     "Target",
+    "directives",
     "find_target",
     "lower",
     "visible",

@@ -277,12 +277,16 @@ class Host:
         threads: int | None,
         program: Path,
     ) -> tuple[bytes, bytes, int]:
+        target = self._program.target
+        # Of a league each thread of the unmodified program is the first of its team.
+        is_first = program != self._compiled[False] and target.is_league
+        levels = int(target.is_parallel and not is_first)
         file = self._folder / "data"
         file.write_bytes(data)
         team = str(threads or self._program.region.threads)
         teams, each = self._program.teams
         if threads is not None and threads != self._program.region.threads:
-            is_league = self._program.target.is_league
+            is_league = target.is_league
             teams, each = (min(teams, 1) * threads, 1) if is_league else (1, threads)
         environment = {
             "CYCLESCOPE_HLS_MODE": mode,
@@ -294,7 +298,7 @@ class Host:
             "OMP_NUM_TEAMS": str(teams),
             "OMP_SCHEDULE": "static",
             # A parallel region inside the region has a team of one thread.
-            "OMP_MAX_ACTIVE_LEVELS": str(int(self._program.target.is_parallel)),
+            "OMP_MAX_ACTIVE_LEVELS": str(levels),
             "OMP_TARGET_OFFLOAD": "disabled",
             "OMP_DYNAMIC": "false",
             "OMP_WAIT_POLICY": "passive",

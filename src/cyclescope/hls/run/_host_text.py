@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
-from cyclescope.hls.front import PRINTED, visible
+from cyclescope.hls.front import PRINTED, directives, visible
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__ = ["host_text"]
 # What a directive says about the device; the host's threads take the rest.
 _DEVICE_WORDS = frozenset({"target", "teams", "distribute"})
 _WORDS = frozenset({"for", "simd", "loop", "sections"})
+_DISTRIBUTE = ("omp", "distribute")
 _OWN = b"static _Thread_local "
 _DEVICE_CLAUSES = frozenset(
     {
@@ -57,13 +58,17 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     rest = inside[-1][end[1] :]
     inside[-1] = inside[-1][: end[1]]
     words = target.directive.words
-    for pragma in () if unmodified else target.pragmas:
+    rewritten = {} if unmodified else {p: _host_pragma(p, words) for p in target.pragmas}
+    if target.is_league and not unmodified:
+        inner = (p for stmt in statements(target.body) for p in stmt.pragmas)
+        rewritten |= {p: _shared_pragma(p) for p in inner if p.tokens[:2] == _DISTRIBUTE}
+    for pragma, obeyed in rewritten.items():
         start = pragma.where.line - first
         stop = pragma.where.end_line - first
         # Comments that begin or end on these lines stay.
         ahead = inside[start][: pragma.where.column - 1]
         behind = inside[stop][pragma.where.end_column - 1 :]
-        new = ahead + _host_pragma(pragma, words).encode() + behind
+        new = ahead + obeyed.encode() + behind
         inside[start : stop + 1] = [*[b""] * (stop - start), new]
     after = [rest, *lines[end[0] + 1 :]]
     hooks = (Path(__file__).parent / "_hooks.h").read_text(encoding="utf-8")
@@ -205,6 +210,18 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
     kept = ["for" if word == "loop" else word for word in kept]
     clause = " num_threads(cyclescope_threads())" if is_parallel else ""
     return f"#pragma omp {' '.join(kept)}{clause}"
+
+
+def _shared_pragma(pragma: Pragma) -> str:
+    """A loop that a league distributes, as one that the host's team shares."""
+    (directive,) = directives([pragma])
+    kept = [
+        str(clause).replace("dist_schedule", "schedule")
+        for clause in directive.clauses
+        if clause.name == "dist_schedule" or clause.name not in _DEVICE_CLAUSES
+    ]
+    simd = " simd" if directive.has("simd") else ""
+    return f"#pragma omp for{simd} {' '.join(kept)} nowait"
 
 
 def _items(program: Program) -> str:

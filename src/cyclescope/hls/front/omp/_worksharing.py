@@ -87,22 +87,14 @@ def _share_loops(
         depth = ctx.constants.value(collapsed, directive.where) or 0
     if depth < 1:
         raise ctx.refuse(directive.where, "collapse: give a positive constant number of loops")
-    nest: list[_Canonical] = []
-    inner = stmt
-    for _ in range(depth):
-        while isinstance(inner, Block) and len(inner.body) == 1:
-            inner = inner.body[0]
-        if not isinstance(inner, For):
-            raise ctx.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
-        if breaks(inner.body) or returns(inner.body):
-            raise ctx.refuse(inner.where, "a work-sharing loop can't be left by break or return")
-        own = {level.variable for level in nest}
-        if own & _read_by(inner):
+    if depth > 1 and _is_triangular(stmt, depth):
+        if directive.clause("schedule") is not None:
             raise ctx.refuse(
-                inner.where, "the bounds of a collapsed loop can't depend on another's variable"
-            )
-        nest.append(_canonical(ctx, inner))
-        inner = nest[-1].body
+                directive.where, "schedule can't be of loops whose bounds depend on each other "
+                "(OpenMP 5.0, 2.9.2); remove it"
+            )  # fmt: skip
+        return _share_triangle(ctx, _loops(ctx, directive, stmt, depth), is_last=is_last)
+    nest = [_canonical(ctx, loop) for loop in _loops(ctx, directive, stmt, depth)]
     # The loops' variables are each thread's own, wherever they were.
     mapped = [level.variable for level in nest if level.variable in ctx.vars.memories]
     shared = {variable: ctx.vars.memories.pop(variable) for variable in mapped}
@@ -129,6 +121,124 @@ def _share_loops(
         _share_nest(ctx, nest, total, schedule)
     ctx.vars.memories.update(shared)
     return mine, ends
+
+
+def _loops(ctx: Context, directive: Directive, stmt: Stmt, depth: int) -> list[For]:
+    """Loops inside each other, the outermost first.
+
+    Raises:
+        SourceError: there are fewer, or one is left by a jump.
+    """
+    found: list[For] = []
+    inner = stmt
+    for _ in range(depth):
+        while isinstance(inner, Block) and len(inner.body) == 1:
+            inner = inner.body[0]
+        if not isinstance(inner, For):
+            raise ctx.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
+        if breaks(inner.body) or returns(inner.body):
+            raise ctx.refuse(inner.where, "a work-sharing loop can't be left by break or return")
+        found.append(inner)
+        inner = inner.body
+    return found
+
+
+def _is_triangular(stmt: Stmt, depth: int) -> bool:
+    """Return whether a loop's bounds depend on the variable of one around it."""
+    outer: set[Variable] = set()
+    inner = stmt
+    for _ in range(depth):
+        while isinstance(inner, Block) and len(inner.body) == 1:
+            inner = inner.body[0]
+        if not isinstance(inner, For):
+            return False
+        if outer & _read_by(inner):
+            return True
+        variable, _ = _start(inner)
+        outer |= {variable} if variable is not None else set()
+        inner = inner.body
+    return False
+
+
+def _share_triangle(
+    ctx: Context, loops: list[For], *, is_last: bool
+) -> tuple[Value | None, dict[Variable, Value]]:
+    """Loops whose bounds depend on those around them, as one (OpenMP 5.0, 2.9.1).
+
+    A first pass over all but the innermost counts the iterations. In the second one each thread
+    does, of each of the innermost loops, what is in its block of all iterations.
+
+    Returns:
+        Whether this thread has the last iteration; what the loops' variables are then.
+    """
+    where = loops[0].where
+    wide = Scalar("int", 64)
+    started = [_start(loop)[0] for loop in loops]
+    variables = [v for v in started if v is not None]
+    mapped = {v: ctx.vars.memories.pop(v) for v in variables if v in ctx.vars.memories}
+    before = {v: ctx.vars.env.pop(v) for v in variables if v in ctx.vars.env}
+    done = Variable("iterations", wide, where, "local")
+    ends = {v: Variable(f"{v.name} behind", v.type, where, "local") for v in variables}
+
+    def through(level: int, changed: list[Variable], leaf: Callable[[_Canonical], None]) -> None:
+        loop = _canonical(ctx, loops[level])
+        end = _at(ctx, loop, loop.count)
+        if ends[loop.variable] in ctx.vars.env:
+            ctx.vars.env[ends[loop.variable]] = end
+        if level + 1 == len(loops):
+            leaf(loop)
+            return
+        ctx.vars.env[loop.variable] = loop.first
+        stepped(
+            ctx,
+            loop.where,
+            loop.variable,
+            loop.step,
+            changed=changed,
+            test=lambda number: _before(ctx, loop, number, end),
+            body=lambda _: through(level + 1, changed, leaf),
+        )
+        del ctx.vars.env[loop.variable]
+
+    def count_of(loop: _Canonical) -> Value:
+        return ctx.b.resized(loop.count, 64, is_signed=False)
+
+    def count(loop: _Canonical) -> None:
+        ctx.vars.env[done] = ctx.b.op(Op.ADD, ctx.vars.env[done], count_of(loop), width=64)
+
+    zero = ctx.b.const(64, 0)
+    ctx.vars.env[done] = zero
+    for variable, end in ends.items():
+        assert isinstance(variable.type, Scalar)
+        ctx.vars.env[end] = ctx.b.const(variable.type.bits, 0)
+    through(0, [done, *ends.values()], count)
+    total = ctx.vars.env.pop(done)
+    behind = {variable: ctx.vars.env.pop(end) for variable, end in ends.items()}
+    mine = _has_last(ctx, total, None) if is_last else None
+    first, last = _own_block(ctx, total)
+
+    def run(loop: _Canonical) -> None:
+        already, size = ctx.vars.env[done], count_of(loop)
+        begin, end = (_clamped(ctx, ctx.b.use(v), already, size) for v in (first, last))
+        begin, end = (ctx.b.resized(v, loop.type.bits, is_signed=False) for v in (begin, end))
+        _run(ctx, loop, _at(ctx, loop, begin), _at(ctx, loop, end), loop.step, None)
+        del ctx.vars.env[loop.variable]
+        ctx.vars.env[done] = ctx.b.op(Op.ADD, already, size, width=64)
+
+    ctx.vars.env[done] = zero
+    changed = [v for v in changed_in(ctx, [loops[-1].body]) if v not in variables]
+    through(0, [done, *changed], run)
+    del ctx.vars.env[done]
+    ctx.vars.memories.update(mapped)
+    ctx.vars.env.update(before)
+    return mine, behind
+
+
+def _clamped(ctx: Context, number: Value, already: Value, size: Value) -> Value:
+    """The number of an iteration among those of an innermost loop: from 0 to its size."""
+    at = ctx.b.op(Op.SUB, number, already, width=64)
+    at = ctx.b.select(ctx.b.op(Op.SLT, at, ctx.b.const(64, 0), width=1), ctx.b.const(64, 0), at)
+    return ctx.b.select(ctx.b.op(Op.SLT, size, at, width=1), size, at)
 
 
 def _schedule(ctx: Context, directive: Directive) -> Chunks | int | None:
@@ -284,7 +394,12 @@ def _share_one(ctx: Context, loop: _Canonical, chunk: int | None) -> None:
 
 
 def _run(
-    ctx: Context, loop: _Canonical, first: Value, last: Value, step: Value, chunk: int | None
+    ctx: Context,
+    loop: _Canonical,
+    first: Value,
+    last: Value,
+    step: Value,
+    chunk: int | None,
 ) -> None:
     variable, width = loop.variable, loop.type.bits
     changed = [v for v in changed_in(ctx, [loop.body]) if v is not variable]
@@ -563,6 +678,21 @@ def _shared(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     work_share(ctx, directive, stmt)
     if directive.clause("nowait") is None:
         barrier(ctx, directive.where)
+
+
+@lowers("distribute", "distribute simd", "distribute parallel for", "distribute parallel for simd")
+def _distributed(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """The league's threads share the loop, each as a team of its own.
+
+    Raises:
+        SourceError: there is no league.
+    """
+    if not ctx.host.target.is_league:
+        raise ctx.refuse(
+            directive.where, f"omp {' '.join(directive.words)} isn't supported here; write it in a "
+            f"`target teams` without `parallel`"
+        )  # fmt: skip
+    work_share(ctx, directive, stmt)
 
 
 @lowers("simd")
