@@ -144,7 +144,6 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "#pragma omp critical\n{\n#pragma omp sections\n{ a[0] = 1; }\n}",
             "omp sections inside omp critical",
         ),
-        ("#pragma omp for ordered\nfor (int i = 0; i < n; i++) a[i] = 1;", "clause ordered"),
         ("#pragma omp for\nfor (int i = 0; i < n; i++) { if (a[i]) break; }", "left by break"),
         (
             "#pragma omp for collapse(2) schedule(static)\nfor (int i = 0; i < n; i++)\n"

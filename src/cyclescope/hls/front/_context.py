@@ -118,12 +118,13 @@ class Team:
     Attributes:
         inside: the directives around the present statement, outermost first, of its own team.
         shared: variables on wires that the present team shares: those in front of a nested one.
+        is_ordered: the work-sharing loop around is an ordered one.
         is_alone: the present statement's team is one of its own, a nested one of one thread.
         teams: of the region.
         each: the threads in each of them, as far as the program can tell.
         locks: name of each lock, by number.
         numbers: (construct, name) → number of its lock.
-        held: locks that the present statement is executed under.
+        held: locks that the present statement is executed under; nested ones as often as set.
         barriers: where each barrier is, by number.
     """
 
@@ -131,6 +132,7 @@ class Team:
     each: int
     inside: list[Directive] = field(default_factory=list)
     shared: frozenset[Variable] = frozenset()
+    is_ordered: bool = False
     is_alone: bool = False
     locks: list[str] = field(default_factory=list)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)

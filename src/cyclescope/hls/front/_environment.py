@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["data_environment", "outer", "variables_outside"]
 
-_LOCK = "omp_lock_t"  # nothing reads it: the hardware's locks are their own
+_LOCKS = ("omp_lock_t", "omp_nest_lock_t")  # nothing reads it: the hardware's locks are their own
 
 
 def variables_outside(ctx: Context, body: Stmt) -> list[Variable]:
@@ -88,7 +88,7 @@ def outer(ctx: Context, variable: Variable) -> None:
             where, f"{name} contains pointers: a region can only read its other fields; copy "
             f"what is written to a variable of its own"
         )  # fmt: skip
-    is_lock = isinstance(kind, Struct) and kind.name == _LOCK
+    is_lock = isinstance(kind, Struct) and kind.name in _LOCKS
     if isinstance(kind, Struct) and (is_lock or not (own and is_flat(kind, pointers=True))):
         _as_memory(ctx, variable, item, size_of(kind, where))
         return

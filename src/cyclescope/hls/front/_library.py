@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Call, Construct, Tool, Void, refusal
@@ -18,6 +19,8 @@ from cyclescope.hls.front.omp._team import acquire, query, release
 from cyclescope.hls.ir import Op, Value, bits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cyclescope.hls.front._context import Context
 
 __all__: list[str] = []
@@ -28,7 +31,15 @@ _MATHS = {
 }
 
 
-_LOCKS = {"omp_set_lock": acquire, "omp_unset_lock": release}
+_LOCKS: dict[str, Callable[[Context, str, str], None]] = {
+    "omp_set_lock": acquire,
+    "omp_unset_lock": release,
+    "omp_set_nest_lock": partial(acquire, nests=True),
+    "omp_unset_nest_lock": release,
+}
+
+# What only lets time pass.
+_PAUSES = frozenset({"usleep", "sleep", "sched_yield"})
 
 
 _INSTEAD = dict.fromkeys(
@@ -84,6 +95,8 @@ def _call(ctx: Context, expr: Call) -> Value:
     if expr.function == "__builtin_expect":
         value, _ = [rvalue(ctx, a) for a in expr.args]
         return value
+    if name in _PAUSES:
+        return ctx.b.const(32, 0)
     if name.startswith("omp_"):
         if name in _LOCKS:
             _LOCKS[name](ctx, "lock", address(ctx, expr.args[0]).array.name)

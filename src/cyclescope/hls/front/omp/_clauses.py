@@ -34,7 +34,10 @@ _ALLOWED = {
     "parallel": _PRIVATE
     | {"num_threads", "default", "shared", "reduction", "proc_bind", "if", "allocate"},
     "for": _PRIVATE
-    | {"lastprivate", "reduction", "schedule", "collapse", "nowait", "order", "allocate"},
+    | {
+        "lastprivate", "reduction", "schedule", "collapse", "nowait", "order", "allocate",
+        "ordered",
+    },
     "sections": _PRIVATE | {"lastprivate", "reduction", "nowait", "allocate"},
     "section": frozenset[str](),
     "simd": frozenset(
@@ -44,6 +47,7 @@ _ALLOWED = {
         }
     ),
     "loop": frozenset({"bind", "collapse", "private", "lastprivate", "reduction", "order"}),
+    "ordered": frozenset({"threads", "simd", "depend"}),
     "critical": frozenset({"name", "hint"}),
     "atomic": _ORDERS | {"read", "write", "update", "capture", "hint"},
     "flush": _ORDERS - {"relaxed"} | {"list"},
@@ -61,8 +65,8 @@ _ALLOWED = {
 _ONCE = frozenset(
     {
         "num_threads", "num_teams", "thread_limit", "device", "schedule", "dist_schedule",
-        "collapse", "nowait", "default", "proc_bind", "simdlen", "safelen", "bind", "order",
-        "hint", "name", "list",
+        "collapse", "ordered", "nowait", "default", "proc_bind", "simdlen", "safelen", "bind",
+        "order", "hint", "name", "list",
     }
 )  # fmt: skip
 _KINDS = ("read", "write", "update", "capture")
@@ -236,7 +240,9 @@ def _allocate(clause: Clause) -> str:
 
 def _depend(clause: Clause) -> str:
     kind, *listed = split(clause.words or (), ":")
-    known = kind in (("in",), ("out",), ("inout",), ("mutexinoutset",), ("inoutset",))
+    if kind == ("source",) and not listed:
+        return ""
+    known = kind in (("sink",), ("in",), ("out",), ("inout",), ("mutexinoutset",), ("inoutset",))
     return "" if known and listed else "depend(in: x), depend(out: x) or depend(inout: x)"
 
 
@@ -258,6 +264,8 @@ def _section_list(clause: Clause) -> str:
 
 
 _WANTED: dict[str, Callable[[Clause], str]] = {
+    **dict.fromkeys(("threads", "simd"), _flag),
+    "ordered": lambda clause: _number(clause) if clause.words is not None else "",
     **dict.fromkeys(("untied", "mergeable", "nogroup"), _flag),
     **dict.fromkeys(("priority", "grainsize", "num_tasks"), _number),
     **dict.fromkeys(("nowait", *_KINDS, *_ORDERS), _flag),

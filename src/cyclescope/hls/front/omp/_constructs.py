@@ -67,6 +67,8 @@ def within(stmt: Stmt, inner: Sequence[Directive]) -> Stmt:
 
 def is_standalone(directive: Directive) -> bool:
     """Return whether a directive has no statement."""
+    if directive.words == ("ordered",) and directive.clause("depend") is None:
+        return False
     return directive.words[:1] in _STANDALONE
 
 

@@ -24,6 +24,17 @@ def _critical(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         bare(ctx, stmt)
 
 
+@lowers("ordered")
+def _ordered(ctx: Context, _directive: Directive, stmt: Stmt) -> None:
+    """One thread has all iterations of the loop around it."""
+    bare(ctx, stmt)
+
+
+@lowers_alone("ordered")
+def _in_order(ctx: Context, directive: Directive) -> None:
+    """Iterations that are waited for are over."""
+
+
 @lowers("master", "masked", "single")
 def _one_thread(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     """A statement that the first thread executes; behind `single` the others wait for it."""

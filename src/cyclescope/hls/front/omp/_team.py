@@ -36,8 +36,14 @@ def locked(ctx: Context, kind: str, name: str = "") -> Iterator[None]:
     release(ctx, kind, name)
 
 
-def acquire(ctx: Context, kind: str, name: str) -> None:
+def acquire(ctx: Context, kind: str, name: str, *, nests: bool = False) -> None:
     """Take a lock: what is behind in the text is under mutual exclusion.
+
+    Args:
+        ctx: the region's lowering.
+        kind: the construct; each has locks of its own.
+        name: the lock.
+        nests: who has it may take it again.
 
     Raises:
         SourceError: this thread has the lock already.
@@ -47,6 +53,9 @@ def acquire(ctx: Context, kind: str, name: str) -> None:
     if number == len(ctx.team.locks):
         shown = f"{kind}({name})" if name in _LOCK_KINDS else name
         ctx.team.locks.append(shown or kind)
+    if number in ctx.team.held and nests:
+        ctx.team.held.append(number)
+        return
     if number in ctx.team.held:
         instead = "give the inner one another name" if kind != "lock" else "use another lock"
         raise ctx.refuse(
@@ -70,6 +79,8 @@ def release(ctx: Context, kind: str, name: str) -> None:
             f"text; set and unset it in one block"
         )  # fmt: skip
     ctx.team.held.remove(number)
+    if number in ctx.team.held:
+        return
     ctx.b.effect(Op.RELEASE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
 
 

@@ -252,7 +252,7 @@ def _schedule(ctx: Context, directive: Directive) -> Chunks | int | None:
         size = ctx.constants.value(given, directive.where)
         if size is None or size < 1:
             raise ctx.refuse(directive.where, "schedule: give a positive constant chunk")
-    if ctx.team.is_alone:
+    if ctx.team.is_alone or ctx.team.is_ordered:
         return None
     if kind in ("dynamic", "guided"):
         return Chunks(size or 1, kind == "guided")
@@ -346,6 +346,8 @@ def _own_block(ctx: Context, count: Value) -> tuple[Value, Value]:
     """The first of this thread's iterations and the one after its last, in equal blocks."""
     width = count.width
     team, thread = ctx.b.const(width, ctx.threads), _thread(ctx, width)
+    if ctx.team.is_ordered:
+        return ctx.b.const(width, 0), count
     each = ctx.b.op(Op.UDIV, count, team, width=width)
     rest = ctx.b.op(Op.UREM, count, team, width=width)
     extra = ctx.b.op(Op.ULT, thread, rest, width=1)
@@ -407,7 +409,7 @@ def _run(
 
     def body(number: Value) -> None:
         change, count = constant_of(loop.step), constant_of(loop.count)
-        if change and not ctx.team.is_alone:
+        if change and not ctx.team.is_alone and not ctx.team.is_ordered:
             shared = StaticSchedule(signed(change, width), count, chunk, ctx.threads)
             ctx.shared.work_sharing[number.node] = shared
         statement(ctx, loop.body)
@@ -613,7 +615,8 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     if directive.has("sections"):
         mine: Value | None = _share_sections(ctx, directive, stmt)
     else:
-        mine, ends = _share_loops(ctx, directive, stmt, is_last=bool(last))
+        share = partial(_share_loops, ctx, directive, stmt, is_last=bool(last))
+        mine, ends = _by_first(ctx, share) if ctx.team.is_ordered else share()
     if not last:
         return
     assert mine is not None
@@ -628,6 +631,17 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         branch(ctx, mine, hand_back)
     for variable, array in last.items():
         release_copy(ctx, variable, array)
+
+
+def _by_first(
+    ctx: Context, share: Callable[[], tuple[Value | None, dict[Variable, Value]]]
+) -> tuple[Value | None, dict[Variable, Value]]:
+    """Loops that the first thread executes alone."""
+    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    found: list[tuple[Value | None, dict[Variable, Value]]] = []
+    branch(ctx, first, lambda: found.append(share()))
+    mine, ends = found[0]
+    return (ctx.b.both(first, mine) if mine is not None else None), ends
 
 
 def _share_sections(ctx: Context, directive: Directive, stmt: Stmt) -> Value:
@@ -669,7 +683,10 @@ def work_share(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     """The iterations of a work-sharing loop, or sections, with its reductions."""
     with ctx.at(stmt.where):
         entered = begin_reductions(ctx, directive)
+        # One thread has all iterations of an ordered loop: so they are in order, whatever waits.
+        before, ctx.team.is_ordered = ctx.team.is_ordered, directive.clause("ordered") is not None
         _share_with_last(ctx, directive, stmt)
+        ctx.team.is_ordered = before
         end_reductions(ctx, directive, entered)
 
 
