@@ -24,6 +24,7 @@ from cyclescope.network import (
     measure,
     network_of,
     simulate,
+    with_areas,
 )
 from network.sanlps import Maker, compare
 
@@ -267,6 +268,41 @@ def test_the_command_writes_hardware_and_its_profile(
     assert {c["kind"] for c in found["rtl"]["channels"]} >= {"FIFO"}
     assert found["rtl"]["curve"][-1]["cycles"] == found["rtl"]["cycles"]
     assert load(tmp_path / "k.rtl.cyc").cycles == found["rtl"]["cycles"]
+
+
+def test_each_process_and_channel_has_its_cost() -> None:
+    measured = measure(bounds_of("void kernel(int a[2], int b[2]) { b[0] = a[1]; b[1] = a[0]; }\n"))
+    profile = with_areas(measured)
+    network = measured.network
+    processes = [area for area in profile.areas if area.paths]
+    assert [area.cell for area in processes] == [
+        f"kernel.{station.process.name}" for station in network.stations
+    ]
+    channels = [area for area in profile.areas if " to " in area.cell]
+    assert len(channels) == len(network.channels)
+    # The token of a channel is kept in flip-flops or memory, as is what a process works on.
+    assert all(area.ffs + area.luts + area.brams > 0 for area in channels + processes)
+
+
+def test_the_picture_has_the_depths_of_channels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, picture = tmp_path / "k.c", tmp_path / "k.svg"
+    file.write_text(DOT)
+    arguments = ["bounds", str(file), "--rtl", str(tmp_path / "rtl"), "--network", str(picture)]
+    assert main([*arguments, "--json"]) == 0
+    channels = json.loads(capsys.readouterr().out)["rtl"]["channels"]
+    text = picture.read_text()
+    assert "depth of the channel in hardware" in text
+    for channel in channels:
+        assert f"[{channel['depth']}]" in text
+
+
+def test_area_needs_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "k.c"
+    file.write_text(DOT)
+    assert main(["bounds", str(file), "--rtl", str(tmp_path / "rtl"), "--area"]) == 2
+    assert "needs --rtl and -o" in capsys.readouterr().err
 
 
 def test_depths_need_hardware(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,6 +125,10 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
     "--depths", is_flag=True,
     help="With --rtl: cycles against the memory of the network's channels, too.",
 )  # fmt: skip
+@click.option(
+    "--area", is_flag=True,
+    help="With --rtl and -o: synthesise the network with Yosys, too, for cyclescope area.",
+)  # fmt: skip
 @click.option("--verify", is_flag=True, help="Compare the kernel's values with a plain run.")
 @force_option
 @trust_options
@@ -134,7 +138,8 @@ def bounds(
     arguments: tuple[str, ...], calibration: Path | None, plain: bool, hls_report: Path | None,
     data: Path | None, resources: Resources | None, curve: Path | None, output: Path | None,
     vcd: Path | None, network: Path | None, as_json: bool,
-    detail: bool, memory: int, rtl: Path | None, depths: bool, verify: bool, force: bool,
+    detail: bool, memory: int, rtl: Path | None, depths: bool,
+    area: bool, verify: bool, force: bool,
 ) -> None:  # fmt: skip
     """Bound the cycles of a C kernel, without any hardware.
 
@@ -155,9 +160,14 @@ def bounds(
     from cyclescope.model import save_together
     from cyclescope.network import report_dict as network_dict
     from cyclescope.network import report_text as network_text
+    from cyclescope.network import with_areas
 
     if depths and rtl is None:
         raise click.BadParameter("needs --rtl, which builds the channels", param_hint="--depths")
+    if area and (rtl is None or output is None):
+        raise click.BadParameter(
+            "needs --rtl and -o, for hardware and the profile that it goes to", param_hint="--area"
+        )
     beside = output.with_suffix(".unbounded.cyc") if output is not None else None
     built = output.with_suffix(".rtl.cyc") if output is not None and rtl is not None else None
     bench = rtl / "bench.v" if rtl is not None and rtl.is_dir() else None
@@ -195,13 +205,13 @@ def bounds(
         unbounded = profile_of(result, result.unbounded)
         saved = [(absolute, output), (unbounded, beside)]
         if hardware is not None and built is not None:
-            ladder = network_ladder(rungs, hardware.profile)
-            saved.append((hardware.profile.with_meta(ladder=ladder), built))
+            made = with_areas(hardware) if area else hardware.profile
+            saved.append((made.with_meta(ladder=network_ladder(rungs, made)), built))
         save_together(saved, force=force)
     if vcd is not None:
         _waveform(result, vcd, force=force)
     if network is not None:
-        _picture(result, network, force=force)
+        _picture(result, hardware, network, force=force)
     if curve is not None:
         _curve(result, curve, force=force)
     if as_json:
@@ -292,7 +302,7 @@ def _curve(result: Bounds, path: Path, *, force: bool) -> None:
         stream.write(curve_svg(title, points, *cycles))
 
 
-def _picture(result: Bounds, path: Path, *, force: bool) -> None:
+def _picture(result: Bounds, hardware: Measurement | None, path: Path, *, force: bool) -> None:
     from cyclescope.errors import RunError
     from cyclescope.views import NetworkEdge, NetworkNode, network_svg
 
@@ -302,6 +312,13 @@ def _picture(result: Bounds, path: Path, *, force: bool) -> None:
         )
     rows = result.absolute.firings
     place = {row.process.index: n for n, row in enumerate(rows)}
+    depths: dict[tuple[int, int, int], int] = {}
+    if hardware is not None:
+        found = zip(hardware.network.channels, hardware.depths.tokens, strict=True)
+        for channel, depth in found:
+            # Of several results of one process to one operand an edge is all.
+            ends = channel.producer, channel.consumer, channel.operand
+            depths[ends] = depths.get(ends, 0) + depth
     nodes = [
         NetworkNode(
             r.process.name, r.process.kind, f"{r.count:,} firings, depth {r.process.latency}"
@@ -317,6 +334,7 @@ def _picture(result: Bounds, path: Path, *, force: bool) -> None:
             reads=e.reads,
             order=e.order,
             reordered=e.reordered,
+            depth=depths.get((place[e.producer.index], place[e.consumer.index], e.operand), 0),
         )
         for e in result.detail.edges
     ]

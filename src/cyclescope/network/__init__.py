@@ -11,6 +11,7 @@ is a Profile.
     measured.cycles, measured.depths.tokens
 """
 
+from cyclescope.network._area import with_areas
 from cyclescope.network._channels import Channel, Input, Network, Station, network_of
 from cyclescope.network._depths import Depths, Point, depth_curve, least_depths
 from cyclescope.network._measure import Measurement, files_of, measure, write_files
@@ -38,5 +39,6 @@ __all__ = [
     "report_dict",
     "report_text",
     "simulate",
+    "with_areas",
     "write_files",
 ]

@@ -40,6 +40,7 @@ class NetworkEdge:
         reads: how often they are read.
         order: `in-order` or `out-of-order`, with ` with multiplicity` where some repeat.
         reordered: whether the edge needs a reordering buffer.
+        depth: tokens that its channel in hardware holds; 0 if there is none.
     """
 
     producer: int
@@ -49,6 +50,7 @@ class NetworkEdge:
     reads: int
     order: str
     reordered: bool
+    depth: int = 0
 
 
 def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[NetworkEdge]) -> str:
@@ -95,6 +97,8 @@ def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[Networ
         _node(root, given, *place[number])
     legend = "blue: read in order; red: out of order; dashed: needs a reordering buffer; "
     legend += "x: tokens (reads, where values repeat)"
+    if any(edge.depth for edge in edges):
+        legend += "; [ ]: depth of the channel in hardware"
     _text(root, _MARGIN, height - 16, legend, {"fill": "#555555", "font-size": "11"})
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -249,4 +253,6 @@ def _edge(
 
 
 def _count(edge: NetworkEdge) -> str:
-    return f"x{edge.tokens}" if edge.reads == edge.tokens else f"x{edge.tokens} ({edge.reads})"
+    depth = f" [{edge.depth}]" if edge.depth else ""
+    reads = f" ({edge.reads})" if edge.reads != edge.tokens else ""
+    return f"x{edge.tokens}{reads}{depth}"
