@@ -143,6 +143,27 @@ def test_what_no_unit_computes_is_named() -> None:
         measure(bounds_of(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "void meet(int *o, int *p, int *q) { *o = *q + 3; *p = *q * 2; *q += 1; }\n"
+            "void kernel(int a[4], int b[4]) { meet(&a[1], &b[2], &b[1]); }\n",
+            r"k\.c:2:.*what meet computes is no expression of values",
+        ),
+        (
+            "#include <string.h>\n"
+            "void kernel(int a[4], int b[4]) { memcpy(b, a, sizeof(int) * 4); }\n",
+            r"k\.c:2:.*what memcpy computes is no expression of values",
+        ),
+    ],
+    ids=["may meet", "memcpy"],
+)
+def test_what_is_no_expression_is_named(text: str, said: str) -> None:
+    with pytest.raises(SourceError, match=said):
+        measure(bounds_of(text))
+
+
 def test_a_wrong_unit_is_found() -> None:
     bounds = bounds_of(DOT)
     network = network_of(bounds)

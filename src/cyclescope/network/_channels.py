@@ -143,7 +143,8 @@ def network_of(bounds: Bounds) -> Network:
         bounds: made with `detail`, `values` and `trace`.
 
     Raises:
-        SourceError: a value that is read in another width than it was written in.
+        SourceError: a process whose results are no expressions, or a value that is read in another
+            width than it was written in.
     """
     traces = trace_of(bounds)
     number_of = {trace.process.index: n for n, trace in enumerate(traces)}
@@ -171,7 +172,13 @@ def _widths(bounds: Bounds, trace: ProcessTrace) -> list[int]:
     if process.kind == "source":
         (port,) = [p for p in bounds.network.sources if p.process == process.index]
         return [storages[port.storage].type.bits]
-    return [64 if node is None else node.type.bits for node in process.function.results]
+    found = [node.type.bits for node in process.function.results if node is not None]
+    if not found or len(found) < len(process.targets):
+        raise SourceError(
+            f"{process.where}: what {process.name} computes is no expression of values here; "
+            "assign numbers, one at a time"
+        )
+    return found
 
 
 def _input(

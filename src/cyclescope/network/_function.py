@@ -57,7 +57,7 @@ def function_module(name: str, process: Process) -> Module:
         the outputs `result0` ….
 
     Raises:
-        SourceError: an operation without an arithmetic unit, or a result whose graph is not known.
+        SourceError: an operation without an arithmetic unit.
     """
     return _Builder(name, process).build()
 
@@ -78,11 +78,6 @@ class _Builder:
         """The module."""
         process = self.process
         results = process.function.results
-        if not results or any(result is None for result in results):
-            raise SourceError(
-                f"{process.where}: what {process.name} computes is no expression of values here; "
-                "assign numbers, one at a time"
-            )
         self._fit([result for result in results if result is not None])
         for number, result in enumerate(results):
             assert result is not None
