@@ -5,10 +5,13 @@ Each directive and clause is understood, or refused in a line that says where an
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cyclescope.errors import SourceError
-from cyclescope.hls import Program, compile_c
+from cyclescope.hls import Program, compile_c, openmp_table
+from cyclescope.hls.front.omp._constructs import INSTEAD
 from cyclescope.hls.ir._graph import Op
 
 HEAD = "#include <omp.h>\n#define N 3\n#define TEAM(n) num_threads(n)\nint a[64], s, t, k;\n"
@@ -417,3 +420,15 @@ def test_threads_meet_where_all_come_together(around: str) -> None:
         program(
             f"{TARGET[:27]} for map(tofrom: a)", f"{loop} {{\n#pragma omp barrier\na[i] = 1; }}"
         )
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_a_refused_directive_says_what_to_write(name: str) -> None:
+    message = rf"p\.c:\d+: omp {name} isn't supported inside a target region; {INSTEAD[name]}"
+    with pytest.raises(SourceError, match=message):
+        inside(f"#pragma omp {name}\n{{ a[0] = 1; }}")
+
+
+def test_the_page_has_the_table() -> None:
+    page = Path(__file__).parents[2] / "docs" / "c-language.md"
+    assert openmp_table() in page.read_text(encoding="utf-8")

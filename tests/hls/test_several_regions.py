@@ -82,6 +82,27 @@ def test_a_pointer_to_no_block_is_refused_by_name() -> None:
             host.run()
 
 
+DECLARED = """\
+#pragma omp declare target
+int a[3] = {1, 2, 3};
+#pragma omp end declare target
+int main(void) {
+#pragma omp target map(alloc: a[0:3])
+    a[1] = 7;
+    return a[0] + a[1] + a[2];
+}
+"""
+
+
+def test_what_is_declared_is_there_whatever_a_clause_says() -> None:
+    program = compile_c("k.c", text=DECLARED)
+    with Host(program) as host:
+        native = host.run()
+        outputs = interpret(program.region, native.inputs, native.scalars)
+        assert host.replay(outputs) == (b"", 11)
+    assert native.status == 11
+
+
 BLOCKS = """\
 #include <stdlib.h>
 int main(void) {

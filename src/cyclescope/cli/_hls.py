@@ -37,6 +37,13 @@ def _passes() -> str:
     return "\n".join(f"{one.name:<{width}}  {one.sentence}" for one in PASSES)
 
 
+def _taken() -> str:
+    from cyclescope.c import refused_table
+    from cyclescope.hls import openmp_table
+
+    return f"{openmp_table()}\n{refused_table()}".rstrip("\n")
+
+
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="PROGRAM.c")
 @click.option("--threads", type=click.IntRange(1, 256), help="Hardware threads.")
@@ -51,6 +58,7 @@ def _passes() -> str:
     help="A line of the target region, if there are several; the host runs the others.",
 )
 @click.option("--explain", is_flag=True, help="Print the schedule and what bounds it; run if -o.")
+@listing_option("--taken", _taken, "List the OpenMP and C that is taken and refused, and exit.")
 @listing_option("--passes", _passes, "List the compiler's passes and exit.")
 @click.option(
     "--print-after",

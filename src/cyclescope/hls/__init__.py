@@ -11,6 +11,7 @@ For example:
 """
 
 from cyclescope.hls._compile import Program, compile_c, explain
+from cyclescope.hls.front import openmp_table
 from cyclescope.hls.ir import Draft, Graph, Node, Op, Region, Schedule, interpret, printed
 from cyclescope.hls.microarch import Machine
 from cyclescope.hls.passes import LOWERING, PASSES, Pass
@@ -79,6 +80,7 @@ __all__ = [
     "machine_of",
     "measure",
     "memory_names",
+    "openmp_table",
     "order_matters",
     "overhead",
     "overhead_table",

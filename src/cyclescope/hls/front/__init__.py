@@ -9,6 +9,7 @@ from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._target import Target, find_target
 from cyclescope.hls.front.omp._directives import Constants, MapItem, directives
+from cyclescope.hls.front.omp._taken import openmp_table
 
 __all__ = [
     "PRINTED",
@@ -20,5 +21,6 @@ __all__ = [
     "directives",
     "find_target",
     "lower",
+    "openmp_table",
     "visible",
 ]

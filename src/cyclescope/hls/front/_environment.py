@@ -143,6 +143,8 @@ def _as_memory(ctx: Context, variable: Variable, item: MapItem | None, size: int
 
 def _external(ctx: Context, variable: Variable, item: MapItem | None, size: int | None) -> Array:
     direction = item.direction if item is not None else "tofrom"
+    if variable in ctx.host.target.declared:
+        direction = "tofrom"  # it is there already, whatever a clause says
     array = new_array(
         ctx,
         variable,

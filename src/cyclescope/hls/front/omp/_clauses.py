@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls.front.omp._directives import Clause, Directive
 
-__all__ = ["check", "check_file_level"]
+__all__ = ["check", "check_file_level", "clauses_of"]
 
 _ORDERS = frozenset({"seq_cst", "acq_rel", "acquire", "release", "relaxed"})
 _PRIVATE = frozenset({"private", "firstprivate"})
@@ -72,6 +72,12 @@ _ONCE = frozenset(
 _KINDS = ("read", "write", "update", "capture")
 
 
+def clauses_of(words: tuple[str, ...]) -> list[str]:
+    """The clauses that a construct may have, as they are written."""
+    found = frozenset[str]().union(*(_ALLOWED.get(word, frozenset()) for word in words))
+    return sorted(found - {"name", "list"})
+
+
 def check(directive: Directive) -> None:
     """Return whether all that a directive of a target region says is understood.
 
@@ -87,7 +93,7 @@ def check(directive: Directive) -> None:
     seen: set[str] = set()
     for clause in directive.clauses:
         if clause.name not in allowed:
-            have = ", ".join(sorted(allowed - {"name", "list"})) or "no clause"
+            have = ", ".join(clauses_of(words)) or "no clause"
             raise SourceError(
                 f"{where}: the clause {clause.name} of {name} isn't supported; it can have {have}"
             )

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
 
-__all__ = ["construct", "is_standalone", "lowers", "lowers_alone", "standalone", "within"]
+__all__ = [
+    "INSTEAD",
+    "construct",
+    "is_standalone",
+    "lowers",
+    "lowers_alone",
+    "names_taken",
+    "standalone",
+    "within",
+]
 
 _CONSTRUCTS: dict[tuple[str, ...], Callable[[Context, Directive, Stmt], None]] = {}
 _STANDALONE: dict[tuple[str, ...], Callable[[Context, Directive], None]] = {}
@@ -27,6 +36,32 @@ _STANDALONE: dict[tuple[str, ...], Callable[[Context, Directive], None]] = {}
 # What all threads of the team must come to, and what parts them.
 _MEETINGS = frozenset({"for", "loop", "sections", "single", "barrier", "master", "masked"})
 _PARTING = _MEETINGS - {"barrier"} | {"distribute", "critical", "task", "taskloop"}
+
+INSTEAD = {
+    "allocate": "declare the variable where it is used",
+    "assume": "remove it",
+    "cancel": "let the remaining iterations do nothing, by a condition",
+    "cancellation point": "let the remaining iterations do nothing, by a condition",
+    "depobj": "name the variables in depend",
+    "dispatch": "call the function",
+    "error": "remove it",
+    "interchange": "exchange the loops",
+    "interop": "do so on the host's side",
+    "metadirective": "write the directive that is meant",
+    "nothing": "remove it",
+    "scan": "write the sum of what is before as a loop",
+    "scope": "write a block, with reduction at the region",
+    "section": "write it inside omp sections",
+    "target data": "write it around the region",
+    "target enter data": "write it in front of the region",
+    "target exit data": "write it behind the region",
+    "target update": "write it behind the region",
+    "teams": "write it at the region",
+    "tile": "write the loops over tiles",
+    "unroll": "write #pragma unroll",
+    "workshare": "write omp for",
+}
+"""Directives that a region can't contain, and what to write in their place."""
 
 _Whole = TypeVar("_Whole", bound="Callable[[Context, Directive, Stmt], None]")
 _Alone = TypeVar("_Alone", bound="Callable[[Context, Directive], None]")
@@ -50,6 +85,11 @@ def lowers_alone(name: str) -> Callable[[_Alone], _Alone]:
         return function
 
     return register
+
+
+def names_taken() -> list[tuple[str, ...]]:
+    """The constructs that a region may contain."""
+    return sorted({*_CONSTRUCTS, *_STANDALONE})
 
 
 def within(stmt: Stmt, inner: Sequence[Directive]) -> Stmt:
@@ -97,10 +137,10 @@ def construct(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         written = _shown(directive)
         raise ctx.refuse(directive.where, f"omp {written} is no directive known here".strip())
     if words not in _CONSTRUCTS:
-        hint = "; the region's own directive begins all threads" if "parallel" in words else ""
+        name = " ".join(words)
+        instead = INSTEAD.get(name) or INSTEAD.get(words[0], "write its parts as constructs")
         raise ctx.refuse(
-            directive.where,
-            f"omp {' '.join(words)} isn't supported inside a target region{hint}",
+            directive.where, f"omp {name} isn't supported inside a target region; {instead}"
         )
     check(directive)
     _check_nest(ctx, directive)
