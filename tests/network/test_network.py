@@ -90,7 +90,21 @@ def mean() -> Measurement:
     return measure(bounds_of(MEAN))
 
 
-@pytest.mark.parametrize("text", [DOT, OPERATIONS, GATHER], ids=["dot", "operations", "gather"])
+# One firing writes a place several times: whoever reads it gets what was written last.
+CHAIN = """
+void chain(int *o, int *p, int v) { *o = v * v; *p = *o + 1; *o += 3; *o = *o * *o; }
+void kernel(int a[5], int b[5], int c[5]) {
+    for (int i = 0; i < 5; i++) {
+        chain(&b[i], &c[4 - i], a[i] + i);
+        a[i] = b[i] - c[4 - i];
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [DOT, OPERATIONS, GATHER, CHAIN], ids=["dot", "operations", "gather", "chain"]
+)
 def test_every_firing_gives_what_it_gives_in_the_native_run(text: str) -> None:
     _, network, _ = compare(text)
     assert sum(station.count for station in network.stations) > 10

@@ -239,10 +239,11 @@ class Processes(Values):
         places: list[tuple[Place | Spot, Value]],
         *,
         address: bool = False,
+        stored: int = 0,
     ) -> None:
         """Close a process: `places` are what it writes, with each value.
 
-        A value without a text has been stored already. `value` has the depth and form; an
+        The first `stored` of them have been stored already. `value` has the depth and form; an
         `address` that needs no value costs nothing.
         """
         body, self.lines = self.lines, building.outer
@@ -259,7 +260,7 @@ class Processes(Values):
             if operands.texts:  # what nothing is made of is read for nobody
                 self.emit(f"BEGIN({len(operands.texts)});")
             self.lines.extend(body)
-            self._store(places, "FREE", ())
+            self._store(places, "FREE", (), stored=stored)
             self.emit("}")
             return
         process = self._register(building, value, constant=constant)
@@ -272,7 +273,7 @@ class Processes(Values):
         self.emit(f"FIRE({process.index});")
         for number, given in enumerate(process.function.givens):
             self.emit(f"GIVEN({process.index}, {number}, {given.text});")
-        self._store(places, "WRITTEN", operands.ignored, process)
+        self._store(places, "WRITTEN", operands.ignored, process, stored=stored)
         plain = self.lines[start:]
         if building.calls < len(self.network.paths):  # its labels must not come twice
             self.lines[start:] = ["{ NOTED(logging);", *plain, "}"]
@@ -286,23 +287,27 @@ class Processes(Values):
         macro: str,
         ignored: tuple[str, ...],
         process: Process | None = None,
+        *,
+        stored: int,
     ) -> None:
         for number, (place, value) in enumerate(places):
-            text = value.text
+            text = value.text if number >= stored else ""
             if isinstance(place, Spot):
                 kind = place.type if isinstance(place.type, Scalar) else ADDRESS
                 cell = f"*({kind} *){place.address}"
                 if text:
                     self.emit(f"{cell} = {text};")
                 if process is not None:
-                    self.emit(f"RESULT({process.index}, {number}, {cell});")
+                    written = value.text if number < stored else cell
+                    self.emit(f"RESULT({process.index}, {number}, {written});")
                 self.emit(f"{macro}_AT({place.address}, {kind.bits // 8});")
                 continue
             (storage,) = _storages(place)
             if text:
                 self.emit(f"{storage.cell(place.offset)} = {text};")
             if process is not None:
-                self.emit(f"RESULT({process.index}, {number}, {storage.cell(place.offset)});")
+                written = value.text if number < stored else storage.cell(place.offset)
+                self.emit(f"RESULT({process.index}, {number}, {written});")
             self.emit(f"{macro}({storage.shadow(place.offset)});")
             if storage.twice and storage.name not in ignored:
                 self.emit(f"{macro}({storage.shadow(place.offset, 'x')});")
@@ -448,7 +453,7 @@ class Processes(Values):
         finally:
             self.env = env
             self._inlining.pop()
-        places = [(p, replace(value, text="", node=value.graph)) for p, value in writes]
+        places, stored = list(writes), len(writes)
         if place is not None:
             if result is None:
                 raise self.refuse(node.where, "this result", "return a number")
@@ -464,7 +469,8 @@ class Processes(Values):
         values = [value for _, value in writes]
         at = max((value.at for value in values), default=Value("", ADDRESS).at)
         form = max((value.form for value in values), default=Form.CONSTANT)
-        self.finish(building, Value("", Scalar("int", 32), at, form), places)
+        whole = Value("", Scalar("int", 32), at, form)
+        self.finish(building, whole, places, stored=stored)
 
     def _enter(self, function: Function, node: Call) -> None:
         if function.name in self._inlining:
