@@ -11,9 +11,9 @@ from cyclescope.hls.ir._graph import EFFECTS, LEAVES, Place, Value
 from cyclescope.hls.schedule._delays import (
     BUDGET,
     REGISTERED,
-    SETUP,
     delay,
     latency,
+    setup,
     varies,
 )
 from cyclescope.hls.schedule._ports import port_interval
@@ -85,7 +85,7 @@ class Check:
             )
             if self.schedule.latency[node]:
                 if not varies(node):
-                    assert before + SETUP <= BUDGET, node
+                    assert before + setup(node) <= BUDGET, node
                 continue
             assert not before or before + delay(node) <= BUDGET or not delay(node), node
             ends[node] = before + delay(node)

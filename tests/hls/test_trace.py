@@ -209,7 +209,7 @@ def test_a_line_that_is_missing_is_a_hole_too() -> None:
     profile = read_dump(b"".join(line.to_bytes(size, "little") for line in lines), layout)
     assert losses(profile) == {"line missing": 1, "cycle of unknown state": 14}
     assert seen_states(profile)[0][5:21] == ["critical"] + ["unknown"] * 14 + ["running"]
-    assert [c.tolist() for c in profile.series[0].intervals] == [[0], [10], [0]]
+    assert [c.tolist() for c in profile.series[0].intervals] == [[0], [12], [0]]
 
 
 def test_the_clock_of_a_long_run() -> None:
@@ -225,10 +225,10 @@ def test_the_clock_of_a_long_run() -> None:
     assert losses(profile) == {}
     assert profile.schedule.cycles.tolist() == [7, wrap, wrap - 6, 8]
     assert profile.series[0].end.tolist() == [
-        wrap // 2 + 2,
-        wrap + 2,
-        wrap * 3 // 2 + 2,
-        2 * wrap + 2,
+        wrap // 2 + 4,
+        wrap + 4,
+        wrap * 3 // 2 + 4,
+        2 * wrap + 4,
         2 * wrap + 9,
     ]
 

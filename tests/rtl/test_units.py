@@ -34,17 +34,17 @@ MUTANTS = {
     "fmul32": ROUNDING
     | {
         "no_sticky": (r"wire sticky = .*;", "wire sticky = 1'b0;"),
-        "no_low_sticky": (r"\(\|sig_3\[20:0\]\)", "(|sig_3[20:1])"),
-        "no_high_sticky": (r" \| \(sig_3\[47\] & sig_3\[21\]\)", ""),
-        "no_subnormal_sticky": (r"wire sticky_2 = .*;", "wire sticky_2 = sticky_4;"),
-        "no_subnormal_operand": (r"left_2 <= left;", "left_2 <= 0;"),
-        "no_subnormal_result": (r"deep_4 <= deep;", "deep_4 <= 0;"),
+        "no_low_sticky": (r"\(\|sig_4\[20:0\]\)", "(|sig_4[20:1])"),
+        "no_high_sticky": (r" \| \(sig_4\[47\] & sig_4\[21\]\)", ""),
+        "no_subnormal_sticky": (r"wire sticky_2 = .*;", "wire sticky_2 = sticky_5;"),
+        "no_subnormal_operand": (r"left_3 <= left;", "left_3 <= 0;"),
+        "no_subnormal_result": (r"deep_5 <= deep;", "deep_5 <= 0;"),
         "other_operand": (
             r"a_normal \? b_significand : a_significand",
             "a_normal ? a_significand : b_significand",
         ),
         "zero_times_inf": (r" \| \(~a_normal & a_empty & \(b_special & b_empty\)\)", ""),
-        "lost_carry": (r"\{6'd0, tile_1_0_1,", "{7'd0, tile_1_0_1[22:0],"),
+        "lost_carry": (r"\{6'd0, tile_1_0_2,", "{7'd0, tile_1_0_2[22:0],"),
         "far_below": (r"\(\|part\[9:5\]\) \? 5'h1f : ", ""),
     },
     "fmul64": {

@@ -136,12 +136,15 @@ def _account(profile: Profile) -> Account:
     np.add.at(rows.reshape(-1), cells.reshape(-1), np.repeat(tree_cycles(profile), len(rows)))
     if not tracks:
         work.split_control([of_trees[:, 0]], [lambda _: True], rows)
+    unknown = [i for i, use in enumerate(work.uses) if use.activity is Activity.UNKNOWN]
     for number, track, use in work.splits:
         series = profile.series[number]
-        units = int(series.value.sum())
+        counted = int(series.value.sum())
+        # What was counted beyond the work that was seen was in cycles whose state is not known.
+        units = min(counted, int(rows[track, work.number[WORK]]))
         rows[track, work.number[WORK]] -= units
         rows[track, use] += units
-        if rows[track, work.number[WORK]] < 0:
+        if counted - units > int(rows[track, unknown].sum()):
             raise DataError(
                 f"{profile.meta.title}: counter {series.name} of {series.track} counts more "
                 "waiting than there is work; measure again"

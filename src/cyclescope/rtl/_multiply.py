@@ -97,9 +97,8 @@ def fmul(v: Stages, width: int) -> None:
     v.a, v.b = a.significand, b.significand
     v.small = mux(a.hidden, b.significand, a.significand)
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
-    if wide:
-        # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle.
-        v.cut()
+    # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle.
+    v.cut()
     v.e = v.e_a + v.e_b - (form.bias - 1)
     tiles = _products(v, 2 * f + 2)
     if wide:

@@ -178,7 +178,7 @@ class Core:
             if node.op is Op.LOAD:
                 results = self.ports.load(node, name, busy, issue, tid, at, apart=apart)
                 return lambda _, t: results.at(t)
-            self.ports.store(node, name, busy, issue, tid, at, operands[1], apart=apart)
+            self.ports.store(name, busy, issue, tid, at, operands[1], apart=apart)
         elif node.op is Op.LOOP:
             assert node.body is not None
             count = len(node.body.carried)

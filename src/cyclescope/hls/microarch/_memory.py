@@ -1,8 +1,10 @@
-"""The way to the banks of external memory: ports, arbiters, the banks' interfaces.
+"""The way to the banks of external memory: requests, arbiters, the banks' interfaces.
 
-A load or store in the datapath puts (thread, address) into its own queue. Each thread has one
-read port and one write port, shared by all units; an arbiter a bank takes one request a cycle of
-the 2N ports, round robin. A bank answers its reads in order; who asked waits in a queue of tags.
+A load or store in the datapath notes its address, and that its thread wants a bank. A bank has an
+arbiter for loads and one for stores; each takes a request a cycle, of the threads in turn, of a
+thread's operations the first in the program, and the bank takes from both alternately. In the next
+cycle the request's address and data are looked up, and in the one after that the bank sees them. A
+bank answers its reads in order; who asked waits in a queue of tags.
 """
 
 from __future__ import annotations
@@ -20,15 +22,24 @@ from cyclescope.hls.microarch._params import (
     OFFSET,
     TAGS,
 )
-from cyclescope.hls.microarch._parts import ThreadMask, either, fifo, one_hot, scheduler, tid_width
+from cyclescope.hls.microarch._parts import (
+    ThreadMask,
+    either,
+    one_hot,
+    scheduler,
+    tid_width,
+)
 from cyclescope.hls.microarch._preloader import Preloader
-from cyclescope.rtl import cat, const, mux
+from cyclescope.rtl import cat, choose, const, mux
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cyclescope.hls.ir import Node
+    from cyclescope.hls.microarch._preloader import Asking
     from cyclescope.rtl import Expr, Memory, Module, Net
 
-__all__ = ["Ports", "Traffic", "bank_bits"]
+__all__ = ["Ports", "Results", "Traffic", "bank_bits"]
 
 
 def bank_bits(line: Expr) -> Expr:
@@ -39,21 +50,67 @@ def bank_bits(line: Expr) -> Expr:
     return bank
 
 
+class Results:
+    """The results of a load: of each thread the word that came last.
+
+    The banks may answer several threads in one cycle, so each bank writes a memory of its own; the
+    bank that a thread asked says which of them has its word.
+    """
+
+    def __init__(self, m: Module, name: str, width: int, threads: int) -> None:
+        self.width = width
+        self._words = [m.memory(f"{name}_from_bank{b}", width, threads) for b in range(BANKS)]
+        self._bank = m.memory(f"{name}_asked", BANK_BITS, threads)
+
+    def asks(self, valid: Expr, tid: Expr, bank: Expr) -> None:
+        """The thread asks this bank."""
+        self._bank.write(tid, bank, valid)
+
+    def write(self, bank: int, tid: Expr, word: Expr, valid: Expr) -> None:
+        """The bank answers."""
+        self._words[bank].write(tid, word, valid)
+
+    def at(self, tid: Expr) -> Expr:
+        """The thread's word."""
+        return choose(self._bank.at(tid), [memory.at(tid) for memory in self._words])
+
+
 @dataclass(frozen=True, eq=False, slots=True)
-class _Request:
-    """The queue of a load or store, as its thread's port sees it."""
+class _Access:
+    """A load or store of the datapath.
+
+    Attributes:
+        number: among the loads, or among the stores.
+        busy: the threads for which it is not over.
+        wants: by bank, the threads whose request the arbiter has not taken.
+        address: each thread's byte address.
+        size: in bytes.
+        results: of a load.
+        data: of a store, each thread's.
+    """
 
     number: int
-    node: Node | None  # None: the preloader
-    busy: ThreadMask | None
-    asks: Expr
+    busy: ThreadMask
+    wants: tuple[ThreadMask, ...]
+    address: Memory
+    size: int
+    results: Results | None = None
+    data: Memory | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Slot:
+    """The preloader's request for a line of one bank.
+
+    Attributes:
+        full: there is one.
+        tid, address, line: whose it is, and of what; the line's number in its copy.
+    """
+
+    full: Net
     tid: Expr
     address: Expr
-    line: Expr  # number of the line in a burst
-    accepted: Net
-    apart: int
-    results: Memory | None = None
-    data: Expr | None = None
+    line: Expr
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -61,7 +118,7 @@ class Traffic:
     """Accesses of one operation.
 
     Attributes:
-        valid, tid: it goes to memory in this cycle, for this thread.
+        valid, tid: it begins in this cycle, for this thread.
         size: in bytes.
         writes: it is a store.
         apart: cycles from a thread's one access to its next, at least.
@@ -75,7 +132,7 @@ class Traffic:
 
 
 class Ports:
-    """The threads' ports, the arbiters and the banks' interfaces.
+    """The requests, the arbiters and the banks' interfaces.
 
     With `trace`, lines of a profiling unit go to bank 0, before all that asks there. Inputs:
     `trace_write`, one is there; `trace_line`, `trace_bytes` and `trace_data`, where, which bytes
@@ -87,8 +144,9 @@ class Ports:
         self._trace = trace
         self._threads = threads
         self._tid = tid_width(threads)
-        self._reads: list[_Request] = []
-        self._writes: list[_Request] = []
+        self._loads: list[_Access] = []
+        self._stores: list[_Access] = []
+        self._slots: list[_Slot] = []
         self.traffic: list[Traffic] = []
         self.pending: list[Expr] = []  # threads whose requests wait for a bank's arbiter
         self.preloader = Preloader(m, threads)
@@ -101,35 +159,31 @@ class Ports:
         node: Node,
         name: str,
         busy: ThreadMask,
-        valid: Expr,
+        valid: Net,
         tid: Expr,
         at: Expr,
         *,
         apart: int,
-    ) -> Memory:
-        """A load: `at` is its byte address. Returns the results, one word a thread.
+    ) -> Results:
+        """A load: `at` is its byte address. Returns what it gets, one word a thread.
 
         From its answer to the thread's next one it takes `apart` cycles, or more.
         """
-        results = self._m.memory(f"{name}_data", node.widths[0], self._threads)
-        asks, (who, where, _), accepted = self._queue(name, valid, tid, at, None)
-        number = len(self._reads)
-        # It is accepted in the cycle after it began, and over in a later one.
-        self._reads.append(
-            _Request(
-                *(number, node, busy, asks, who, where, const(0, 1), accepted),
-                apart=apart + 2,
-                results=results,
-            )
-        )
+        results = Results(self._m, f"{name}_data", node.widths[0], self._threads)
+        size = node.widths[0] // 8
+        wants, address, bank = self._begin(name, valid, tid, at)
+        results.asks(valid, tid, bank)
+        number = len(self._loads)
+        self._loads.append(_Access(number, busy, wants, address, size, results=results))
+        # It is taken in the cycle after it began, at the earliest, and over in a later one.
+        self.traffic.append(Traffic(valid, tid, size, writes=False, apart=apart + 2))
         return results
 
     def store(
         self,
-        node: Node,
         name: str,
         busy: ThreadMask,
-        valid: Expr,
+        valid: Net,
         tid: Expr,
         at: Expr,
         data: Expr,
@@ -137,89 +191,99 @@ class Ports:
         apart: int,
     ) -> None:
         """A store to byte address `at`; `apart` as for a load."""
-        asks, (who, where, what), accepted = self._queue(name, valid, tid, at, data)
-        number = len(self._writes)
-        self._writes.append(
-            _Request(
-                *(number, node, busy, asks, who, where, const(0, 1), accepted),
-                apart=apart + 2,
-                data=what,
-            )
-        )
+        wants, address, _ = self._begin(name, valid, tid, at)
+        words = self._m.memory(f"{name}_what", data.width, self._threads)
+        words.write(tid, data, valid)
+        size = data.width // 8
+        number = len(self._stores)
+        self._stores.append(_Access(number, busy, wants, address, size, data=words))
+        self.traffic.append(Traffic(valid, tid, size, writes=True, apart=apart + 2))
 
-    def _queue(
-        self, name: str, valid: Expr, tid: Expr, at: Expr, data: Expr | None
-    ) -> tuple[Net, tuple[Expr, Expr, Expr | None], Net]:
-        word = cat(tid, at) if data is None else cat(data, tid, at)
-        asks, first, accepted = fifo(self._m, name, self._threads, word, valid)
-        top = ADDRESS + self._tid
-        rest = first[word.width - 1 : top] if data is not None else None
-        return asks, (first[top - 1 : ADDRESS], first[ADDRESS - 1 : 0], rest), accepted
+    def _begin(
+        self, name: str, valid: Expr, tid: Expr, at: Expr
+    ) -> tuple[tuple[ThreadMask, ...], Memory, Net]:
+        m, threads = self._m, self._threads
+        at = m.named(at, f"{name}_at")
+        address = m.memory(f"{name}_where", ADDRESS, threads)
+        address.write(tid, at, valid)
+        bank = m.wire(f"{name}_bank", bank_bits(at[ADDRESS - 1 : OFFSET]))
+        wants = tuple(ThreadMask(m, f"{name}_wants_bank{b}", threads) for b in range(BANKS))
+        # The bank is known last.
+        who = m.wire(f"{name}_begins", one_hot(valid, tid, threads))
+        for b, mask in enumerate(wants):
+            mask.set(who & bank.eq(b).repeat(threads))
+        return wants, address, bank
 
-    # The ports
+    # The banks
 
     def finish(self) -> None:
-        """All units are known: builds ports, arbiters and the banks' interfaces."""
-        m, threads = self._m, self._threads
+        """All accesses are known: builds the arbiters and the banks' interfaces."""
+        m = self._m
         if self.preloader:
-            line = self.preloader.ask()
-            number = len(self._reads)
-            self._reads.append(
-                _Request(
-                    *(number, None, None, line.asks, line.tid, line.address, line.line),
-                    line.accepted,
-                    apart=1,
-                )
-            )
-        half = 1 << self._tid
-        grants = [m.forward_wire(f"bank{b}_grant", 2 * half) for b in range(BANKS)]
-        reads = _Side(self, "read", self._reads, [g[threads - 1 : 0] for g in grants])
-        writing = [g[half + threads - 1 : half] for g in grants]
-        writes = _Side(self, "write", self._writes, writing)
+            self._preload(self.preloader.ask())
         for b in range(BANKS):
-            self._bank(b, grants[b], reads, writes)
-        for side in (reads, writes):
-            for flags in side.pending:
-                flags.finish()
-                self.pending.append(flags.bits)
+            self._bank(b)
+        for access in (*self._loads, *self._stores):
+            for wants in access.wants:
+                wants.finish()
+                self.pending.append(wants.bits)
         if self.preloader:
             self.preloader.take(self._arrivals, TAGS)
             self._busy.append(self.preloader.moving)
         self.busy = m.wire("memory_busy", either(self._busy, 1))
 
-    def _bank(self, b: int, grant: Net, reads: _Side, writes: _Side) -> None:
-        m, threads = self._m, self._threads
-        name = f"bank{b}"
+    def _preload(self, line: Asking) -> None:
+        """Makes a place in front of each bank for the preloader's next line there."""
+        m = self._m
+        bank = m.wire("preload_bank", bank_bits(line.address[ADDRESS - 1 : OFFSET]))
+        for b in range(BANKS):
+            mine = m.wire(f"preload_for_bank{b}", line.accepted & bank.eq(b))
+            full = m.register(f"preload_waits_for_bank{b}", 1, reset=0)
+            m.update(full, 1, mine)
+            tid = m.delay(line.tid, f"preload_tid_for_bank{b}", when=mine)
+            at = m.delay(line.address, f"preload_address_for_bank{b}", when=mine)
+            number = m.delay(line.line, f"preload_line_for_bank{b}", when=mine)
+            self._slots.append(_Slot(full, tid, at, number))
+            waits = one_hot(full, tid, self._threads)
+            self.pending.append(m.wire(f"preload_waiting_for_bank{b}", waits, keep=True))
+        free = choose(bank, [~slot.full for slot in self._slots])
+        m.assign(line.accepted, line.asks & free)
+        self.traffic.append(Traffic(line.accepted, line.tid, LINE, writes=False, apart=1))
+
+    def _bank(self, b: int) -> None:
+        m, name = self._m, f"bank{b}"
         waitrequest = m.input(f"{name}_waitrequest", 1)
         arrives = m.input(f"{name}_readdatavalid", 1)
         readdata = m.input(f"{name}_readdata", LINE_BITS)
         reading = m.register(f"{name}_reading", 1, reset=0)
         writing = m.register(f"{name}_writing", 1, reset=0)
         free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
-        under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
-        traced = m.input("trace_write", 1) if self._trace and b == 0 else None
-        if traced is not None:
-            trace = m.wire("trace_goes", free & traced)
-            m.output("trace_taken", trace)
-            free = m.wire(f"{name}_open", free & ~traced)
-        may_read = free & under_way.ult(TAGS)
-        # A writer's number is the thread's behind a 1, a reader's behind a 0.
-        half = 1 << self._tid
-        want_write = (writes.pending[b].bits & free.repeat(threads)).zext(half)
-        want_read = (reads.pending[b].bits & may_read.repeat(threads)).zext(half)
-        hts = m.instance(
-            scheduler(2 * half, ordered=False),
-            f"{name}_arbiter",
-            {"eligible": cat(want_write, want_read)},
-        )
-        m.assign(grant, hts["grant"])
-        reader = grant[threads - 1 : 0].any()
-        writer = grant[half + threads - 1 : half].any()
-        who = m.wire(f"{name}_who", hts["tid"].trunc(self._tid))
-        m.update(reading, reader, free)
-        m.update(writing, writer, free)
+        trace: Net | None = None
+        if self._trace and b == 0:
+            # The profiling unit hears of it a cycle later, and then has another line or none.
+            taken = m.register("trace_was_taken", 1, reset=0)
+            trace = m.wire("trace_goes", free & m.input("trace_write", 1) & ~taken)
+            m.update(taken, trace)
+            m.output("trace_taken", taken)
+            free = m.wire(f"{name}_open", free & ~trace)
+
+        space = m.register(f"{name}_space", 1, reset=1, note="for the tag of one more read")
+        slot = self._slots[b] if self._slots else None
+        loads = _Side(m, f"{name}_load", b, self._threads, self._loads, slot)
+        stores = _Side(m, f"{name}_store", b, self._threads, self._stores, None)
+        # Alternately, if both want.
+        turn = m.register(f"{name}_turn_of_stores", 1, reset=0)
+        ready = loads.valid & space
+        asked = m.wire(f"{name}_asked", free & ready & ~(turn & stores.valid))
+        stored = m.wire(f"{name}_stored", free & stores.valid & (turn | ~ready))
+        m.update(turn, 0, stored)
+        m.update(turn, 1, asked)
+        loads.move(asked)
+        stores.move(stored)
+        m.update(reading, asked, free)
+        m.update(writing, stored, free)
         working: Expr = writing
-        if traced is not None:
+        if trace is not None:
             tracing = m.register(f"{name}_tracing", 1, reset=0)
             m.update(reading, 0, trace)
             m.update(writing, 1, trace)
@@ -227,130 +291,227 @@ class Ports:
             m.update(tracing, 1, trace)
             working = writing & ~tracing
             m.output("trace_moving", writing & tracing)
-        at = m.wire(f"{name}_at", mux(writer, writes.address.at(who), reads.address.at(who)))
         line = m.register(f"{name}_line", ADDRESS - OFFSET - BANK_BITS)
-        m.update(line, at[ADDRESS - 1 : OFFSET + BANK_BITS], hts["valid"])
-        if traced is not None:
+        m.update(line, _line(loads.address), asked)
+        m.update(line, _line(stores.address), stored)
+        if trace is not None:
             m.update(line, m.input("trace_line", line.width), trace)
         m.output(f"{name}_address", line)
         m.output(f"{name}_read", reading)
         m.output(f"{name}_write", writing)
-        self._write_data(name, writes, who, at, writer, None if traced is None else trace)
+        self._write_data(name, stores, stored, trace)
 
-        self._busy += [reading, working, under_way.any()]
+        under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
+        count = under_way + asked.zext(under_way.width) - arrives.zext(under_way.width)
+        count = m.wire(f"{name}_count", count)
+        m.update(under_way, count)
+        m.update(space, count.ne(TAGS))
+        self._busy += [reading, working, under_way.any(), loads.valid, stores.valid]
+        self._answer(b, readdata, self._tags(name, loads, asked, arrives), arrives)
 
-        # Who asked: a queue of tags in the order of the reads.
-        parts: tuple[Expr, ...] = (reads.unit.at(who), who, at[OFFSET - 1 : 0])
-        if reads.line is not None:
-            parts = (reads.line.at(who), *parts)
+    def _tags(self, name: str, loads: _Side, asked: Expr, arrives: Expr) -> _Tag:
+        """A queue of who asked, in the order of the reads; the first is in a register."""
+        m = self._m
+        parts = [loads.unit, loads.tid, loads.address[OFFSET - 1 : 0]]
+        if loads.line is not None:
+            parts.insert(0, loads.line)
         tag = m.wire(f"{name}_tag", cat(*parts))
         tags = m.memory(f"{name}_tags", tag.width, TAGS)
         place = TAGS.bit_length() - 1
-        tail = m.register(f"{name}_tags_tail", place, reset=0)
-        head = m.register(f"{name}_tags_head", place, reset=0)
-        tags.write(tail, tag, reader)
-        m.update(tail, tail + 1, reader)
-        m.update(head, head + 1, arrives)
-        count = under_way + reader.zext(under_way.width) - arrives.zext(under_way.width)
-        m.update(under_way, count)
-        first = m.wire(f"{name}_first_tag", tags.at(head))
-        answered = m.delay(arrives, f"{name}_answered", reset=0)
+        tail = m.register(f"{name}_tags_tail", place + 1, reset=0)
+        head = m.register(f"{name}_tags_head", place + 1, reset=0)
+        tags.write(tail.trunc(place), tag, asked)
+        m.update(tail, tail + 1, asked)
+        there = m.register(f"{name}_first_there", 1, reset=0)
+        next_ = m.wire(f"{name}_next", head.ne(tail) & (arrives | ~there))
+        m.update(there, 0, arrives)
+        m.update(there, 1, next_)
+        m.update(head, head + 1, next_)
+        first = m.delay(tags.at(head.trunc(place)), f"{name}_first", when=next_)
         low = OFFSET + self._tid
-        to = m.delay(first[low - 1 : OFFSET], f"{name}_to", when=arrives)
-        unit = m.delay(first[low + reads.unit.width - 1 : low], f"{name}_unit", when=arrives)
-        widest = max((r.results.width for r in self._reads if r.results), default=8)
-        shifted = readdata >> cat(first[OFFSET - 1 : 0], const(0, 3))
-        data = m.delay(shifted.trunc(widest), f"{name}_data", when=arrives)
-        mask = m.wire(f"{name}_answer", one_hot(answered, to, threads))
-        for r in self._reads:
-            hit = m.wire(f"{name}_for_{r.number}", answered & unit.eq(r.number))
-            if r.results is not None and r.busy is not None:
-                r.busy.clear(mask & hit.repeat(threads))
-                r.results.write(to, data.trunc(r.results.width), hit)
-            elif reads.line is not None:
-                lines = first[tag.width - 1 : tag.width - reads.line.width]
-                place_ = m.delay(lines, f"{name}_in_job", when=arrives)
-                raw = m.delay(readdata, f"{name}_block", when=arrives)
-                self._arrivals.append((hit, to, place_, raw))
+        high = low + loads.unit.width
+        line = first[tag.width - 1 : high] if loads.line is not None else None
+        return _Tag(first[high - 1 : low], first[low - 1 : OFFSET], first[OFFSET - 1 : 0], line)
 
-    def _write_data(
-        self, name: str, writes: _Side, who: Expr, at: Expr, writer: Expr, trace: Expr | None
-    ) -> None:
+    def _answer(self, b: int, readdata: Expr, first: _Tag, arrives: Expr) -> None:
+        """Hands the bank's answer to who asked.
+
+        The thread may go on from the next cycle on; its word is there in the one after that.
+        """
+        m, name = self._m, f"bank{b}"
+        answered = m.wire(f"{name}_answer", one_hot(arrives, first.tid, self._threads))
+        to = m.delay(first.tid, f"{name}_to", when=arrives)
+        data: Expr | None = None
+        if self._loads:
+            word = self._aligned(readdata, first.offset)
+            data = m.delay(word, f"{name}_data", when=arrives)
+        for load in self._loads:
+            assert load.results is not None
+            assert data is not None
+            mine = m.wire(f"{name}_for_{load.number}", first.unit.eq(load.number))
+            load.busy.clear(answered & mine.repeat(self._threads))
+            hit = m.delay(arrives & mine, f"{name}_hit_{load.number}", reset=0)
+            load.results.write(b, to, data.trunc(load.results.width), hit)
+        if first.line is not None:
+            preloads = first.unit.eq(len(self._loads))
+            hit = m.delay(arrives & preloads, f"{name}_hit_preload", reset=0)
+            line = m.delay(first.line, f"{name}_in_copy", when=arrives)
+            raw = m.delay(readdata, f"{name}_block", when=arrives)
+            self._arrivals.append((hit, to, line, raw))
+
+    def _aligned(self, readdata: Expr, offset: Expr) -> Expr:
+        """The bytes from the offset on, as many as the widest load has.
+
+        Loads are aligned: the further a byte is from the first, the fewer are the places that it
+        may come from, since only wide loads ask for it.
+        """
+        parts: list[Expr] = []
+        sizes = sorted({load.size for load in self._loads})
+        for low, high in zip([0, *sizes], sizes, strict=False):
+            least = min(size & -size for size in sizes if size >= high)
+            byte = offset & const(LINE - min(least, LINE), OFFSET)
+            shifted = readdata >> cat(byte, const(0, 3))
+            parts.append(shifted[8 * high - 1 : 8 * low])
+        return cat(*reversed(parts))
+
+    def _write_data(self, name: str, stores: _Side, stored: Expr, trace: Expr | None) -> None:
         m = self._m
         enables = m.register(f"{name}_enables", LINE)
         data = m.register(f"{name}_lanes", LINE_BITS)
         line: Expr | None = None
         if trace is not None:
             line = m.input("trace_data", LINE_BITS)
-        if writes.data is not None and writes.mask is not None:
+        if self._stores:
             # Stores are aligned: the smallest says which bits of their places are 0.
-            sizes = [w.data.width // 8 for w in self._writes if w.data is not None]
+            sizes = [store.size for store in self._stores]
             least = min(size & -size for size in sizes)
-            byte = at[OFFSET - 1 : 0] & const(LINE - least, OFFSET)
-            m.update(enables, writes.mask.at(who).zext(LINE) << byte, writer)
-            word = writes.data.at(who)
+            byte = stores.address[OFFSET - 1 : 0] & const(LINE - min(least, LINE), OFFSET)
+            masks = [const((1 << size) - 1, max(sizes)) for size in sizes]
+            m.update(enables, stores.of(masks, max(sizes)).zext(LINE) << byte, stored)
+            word = m.wire(f"{name}_word", stores.word)
             lanes: Expr = word.zext(LINE_BITS) << cat(byte, const(0, 3))
-            if line is not None and all(size & size - 1 == 0 for size in sizes):
+            if all(size & size - 1 == 0 for size in sizes):
                 # What enables don't choose may be anything: repeated, it needs no place.
                 lanes = word.repeat(LINE_BITS // word.width)
-            m.update(data, lanes, writer)
-            if line is not None:
-                m.update(data, line, trace)
-            unit = m.wire(f"{name}_stores", writes.unit.at(who))
-            grant = one_hot(writer, who, self._threads)
-            for w in self._writes:
-                assert w.busy is not None
-                w.busy.clear(grant & unit.eq(w.number).repeat(self._threads))
-        elif line is not None:
+            m.update(data, lanes, stored)
+            # Its thread may begin the next: what was noted of it is in the interface.
+            mask = one_hot(stored, stores.tid, self._threads)
+            for store in self._stores:
+                mine = stores.is_of(store).repeat(self._threads)
+                store.busy.clear(mask & mine)
+        if trace is not None and line is not None:
             m.update(data, line, trace)
-        if trace is not None:
             m.update(enables, m.input("trace_bytes", LINE), trace)
         m.output(f"{name}_byteenable", enables)
         m.output(f"{name}_writedata", data)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Tag:
+    """The read that a bank answers: which operation, thread, byte; line of a copy."""
+
+    unit: Expr
+    tid: Expr
+    offset: Expr
+    line: Expr | None
+
+
 class _Side:
-    """All threads' read ports, or all write ports: a request each."""
+    """The loads, or the stores, of a bank: an arbiter, and the request that it took.
+
+    Attributes:
+        valid: there is one that was taken.
+        tid, address, unit, line, word: whose it is, its byte address, its operation's number, the
+            line's number in a copy, the data of a store.
+    """
 
     def __init__(
-        self, ports: Ports, name: str, requests: list[_Request], grants: list[Expr]
+        self,
+        m: Module,
+        name: str,
+        bank: int,
+        threads: int,
+        accesses: Sequence[_Access],
+        slot: _Slot | None,
     ) -> None:
-        m, threads = ports._m, ports._threads
-        self.pending = [ThreadMask(m, f"{name}_for_bank{b}", threads) for b in range(BANKS)]
-        self.address = m.memory(f"{name}_address", ADDRESS, threads)
-        units = max(1, (len(requests) - 1).bit_length())
-        self.unit = m.memory(f"{name}_unit", units, threads)
-        lines = max((r.line.width for r in requests), default=1)
-        self.line = m.memory(f"{name}_line", lines, threads) if lines > 1 else None
-        widest = max((r.data.width for r in requests if r.data is not None), default=0)
-        self.data = m.memory(f"{name}_data", widest, threads) if widest else None
-        self.mask = m.memory(f"{name}_mask", widest // 8, threads) if widest else None
-        full = either([f.bits for f in self.pending], threads)
-        taken: Expr = m.wire(f"{name}_ports_full", full & ~either(grants, threads))
-        for b, grant in enumerate(grants):
-            self.pending[b].clear(grant)
-        for r in requests:
-            mine = m.wire(f"{name}_{r.number}_port", one_hot(r.asks, r.tid, threads))
-            m.assign(r.accepted, r.asks & ~(mine & taken).any())
-            taken = m.wire(f"{name}_{r.number}_taken", taken | mine)
-            going = m.wire(f"{name}_{r.number}_goes", mine & r.accepted.repeat(threads))
-            if r.data is not None:
-                size = r.data.width // 8
-            else:
-                size = r.results.width // 8 if r.results is not None else LINE
-            ports.traffic.append(Traffic(r.accepted, r.tid, size, r.data is not None, r.apart))
-            line = r.address[ADDRESS - 1 : OFFSET]
-            bank = m.wire(f"{name}_{r.number}_bank", bank_bits(line))
-            for b in range(BANKS):
-                self.pending[b].set(going & bank.eq(b).repeat(threads))
-            self.address.write(r.tid, r.address, r.accepted)
-            self.unit.write(r.tid, const(r.number, units), r.accepted)
-            if self.line is not None:
-                self.line.write(r.tid, r.line.zext(lines), r.accepted)
-            if self.data is not None and self.mask is not None and r.data is not None:
-                data = r.data.zext(widest)
-                if ports._trace and widest % r.data.width == 0:
-                    data = r.data.repeat(widest // r.data.width)
-                self.data.write(r.tid, data, r.accepted)
-                bits = (1 << r.data.width // 8) - 1
-                self.mask.write(r.tid, const(bits, widest // 8), r.accepted)
+        self._m, self._threads, self._accesses = m, threads, accesses
+        width = tid_width(threads)
+        # Of a thread's operations the first in the program.
+        own = [access.wants[bank] for access in accesses]
+        self._first: list[Expr] = []
+        any_: Expr = const(0, threads)
+        for number, wants in enumerate(own):
+            self._first.append(wants.bits & ~any_ if number else wants.bits)
+            any_ = any_ | wants.bits if number else wants.bits
+        self.valid = m.register(f"{name}_chosen", 1, reset=0)
+        self._moves = m.forward_wire(f"{name}_moves", 1)
+        takes = m.wire(f"{name}_takes", self._moves | ~self.valid)
+        ready: Expr = any_
+        preload = m.register(f"{name}_preload", 1)
+        if slot is not None:
+            # Until it is in the interface it keeps its place.
+            ready = cat(slot.full & ~(self.valid & preload), any_)
+            m.update(slot.full, 0, self._moves & preload)
+        ready = m.wire(f"{name}_ready", ready)
+        m.update(self.valid, ready.any(), takes)
+        hts = m.instance(
+            scheduler(ready.width, gated=True),
+            f"{name}_arbiter",
+            {"eligible": ready, "go": m.wire(f"{name}_goes", takes & ready.any())},
+        )
+        grant = hts["grant"]
+        for wants, first in zip(own, self._first, strict=True):
+            wants.clear(grant[threads - 1 : 0] & first & takes.repeat(threads))
+        who = m.delay(hts["tid"].trunc(width), f"{name}_who", when=takes)
+        # Which operation of the thread it is, is looked up when the thread is known.
+        self._ops: list[Expr] = []
+        for i, first in enumerate(self._first):
+            if len(own) == 1:
+                self._ops.append(const(1, 1))
+                break
+            firsts = m.delay(first, f"{name}_first_{i}", when=takes)
+            bit = firsts if threads == 1 else (firsts >> who)[0]
+            self._ops.append(m.named(bit, f"{name}_is_{i}"))
+        addresses = [access.address.at(who) for access in accesses]
+        self.tid: Expr = who
+        numbers = max(1, (len(accesses) + (slot is not None) - 1).bit_length())
+        units = [const(i, numbers) for i in range(len(accesses))]
+        self.unit: Expr = self.of(units, numbers)
+        self.address: Expr = self.of(addresses, ADDRESS)
+        self.line: Expr | None = None
+        if slot is not None:
+            m.update(preload, grant[threads], takes)
+            self.tid = mux(preload, slot.tid, who)
+            self.address = mux(preload, slot.address, self.address)
+            self.unit = mux(preload, const(len(accesses), numbers), self.unit)
+            self.line = slot.line
+        words = [a.data.at(who) for a in accesses if a.data is not None]
+        widest = max((8 * a.size for a in accesses if a.data is not None), default=8)
+        self.word: Expr = const(0, widest)
+        if words:
+            self.word = self.of([_widened(word, widest) for word in words], widest)
+
+    def of(self, values: Sequence[Expr], width: int) -> Expr:
+        """The chosen access' one of these values, each of this width."""
+        if len(values) == 1:
+            return values[0]
+        pairs = zip(values, self._ops, strict=True)
+        return either([value & op.repeat(width) for value, op in pairs], width)
+
+    def is_of(self, access: _Access) -> Expr:
+        """The chosen one is of this load or store."""
+        return self._ops[access.number]
+
+    def move(self, moves: Expr) -> None:
+        """Moves the request that was taken into the interface, in the cycles in which this is 1."""
+        self._m.assign(self._moves, moves)
+
+
+def _line(address: Expr) -> Expr:
+    """The number of a line in its bank."""
+    return address[ADDRESS - 1 : OFFSET + BANK_BITS]
+
+
+def _widened(word: Expr, width: int) -> Expr:
+    """The word at each of its places, where it has whole ones."""
+    return word.zext(width) if width % word.width else word.repeat(width // word.width)

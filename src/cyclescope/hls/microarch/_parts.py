@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cyclescope.rtl import Module, const, mux
+from cyclescope.rtl import Module, cat, const, mux
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,13 @@ def one_hot(valid: Expr, tid: Expr, threads: int) -> Expr:
 
 def lowest(bits: Expr) -> Expr:
     """The lowest set bit alone."""
-    return bits if bits.width == 1 else bits & (~bits + 1)
+    return bits if bits.width == 1 else bits & ~behind(bits)
+
+
+def behind(bits: Expr) -> Expr:
+    """The bits above the lowest that is set."""
+    below = [bits[i - 1 : 0].any() for i in range(1, bits.width)]
+    return cat(*reversed(below), const(0, 1))
 
 
 def encoded(m: Module, bits: Expr, width: int, name: str) -> Net:
@@ -93,6 +99,10 @@ class ThreadMask:
         self._clears: list[Expr] = []
         self.bits = m.register(name, threads, reset=0, note=note, keep=keep)
 
+    def of(self, tid: Expr) -> Expr:
+        """A thread's bit."""
+        return self.bits if self.bits.width == 1 else (self.bits >> tid)[0]
+
     def set(self, mask: Expr) -> None:
         """Sets the bits of a mask from the next cycle on."""
         self._sets.append(mask)
@@ -111,46 +121,73 @@ class ThreadMask:
         self._m.update(self.bits, value)
 
 
-@cache
-def scheduler(threads: int, *, ordered: bool) -> Module:
+def scheduler(threads: int, *, ordered: bool = False, gated: bool = False) -> Module:
     """The hardware thread scheduler: one eligible thread a cycle, round robin.
 
-    Inputs: `eligible`; with `ordered` besides `in_order`, `arrive` and `arrive_tid`: while
-    `in_order` is 1 only the thread that arrived first may go. Outputs: `grant` (one bit a thread,
-    at most one set), `valid` and `tid`.
+    Inputs: `eligible`; with `gated` besides `go`: what is chosen in a cycle goes only if this is 1.
+    With `ordered` `in_order`, `arrive` and `arrive_tid`: while `in_order` is 1 only the thread that
+    arrived first may go. Outputs: `grant` (one bit a thread, at most one set), `valid` and `tid`.
     """
-    width = tid_width(threads)
+    return _scheduler(threads, ordered, gated)
+
+
+@cache
+def _scheduler(threads: int, ordered: bool, gated: bool) -> Module:
     m = Module(
-        f"hts{threads}{'_ordered' if ordered else ''}",
+        f"hts{threads}{'_ordered' if ordered else ''}{'_gated' if gated else ''}",
         "Hardware thread scheduler: of the eligible threads one a cycle, round robin.",
     )
     eligible: Expr = m.input("eligible", threads)
+    goes: Expr = m.input("go", 1) if gated else eligible.any()
     if ordered:
-        in_order = m.input("in_order", 1)
-        arrive, arrive_tid = m.input("arrive", 1), m.input("arrive_tid", width)
-        queue = m.memory("queue", width, 1 << width, note="threads in the order of arrival")
-        tail = m.register("tail", width, reset=0)
-        head = m.register("head", width, reset=0)
-        queue.write(tail, arrive_tid, arrive)
-        m.update(tail, tail + 1, arrive)
-        first = one_hot(const(1, 1), m.named(queue.at(head), "first_tid"), threads)
-        eligible = m.wire("candidates", eligible & mux(in_order, first, const(-1, threads)))
-    if threads == 1:
-        grant: Expr = eligible
-        tid: Expr = const(0, 1)
-    else:
+        allowed, goes_on = _oldest(m, threads)
+        eligible = m.wire("candidates", eligible & allowed)
+        goes = m.wire("some", eligible.any())
+        # A cycle late, which is time for the longest path: in order, a thread goes every other.
+        m.assign(goes_on, m.delay(goes, "went", reset=0))
+    grant: Expr = eligible
+    tid: Expr = const(0, 1)
+    if threads > 1:
         above = m.register("above", threads, reset=0, note="threads behind the last that went")
-        later = m.wire("later", eligible & above)
-        grant = m.wire("chosen", mux(later.any(), lowest(later), lowest(eligible)))
-        # Bits above the chosen one: its negation without itself.
-        m.update(above, ~grant & ~(grant - 1), grant.any())
-        tid = encoded(m, grant, width, "chosen_tid")
-    if ordered:
-        m.update(head, head + 1, grant.any())
+        # Those behind it come before all.
+        twice = m.wire("twice", cat(eligible, eligible & above))
+        first = m.wire("first", lowest(twice))
+        grant = m.wire("chosen", first[2 * threads - 1 : threads] | first[threads - 1 : 0])
+        m.update(above, behind(grant), goes)
+        tid = encoded(m, grant, tid_width(threads), "chosen_tid")
     m.output("grant", grant)
-    m.output("valid", grant.any())
+    m.output("valid", eligible.any())
     m.output("tid", tid)
     return m
+
+
+def _oldest(m: Module, threads: int) -> tuple[Expr, Net]:
+    """The threads that may go if the order of arrival is kept: all, or the first that arrived.
+
+    Returns:
+        Their mask, a register; a net to be assigned, when a thread goes.
+    """
+    width = tid_width(threads)
+    in_order = m.input("in_order", 1)
+    arrive, arrive_tid = m.input("arrive", 1), m.input("arrive_tid", width)
+    goes = m.forward_wire("goes", 1)
+    queue = m.memory("queue", width, 1 << width, note="threads in the order of arrival")
+    tail = m.register("tail", width + 1, reset=0)
+    head = m.register("head", width + 1, reset=0)
+    allowed = m.register("allowed", threads, reset=0, note="the thread that arrived first, or all")
+    there = m.register("there", 1, reset=0, note="it is no longer in the queue")
+    # A thread that finds no other goes by the queue, so that it may leave in the next cycle.
+    empty = m.wire("empty", tail.eq(head))
+    moves = m.wire("moves", goes | ~there)
+    queue.write(tail.trunc(width), arrive_tid, arrive)
+    m.update(tail, tail + 1, arrive & ~(moves & empty))
+    m.update(head, head + 1, moves & ~empty)
+    some = arrive | ~empty
+    m.update(there, some, moves)
+    next_ = m.wire("next", mux(empty, arrive_tid, queue.at(head.trunc(width))))
+    m.update(allowed, one_hot(some, next_, threads), moves)
+    m.update(allowed, const(-1, threads), ~in_order)
+    return allowed, goes
 
 
 def lock(

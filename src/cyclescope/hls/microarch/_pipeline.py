@@ -13,6 +13,7 @@ from cyclescope.errors import LawError
 from cyclescope.hls.ir import EFFECTS, Op
 from cyclescope.hls.microarch._binding import Plan
 from cyclescope.hls.microarch._gates import Entry, Gate, OpActivity, Operation
+from cyclescope.hls.microarch._given import Given
 from cyclescope.hls.microarch._memory import Traffic
 from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
 from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler
@@ -22,7 +23,7 @@ from cyclescope.rtl import const
 if TYPE_CHECKING:
     from cyclescope.hls.ir import Graph, Node, Schedule, Value
     from cyclescope.hls.microarch._machine import Core
-    from cyclescope.rtl import Expr, Memory
+    from cyclescope.rtl import Expr
 
 __all__ = ["Pipeline"]
 
@@ -51,10 +52,10 @@ class Pipeline:
         self.stops: Expr
         self.plan = Plan(graph, schedule, self.note)
         self.op_activities: list[OpActivity] = []
-        self._invariants: dict[Node, Memory] = {}
-        self._registers: dict[Node, Memory] = {}
+        self._given: dict[Node, Given] = {}
         self._values: dict[tuple[Value, int], Expr] = {}
         self._go: dict[int, Expr] = {}
+        self._coming: dict[int, tuple[Expr, Expr, Expr | None]] = {}
         self._state(entry)
         self._walk()
         self._leave()
@@ -69,21 +70,15 @@ class Pipeline:
         self.last_seen = ThreadMask(m, f"{self.name}_last", n)
         self.entered = m.wire(f"{self.name}_entered", one_hot(entry.valid, entry.tid, n), keep=True)
         self.tested = self.stops = const(0, 1)
-        for number, param in enumerate(self.graph.invariants):
-            memory = m.memory(
-                f"{self.name}_{param.name or f'given{number}'}", param.widths[0], n,
-                note=core.text(param.where),
-            )  # fmt: skip
-            memory.write(entry.tid, entry.invariants[number], entry.valid)
-            self._invariants[param] = memory
-        for number, carried in enumerate(self.graph.carried):
-            param = carried.param
-            memory = m.memory(
-                f"{self.name}_{param.name or f'carried{number}'}", param.widths[0], n,
-                note=core.text(param.where),
-            )  # fmt: skip
-            memory.write(entry.tid, entry.initial[number], entry.valid)
-            self._registers[param] = memory
+        carried = [c.param for c in self.graph.carried]
+        params = (*carried, *self.graph.invariants)
+        values = (*entry.initial, *entry.invariants)
+        for number, (param, value) in enumerate(zip(params, values, strict=True)):
+            name = f"{self.name}_{param.name or f'given{number}'}"
+            given = self._given[param] = Given(
+                m, name, value.width, n, carried=number < len(carried), note=core.text(param.where)
+            )
+            given.enter(entry.valid, entry.tid, value)
         self._waits()
 
     def _waits(self) -> None:
@@ -141,7 +136,11 @@ class Pipeline:
             valid, tid = self.stages[gate.stage]
             inputs |= {"in_order": core.in_order, "arrive": valid, "arrive_tid": tid}
         hts = m.instance(scheduler(n, ordered=gate.stage >= 0), f"{gate.name}_hts", inputs)
-        gate.grant, gate.valid, gate.tid = hts["grant"], hts["valid"], hts["tid"]
+        gate.grant = hts["grant"]
+        gate.valid = m.delay(hts["valid"], f"{gate.name}_goes", reset=0)
+        gate.tid = const(0, 1)
+        if n > 1:
+            gate.tid = m.delay(hts["tid"], f"{gate.name}_tid", when=hts["valid"])
         if gate.stage >= 0:
             gate.present.clear(gate.grant)
             gate.reserved.clear(gate.grant)
@@ -186,14 +185,15 @@ class Pipeline:
                 result = operation.result(value.index, gate.tid)
                 note = core.text(value.node.where)
                 self._values[value, stage] = m.delay(result, name, when=gate.valid, note=note)
+        went: Expr | None = None
         if not self.root and stage > self.plan.commit_stage:
-            name = f"{self.name}_go"
             went = self._go[stage - 1]
             if first and gate.stage >= 0:
                 context = m.memory(f"{gate.name}_go", 1, core.threads)
                 context.write(self.stages[gate.stage][1], went, self.stages[gate.stage][0])
                 went = context.at(gate.tid)
             self._go[stage] = m.delay(went, f"{prefix}_go", when=before[0])
+        self._coming[stage] = (*before, went)
 
     def _pass(self, value: Value, stage: int, gate: Gate | None, valid: Expr) -> Expr:
         m, core, node = self.core.m, self.core, value.node
@@ -224,9 +224,20 @@ class Pipeline:
         if node.op is Op.THREADS:
             return core.team.zext(value.width)
         assert node.op is Op.PARAM, node.op
-        memory = self._invariants.get(node) or self._registers[node]
         name = f"{self.name}_s{stage}_{node.name or 'given'}"
-        return core.m.wire(name, memory.at(tid), note=core.text(node.where))
+        coming, who, _ = self._coming[stage]
+        return self._given[node].read(coming, who, name, forwarded=self._forwarded(node, stage))
+
+    def _forwarded(self, param: Node, stage: int) -> bool:
+        """An iteration may write a carried value when the next one is about to come in to read it.
+
+        Where the next one waits for a gate behind that, it comes two cycles later at the earliest.
+        """
+        plan = self.plan
+        written = [s for carried, s in plan.writes.items() if carried.param is param]
+        gate = plan.region_of(stage)
+        apart = self.gates[gate].apart
+        return any(plan.region_of(s) == gate and apart <= s + 1 - stage for s in written)
 
     def _commit_at(self, stage: int) -> Expr:
         """The stage commit enable: 1 in the cycles in which the effects of this stage happen."""
@@ -295,11 +306,24 @@ class Pipeline:
             self.last_seen.clear(self.entered)
         for carried in self.plan.written.get(stage, ()):
             value = self.at(carried.next, stage)
-            self._registers[carried.param].write(tid, value, self._late_commit(stage))
+            self._given[carried.param].write(self._late_commit(stage), tid, value)
         for gate, event in self.plan.events.items():
             if event == stage:
-                going = valid if stage < self.plan.commit_stage else self._late_commit(stage)
-                self.gates[gate].token.set(one_hot(going, tid, self.core.threads))
+                going, who = self._soon(stage)
+                self.gates[gate].token.set(one_hot(going, who, self.core.threads))
+
+    def _soon(self, stage: int) -> tuple[Expr, Expr]:
+        """An iteration comes into a stage in the next cycle, if it happens; its thread.
+
+        A thread that this lets go comes into its next stage two cycles later. Where it is known no
+        sooner whether the iteration happens: it is in the stage in this cycle.
+        """
+        valid, tid, went = self._coming[stage]
+        if self.root or stage < self.plan.commit_stage:
+            return valid, tid
+        if went is not None:
+            return valid & went, tid
+        return self._late_commit(stage), self.stages[stage][1]
 
     def _op_activity(self, stage: int, gate: Gate) -> None:
         """Declare a named wire that says in which cycles the stage's operations are active."""
@@ -340,8 +364,11 @@ class Pipeline:
 
     def _leave(self) -> None:
         m, n = self.core.m, self.core.threads
-        valid, tid = self.stages[self.plan.end]
-        ends = valid if self.root else valid & ~self._go[self.plan.end]
+        valid, tid, went = self._coming[self.plan.end]
+        if self.root or went is None:
+            valid, tid = self.stages[self.plan.end]
+            went = None if self.root else self._go[self.plan.end]
+        ends = valid if went is None else valid & ~went
         self.over = (m.wire(f"{self.name}_over", ends), tid)
         self.over_mask = m.wire(f"{self.name}_over_mask", one_hot(self.over[0], tid, n))
         self.active.set(self.entered)
@@ -351,11 +378,13 @@ class Pipeline:
 
     def result(self, index: int, tid: Expr) -> Expr:
         """A carried value of a thread whose loop is over."""
-        return self._registers[self.graph.carried[index].param].at(tid)
+        return self._given[self.graph.carried[index].param].at(tid)
 
     def finish(self) -> None:
         """Everything that sets or clears a flag is known."""
         self.active.finish()
         self.last_seen.finish()
+        for given in self._given.values():
+            given.finish()
         for flags in {id(f): f for g in self.gates for f in g.flags}.values():
             flags.finish()

@@ -181,7 +181,7 @@ class Preloader:
         writing = m.register("preload_writing", 1, reset=0)
         busy = m.wire("preload_busy", writing & splits & ~second)
         hts = m.instance(
-            scheduler(len(words), ordered=False),
+            scheduler(len(words)),
             "preload_arbiter",
             {"eligible": some & (~busy).repeat(len(words))},
         )

@@ -14,16 +14,19 @@ from cyclescope.hls.schedule._units import unit_of
 if TYPE_CHECKING:
     from cyclescope.hls.ir import Node
 
-__all__ = ["BUDGET", "REGISTERED", "SETUP", "delay", "latency", "varies"]
+__all__ = ["BUDGET", "REGISTERED", "delay", "latency", "out", "setup", "varies"]
 
 BUDGET = 6.1
 """Logic between two registers: a cycle of 7.14 ns less the registers' own times and skew."""
 
-SETUP = 2.0
-"""Logic in front of the first register of an arithmetic unit or a memory."""
+_SETUP = 2.0
+_MULTIPLIER = 5.5
 
 REGISTERED = 0.6
 """Logic behind a register that still counts as none."""
+
+_BLOCK = 4.2
+"""From the clock to the word of a block RAM."""
 
 _LEVEL = 0.5
 _CARRY = 0.03
@@ -48,6 +51,19 @@ def latency(node: Node) -> int:
         return 0
     unit = unit_of(node, _AS_LONG_AS_IT_TAKES)
     return unit.latency if unit is not None else 0
+
+
+def setup(node: Node) -> float:
+    """Nanoseconds in front of the first register of an arithmetic unit or a memory."""
+    # The products of an integer multiplier are before it, and take most of a cycle.
+    return _MULTIPLIER if node.op is Op.MUL else _SETUP
+
+
+def out(node: Node) -> float:
+    """Nanoseconds from the clock to the result of an operation that takes stages."""
+    if node.op is Op.LOAD and node.array is not None and node.array.place is not Place.EXTERNAL:
+        return _BLOCK
+    return REGISTERED
 
 
 def delay(node: Node) -> float:

@@ -18,9 +18,10 @@ from cyclescope.hls.ir import EFFECTS, LEAVES, Array, Graph, Node, Op, Order, Pl
 from cyclescope.hls.schedule._delays import (
     BUDGET,
     REGISTERED,
-    SETUP,
     delay,
     latency,
+    out,
+    setup,
     varies,
 )
 from cyclescope.hls.schedule._ports import PORTS, local_accesses, port_interval, touched
@@ -224,7 +225,7 @@ class _Scheduler:
 
     def _set(self, node: Node, stage: int, ns: float) -> None:
         takes = self.latency[node]
-        if ns + (SETUP if takes else delay(node)) > BUDGET:
+        if ns + (setup(node) if takes else delay(node)) > BUDGET:
             stage, ns = stage + 1, 0.0
         array = _local(node)
         if array is not None:
@@ -234,7 +235,7 @@ class _Scheduler:
             self.used[array, kind, stage] = self.used.get((array, kind, stage), 0) + 1
         self.begin[node], self.chain[node] = stage, ns
         if takes:
-            self.ready[node] = _Time(stage + takes, REGISTERED)
+            self.ready[node] = _Time(stage + takes, out(node))
         else:
             self.ready[node] = _Time(stage, ns + delay(node))
 
@@ -286,7 +287,10 @@ class _Scheduler:
         first = min(self.begin[u] for u in users)
         there = [u for u in users if self.begin[u] == first]
         if takes:
-            chained = all(self.latency[u] or self.chain[u] >= REGISTERED for u in there)
+            behind = out(node)
+            chained = all(
+                self.chain[u] >= behind or (self.latency[u] and behind <= REGISTERED) for u in there
+            )
             begin, ns = first - takes - (not chained), REGISTERED
         elif all(self.chain[u] >= delay(node) + REGISTERED for u in there):
             begin, ns = first, REGISTERED

@@ -227,7 +227,9 @@ class _Top:
         self._core = m.instance(core.m, "core", {**inputs, **to_core})
         finished = m.wire("all_finished", self._core["finished"].eq(inputs["team_mask"]))
         # Once all threads have finished, the end is near: it is waited for.
-        ended = m.wire("ended", mux(finished, ~self._core["moving"], stop))
+        # A cycle old: what is over stays over, and the path to it is long.
+        moves = m.delay(self._core["moving"], "moved", reset=1)
+        ended = m.wire("ended", mux(finished, ~moves, stop))
         over = m.register("over", 1, reset=0)
         m.update(over, 1, ended)
         run = m.wire("run", ~(ended | over))
@@ -255,7 +257,7 @@ class _Top:
         for name, net in from_unit.items():
             m.assign(net, unit[name])
         done = m.wire("trace_written", unit["done"] & ~self._core["trace_moving"])
-        moving = self._core["moving"] | (~run & ~done)
+        moving = self._core["moving"] | ((finished | ~run) & ~done)
         m.output("trace_done", done)
         for port in core.m.ports():
             hidden = port.direction == "input" or port.name.startswith(("count", "trace_"))

@@ -47,7 +47,6 @@ class Counts:
         layout: TraceLayout,
         feeds: Sequence[Feed],
         inputs: Sequence[Sequence[tuple[Expr, Expr | None]]],
-        run: Expr,
         going: Expr,
     ) -> None:
         self._m, self._layout, self._going = m, layout, going
@@ -56,29 +55,26 @@ class Counts:
         self._time_slot = m.register("turn", self._bits, reset=1, note="whose turn it is")
         self._next = m.wire("next_turn", successor(self._time_slot))
         m.update(self._time_slot, self._next, going)
+        # A total is read, is in a register, and is written: two cycles later than it is asked for.
         self._adds = [
             m.delay(
-                counted(
-                    m, feed, self._by_slot(j, feed, terms, run), self._time_slot, f"counter{j}"
-                ),
+                counted(m, feed, self._by_slot(j, terms), self._time_slot, f"counter{j}"),
                 f"counter{j}_added",
+                2,
             )
             for j, (feed, terms) in enumerate(zip(feeds, inputs, strict=True))
         ]
-        self._asked = m.delay(self._time_slot, "asked", note="whose totals are added to")
+        self._asked = m.delay(self._time_slot, "asked", 2, note="whose totals are added to")
         self.active = m.register("sampling", 1, reset=0)
 
-    def _by_slot(
-        self, j: int, feed: Feed, terms: Sequence[tuple[Expr, Expr | None]], run: Expr
-    ) -> list[Expr]:
+    def _by_slot(self, j: int, terms: Sequence[tuple[Expr, Expr | None]]) -> list[Expr]:
         found = []
         for k, (bits, lane) in enumerate(terms):
             name = f"counter{j}_{k}"
             if lane is None:
-                mask = bits & run.repeat(feed.lanes)
-                found.append(rotated(self._m, mask, self._time_slot, name))
+                found.append(rotated(self._m, bits, self._time_slot, name))
             else:
-                found.append(rotated_number(self._m, bits & run, lane, self._time_slot, name))
+                found.append(rotated_number(self._m, bits, lane, self._time_slot, name))
         return found
 
     def begin(self, when: Expr, free: Expr, longer: Sequence[Expr]) -> None:
@@ -136,7 +132,7 @@ class Counts:
             else:
                 group = self.line
         words = self._totals(clear, boot, group)
-        now = m.delay(moving, "moving_asked")
+        now = m.delay(moving, "moving_asked", 2)
         low = following if span > 1 else None
         address = cat(*(part for part in (self._block, low) if part is not None))
         # What is read of the groups that are not meant is 0.
@@ -166,15 +162,17 @@ class Counts:
         if self._block is not None:
             high = self._next[self._bits - 1 : self._bits - blocks.bit_length() + 1]
             mine = mine & high.eq(self._block)
-        following, going = m.delay(self._next, "asked_next"), m.delay(self._going, "going_asked")
+        following = m.delay(self._next, "asked_next")
+        going = m.delay(self._going, "going_asked", 2)
         found: list[Expr] = []
         for number, members in enumerate(self._groups()):
             now = mine if group is None else mine & group.eq(number)
             width = sum(w for _, w in members)
             memory = m.memory(f"totals{number}", width, layout.round)
             memory.block = True
-            held = memory.read(following, name=f"totals{number}_held")
-            m.update(held, 0, m.delay((clear & boot) | now, f"clear{number}"))
+            held = m.register(f"totals{number}_held", width)
+            m.update(held, memory.read(following, name=f"totals{number}_read"))
+            m.update(held, 0, m.delay((clear & boot) | now, f"clear{number}", 2))
             parts: list[Expr] = []
             low = 0
             for feed, bits in members:

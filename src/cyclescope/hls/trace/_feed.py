@@ -121,9 +121,7 @@ def _of_threads(core: Core, counter: Counter, terms: Sequence[_Term]) -> Fed:
     name = "".join(c if c.isalnum() else "_" for c in counter.name)
     amounts = [term.amount for term in terms]
     scale = gcd(*amounts)
-    # A thread's port takes one request a cycle.
-    exclusive = counter.name in ("bytes read", "bytes written")
-    largest = max(amounts) if exclusive else sum(amounts)
+    largest = sum(amounts)
     inputs = [
         (m.named(term.bits, f"{name}_{i}"), term.tid if n > 1 else None)
         for i, term in enumerate(terms)
@@ -132,7 +130,7 @@ def _of_threads(core: Core, counter: Counter, terms: Sequence[_Term]) -> Fed:
         Term(t.amount // scale, tagged=lane is not None, apart=t.apart)
         for t, (_, lane) in zip(terms, inputs, strict=True)
     )
-    made_of = Feed(n, made, largest // scale, exclusive)
+    made_of = Feed(n, made, largest // scale)
     most = made_of.most(_WINDOW) * scale
     return Fed(
         tuple(Source(counter, thread, most, scale, _WINDOW) for thread in range(n)),

@@ -333,7 +333,8 @@ def make_layout(
     form = TraceLayout(
         *(title, threads, line_bits, time_bits, steps[0] if steps else period, on_full, ()),
         period_ps=period_ps,
-        round=1 << max(1, (indices - 1).bit_length()) if listed else 0,
+        # A total is written before it is read again.
+        round=1 << max(2, (indices - 1).bit_length()) if listed else 0,
         peaks=dict(peaks or {}),
         region=region,
         where=where,

@@ -48,13 +48,11 @@ class Feed:
         lanes: threads or banks that have one.
         terms: what is added.
         largest: what can happen to one of them in a cycle at most.
-        exclusive: at most one term happens to a thread in a cycle.
     """
 
     lanes: int
     terms: tuple[Term, ...]
     largest: int
-    exclusive: bool = False
 
     def most(self, cycles: int) -> int:
         """The most that can happen to one of them in so many successive cycles."""
@@ -133,15 +131,6 @@ def _step(feed: Feed, bits: Sequence[Expr]) -> Expr:
     """The sum of the terms that happen."""
     width = feed.largest.bit_length()
     amounts = [term.amount for term in feed.terms]
-    if feed.exclusive:
-        columns = []
-        for i in reversed(range(width)):
-            chosen = [b for b, a in zip(bits, amounts, strict=True) if a >> i & 1]
-            some: Expr = chosen[0] if chosen else const(0, 1)
-            for bit in chosen[1:]:
-                some = some | bit
-            columns.append(some)
-        return cat(*columns)
     total: Expr | None = None
     for first in range(0, len(bits), _TABLE):
         some_bits, some_amounts = bits[first : first + _TABLE], amounts[first : first + _TABLE]

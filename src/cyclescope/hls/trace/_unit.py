@@ -73,17 +73,22 @@ class _Unit:
             "profiling_unit",
             f"Profiling unit: states of {layout.threads} threads, {len(layout.places)} counters.",
         )
-        self.run = m.input("run", 1)
-        self.state = m.input("state", 2 * layout.threads)
+        # What it sees is a cycle old: no path leads from the datapath into it.
+        run = m.input("run", 1)
+        self.run = m.delay(run, "runs", reset=0)
+        self.state = m.delay(m.input("state", 2 * layout.threads), "state_seen")
         inputs = []
         for j, feed in enumerate(feeds):
             terms: list[tuple[Expr, Expr | None]] = []
             for k, term in enumerate(feed.terms):
-                bits = m.input(f"feed{j}_{k}", 1 if term.tagged else feed.lanes)
-                lane_bits = max(1, (feed.lanes - 1).bit_length())
-                terms.append(
-                    (bits, m.input(f"feed{j}_{k}_lane", lane_bits) if term.tagged else None)
-                )
+                name = f"feed{j}_{k}"
+                bits = m.input(name, 1 if term.tagged else feed.lanes)
+                seen = m.delay(bits & run.repeat(bits.width), f"{name}_seen", reset=0)
+                lane: Expr | None = None
+                if term.tagged:
+                    lane_bits = max(1, (feed.lanes - 1).bit_length())
+                    lane = m.delay(m.input(f"{name}_lane", lane_bits), f"{name}_lane_seen")
+                terms.append((seen, lane))
             inputs.append(terms)
         self.base = m.input("base", ADDRESS)
         self.lines = m.input("lines", ADDRESS)
@@ -104,7 +109,7 @@ class _Unit:
         self.sampled: Expr = self.over
         if feeds:
             going = m.wire("going", self.run | self.ran)
-            self.counts = Counts(m, layout, feeds, inputs, self.run, going)
+            self.counts = Counts(m, layout, feeds, inputs, going)
             self._samples(self.counts)
         self._lines(depth)
 
@@ -288,7 +293,8 @@ class _Unit:
         after = following
         if layout.on_full is OnFull.WRAP:
             after = m.wire("region_slot_next", slot + 1)
-        at_end = m.wire("at_end", after.eq(self.lines.trunc(NUMBER_BITS)))
+        # Known in time: the next line is taken some beats later.
+        at_end = m.delay(after.eq(self.lines.trunc(NUMBER_BITS)), "at_end", reset=0)
         full = m.wire("region_full", used_up | (taken & at_end))
         m.update(used_up, full)
         if layout.on_full is OnFull.WRAP:
