@@ -84,7 +84,9 @@ def test_what_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sim, "find_yosys", lambda: ["yosys"])
     monkeypatch.setattr(sim, "on_ecp5", area)
     monkeypatch.setattr(sim, "find_nextpnr", lambda: ["nextpnr"])
-    monkeypatch.setattr(sim, "speed_on_ecp5", lambda verilog, top: 1e6 / len(verilog))
+    monkeypatch.setattr(
+        sim, "speed_on_ecp5", lambda verilog, top, *, seed: seed * 1e6 / len(verilog)
+    )
     units: list[UnitOptions | None] = []
 
     def cycles(unit: UnitOptions | None) -> int:
