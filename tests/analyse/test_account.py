@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cyclescope.analyse import Use, account
+from cyclescope.errors import DataError
 from cyclescope.model import (
     CONTROL,
     WORK,
@@ -79,6 +81,17 @@ def test_counters_of_waiting_are_taken_off_work() -> None:
     assert found.lost == {Use(Activity.WAITING, "memory"): 20}
     assert (found.useful, found.total) == (180, 200)
     assert found.of_track.sum(axis=1).tolist() == [100, 100]
+
+
+def test_waiting_beyond_the_work_was_in_cycles_of_unknown_state() -> None:
+    lost = state("lost", Activity.UNKNOWN)
+    counters = [interval(0, 0, 100, n, cause) for n, cause in ((25, "memory"), (45, "lock"))]
+    found = account(threads([(30, [RUN]), (70, [lost])], *counters))
+    assert found.useful == 0
+    assert sum(found.lost.values()) == found.total == 100
+    # A cycle is waited in once, whatever counts it.
+    with pytest.raises(DataError, match="more waiting than there is work"):
+        account(threads([(30, [RUN]), (39, [lost])], *counters))
 
 
 def tree_of_control(steps: dict[str, list[int]], cycles: int = 10) -> Profile:

@@ -136,15 +136,17 @@ def _account(profile: Profile) -> Account:
     np.add.at(rows.reshape(-1), cells.reshape(-1), np.repeat(tree_cycles(profile), len(rows)))
     if not tracks:
         work.split_control([of_trees[:, 0]], [lambda _: True], rows)
+    # What is counted beyond the work that was seen was in cycles whose state is not known.
     unknown = [i for i, use in enumerate(work.uses) if use.activity is Activity.UNKNOWN]
+    unseen = rows[:, unknown].sum(axis=1)
     for number, track, use in work.splits:
         series = profile.series[number]
         counted = int(series.value.sum())
-        # What was counted beyond the work that was seen was in cycles whose state is not known.
         units = min(counted, int(rows[track, work.number[WORK]]))
         rows[track, work.number[WORK]] -= units
         rows[track, use] += units
-        if counted - units > int(rows[track, unknown].sum()):
+        unseen[track] -= counted - units
+        if unseen[track] < 0:
             raise DataError(
                 f"{profile.meta.title}: counter {series.name} of {series.track} counts more "
                 "waiting than there is work; measure again"

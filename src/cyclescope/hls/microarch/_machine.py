@@ -176,7 +176,7 @@ class Core:
             self.check(node, issue, tid, operands[0])
             at = self.base[node.array] + operands[0].trunc(ADDRESS)
             if node.op is Op.LOAD:
-                results = self.ports.load(node, name, busy, issue, tid, at, apart=apart)
+                results = self.ports.load(name, busy, issue, tid, at, node.widths[0], apart=apart)
                 return lambda _, t: results.at(t)
             self.ports.store(name, busy, issue, tid, at, operands[1], apart=apart)
         elif node.op is Op.LOOP:

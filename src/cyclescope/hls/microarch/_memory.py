@@ -22,20 +22,13 @@ from cyclescope.hls.microarch._params import (
     OFFSET,
     TAGS,
 )
-from cyclescope.hls.microarch._parts import (
-    ThreadMask,
-    either,
-    one_hot,
-    scheduler,
-    tid_width,
-)
+from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler, tid_width
 from cyclescope.hls.microarch._preloader import Preloader
 from cyclescope.rtl import cat, choose, const, mux
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.hls.ir import Node
     from cyclescope.hls.microarch._preloader import Asking
     from cyclescope.rtl import Expr, Memory, Module, Net
 
@@ -58,7 +51,6 @@ class Results:
     """
 
     def __init__(self, m: Module, name: str, width: int, threads: int) -> None:
-        self.width = width
         self._words = [m.memory(f"{name}_from_bank{b}", width, threads) for b in range(BANKS)]
         self._bank = m.memory(f"{name}_asked", BANK_BITS, threads)
 
@@ -156,21 +148,21 @@ class Ports:
 
     def load(
         self,
-        node: Node,
         name: str,
         busy: ThreadMask,
         valid: Net,
         tid: Expr,
         at: Expr,
+        width: int,
         *,
         apart: int,
     ) -> Results:
-        """A load: `at` is its byte address. Returns what it gets, one word a thread.
+        """A load of `width` bits from byte address `at`. Returns what it gets, one word a thread.
 
         From its answer to the thread's next one it takes `apart` cycles, or more.
         """
-        results = Results(self._m, f"{name}_data", node.widths[0], self._threads)
-        size = node.widths[0] // 8
+        results = Results(self._m, f"{name}_data", width, self._threads)
+        size = width // 8
         wants, address, bank = self._begin(name, valid, tid, at)
         results.asks(valid, tid, bank)
         number = len(self._loads)
@@ -351,7 +343,7 @@ class Ports:
             mine = m.wire(f"{name}_for_{load.number}", first.unit.eq(load.number))
             load.busy.clear(answered & mine.repeat(self._threads))
             hit = m.delay(arrives & mine, f"{name}_hit_{load.number}", reset=0)
-            load.results.write(b, to, data.trunc(load.results.width), hit)
+            load.results.write(b, to, data.trunc(8 * load.size), hit)
         if first.line is not None:
             preloads = first.unit.eq(len(self._loads))
             hit = m.delay(arrives & preloads, f"{name}_hit_preload", reset=0)
@@ -438,19 +430,16 @@ class _Side:
         width = tid_width(threads)
         # Of a thread's operations the first in the program.
         own = [access.wants[bank] for access in accesses]
-        self._first: list[Expr] = []
-        any_: Expr = const(0, threads)
-        for number, wants in enumerate(own):
-            self._first.append(wants.bits & ~any_ if number else wants.bits)
-            any_ = any_ | wants.bits if number else wants.bits
+        bits = [wants.bits for wants in own]
+        firsts = bits[:1] + [one & ~either(bits[:i], threads) for i, one in enumerate(bits) if i]
         self.valid = m.register(f"{name}_chosen", 1, reset=0)
         self._moves = m.forward_wire(f"{name}_moves", 1)
         takes = m.wire(f"{name}_takes", self._moves | ~self.valid)
-        ready: Expr = any_
+        ready: Expr = either(bits, threads)
         preload = m.register(f"{name}_preload", 1)
         if slot is not None:
             # Until it is in the interface it keeps its place.
-            ready = cat(slot.full & ~(self.valid & preload), any_)
+            ready = cat(slot.full & ~(self.valid & preload), ready)
             m.update(slot.full, 0, self._moves & preload)
         ready = m.wire(f"{name}_ready", ready)
         m.update(self.valid, ready.any(), takes)
@@ -460,17 +449,17 @@ class _Side:
             {"eligible": ready, "go": m.wire(f"{name}_goes", takes & ready.any())},
         )
         grant = hts["grant"]
-        for wants, first in zip(own, self._first, strict=True):
+        for wants, first in zip(own, firsts, strict=True):
             wants.clear(grant[threads - 1 : 0] & first & takes.repeat(threads))
         who = m.delay(hts["tid"].trunc(width), f"{name}_who", when=takes)
         # Which operation of the thread it is, is looked up when the thread is known.
         self._ops: list[Expr] = []
-        for i, first in enumerate(self._first):
+        for i, first in enumerate(firsts):
             if len(own) == 1:
                 self._ops.append(const(1, 1))
                 break
-            firsts = m.delay(first, f"{name}_first_{i}", when=takes)
-            bit = firsts if threads == 1 else (firsts >> who)[0]
+            late = m.delay(first, f"{name}_first_{i}", when=takes)
+            bit = late if threads == 1 else (late >> who)[0]
             self._ops.append(m.named(bit, f"{name}_is_{i}"))
         addresses = [access.address.at(who) for access in accesses]
         self.tid: Expr = who
