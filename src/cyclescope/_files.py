@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from cyclescope.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "source_below",
     "undisturbed",
     "unwritable",
+    "write_folder",
     "write_together",
     "write_whole",
 ]
@@ -139,6 +140,21 @@ def write_together(paths: Sequence[Path], *, force: bool = False) -> Iterator[li
         raise OutputError(f"{at}: cannot be written: {reason}{kept}") from error
     finally:
         _surely(*(draft.discard for draft in drafts))
+
+
+def write_folder(folder: Path, files: Mapping[str, str], *, force: bool) -> None:
+    """Write files (name → text) into a folder, which is made where it is not there.
+
+    Raises:
+        OutputError: the folder cannot be made; else as `write_together`.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
+    with write_together([folder / name for name in files], force=force) as streams:
+        for stream, text in zip(streams, files.values(), strict=True):
+            stream.write(text.encode())
 
 
 # How a file without a name gets one.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope._files import write_together
-from cyclescope.errors import OutputError, VerifyError
+from cyclescope._files import write_folder
+from cyclescope.errors import VerifyError
 from cyclescope.network._bench import bench, wrapper
 from cyclescope.network._channels import network_of
 from cyclescope.network._depths import Depths, least_depths
@@ -116,13 +116,7 @@ def write_files(measurement: Measurement, folder: Path, *, force: bool) -> None:
         OutputError: it cannot be written, or files are there and `force` is not set.
     """
     files = files_of(measurement)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
-    with write_together([folder / name for name in files], force=force) as streams:
-        for stream, text in zip(streams, files.values(), strict=True):
-            stream.write(text.encode())
+    write_folder(folder, files, force=force)
 
 
 def files_of(measurement: Measurement) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope._files import write_together
+from cyclescope._files import write_folder
 from cyclescope._stack import deep_recursion
 from cyclescope.errors import OutputError, RunError
 from cyclescope.hls.microarch import build_machine
@@ -322,13 +322,7 @@ def write_rtl(setup: Setup, folder: Path, *, force: bool) -> None:
     layout = layout_of(machine)
     if layout is not None:
         files["trace.json"] = layout.to_json()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot make this folder: {error.strerror}") from error
-    with write_together([folder / name for name in files], force=force) as streams:
-        for stream, text in zip(streams, files.values(), strict=True):
-            stream.write(text.encode())
+    write_folder(folder, files, force=force)
     try:
         setup.write(folder)
     except OSError as error:
