@@ -1,7 +1,7 @@
 """Make the pictures of pages that a browser draws anew: `python scripts/pictures.py [FOLDER]`.
 
-They are in docs/pictures, as PNG: the report and two larger flame graphs. It needs a Chromium on
-the machine, and leaves them as they are without one.
+They are in docs/pictures, as PNG: the report, a network in it, and two larger flame graphs. It
+needs a Chromium on the machine, and leaves them as they are without one.
 """
 
 from __future__ import annotations
@@ -45,6 +45,10 @@ def prepare() -> None:
         program = str(ROOT / "examples" / "hls" / "gemm" / f"{version}.c")
         cyclescope("ladder", program, "-D", "DIM=16", "--threads", "4", "-o", f"{version}.cyc")
     cyclescope("report", *(f"{version}.cyc" for version in GEMM), "-o", "ladders.html")
+    kernel = str(ROOT / "examples" / "bounds" / "polybench" / "gramschmidt")
+    given = (f"{kernel}.c", "--calibration", f"{kernel}.toml", "--rtl", "gramschmidt")
+    cyclescope("bounds", *given, "-o", "gramschmidt.cyc")
+    cyclescope("report", "gramschmidt.rtl.cyc", "-o", "network.html")
 
 
 def photograph(browser: Browser) -> dict[str, bytes]:
@@ -62,6 +66,15 @@ def photograph(browser: Browser) -> dict[str, bytes]:
         page.wait_for_selector("html[data-ready]")
         part = page.locator('[data-part="ladders"]')
         found[f"{name}.png"] = part.screenshot() if part.count() else page.screenshot()
+    page = browser.new_page(viewport={"width": 1600, "height": 900})
+    page.goto(Path("network.html").resolve().as_uri())
+    page.wait_for_selector("html[data-ready]")
+    box = page.locator("#network").bounding_box()
+    legend = page.locator("#network .legend").bounding_box()
+    assert box is not None
+    assert legend is not None
+    clip = {**box, "height": legend["y"] + legend["height"] - box["y"]}
+    found["report-network.png"] = page.screenshot(clip=clip, full_page=True)
     return found
 
 

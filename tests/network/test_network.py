@@ -17,6 +17,7 @@ from cyclescope.bounds import Bounds, Calibration, estimate, read_calibration
 from cyclescope.cli import main
 from cyclescope.errors import InputError, RunError, SourceError, VerifyError
 from cyclescope.model import Activity, Cause, Edge, check_laws, load
+from cyclescope.model import Process as ProcessSite
 from cyclescope.network import (
     Measurement,
     depth_curve,
@@ -27,6 +28,7 @@ from cyclescope.network import (
     simulate,
     with_areas,
 )
+from cyclescope.network._starts import critical_path, starts_of
 from network.sanlps import Maker, compare
 
 if TYPE_CHECKING:
@@ -243,6 +245,56 @@ def test_the_profile_obeys_the_laws_and_says_why_processes_wait(mean: Measuremen
     assert edges
     waited = {edge.operand for edge in edges}
     assert "mean[j]" in waited
+
+
+@pytest.mark.parametrize("kernel", ["atax", "durbin", "reg_detect"])
+def test_the_critical_path_is_that_of_the_bounds(kernel: str) -> None:
+    """In order both take the same cycles: each process that limits one limits the other as much."""
+    folder = "examples/bounds/polybench"
+    calibration = read_calibration(f"{folder}/{kernel}.toml")
+    bounds = estimate(
+        f"{folder}/{kernel}.c", calibration=calibration, detail=True, values=True, trace=True
+    )
+    network = network_of(bounds)
+    hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
+    capture = simulate(network, hardware, capture=True).capture
+    assert capture is not None
+    starts = starts_of(network, hardware, capture)
+    found = critical_path(network, starts, capture.cycles)
+    assert sum(found.processes) == capture.cycles == bounds.absolute.cycles
+    assert bounds.detail is not None
+    expected = dict.fromkeys(range(len(network.stations)), 0)
+    number = {s.process.index: s.number for s in network.stations}
+    for step in bounds.detail.critical_path["absolute"]:
+        expected[number[step.process.index]] += step.cycles
+    # Of several that come at once either may be the one; those are the few at a pipeline's end.
+    for station, cycles in enumerate(found.processes):
+        assert abs(cycles - expected[station]) <= 0.01 * capture.cycles
+    # Each firing of the bounds starts when that of the hardware does.
+    for station, own, row in zip(network.stations, starts, bounds.absolute.firings, strict=True):
+        assert (int(own.start[0]), int(own.start[-1])) == (row.first, row.last), station.number
+
+
+def test_a_profile_has_what_flows_and_what_limits(mean: Measurement) -> None:
+    sites = mean.profile.sites
+    processes = [site for site in sites if isinstance(site, ProcessSite)]
+    edges = [site for site in sites if isinstance(site, Edge)]
+    assert sum(site.critical or 0 for site in processes) == mean.cycles
+    assert [edge.depth for edge in edges] == list(mean.depths.tokens)
+    assert [edge.tokens for edge in edges] == [c.tokens for c in mean.network.channels]
+    sums = next(e for e in edges if e.producer == e.consumer and e.array == "mean")
+    # A column's sum is a chain of five: each waits for the one before.
+    assert sums.critical == max(edge.critical or 0 for edge in edges) > mean.cycles // 3
+    assert sums.operand == "mean[j]"
+    assert all(0 <= edge.late <= mean.cycles for edge in edges)
+
+
+def test_waiting_for_space_is_told_of_the_channel(mean: Measurement) -> None:
+    edges = [site for site in mean.profile.sites if isinstance(site, Edge)]
+    held = [edge for edge in edges if edge.held]
+    parts = account(mean.profile).parts.items()
+    stood = sum(cycles for use, cycles in parts if use.cause == Cause.CHANNEL)
+    assert sum(edge.held for edge in held) == stood > 0
 
 
 def test_the_files_are_clean_and_run_elsewhere(mean: Measurement, tmp_path: Path) -> None:

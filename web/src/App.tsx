@@ -4,6 +4,7 @@ import { Advice } from "./Advice.tsx";
 import { Compare } from "./Compare.tsx";
 import { FlameView } from "./FlameView.tsx";
 import { Ladder } from "./Ladder.tsx";
+import { NetworkView } from "./NetworkView.tsx";
 import { SourceView } from "./SourceView.tsx";
 import { choose, current, focus, profile, profiles, select, selection, whole } from "./state.ts";
 import { Summary } from "./Summary.tsx";
@@ -32,6 +33,7 @@ export function App() {
         <nav aria-label="Views">
           {several && <a href="#compare">Compare</a>}
           <a href="#summary">Summary</a>
+          {profile.value.network && <a href="#network">Network</a>}
           {profile.value.advice.length > 0 && <a href="#advice">What to change</a>}
           {profile.value.ladder.length > 0 && <a href="#ladder">Ladder</a>}
           <a href="#timeline">Timeline</a>
@@ -48,6 +50,7 @@ export function App() {
         {/* A profile's views keep what they remember of it to themselves. */}
         <div class="views" key={current.value}>
           <Summary />
+          <NetworkView />
           <Advice />
           <Ladder />
           <Timeline />

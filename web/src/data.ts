@@ -137,6 +137,59 @@ export interface Rung {
   gaps: Gap[];
 }
 
+/** A process of a process network. */
+export interface NetworkProcess {
+  name: string;
+  path: number;
+  /** It brings an input or takes an output. */
+  port: boolean;
+  firings: number;
+  /** Cycles from a firing to the next at best; from a firing to its results. */
+  interval: number;
+  latency: number;
+  /** Cycles of the critical path that its firings answer for; null if that is not known. */
+  critical: number | null;
+  /** The upper left corner of its box. */
+  at: [x: number, y: number];
+}
+
+/** Values that go from one process to an operand of another. */
+export interface Channel {
+  operand: string;
+  array: string;
+  tokens: number;
+  reads: number;
+  reordered: boolean;
+  /** Bits of a value and how many are kept at most; null where there is no hardware. */
+  width: number | null;
+  depth: number | null;
+  /** Cycles for which the consumer waited for its values, and how many firings did. */
+  late: number;
+  delayed: number;
+  /** Cycles for which the producer waited, since it was full. */
+  held: number;
+  critical: number | null;
+}
+
+/** All channels from one process to another. */
+export interface NetworkLine {
+  from: number;
+  to: number;
+  /** As SVG has it, and the foot of its text. */
+  path: string;
+  label: [x: number, y: number];
+  channels: Channel[];
+}
+
+/** A process network, laid out. */
+export interface Network {
+  width: number;
+  height: number;
+  node: [width: number, height: number];
+  processes: NetworkProcess[];
+  lines: NetworkLine[];
+}
+
 /** Cycles that a change saves: about, at least, at most. */
 export type Saving = [number, number, number];
 
@@ -242,6 +295,7 @@ export interface Profile {
   tables: Record<string, TableRow[]>;
   series: Series[];
   ladder: Rung[];
+  network: Network | null;
   advice: Finding[];
   sources: SourceText[];
 }

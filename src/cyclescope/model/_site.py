@@ -186,6 +186,8 @@ class Process:
         interval: cycles for which a firing takes up its resource.
         latency: cycles from a firing's start until its results can be read.
         port: it brings an input or takes an output, in the array's order.
+        critical: cycles of the run's critical path that its firings answer for, each for the time
+            until the next one on the path begins; those of all processes sum to the run.
     """
 
     function: str
@@ -196,6 +198,7 @@ class Process:
     interval: int = 1
     latency: int = 1
     port: bool = False
+    critical: int | None = None
 
     @property
     def label(self) -> str:
@@ -215,6 +218,15 @@ class Edge:
         late: cycles for which the consumer, its resource free, waited for such a value.
         delayed: firings of the consumer that did.
         position: of the consumer.
+        array: the array or variable that they are values of; empty if that is not known.
+        tokens: how many different values.
+        reads: how often they are read.
+        reordered: values are first read in another order than they are written in.
+        width: bits of a value, in hardware.
+        depth: values that its channel in hardware keeps at most.
+        held: cycles for which the producer waited, its result computed, since that was full.
+        critical: cycles of the run's critical path between a firing at one end of it and the one
+            at the other end that waited for that: for a value, or for space.
     """
 
     function: str
@@ -224,6 +236,14 @@ class Edge:
     late: int = 0
     delayed: int = 0
     position: Position | None = None
+    array: str = ""
+    tokens: int | None = None
+    reads: int | None = None
+    reordered: bool = False
+    width: int | None = None
+    depth: int | None = None
+    held: int = 0
+    critical: int | None = None
 
     @property
     def label(self) -> str:

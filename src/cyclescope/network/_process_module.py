@@ -20,13 +20,14 @@ __all__ = ["STATE_BITS", "WHOM_BITS", "State", "process_module"]
 
 
 class State(IntEnum):
-    """The activity of a process in a cycle, as `state` shows it."""
+    """The activity of a process in a cycle, as `state` shows it; at `START` a firing begins."""
 
     IDLE = 0
     WORK = 1
     FULL = 2
     OPERAND = 3
     RESOURCE = 4
+    START = 5
 
 
 STATE_BITS = 3
@@ -107,7 +108,8 @@ class _Builder:
         m.output("moving", busy & ~stalled)
         waits = mux(ready & ~free, State.RESOURCE, const(State.OPERAND, STATE_BITS))
         idle = mux(active, waits, State.IDLE)
-        state = mux(stalled, State.FULL, mux(busy, State.WORK, idle))
+        does = mux(fire, State.START, mux(busy, const(State.WORK, STATE_BITS), idle))
+        state = mux(stalled, State.FULL, does)
         m.wire("state", state, keep=True)
         # Whom it waits for: the first operand that is not there, the first channel that is full.
         first = mux(stalled, _first(self.full), _first([~there for there in self.there]))

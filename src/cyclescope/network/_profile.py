@@ -12,6 +12,7 @@ from cyclescope.bounds import call_paths, position_of, process_frame, waiting_fr
 from cyclescope.model import Cause, Edge, Meta, Profile, ProfileBuilder
 from cyclescope.model import Process as ProcessSite
 from cyclescope.network._process_module import State
+from cyclescope.network._starts import critical_path, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +70,8 @@ def profile_of(
         ],
         axis=1,
     )
+    # That a firing begins is no other activity.
+    states[states == State.START] = State.WORK
     rows, number = np.unique(states, axis=0, return_inverse=True)
     number = number.reshape(-1)
     trees = np.zeros(len(rows), np.int64)
@@ -88,21 +91,18 @@ def profile_of(
         inputs=dict(inputs),
         options=dict(options),
     )
-    sites = _sites(network, hardware, capture, columns, own)
+    sites = _sites(network, hardware, capture, own)
     profile = builder.build(meta, capture.run_cycles, trees[shown], sites=sites)
     names = {position.file for frame in profile.catalog for position in frame.positions}
     texts = {Path(file).name: text for file, text in bounds.unit.sources.items()}
     return replace(profile, sources={file: texts[file] for file in texts if file in names})
 
 
-def _sites(
-    network: Network,
-    hardware: Hardware,
-    capture: Capture,
-    columns: list[int],
-    paths: list[int],
-) -> list[Site]:
-    """The processes, then the operands that they waited for, by who writes them."""
+def _sites(network: Network, hardware: Hardware, capture: Capture, paths: list[int]) -> list[Site]:
+    """The processes, then the channels between them."""
+    storages = network.bounds.network.storages
+    starts = starts_of(network, hardware, capture)
+    critical = critical_path(network, starts, capture.cycles)
     functions = [network.bounds.network.paths[s.process.path].function for s in network.stations]
     sites: list[Site] = []
     for station, function, path in zip(network.stations, functions, paths, strict=True):
@@ -117,32 +117,35 @@ def _sites(
                 interval=process.interval,
                 latency=network.read + process.latency + network.write,
                 port=process.kind in ("source", "sink"),
+                critical=critical.processes[station.number],
             )
         )
-    for station, module, column in zip(network.stations, hardware.modules, columns, strict=True):
-        seen = capture.states[:, column][capture.run_state]
-        state = capture.values(module, "state").astype(np.int64)[seen]
-        whom = capture.values(module, "whom").astype(np.int64)[seen]
-        for own in station.inputs:
-            waiting = (state == State.OPERAND) & (whom == own.operand)
-            late = int(capture.run_cycles[waiting].sum())
-            if not late:
-                continue
-            producers = {channel.producer for channel in own.channels}
-            sites.append(
-                Edge(
-                    functions[station.number],
-                    producers.pop() if len(producers) == 1 else -1,
-                    station.number,
-                    station.process.operands[own.operand],
-                    late,
-                    _times(waiting),
-                    position_of(station.process.where),
-                )
+    for channel, depth in zip(network.channels, hardware.depths, strict=True):
+        own = starts[channel.consumer]
+        consumer = network.stations[channel.consumer].process
+        waited = (own.value == channel.number) & (own.late > 0)
+        # Where only the run finds what is read, its writer says what it is.
+        array = consumer.operand_storage[channel.operand]
+        if array < 0:
+            written = network.stations[channel.producer].process.target_storage
+            array = written[channel.target] if written else array
+        sites.append(
+            Edge(
+                functions[channel.consumer],
+                channel.producer,
+                channel.consumer,
+                consumer.operands[channel.operand],
+                int(own.late[waited].sum()),
+                int(waited.sum()),
+                position_of(consumer.where),
+                array=storages[array].name if array >= 0 else "",
+                tokens=channel.tokens,
+                reads=len(channel.reads),
+                reordered=channel.is_reordered,
+                width=channel.width,
+                depth=depth,
+                held=starts[channel.producer].held[channel.number],
+                critical=critical.channels[channel.number],
             )
+        )
     return sites
-
-
-def _times(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    """Number of times that they become true."""
-    return int(flags[:1].sum() + (flags[1:] & ~flags[:-1]).sum())

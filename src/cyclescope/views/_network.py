@@ -11,11 +11,19 @@ from xml.etree import ElementTree
 from cyclescope.views._text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["NetworkEdge", "NetworkNode", "network_svg"]
+__all__ = [
+    "NetworkEdge",
+    "NetworkLine",
+    "NetworkNode",
+    "NetworkPlan",
+    "network_plan",
+    "network_svg",
+]
 
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN = 170, 46, 110, 34, 40
+_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN = 170, 46, 150, 34, 40
+_PASSING = 26  # height that a line takes which passes a layer
 _FILL = {"source": "#d7e8f7", "sink": "#d7e8f7", "constant": "#ececec", "statement": "#fbe3c0"}
 _STROKE = {"in-order": "#3b6ea5", "out-of-order": "#b5322a"}
 
@@ -53,28 +61,87 @@ class NetworkEdge:
     depth: int = 0
 
 
-def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[NetworkEdge]) -> str:
-    """The network as SVG.
+@dataclass(frozen=True, slots=True)
+class NetworkLine:
+    """The line of all edges from one node to another.
 
-    A node is one layer to the right of the farthest one that it reads from, loops left out;
-    edges out of order are red, those that need a reordering buffer dashed.
+    Attributes:
+        producer, consumer: positions of the nodes.
+        path: as the attribute `d` of an SVG path has it.
+        label: the middle of the foot of its text.
     """
-    layers = _layers(len(nodes), edges)
+
+    producer: int
+    consumer: int
+    path: str
+    label: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """The places of a network's nodes and lines, in pixels.
+
+    Attributes:
+        width, height: of the picture, its margin included.
+        node: width and height of each node.
+        nodes: their upper left corners.
+        lines: one for each pair of nodes with edges between them.
+    """
+
+    width: float
+    height: float
+    node: tuple[int, int]
+    nodes: tuple[tuple[float, float], ...]
+    lines: tuple[NetworkLine, ...]
+
+
+def network_plan(count: int, edges: Iterable[tuple[int, int]], top: int = 0) -> NetworkPlan:
+    """Lay a network out.
+
+    A node is one layer to the right of the farthest one that it reads from, loops left out; one
+    that reads from none is one layer to the left of the nearest one that reads from it.
+
+    Args:
+        count: nodes.
+        edges: (producer, consumer) of each, by position.
+        top: pixels to leave free above.
+    """
+    pairs = sorted(set(edges))
+    layers = _layers(count, pairs)
     columns: dict[int, list[int]] = defaultdict(list)
     for node, layer in enumerate(layers):
         columns[layer].append(node)
-    pairs = sorted({(e.producer, e.consumer) for e in edges})
     chains = _chains(pairs, layers, columns)
     _order(columns, [link for chain in chains.values() for link in pairwise(chain)])
     place: dict[int, tuple[float, float]] = {}
-    tallest = max((len(c) for c in columns.values()), default=1)
+    space = {
+        layer: sum(_HEIGHT + _GAP_Y if node < count else _PASSING for node in column)
+        for layer, column in columns.items()
+    }
+    tallest = max(space.values(), default=0)
     for layer, column in columns.items():
-        top = _MARGIN + 30 + (tallest - len(column)) * (_HEIGHT + _GAP_Y) / 2
-        for row, node in enumerate(column):
-            x = float(_MARGIN + layer * (_WIDTH + _GAP_X))
-            place[node] = (x, top + row * (_HEIGHT + _GAP_Y))
-    width: float = 2 * _MARGIN + len(columns) * (_WIDTH + _GAP_X) - _GAP_X
-    height: float = 2 * _MARGIN + 30 + tallest * (_HEIGHT + _GAP_Y) + 30
+        x = float(_MARGIN + layer * (_WIDTH + _GAP_X))
+        y = _MARGIN + top + (tallest - space[layer]) / 2
+        for node in column:
+            # A line that passes does so where the middle of a node would be.
+            place[node] = (x, y if node < count else y + (_PASSING - _HEIGHT - _GAP_Y) / 2)
+            y += _HEIGHT + _GAP_Y if node < count else _PASSING
+    return NetworkPlan(
+        2 * _MARGIN + len(columns) * (_WIDTH + _GAP_X) - _GAP_X,
+        2 * _MARGIN + top + tallest,
+        (_WIDTH, _HEIGHT),
+        tuple(place[node] for node in range(count)),
+        tuple(_line(pair, [place[n] for n in chains[pair]]) for pair in pairs),
+    )
+
+
+def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[NetworkEdge]) -> str:
+    """The network as SVG.
+
+    Edges out of order are red, those that need a reordering buffer dashed.
+    """
+    plan = network_plan(len(nodes), ((e.producer, e.consumer) for e in edges), top=30)
+    width, height = plan.width, plan.height + 30
     root = ElementTree.Element(
         "svg",
         {
@@ -90,11 +157,11 @@ def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[Networ
     ElementTree.SubElement(root, "rect", {"width": "100%", "height": "100%", "fill": "#ffffff"})
     _text(root, _MARGIN, 28, title, {"font-size": "15", "font-weight": "bold"})
     _markers(root)
-    for pair in pairs:
-        bundle = [e for e in edges if (e.producer, e.consumer) == pair]
-        _edge(root, [place[n] for n in chains[pair]], bundle, loop=pair[0] == pair[1])
-    for number, given in enumerate(nodes):
-        _node(root, given, *place[number])
+    for line in plan.lines:
+        ends = line.producer, line.consumer
+        _edge(root, line, [e for e in edges if (e.producer, e.consumer) == ends])
+    for place, given in zip(plan.nodes, nodes, strict=True):
+        _node(root, given, *place)
     legend = "blue: read in order; red: out of order; dashed: needs a reordering buffer; "
     legend += "x: tokens (reads, where values repeat)"
     if any(edge.depth for edge in edges):
@@ -104,29 +171,27 @@ def network_svg(title: str, nodes: Sequence[NetworkNode], edges: Sequence[Networ
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _layers(count: int, edges: Sequence[NetworkEdge]) -> list[int]:
+def _layers(count: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
     """Longest path from a node without inputs; edges that close a loop do not count.
 
-    Nodes are listed in the program's order (sources anywhere), so an edge from a later
+    Nodes are listed in the program's order (sources and sinks anywhere), so an edge from a later
     statement to an earlier one is taken for a loop.
     """
     reads: dict[int, set[int]] = defaultdict(set)
-    for edge in edges:
-        if edge.producer != edge.consumer:
-            reads[edge.consumer].add(edge.producer)
-    layers: dict[int, int] = {}
-    open_nodes: set[int] = set()
-
-    def layer(node: int) -> int:
-        if node in layers:
-            return layers[node]
-        open_nodes.add(node)
-        before = [layer(p) for p in sorted(reads[node]) if p not in open_nodes]
-        open_nodes.discard(node)
-        layers[node] = 1 + max(before, default=-1)
-        return layers[node]
-
-    return [layer(node) for node in range(count)]
+    read_by: dict[int, set[int]] = defaultdict(set)
+    for producer, consumer in pairs:
+        if producer != consumer:
+            reads[consumer].add(producer)
+            read_by[producer].add(consumer)
+    layers = [0] * count
+    sources = [node for node in range(count) if not reads[node]]
+    for node in sorted(range(count), key=lambda node: (not read_by[node], node)):
+        before = [p for p in reads[node] if p < node or not reads[p] or not read_by[node]]
+        layers[node] = 1 + max((layers[p] for p in before), default=-1)
+    for node in sources:
+        if read_by[node]:
+            layers[node] = max(0, min(layers[reader] for reader in read_by[node]) - 1)
+    return layers
 
 
 def _chains(
@@ -210,15 +275,9 @@ def _node(root: ElementTree.Element, node: NetworkNode, x: float, y: float) -> N
     _text(group, x + _WIDTH / 2, y + 35, _fitting(node.note, 32), note)
 
 
-def _edge(
-    root: ElementTree.Element,
-    points: Sequence[tuple[float, float]],
-    bundle: Sequence[NetworkEdge],
-    *,
-    loop: bool,
-) -> None:
+def _line(pair: tuple[int, int], points: Sequence[tuple[float, float]]) -> NetworkLine:
     (x1, y1), (x2, y2) = points[0], points[-1]
-    if loop:
+    if pair[0] == pair[1]:
         x, y = x1 + _WIDTH - 30, y1
         path = f"M{x:g},{y:g} C{x + 10:g},{y - 30:g} {x - 50:g},{y - 30:g} {x - 40:g},{y:g}"
         label = (x - 20, y - 26)
@@ -235,13 +294,17 @@ def _edge(
             path += f" L{xa + _WIDTH:g},{ya + middle:g}"
             path += f" C{xa + _WIDTH + bend:g},{ya + middle:g} {xb - bend:g},{yb + middle:g}"
             path += f" {xb:g},{yb + middle:g}"
-        # A third of the way to the next layer, where edges have not met yet.
-        label = (x1 + _WIDTH + 32, y1 + middle + (points[1][1] - y1) * 0.2 - 5)
+        # Half way to the next layer, where edges from and to one node are apart.
+        label = (x1 + _WIDTH + _GAP_X / 2, y1 + middle + (points[1][1] - y1) / 2 - 3)
+    return NetworkLine(*pair, path, label)
+
+
+def _edge(root: ElementTree.Element, line: NetworkLine, bundle: Sequence[NetworkEdge]) -> None:
     order = "out-of-order" if any(e.order.startswith("out") for e in bundle) else "in-order"
     group = ElementTree.SubElement(root, "g")
     lines = [f"{e.label}: {_count(e)} {e.order}" for e in bundle]
     ElementTree.SubElement(group, "title").text = visible("\n".join(lines))
-    style = {"d": path, "fill": "none", "stroke": _STROKE[order], "stroke-width": "1.4"}
+    style = {"d": line.path, "fill": "none", "stroke": _STROKE[order], "stroke-width": "1.4"}
     style["marker-end"] = f"url(#arrow-{order})"
     if any(e.reordered for e in bundle):
         style["stroke-dasharray"] = "5 3"
@@ -249,7 +312,7 @@ def _edge(
     shown = ", ".join(_count(e) for e in bundle)
     font = {"text-anchor": "middle", "font-size": "10", "fill": _STROKE[order]}
     font |= {"stroke": "#ffffff", "stroke-width": "3", "paint-order": "stroke"}
-    _text(group, label[0], label[1], _fitting(shown, 30), font)
+    _text(group, *line.label, _fitting(shown, 30), font)
 
 
 def _count(edge: NetworkEdge) -> str:
