@@ -19,7 +19,7 @@ from cyclescope.hls import (
     overhead,
     overhead_table,
 )
-from cyclescope.sim import Ecp5, _synthesis, find_nextpnr, find_yosys, on_ecp5
+from cyclescope.sim import Ecp5, Routed, _synthesis, find_nextpnr, find_yosys, on_ecp5
 
 PROGRAM = Path(__file__).parent / "programs" / "critical_sections.c"
 
@@ -85,7 +85,7 @@ def test_what_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sim, "on_ecp5", area)
     monkeypatch.setattr(sim, "find_nextpnr", lambda: ["nextpnr"])
     monkeypatch.setattr(
-        sim, "speed_on_ecp5", lambda verilog, top, *, seed: seed * 1e6 / len(verilog)
+        sim, "route_on_ecp5", lambda verilog, top, *, seed: Routed(seed * 1e6 / len(verilog), ())
     )
     units: list[UnitOptions | None] = []
 

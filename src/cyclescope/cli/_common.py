@@ -312,6 +312,38 @@ def doing() -> Iterator[Callable[[str], None]]:
             print("\r\x1b[K", end="", file=sys.stderr)
 
 
+@contextmanager
+def timing(label: str) -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that tells what is being done, and for how long; as `doing`."""
+    from threading import Event, Thread
+    from time import monotonic
+
+    current: list[tuple[str, float]] = []
+    ended = Event()
+
+    def tick() -> None:
+        while not ended.wait(1):
+            if current:
+                what, since = current[-1]
+                line = f"{label}: {what}, {monotonic() - since:.0f} s"
+                print(f"\r\x1b[K{line} ", end="", file=sys.stderr)
+                sys.stderr.flush()
+
+    def show(what: str) -> None:
+        current.append((what, monotonic()))
+
+    thread = Thread(target=tick, daemon=True)
+    if sys.stderr.isatty():
+        thread.start()
+    try:
+        yield show
+    finally:
+        ended.set()
+        if thread.is_alive():
+            thread.join()
+            print("\r\x1b[K", end="", file=sys.stderr)
+
+
 # Unit of a clock's period or frequency → picoseconds for a number of it.
 _UNITS: dict[str, Callable[[Fraction], Fraction]] = {
     "ps": lambda n: n,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cyclescope.cli._common import (
+    Period,
     check_outputs,
     force_option,
     listing_option,
@@ -19,6 +20,7 @@ from cyclescope.cli._common import (
     progress,
     report,
     say,
+    timing,
     words,
     writing,
 )
@@ -108,6 +110,19 @@ def _taken() -> str:
     help="Print the profiling unit's cost: cycles, registers, LUTs, clock; write nothing else.",
 )
 @click.option(
+    "--clock",
+    is_flag=True,
+    help="Synthesise, place and route the hardware for an ECP5, which takes minutes: the profile"
+    " has the clock that it reaches and the longest path.",
+)
+@click.option(
+    "--period",
+    "clock_period",
+    type=Period(),
+    help="Clock period (10ns, 100MHz), given in place of --clock; without either, times are in"
+    " cycles.",
+)
+@click.option(
     "--on-full",
     type=click.Choice(["stop", "wrap"]),
     default="stop",
@@ -156,6 +171,8 @@ def hls(
     profile: bool,
     counters: str,
     overhead: bool,
+    clock: bool,
+    clock_period: int | None,
     on_full: str,
     trace_lines: int | None,
     dump: Path | None,
@@ -180,13 +197,18 @@ def hls(
         raise click.BadParameter(
             "needs --profile, which makes a trace to dump", param_hint="--dump"
         )
-    if overhead and (profile or explain or printed or output is not None or rtl is not None):
+    timed = clock or clock_period is not None
+    if overhead and (profile or explain or printed or timed or output is not None or rtl):
         raise click.BadParameter(
-            "goes with none of --profile, --explain, --print-after, --rtl, -o",
+            "goes with none of --profile, --explain, --print-after, --clock, --period, --rtl, -o",
             param_hint="--overhead",
         )
     if counters != "all" and not profile:
         raise click.BadParameter("needs --profile, which builds counters", param_hint="--counters")
+    if clock and clock_period is not None:
+        raise click.BadParameter(
+            "says the clock that --clock would find; give one of them", param_hint="--period"
+        )
     layout = dump.with_name(f"{dump.name}.json") if dump is not None else None
     check_outputs(output, dump, layout, force=force)
     model = source_hls.read_memory_model(memory) if memory is not None else None
@@ -214,8 +236,10 @@ def hls(
         say(f"warning: {warning}", err=True)
     if explain:
         click.echo(source_hls.explain(program), nl=False)
-    if (explain or printed) and output is None and rtl is None:
+    if (explain or printed) and output is None and rtl is None and not clock:
         return
+    if clock:
+        source_hls.find_router()
     period, periods = _periods(samples, source_hls.PERIOD)
     if periods and not profile:
         raise click.BadParameter(
@@ -258,6 +282,11 @@ def hls(
             click.echo(table, nl=False)
             return
         result = going(unit)
+    if clock:
+        with timing(source.name) as step:
+            result = result.at_clock(source_hls.clock_of(program, unit, doing=step))
+    elif clock_period is not None:
+        result = result.at_period(clock_period)
     if output is not None:
         from cyclescope.model import save
 
@@ -303,6 +332,10 @@ def _tell(program: Program, result: Measurement) -> None:
         f", and {more:,} more until the trace was written" if more and result.run.complete else ""
     )
     click.echo(f"{program.region.threads} threads, {cycles:,} cycles{rest}")
+    if result.profile.meta.clock is not None:
+        from cyclescope.views import clock_text
+
+        click.echo(clock_text(result.profile.meta.clock), nl=False)
 
 
 def _judge(source: Path, result: Measurement) -> None:

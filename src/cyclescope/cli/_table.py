@@ -30,12 +30,13 @@ _KINDS = {
     "threads": "thread",
     "states": "state",
 }
+_OTHERS = ("team", "waits", "lines", "clock")
 
 
 @click.command()
 @profile_argument
 @level_option
-@click.argument("kind", type=click.Choice([*_KINDS, "team", "waits", "lines"]), default="cells")
+@click.argument("kind", type=click.Choice([*_KINDS, *_OTHERS]), default="cells")
 @form_option
 @output_option("File to write; the terminal if not given")
 @force_option
@@ -46,14 +47,17 @@ def table(
 
     Times active, cycles, shortest, longest and average activation. Instances are told apart.
     What always took equally long, wherever it is used, could be made static.
-    `team`: a row for each hardware thread; `waits`: the lines where they wait.
+    `team`: a row for each hardware thread; `waits`: the lines where they wait; `clock`: the longest
+    path of a design that was placed and routed, a row a step.
     """
     from cyclescope.model import Kind
-    from cyclescope.views import lines_view, table_view, team_view, waits_view
+    from cyclescope.views import clock_view, lines_view, table_view, team_view, waits_view
 
     check_form(form, output)
     if kind == "lines":
         data = lines_view(read_profile(profile), level, form)
+    elif kind == "clock":
+        data = clock_view(read_profile(profile), form)
     elif kind in ("team", "waits"):
         data = (team_view if kind == "team" else waits_view)(read_profile(profile), form)
     else:

@@ -17,6 +17,7 @@ Spans, flame weights and totals follow from these, each in one function of this 
 from cyclescope.model._activity import Activity, Cause
 from cyclescope.model._area import Area
 from cyclescope.model._builder import ProfileBuilder
+from cyclescope.model._clock import Clock, Part, PathStep, StepKind
 from cyclescope.model._control import CONTROL, WORK, control_register
 from cyclescope.model._derive import (
     active_cycles,
@@ -92,6 +93,7 @@ __all__ = [
     "Cause",
     "Cell",
     "Changes",
+    "Clock",
     "Columns",
     "Condition",
     "Contents",
@@ -105,6 +107,8 @@ __all__ = [
     "Lock",
     "Loop",
     "Meta",
+    "Part",
+    "PathStep",
     "Position",
     "Process",
     "Profile",
@@ -116,6 +120,7 @@ __all__ = [
     "Severity",
     "Site",
     "Spans",
+    "StepKind",
     "ThreadStates",
     "Trees",
     "active_cycles",

@@ -34,6 +34,7 @@ from cyclescope._native import table_integers, table_rows, write_table
 from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._activity import Activity
 from cyclescope.model._area import Area
+from cyclescope.model._clock import Clock, Part, PathStep, StepKind
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
@@ -467,8 +468,19 @@ def _meta(head: dict[str, Any]) -> Meta:
         Rung(r["name"], r["cycles"], tuple(Gap(**gap) for gap in r["gaps"]), r["about"])
         for r in head.get("ladder", ())
     )
+    values["clock"] = _clock(head.get("clock"))
     values["memories"] = tuple(Contents(**memory) for memory in head.get("memories", ()))
     return Meta(**values)
+
+
+def _clock(head: dict[str, Any] | None) -> Clock | None:
+    if head is None:
+        return None
+    steps = (
+        PathStep(**{**step, "kind": StepKind(step["kind"]), "part": Part(step["part"])})
+        for step in head["path"]
+    )
+    return Clock(**{**head, "path": tuple(steps)})
 
 
 def _frame(row: dict[str, Any]) -> Frame:

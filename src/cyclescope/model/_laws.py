@@ -8,6 +8,7 @@ import numpy as np
 
 from cyclescope.errors import LawError
 from cyclescope.model._activity import Activity
+from cyclescope.model._clock import StepKind
 from cyclescope.model._frame import Kind
 from cyclescope.model._site import Access, Barrier, Edge, Lock, Loop, Process
 
@@ -56,6 +57,7 @@ def check_laws(profile: Profile) -> None:
 
     Checked: runs cover every cycle once (law 1); trees are closed, ascending sets of known
     paths that obey their source's rules (law 2); threads are in exactly one state (law 6);
+    a clock that the design reaches has the period of its longest path;
     counters' intervals are in order, inside the run and do not overlap; positions are places that
     a text can have; activities have a cause where they need one, and tracks are not in tracks.
     """
@@ -66,6 +68,7 @@ def check_laws(profile: Profile) -> None:
     _threads(profile)
     _counters(profile)
     _meaning(profile)
+    _clock(profile)
     for area in profile.areas:
         known = all(0 <= path < len(profile.call_paths) for path in area.paths)
         _require(known, f"area of {area.cell}: its paths are known")
@@ -74,6 +77,19 @@ def check_laws(profile: Profile) -> None:
 def _require(holds: bool | np.bool, law: str) -> None:
     if not holds:
         raise LawError(f"profile breaks a law: {law}; please report this")
+
+
+def _clock(profile: Profile) -> None:
+    clock = profile.meta.clock
+    if clock is None:
+        return
+    _require(profile.meta.period_ps == clock.period_ps, "delays add up to the clock's period")
+    _require(all(step.delay_ps >= 0 for step in clock.path), "no delay is negative")
+    ends = [step.kind in (StepKind.LAUNCH, StepKind.SETUP) for step in clock.path]
+    inner = len(ends) > 1 and ends[0] and ends[-1] and not any(ends[1:-1])
+    _require(inner, "a path is from a launch to a setup")
+    lines = [step.line for step in clock.path]
+    _require(min(lines) >= 0 and max(lines) < _LARGEST_TEXT, "lines of a path are counted from 1")
 
 
 def _positions(profile: Profile) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from cyclescope.model._clock import Clock  # noqa: TC001 - `_types` reads the hints
+
 __all__ = ["Anomaly", "Contents", "Gap", "Meta", "Rung", "Severity"]
 
 
@@ -90,6 +92,8 @@ class Meta:
             rung is the run.
         peaks: name of a counter (names of several that share it, joined by a comma and a blank) →
             the most that the hardware can do of it in a cycle, all threads together, if known.
+        clock: that the design reaches, and its longest path, if it was placed and routed;
+            `period_ps` is then its period.
         memories: contents of each memory that the run read or wrote for its user; empty if the
             source knows of none, or the run did not reach its end.
     """
@@ -105,4 +109,5 @@ class Meta:
     anomalies: tuple[Anomaly, ...] = ()
     ladder: tuple[Rung, ...] = ()
     peaks: dict[str, int] = field(default_factory=dict)
+    clock: Clock | None = None
     memories: tuple[Contents, ...] = ()

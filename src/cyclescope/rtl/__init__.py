@@ -11,7 +11,8 @@ sources(m)  # {"mac.v": "module mac ( …"}
 
 from cyclescope.rtl._expr import Expr, Net, cat, choose, const, mux
 from cyclescope.rtl._items import External, Instance, Memory, Port, Shape
-from cyclescope.rtl._module import Module, sources
+from cyclescope.rtl._module import Module, origins, sources
+from cyclescope.rtl._origin import Origin
 from cyclescope.rtl._stalling import flat, held
 from cyclescope.rtl._units import OPERATIONS, Operation, Unit, logic, unit, variants
 
@@ -24,6 +25,7 @@ __all__ = [
     "Module",
     "Net",
     "Operation",
+    "Origin",
     "Port",
     "Shape",
     "Unit",
@@ -34,6 +36,7 @@ __all__ = [
     "held",
     "logic",
     "mux",
+    "origins",
     "sources",
     "unit",
     "variants",

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cyclescope.rtl._items import Item, Shape
+    from cyclescope.rtl._origin import Origin
 
-__all__ = ["Module", "sources"]
+__all__ = ["Module", "origins", "sources"]
 
 
 class Module:
@@ -36,9 +37,11 @@ class Module:
     Attributes:
         name: of the module.
         comment: what it is, for its first line.
+        origins: of its nets, memories and instances by name, as far as `part_of` told them, or the
+            argument `origin`.
     """
 
-    def __init__(self, name: str, comment: str = "") -> None:
+    def __init__(self, name: str, comment: str = "", *, origin: Origin | None = None) -> None:
         if legal(name) != name:
             raise ValueError(f"{name}: not a name for a module")
         self.name = name
@@ -46,6 +49,7 @@ class Module:
         self.items: list[Item] = []
         self.drivers: dict[Net, Item] = {}
         self.kept: list[Net] = []
+        self.origins: dict[str, Origin] = {}
         self.results: list[tuple[Port, Expr]] = []
         self._inputs: list[tuple[Port, Net]] = []
         self._order: list[Port] = []
@@ -54,6 +58,7 @@ class Module:
             self._names.take(reserved)
         self._memory_nets: dict[Memory, Net] = {}
         self._note = ""
+        self._origin = origin
 
     # Ports
 
@@ -90,6 +95,15 @@ class Module:
             yield
         finally:
             self._note = before
+
+    @contextmanager
+    def part_of(self, origin: Origin | None) -> Iterator[None]:
+        """Has everything made within come from there; in the text it makes no difference."""
+        before, self._origin = self._origin, origin
+        try:
+            yield
+        finally:
+            self._origin = before
 
     def wire(
         self, name: str, value: Expr | int, width: int = 0, *, note: str = "", keep: bool = False
@@ -236,7 +250,9 @@ class Module:
                 net = self._net(f"{item.name}_{port.name}", port.width)
                 item.outputs[port.name] = net
                 self.drivers[net] = item
+                self._note_origin(net.name)
         self.items.append(item)
+        self._note_origin(item.name)
         return item
 
     # As a shape
@@ -283,9 +299,14 @@ class Module:
     def _add(self, net: Net, item: Item, keep: bool = False) -> Net:
         self.items.append(item)
         self.drivers[net] = item
+        self._note_origin(net.name)
         if keep:
             self.kept.append(net)
         return net
+
+    def _note_origin(self, name: str) -> None:
+        if self._origin is not None:
+            self.origins[name] = self._origin
 
     def _own(self, value: Expr) -> None:
         if value._scope is not self and value._scope is not None:
@@ -323,3 +344,22 @@ def sources(top: Shape) -> dict[str, str]:
 
     visit(top)
     return texts
+
+
+def origins(top: Shape) -> dict[str, Origin]:
+    """The origins of nets, memories and instances, as far as their modules were told.
+
+    A name has a dot after each instance, below the top module. What is in an instance and has no
+    origin of its own has the instance's.
+    """
+    found: dict[str, Origin] = {}
+
+    def visit(shape: Shape, prefix: str) -> None:
+        if isinstance(shape, Module):
+            found.update({prefix + name: origin for name, origin in shape.origins.items()})
+            for item in shape.items:
+                if isinstance(item, Instance):
+                    visit(item.shape, f"{prefix}{item.name}.")
+
+    visit(top, "")
+    return found

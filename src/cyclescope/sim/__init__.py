@@ -29,7 +29,16 @@ from cyclescope.sim._confine import (
     uncovered,
 )
 from cyclescope.sim._design import CaptureModule, Design, Harness, Memory, Signal, go_done
-from cyclescope.sim._ecp5 import Ecp5, find_nextpnr, on_ecp5, speed_on_ecp5
+from cyclescope.sim._ecp5 import (
+    ECP5,
+    Ecp5,
+    Routed,
+    RoutedStep,
+    find_nextpnr,
+    on_ecp5,
+    read_route,
+    route_on_ecp5,
+)
 from cyclescope.sim._memory import (
     Difference,
     MemoryData,
@@ -46,6 +55,7 @@ from cyclescope.sim._vivado import read_vivado
 
 __all__ = [
     "CACHE_BYTES",
+    "ECP5",
     "Built",
     "Capture",
     "CaptureModule",
@@ -64,6 +74,8 @@ __all__ = [
     "Policy",
     "Process",
     "Reason",
+    "Routed",
+    "RoutedStep",
     "RunResult",
     "Signal",
     "StopReason",
@@ -88,10 +100,11 @@ __all__ = [
     "memory_digest",
     "on_ecp5",
     "read_data",
+    "read_route",
     "read_usage",
     "read_vivado",
+    "route_on_ecp5",
     "run",
-    "speed_on_ecp5",
     "synthesise",
     "trusting",
     "uncovered",

@@ -33,6 +33,7 @@ __all__ = [
     "run_tool",
     "run_yosys",
     "synthesise",
+    "tool_version",
 ]
 
 
@@ -146,6 +147,22 @@ def _packaged(name: str) -> list[str]:
     return [sys.executable, "-c", start]
 
 
+def tool_version(command: Sequence[str], name: str) -> str:
+    """The version of a tool that `find_yosys` or `find_tool` found, to key what it made.
+
+    Raises:
+        ToolError: it does not start.
+    """
+    if command[0] == sys.executable:
+        return f"{name} {importlib.metadata.version(f'yowasp-{name}')}"
+    return _asked(command[0], name)
+
+
+@cache
+def _asked(program: str, name: str) -> str:
+    return call([program, "--version"], what=name).strip()
+
+
 def run_tool(command: Sequence[str], *arguments: str, what: str, folder: Path) -> None:
     """Runs Yosys or nextpnr in a folder, confined; the folder's files go by their bare names.
 
@@ -225,7 +242,7 @@ def synthesise(verilog: str, top: str) -> tuple[Usage, ...]:
         (folder / "cells.json").write_text(json.dumps(cells), "utf-8")
         (folder / "tree.json").unlink()  # with all connections: far larger than what is needed
 
-    key = _cache.content_key(verilog, script, command[0])
+    key = _cache.content_key(verilog, script, tool_version(command, "yosys"))
     folder = _cache.entry(f"area-{key}", fill)
     cells = json.loads((folder / "cells.json").read_text("utf-8"))
     usage = json.loads((folder / "usage.json").read_text("utf-8"))

@@ -3,6 +3,7 @@
 from ._advise import advice_json, advice_markdown, advice_text
 from ._area import area_svg, area_view
 from ._check import check_json, check_junit, check_markdown, check_text
+from ._clock import clock_text, clock_view
 from ._compare import comparison
 from ._curve import CurvePoint, curve_svg
 from ._design_space import DesignSpace, design_space_svg
@@ -51,6 +52,8 @@ __all__ = [
     "check_junit",
     "check_markdown",
     "check_text",
+    "clock_text",
+    "clock_view",
     "comparison",
     "curve_svg",
     "design_space_svg",

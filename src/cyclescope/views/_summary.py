@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.analyse import Summary, summarise
 from cyclescope.model import Kind, Profile, Severity
+from cyclescope.views._clock import clock_json, clock_text
 from cyclescope.views._team import team_json, team_text
 from cyclescope.views._text import clip, nanoseconds, number, percent, place, visible
 from cyclescope.views._uses import SHADES, use_style
@@ -38,7 +39,9 @@ def summary_json(profile: Profile, *, hottest: int = 10) -> str:
     as `control: fsm` or `waiting: memory`; with `useful` they sum to the account's total),
     `complete`, `stop_reason`, `period_ps`, `hottest` (each `instance`, `stack` inside it, `kind`,
     `cycles`, `file`, `line`), `anomalies` (each `name`, `severity`, `count`, `detail`); of a run of
-    threads also `threads` (`states` in thread-cycles, `balance`, `efficiency`, `members`, `waits`).
+    threads also `threads` (`states` in thread-cycles, `balance`, `efficiency`, `members`, `waits`);
+    of a design that was placed and routed also `clock` (`period_ps`, `logic_ps`, `device`, `seed`,
+    `path`).
     """
     summary = summarise(profile, hottest=hottest)
     meta = summary.meta
@@ -73,6 +76,8 @@ def summary_json(profile: Profile, *, hottest: int = 10) -> str:
             for anomaly in meta.anomalies
         ],
     }
+    if meta.clock is not None:
+        head["clock"] = clock_json(meta.clock)
     if summary.team is not None:
         head["threads"] = team_json(summary.team)
     return json.dumps(head, indent=2) + "\n"
@@ -126,6 +131,8 @@ def _render(console: Console, profile: Profile, hottest: int) -> None:
         parts += ["", _bar(summary.account, console.width - 4), "", _uses(summary.account)]
     if summary.cycles and summary.team is not None:
         parts += ["", *team_text(summary.team, summary.meta.period_ps)]
+    if summary.meta.clock is not None:
+        parts += ["", clock_text(summary.meta.clock).rstrip()]
     if summary.hottest:
         parts += ["", *_hottest(summary, console.width - 4)]
     for part in parts:

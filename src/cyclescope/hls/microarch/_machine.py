@@ -21,7 +21,8 @@ from cyclescope.hls.microarch._memory import Ports
 from cyclescope.hls.microarch._params import ADDRESS
 from cyclescope.hls.microarch._parts import ThreadMask, barrier, either, lock, one_hot, tid_width
 from cyclescope.hls.microarch._pipeline import Pipeline
-from cyclescope.rtl import Module, cat, const, sources
+from cyclescope.model import Part
+from cyclescope.rtl import Module, Origin, cat, const, origins, sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,6 +59,7 @@ class Machine:
     Attributes:
         name: of the top module.
         sources: file name → Verilog text.
+        origins: of its nets, memories and instances, by their paths below the top module.
         region: what it does.
         accesses: by the number in a fault, the accesses that are checked.
         waits: where threads can wait.
@@ -69,6 +71,7 @@ class Machine:
 
     name: str
     sources: Mapping[str, str]
+    origins: Mapping[str, Origin]
     region: Region
     accesses: tuple[Access, ...]
     waits: tuple[Wait, ...]
@@ -103,7 +106,8 @@ class Core:
         self._names: dict[str, str] = {}  # of files
         n = self.threads = region.threads
         name = f"{region.name}_region"
-        self.m = m = Module(name, f"{self.text(region.where)}: {n} hardware threads")
+        title = f"{self.text(region.where)}: {n} hardware threads"
+        self.m = m = Module(name, title, origin=Origin(Part.CONTROL))
         self._width = tid_width(n)
         start = m.input("start", 1)
         start_tid = m.input("start_tid", self._width)
@@ -120,9 +124,10 @@ class Core:
                 self.base[array] = m.input(f"base{number}", ADDRESS)
                 self.size[array] = m.input(f"size{number}", ADDRESS)
             else:
-                self.local[array] = LocalArray(
-                    m, array, n, uses.get(array, ()), self.text(array.where)
-                )
+                with m.part_of(self.origin(Part.MEMORY_PATH, array.where)):
+                    self.local[array] = LocalArray(
+                        m, array, n, uses.get(array, ()), self.text(array.where)
+                    )
         self.ports = Ports(m, n, trace=trace)
         self.releases: list[list[Expr]] = [[] for _ in region.locks]
         self._acquires: list[list[tuple[Expr, Expr, ThreadMask]]] = [[] for _ in region.locks]
@@ -143,10 +148,17 @@ class Core:
 
     def text(self, where: Range) -> str:
         """A place in the source."""
+        return f"{self._file(where)}:{where.line}"
+
+    def origin(self, part: Part, where: Range) -> Origin:
+        """The origin of what a place in the source makes."""
+        return Origin(part, self._file(where), where.line)
+
+    def _file(self, where: Range) -> str:
         name = self._names.get(where.file)
         if name is None:
             name = self._names[where.file] = Path(where.file).name
-        return f"{name}:{where.line}"
+        return name
 
     # Operations
 
@@ -251,9 +263,11 @@ class Core:
             over = barrier(m, f"barrier{number}", n, self.team_mask, masks, self.text(where))
             for _, busy in self._barriers[number]:
                 busy.clear(over)
-        self.ports.finish()
-        for local in self.local.values():
-            local.finish()
+        with m.part_of(Origin(Part.MEMORY_PATH)):
+            self.ports.finish()
+        for array, local in self.local.items():
+            with m.part_of(self.origin(Part.MEMORY_PATH, array.where)):
+                local.finish()
         finished = ThreadMask(m, "thread_finished", n)
         finished.set(root.over_mask)
         finished.finish()
@@ -310,6 +324,7 @@ def machine_around(core: Core, top: Module) -> Machine:
     return Machine(
         top.name,
         sources(top),
+        origins(top),
         core.region,
         tuple(core.accesses),
         tuple(core.waits),

@@ -18,6 +18,7 @@ from cyclescope.hls.microarch._memory import Traffic
 from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
 from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler
 from cyclescope.hls.schedule import unit_of
+from cyclescope.model import Part
 from cyclescope.rtl import const
 
 if TYPE_CHECKING:
@@ -56,9 +57,11 @@ class Pipeline:
         self._values: dict[tuple[Value, int], Expr] = {}
         self._go: dict[int, Expr] = {}
         self._coming: dict[int, tuple[Expr, Expr, Expr | None]] = {}
-        self._state(entry)
-        self._walk()
-        self._leave()
+        self._origin = core.origin(Part.CONTROL, graph.where)
+        with core.m.part_of(self._origin):
+            self._state(entry)
+            self._walk()
+            self._leave()
 
     # State
 
@@ -75,9 +78,11 @@ class Pipeline:
         values = (*entry.initial, *entry.invariants)
         for number, (param, value) in enumerate(zip(params, values, strict=True)):
             name = f"{self.name}_{param.name or f'given{number}'}"
-            given = self._given[param] = Given(
-                m, name, value.width, n, carried=number < len(carried), note=core.text(param.where)
-            )
+            with m.part_of(core.origin(Part.OPERATION, param.where)):
+                note = core.text(param.where)
+                given = self._given[param] = Given(
+                    m, name, value.width, n, carried=number < len(carried), note=note
+                )
             given.enter(entry.valid, entry.tid, value)
         self._waits()
 
@@ -176,11 +181,12 @@ class Pipeline:
         operations = {o.node: o for o in gate.operations} if first else {}
         for value in self.plan.passing.get(stage, ()):
             operation = operations.get(value.node)
-            if operation is None:
-                self._values[value, stage] = self._pass(
-                    value, stage, gate if first else None, before[0]
-                )
-            else:
+            with m.part_of(core.origin(Part.OPERATION, value.node.where)):
+                if operation is None:
+                    self._values[value, stage] = self._pass(
+                        value, stage, gate if first else None, before[0]
+                    )
+                    continue
                 name = f"{prefix}_{value.node.name or value.node.op}"
                 result = operation.result(value.index, gate.tid)
                 note = core.text(value.node.where)
@@ -255,7 +261,7 @@ class Pipeline:
         note = core.text(node.where)
         if node in self.plan.in_waiting:
             return
-        with m.source(note):
+        with m.source(note), m.part_of(core.origin(Part.OPERATION, node.where)):
             if node.op in EFFECTS:
                 self._static_effect(node, stage, gate)
                 return
@@ -351,7 +357,8 @@ class Pipeline:
         for node in self.plan.by_stage.get(gate.stage, ()):
             if node not in self.plan.in_waiting:
                 continue
-            with m.source(core.text(node.where)):
+            part = Part.MEMORY_PATH if node.array is not None else Part.CONTROL
+            with m.source(core.text(node.where)), m.part_of(core.origin(part, node.where)):
                 name = f"{self.name}_w{gate.stage}_{node.name or node.op}"
                 when = go if node.when is None else go & self.at(node.when, gate.stage)
                 issue = m.wire(f"{name}_issue", when)
@@ -382,9 +389,10 @@ class Pipeline:
 
     def finish(self) -> None:
         """Everything that sets or clears a flag is known."""
-        self.active.finish()
-        self.last_seen.finish()
-        for given in self._given.values():
-            given.finish()
-        for flags in {id(f): f for g in self.gates for f in g.flags}.values():
-            flags.finish()
+        with self.core.m.part_of(self._origin):
+            self.active.finish()
+            self.last_seen.finish()
+            for given in self._given.values():
+                given.finish()
+            for flags in {id(f): f for g in self.gates for f in g.flags}.values():
+                flags.finish()

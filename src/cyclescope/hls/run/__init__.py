@@ -4,6 +4,7 @@ In goes a compiled program with arguments; out comes a `Measurement`: the hardwa
 differs in from native ones, and its profile.
 """
 
+from cyclescope.hls.run._clock import clock_of, find_router, placed
 from cyclescope.hls.run._compare import differences, order_matters
 from cyclescope.hls.run._host import Host, Native
 from cyclescope.hls.run._judges import Judge, Judgement
@@ -35,14 +36,17 @@ __all__ = [
     "Native",
     "Share",
     "chosen_counters",
+    "clock_of",
     "cost_of",
     "differences",
+    "find_router",
     "machine_of",
     "measure",
     "memory_names",
     "order_matters",
     "overhead",
     "overhead_table",
+    "placed",
     "read_memory_model",
     "shares",
 ]

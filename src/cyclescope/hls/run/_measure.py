@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.run._judges import Judgement
     from cyclescope.hls.run._simulation import HardwareRun, Setup
     from cyclescope.hls.trace import TraceLayout, UnitOptions
-    from cyclescope.model import Contents, Profile
+    from cyclescope.model import Clock, Contents, Profile
 
 __all__ = ["PERIOD", "START_COST", "Measurement", "machine_of", "measure", "write_rtl"]
 
@@ -76,7 +76,17 @@ class Measurement:
     @property
     def layout(self) -> TraceLayout | None:
         """The layout of the dump; None if the machine has no profiling unit."""
-        return layout_of(self.machine)
+        layout = layout_of(self.machine)
+        return layout and replace(layout, period_ps=self.profile.meta.period_ps)
+
+    def at_period(self, period_ps: int) -> Measurement:
+        """The same run with a clock of this period, in picoseconds."""
+        return replace(self, profile=self.profile.with_meta(period_ps=period_ps))
+
+    def at_clock(self, clock: Clock) -> Measurement:
+        """The same run with the clock that the hardware reaches."""
+        profile = self.profile.with_meta(period_ps=clock.period_ps, clock=clock)
+        return replace(self, profile=profile)
 
     @property
     def differing(self) -> tuple[str, ...]:

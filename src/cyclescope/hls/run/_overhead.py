@@ -128,12 +128,12 @@ def cost_of(
         ToolError: Yosys or nextpnr is missing or fails.
         OutputError: the cache cannot be written.
     """
-    from cyclescope.sim import on_ecp5, speed_on_ecp5
+    from cyclescope.sim import on_ecp5, route_on_ecp5
 
     machine = machine_of(program, checks=False, unit=unit)
     text = "".join(machine.sources.values())
     area = on_ecp5(text, machine.name)
-    clocks = [speed_on_ecp5(text, machine.name, seed=seed) for seed in range(1, seeds + 1)]
+    clocks = [route_on_ecp5(text, machine.name, seed=seed).mhz for seed in range(1, seeds + 1)]
     return Cost(name, cycles, area, median(clocks) if clocks else None)
 
 

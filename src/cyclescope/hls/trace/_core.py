@@ -27,7 +27,8 @@ from cyclescope.hls.trace._feed import feed, side_by_side
 from cyclescope.hls.trace._format import COUNTERS, OnFull, Scope, make_layout
 from cyclescope.hls.trace._sites import Sites
 from cyclescope.hls.trace._unit import profiling_unit
-from cyclescope.rtl import Module, cat, mux
+from cyclescope.model import Part
+from cyclescope.rtl import Module, Origin, cat, mux
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from cyclescope.rtl import Expr
 
 __all__ = ["ProfiledMachine", "UnitOptions", "build_profiled", "layout_of"]
+
+_ORIGIN = Origin(Part.PROFILING_UNIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,8 @@ def build_profiled(
         DataError: a counter is not known, or the period or the lines do not fit.
     """
     core = Core(region, schedules, checks=checks, trace=True)
-    top, layout = _with_unit(core, options)
+    with core.m.part_of(_ORIGIN):
+        top, layout = _with_unit(core, options)
     machine = machine_around(core, top)
     parts = {f.name: getattr(machine, f.name) for f in fields(machine)}
     return ProfiledMachine(**parts, trace=layout)
@@ -167,7 +171,8 @@ def _with_unit(core: Core, options: UnitOptions) -> tuple[Module, TraceLayout]:
                 core.m.output(f"count{j}_{k}", bits)
             if lane is not None:
                 core.m.output(f"count{j}_{k}_lane", lane)
-    m = Module(f"{core.m.name}_profiled", f"{core.m.name} with its profiling unit.")
+    title = f"{core.m.name} with its profiling unit."
+    m = Module(f"{core.m.name}_profiled", title, origin=_ORIGIN)
     _Top(
         m,
         core,
@@ -224,7 +229,8 @@ class _Top:
             "trace_bytes": bytes_on,
             "trace_data": from_unit["writedata"].repeat(parts),
         }
-        self._core = m.instance(core.m, "core", {**inputs, **to_core})
+        with m.part_of(None):  # the core says itself where its parts come from
+            self._core = m.instance(core.m, "core", {**inputs, **to_core})
         finished = m.wire("all_finished", self._core["finished"].eq(inputs["team_mask"]))
         # Once all threads have finished, the end is near: it is waited for.
         # A cycle old: what is over stays over, and the path to it is long.
