@@ -19,7 +19,7 @@ from pathlib import Path
 from cyclescope.rtl import Module, Unit, sources, variants
 from cyclescope.sim import find_nextpnr, find_yosys
 
-CELLS = ("LUT4", "CCU2C", "TRELLIS_FF", "MULT18X18D")
+CELLS = ("LUT4", "CCU2C", "TRELLIS_FF", "MULT18X18D", "DP16KD")
 SPEED_GRADE = "8"
 
 
@@ -58,8 +58,8 @@ def measure(unit: Unit, folder: Path, *, route: bool) -> tuple[dict[str, int], f
 def main() -> None:
     """Prints the table."""
     wanted = [name for name in sys.argv[1:] if name != "--route"]
-    print("| unit | cycles | LUT4 | carry | flip-flops | multipliers | MHz |")
-    print("|---|---|---|---|---|---|---|")
+    print("| unit | cycles | LUT4 | carry | flip-flops | multipliers | block RAMs | MHz |")
+    print("|---|---|---|---|---|---|---|---|")
     for unit in variants():
         if wanted and unit.name not in wanted:
             continue

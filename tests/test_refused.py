@@ -29,7 +29,7 @@ EXAMPLES = {
     Construct.VECTOR: "v4 v = {1, 2, 3, 4}; v = v + v; f[0] = v[1];",
     Construct.FUNCTION_POINTER: "int (*p)(int) = one; a[0] = p(a[1]);",
     Construct.NO_BODY: "a[0] = other(a[1]);",
-    Construct.MATHS: "f[0] = sinf(f[1]);",
+    Construct.MATHS: "f[0] = tanf(f[1]);",
     Construct.FMA: "f[0] = fmaf(f[1], f[2], f[3]);",
     Construct.ASSEMBLY: '__asm__("nop"); a[0] = a[1] + 1;',
     Construct.GOTO: "if (a[1] > 3) goto end; a[0] = a[1] + 2; end: a[2] = 1;",

@@ -31,21 +31,29 @@ int main(int argc, char** argv) {
     static u64 expected[N][RING];
     static Vector given[RING];
     static u64 wrong[N];
+    static double worst[N];
     for (u64 i = 0; i < vectors + RING; ++i) {
         const Vector v = source.next();
         given[i % RING] = v;
         top.a32 = v.a32; top.b32 = v.b32; top.a64 = v.a64; top.b64 = v.b64;
         top.ai = v.ai; top.bi = v.bi;
+        top.m32 = v.m32; top.m64 = v.m64;
         top.clk = 0;
         top.eval();
         for (int n = 0; n < N; ++n) {
             const Check& c = checks[n];
-            expected[n][i % RING] = c.expected(v);
+            if (c.expected) expected[n][i % RING] = c.expected(v);
             const u64 from = i - c.latency;
             if (i < RING || from >= vectors) continue;
+            const Vector& g = given[from % RING];
             const u64 want = expected[n][from % RING], is = c.found(top);
-            if (is != want && wrong[n]++ < 3) {
-                const Vector& g = given[from % RING];
+            if (!c.expected) {
+                const double off = c.off(g, is);
+                worst[n] = std::max(worst[n], off);
+                if (!(off <= c.limit) && wrong[n]++ < 3)
+                    std::printf("%s: %08lx | %016lx: %lx, off by %g\\n",
+                        c.name, g.m32, g.m64, is, off);
+            } else if (is != want && wrong[n]++ < 3) {
                 std::printf("%s: %016lx %016lx | %08lx %08lx | %016lx %016lx: %lx, not %lx\\n",
                     c.name, g.a64, g.b64, g.a32, g.b32, g.ai, g.bi, is, want);
             }
@@ -53,7 +61,7 @@ int main(int argc, char** argv) {
         top.clk = 1;
         top.eval();
     }
-    for (int n = 0; n < N; ++n) std::printf("= %s %lu\\n", checks[n].name, wrong[n]);
+    for (int n = 0; n < N; ++n) std::printf("= %s %lu %.4f\\n", checks[n].name, wrong[n], worst[n]);
     return 0;
 }
 """
@@ -71,6 +79,10 @@ FLOATS = {
     "flt": "A < B",
     "fle": "A <= B",
 }
+# Operation → the host's function of a longer format, for results that may be off.
+FUNCTIONS = {"fexp": "exp", "flog": "log", "fsin": "sin", "fcos": "cos", "ftanh": "tanh"}
+LIMIT = 0.51
+"""Units in the last place that results of functions are off at most; half of one is rounding."""
 INTEGERS = {
     "mul": "low(v.ai * v.bi, W)",
     "sdiv": "signed_divide(v.ai, v.bi, W, false)",
@@ -90,13 +102,15 @@ class Subject:
         shape: the module.
         latency: of its outputs.
         operands: input → what of the vectors it gets.
-        outputs: output → C++ that computes it.
+        outputs: output → C++ that computes it; where results may be off, that by which `is` is.
+        limit: by so many units in the last place; 0 if results are exact.
     """
 
     shape: Shape
     latency: int
     operands: dict[str, str]
     outputs: dict[str, str]
+    limit: float = 0
 
 
 def reference(operation: str, width: int, source: int) -> str:
@@ -118,6 +132,8 @@ def reference(operation: str, width: int, source: int) -> str:
             return "bits(static_cast<float>(f64(v.a64)))"
         case "relations":
             return f"relations(f{width}(v.a{width}), f{width}(v.b{width}))"
+    if operation in FUNCTIONS:
+        return f"ulps(f{width}(is), std::{FUNCTIONS[operation]}(longer(f{width}(v.m{width}))))"
     text = FLOATS.get(operation) or INTEGERS[operation]
     for key, value in (("QUIET", f"quiet{width}"), ("W", str(width))):
         text = text.replace(key, value)
@@ -125,6 +141,8 @@ def reference(operation: str, width: int, source: int) -> str:
 
 
 def _operands(operation: str, width: int, source: int, inputs: Sequence[str]) -> dict[str, str]:
+    if operation in FUNCTIONS:
+        return {"a": f"m{width}"}
     integers = operation in INTEGERS or operation in {"sitofp", "uitofp"}
     kind = "i" if integers else str(source or width)
     return {name: f"{name}{kind}" for name in inputs}
@@ -136,7 +154,8 @@ def subject(unit: Unit) -> Subject:
     width, _, source = unit.name.removeprefix(operation).partition("_")
     sizes = int(width), int(source or 0)
     operands = _operands(operation, *sizes, unit.inputs)
-    return Subject(unit.module, unit.latency, operands, {"q": reference(operation, *sizes)})
+    limit = LIMIT if operation in FUNCTIONS else 0
+    return Subject(unit.module, unit.latency, operands, {"q": reference(operation, *sizes)}, limit)
 
 
 def mutant(original: Subject, name: str, pattern: str, replacement: str) -> Subject:
@@ -193,7 +212,16 @@ def design(subjects: Sequence[Subject]) -> Design:
     top = Module("top")
     ports = {
         n: top.input(n, w)
-        for n, w in (("a32", 32), ("b32", 32), ("a64", 64), ("b64", 64), ("ai", 64), ("bi", 64))
+        for n, w in (
+            ("a32", 32),
+            ("b32", 32),
+            ("a64", 64),
+            ("b64", 64),
+            ("ai", 64),
+            ("bi", 64),
+            ("m32", 32),
+            ("m64", 64),
+        )
     }
     top.output("last", top.delay(ports["ai"][0], "before"))  # so that there is a clock
     lines = ["static const Check checks[] = {"]
@@ -204,8 +232,13 @@ def design(subjects: Sequence[Subject]) -> Design:
         for port, expected in s.outputs.items():
             name = s.shape.name if port == "q" else f"{s.shape.name}_{port}"
             top.output(f"o_{name}", instance[port])
+            exact = off = "nullptr"
+            if s.limit:
+                off = f"[](const Vector& v, u64 is) -> double {{ return {expected}; }}"
+            else:
+                exact = f"[](const Vector& v) -> u64 {{ return {expected}; }}"
             lines.append(
-                f'  {{"{name}", {s.latency}, [](const Vector& v) -> u64 {{ return {expected}; }},'
+                f'  {{"{name}", {s.latency}, {exact}, {off}, {s.limit},'
                 f" [](const Vcyc& t) -> u64 {{ return t.o_{name}; }}}},"
             )
     lines.append("};")
@@ -221,7 +254,7 @@ def stream(
     all_corners: bool = False,
     optimise: str = "-O1",
 ) -> str:
-    """Run the test; return its output: the first differences, and `= unit count` for each one."""
+    """Run the test; return its output: the first differences, then `= unit count ulps` for each."""
     program = build(design, optimise=optimise).program
     command = [str(program), str(vectors), str(seed), str(int(all_corners))]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -230,7 +263,13 @@ def stream(
 def counts(output: str) -> dict[str, int]:
     """Unit → how many vectors went wrong."""
     rows = (line.split() for line in output.splitlines() if line.startswith("= "))
-    return {name: int(count) for _, name, count in rows}
+    return {name: int(count) for _, name, count, _ in rows}
+
+
+def worst(output: str) -> dict[str, float]:
+    """Unit of a function → by how many units in the last place a result was off, at most."""
+    rows = (line.split() for line in output.splitlines() if line.startswith("= "))
+    return {name: float(off) for _, name, _, off in rows if re.match("|".join(FUNCTIONS), name)}
 
 
 def main() -> int:

@@ -297,5 +297,17 @@ def test_constants_compute_themselves(width: int, x: int, y: int, n: int) -> Non
         sx <= sy,
         x == y,
     ]
+    assert [e.value for e in (a << const(n, 7), a >> const(n, 7), a.ashr(const(n, 7)))] == [
+        (x << n) % size,
+        x >> n,
+        (sx >> n) % size,
+    ]
+    assert [e.value for e in (a.any(), a.all(), a.parity(), a.none(), a.repeat(2))] == [
+        x != 0,
+        x == size - 1,
+        x.bit_count() % 2,
+        x == 0,
+        x * size + x,
+    ]
     assert cat(a, b).value == x * size + y
     assert cat(a, b)[width + width - 1 : width].value == x

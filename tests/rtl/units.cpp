@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -14,7 +16,7 @@ using u32 = uint32_t;
 using u64 = uint64_t;
 
 struct Vector {
-    u64 a32, b32, a64, b64, ai, bi;
+    u64 a32, b32, a64, b64, ai, bi, m32, m64;
 };
 
 static float f32(u64 bits) {
@@ -109,6 +111,27 @@ static u64 relations(F a, F b) {
     return u64(a < b) << 3 | u64(a == b) << 2 | u64(a > b) << 1 | u64(std::isunordered(a, b));
 }
 
+// By how many ulps (units in the last place) a result is off. The exact value is the host's in a
+// longer format, which is some thousandths of an ulp off itself.
+template <class F>
+static double ulps(F is, long double exact) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    if (std::isnan(exact)) return std::isnan(is) ? 0 : never;
+    if (std::isnan(is)) return never;
+    if (exact == 0 || std::isinf(exact))
+        return is == exact && std::signbit(is) == std::signbit(exact) ? 0 : never;
+    if (std::signbit(is) != std::signbit(exact)) return never;
+    constexpr int digits = std::numeric_limits<F>::digits, most = std::numeric_limits<F>::max_exponent;
+    // An infinity is where the first number too large would be.
+    const long double limit = std::ldexp(1.0L, most), size = std::fabs(exact);
+    if (size >= limit) return std::isinf(is) ? 0 : never;
+    const long double value = std::isinf(is) ? limit : static_cast<long double>(std::fabs(is));
+    const int place = std::max(std::ilogb(size) + 1, std::numeric_limits<F>::min_exponent) - digits;
+    return static_cast<double>(std::ldexp(std::fabs(value - size), -place));
+}
+static double longer(float x) { return x; }
+static long double longer(double x) { return x; }
+
 // Corners in the style of TestFloat: exponents where something changes, fractions of few runs.
 struct Shape {
     int exponent, fraction;
@@ -182,6 +205,8 @@ public:
             if (random() % 4 == 0) v.bi = 0 - v.bi;
             if (random() % 4 == 0) v.ai = v.bi * (random() >> random() % 64) + random() % 3 - 1;
         }
+        v.m32 = argument<float>(SINGLE, single_);
+        v.m64 = argument<double>(DOUBLE, double_);
         ++count_;
         return v;
     }
@@ -198,6 +223,25 @@ private:
         const int edges = 1 + random() % 4;
         for (int i = 0; i < edges; ++i) x ^= (u64(1) << random() % (width + 1)) - 1;
         return random() % 8 ? x : random();
+    }
+    // For functions of one number: corners, then what is hard for one of them.
+    template <class F>
+    u64 argument(const Shape& s, const std::vector<u64>& known) {
+        if (count_ < known.size()) return known[count_];
+        const u64 sign = random() & 1, fraction = random() & 1 ? random() : runs(s.fraction);
+        const long double part = static_cast<long double>(random() >> 1) / (u64(1) << 63);
+        const F step = std::numeric_limits<F>::epsilon();
+        switch (random() % 8) {
+        case 0: return s.pack(sign, random() & s.top(), fraction);  // anything
+        case 1:  // near multiples of pi / 2, small and large
+            return bits(static_cast<F>((random() >> random() % 64) * 1.57079632679489661923132169163975144L));
+        case 2: return bits(static_cast<F>(1 + (part - 0.5L) * std::ldexp(1.0L, -int(random() % 50))));
+        case 3:  // where exponentials begin and end to be numbers
+            return bits(static_cast<F>((part - 0.51L) * (s.fraction == 23 ? 210 : 1500)));
+        case 4: return bits(static_cast<F>((part - 0.5L) * 50));
+        case 5: return bits(static_cast<F>(F(int64_t(random() % 2048) - 1024) / 64 + (random() % 3) * step));
+        default: return s.pack(sign, s.bias() - 45 + random() % 56, fraction);
+        }
     }
     void pair(const Shape& s, const std::vector<u64>& known, u64& a, u64& b) {
         const size_t n = known.size();
@@ -248,6 +292,8 @@ private:
 struct Check {
     const char* name;
     int latency;
-    u64 (*expected)(const Vector&);
+    u64 (*expected)(const Vector&);  // exactly; null if the result may be off by `limit`
+    double (*off)(const Vector&, u64);  // by how many units in the last place a result is
+    double limit;
     u64 (*found)(const Vcyc&);
 };

@@ -14,7 +14,7 @@ from cyclescope.rtl._items import External, Instance, Memory, Port, Shape
 from cyclescope.rtl._module import Module, origins, sources
 from cyclescope.rtl._origin import Origin
 from cyclescope.rtl._stalling import flat, held
-from cyclescope.rtl._units import OPERATIONS, Operation, Unit, logic, unit, variants
+from cyclescope.rtl._units import OPERATIONS, Operation, Unit, compute, logic, unit, variants
 
 __all__ = [
     "OPERATIONS",
@@ -31,6 +31,7 @@ __all__ = [
     "Unit",
     "cat",
     "choose",
+    "compute",
     "const",
     "flat",
     "held",

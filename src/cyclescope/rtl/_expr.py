@@ -98,8 +98,6 @@ class Expr:
         return _binary(self, "^", other)
 
     def __invert__(self) -> Expr:
-        if self.value is not None:
-            return const(self.value ^ (1 << self.width) - 1, self.width)
         return self._unary("~", self.width)
 
     def __lshift__(self, amount: Expr | int) -> Expr:
@@ -115,6 +113,9 @@ class Expr:
             if amount == 0:
                 return self
             amount = const(min(amount, self.width), self.width.bit_length())
+        if self.value is not None and amount.value is not None:
+            number = self.value - (self.value >> self.width - 1 << self.width)
+            return const(number >> min(amount.value, self.width), self.width)
         return Expr(
             self.width,
             f"$unsigned($signed({self.text}) >>> {_operand(amount)})",
@@ -213,6 +214,8 @@ class Expr:
             raise ValueError(f"{self.text}: {times} copies")
         if times == 1:
             return self
+        if self.value is not None:
+            return cat(*[self] * times)
         text = f"{{{times}{{{self.text}}}}}"
         return Expr(self.width * times, text, _ATOM, self._scope, self.uses)
 
@@ -223,6 +226,8 @@ class Expr:
         return self._net
 
     def _unary(self, operator: str, width: int) -> Expr:
+        if self.value is not None:
+            return const(_REDUCE[operator](self.value, self.width), width)
         text = self.text if self._kind is _ATOM else f"({self.text})"
         kind = _UNARY if operator == "~" else _OTHER
         return Expr(width, operator + text, kind, self._scope, self.uses)
@@ -377,6 +382,12 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
     "<": lambda a, b: int(a < b),
     "<=": lambda a, b: int(a <= b),
 }
+_REDUCE: dict[str, Callable[[int, int], int]] = {
+    "~": lambda a, width: a ^ (1 << width) - 1,
+    "|": lambda a, _: int(a != 0),
+    "&": lambda a, width: int(a == (1 << width) - 1),
+    "^": lambda a, _: a.bit_count() & 1,
+}
 _COMPARISONS = frozenset({"==", "!=", "<", "<="})
 
 
@@ -391,6 +402,8 @@ def _binary(a: Expr, operator: str, b: Expr | int) -> Expr:
             return const(_FOLD[operator](a.value, b.value) % (1 << width), width)
         if operator in {"<", "<="} and (known := _bound(a, operator, b)) is not None:
             return const(known, 1)
+        if operator == "|" and (1 << width) - 1 in (a.value, b.value):
+            return const(-1, width)
         if b.value == 0 and operator in {"+", "-", "|", "^"}:
             return a
         if a.value == 0 and operator in {"+", "|", "^"}:
@@ -429,6 +442,8 @@ def _signed(a: Expr, operator: str, b: Expr | int) -> Expr:
 
 
 def _shift(a: Expr, operator: str, amount: Expr | int) -> Expr:
+    if isinstance(amount, Expr) and a.value is not None and amount.value is not None:
+        amount = amount.value
     if isinstance(amount, int):
         if amount < 0:
             raise ValueError(f"{a.text}: a shift by {amount}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from cyclescope.rtl._expr import Expr, Net
+from cyclescope.rtl._expr import Expr, Net, const
 
 if TYPE_CHECKING:
     from cyclescope.rtl._module import Module
@@ -21,6 +21,7 @@ __all__ = [
     "Wire",
     "check_width",
     "condition",
+    "needs_clock",
 ]
 
 
@@ -121,6 +122,7 @@ class Memory:
     Attributes:
         block: synthesis is to use block RAM. It has at most two ports for reads and writes, or one
             for writes and any number for reads, each a copy of the memory.
+        words: its contents at the start; empty if they are not known.
     """
 
     module: Module
@@ -129,6 +131,7 @@ class Memory:
     depth: int
     note: str
     block: bool = False
+    words: tuple[int, ...] = ()
     writes: list[tuple[Expr, Expr, Expr, Expr | None]] = field(default_factory=list)
 
     @property
@@ -185,6 +188,8 @@ class Memory:
         return self._word(address)
 
     def _word(self, address: Expr) -> Expr:
+        if self.words and address.value is not None and not self.writes:
+            return const(self.words[min(address.value, self.depth - 1)], self.width)
         # The memory is alive if its words are used: its name is a net to that end.
         uses = (*address.uses, (self.module._memory_nets[self], -1))
         text = f"{self.name}[{address.text}]"
@@ -225,3 +230,8 @@ def check_width(value: Expr, width: int, what: str) -> None:
 def condition(when: Expr | None) -> Expr | None:
     """The condition, None if it always holds."""
     return None if when is not None and when.value == 1 else when
+
+
+def needs_clock(item: Item) -> bool:
+    """Return whether it has a clock edge of its own; a table that is only read has none."""
+    return isinstance(item, Register) or (isinstance(item, Memory) and bool(item.writes))

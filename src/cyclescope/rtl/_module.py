@@ -6,11 +6,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, Net, const
-from cyclescope.rtl._items import Instance, Memory, Port, Register, Wire, check_width, condition
+from cyclescope.rtl._items import (
+    Instance,
+    Memory,
+    Port,
+    Register,
+    Wire,
+    check_width,
+    condition,
+    needs_clock,
+)
 from cyclescope.rtl._names import Names, legal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cyclescope.rtl._items import Item, Shape
     from cyclescope.rtl._origin import Origin
@@ -199,7 +208,14 @@ class Module:
         return value
 
     def memory(
-        self, name: str, width: int, depth: int, *, note: str = "", block: bool = False
+        self,
+        name: str,
+        width: int,
+        depth: int,
+        *,
+        note: str = "",
+        block: bool = False,
+        words: Sequence[int] = (),
     ) -> Memory:
         """A memory of `depth` words; its methods add ports.
 
@@ -209,13 +225,17 @@ class Module:
             depth: its words.
             note: the place in the source.
             block: to be block RAM, whatever synthesis would choose; see `Memory`.
+            words: its contents at the start, all of them, as a table has that nothing writes.
 
         Raises:
-            ValueError: no bits or no words.
+            ValueError: no bits or no words, or another number of words at the start.
         """
         if depth < 1:
             raise ValueError(f"{name}: {depth} words")
-        item = Memory(self, self._names.take(name), width, depth, self._noted(note), block)
+        if words and len(words) != depth:
+            raise ValueError(f"{name}: {depth} words, {len(words)} at the start")
+        taken = self._names.take(name)
+        item = Memory(self, taken, width, depth, self._noted(note), block, tuple(words))
         net = Net(self, item.name, width)
         self._memory_nets[item] = net
         self._add(net, item)
@@ -263,7 +283,7 @@ class Module:
 
     def clocks(self) -> tuple[str, ...]:
         """Those of `clk` and `reset` that it has."""
-        clocked = any(isinstance(i, Register | Memory) for i in self.items)
+        clocked = any(needs_clock(i) for i in self.items)
         resets = any(isinstance(i, Register) and i.reset is not None for i in self.items)
         below = {c for i in self.items if isinstance(i, Instance) for c in i.shape.clocks()}
         return (("clk",) if clocked or "clk" in below else ()) + (

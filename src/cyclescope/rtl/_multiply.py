@@ -9,12 +9,16 @@ from cyclescope.rtl._format import depth_below, finish, float_format, unpack
 from cyclescope.rtl._stages import leading_zeros, total
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cyclescope.rtl._stages import Stages
 
-__all__ = ["fmul", "mul"]
+__all__ = ["fmul", "mul", "multiply"]
 
 # What one multiplier of a DSP block takes, unsigned: 18 bits in ECP5, Cyclone V and Stratix 10.
 TILE = 18
+_UNSEEN = 6  # so far below the last bit that is kept a partial product may be left out
+_LONG = 72  # sums of more bits have one term less in a stage
 TERMS = 4  # that one stage adds: two rows of carry-save logic and one carry chain
 
 
@@ -22,16 +26,79 @@ def mul(v: Stages, width: int) -> None:
     """Builds the low `width` bits of a product."""
     m = v.module
     v.a, v.b = m.input("a", width), m.input("b", width)
-    terms = _products(v, width)
+    terms = _products(v, v.a, v.b, width)
     v.cut()
     v.result = total(v, _rows(v, terms, width), TERMS)
     if len(terms) > 1:
         v.cut()
 
 
-def _products(v: Stages, width: int) -> list[tuple[int, str]]:
-    """The products of 18-bit parts that reach below bit `width`, as (shift, name in `v`)."""
-    a, b = v.a, v.b
+def multiply(
+    v: Stages,
+    a: Expr,
+    b: Expr,
+    result: str,
+    *,
+    below: int = 0,
+    width: int = 0,
+    plus: Sequence[tuple[str, int]] = (),
+) -> None:
+    """Makes `v.<result>` the bits of a product from bit `below` on: products, a cut, sums, a cut.
+
+    Parts that reach only far below that bit are left out, so that the result may be one less.
+
+    Args:
+        v: where.
+        a: the first factor, unsigned.
+        b: the second one.
+        result: a name.
+        below: bits of the product that are dropped.
+        width: of the result; what is above is lost. All bits if it is 0.
+        plus: names of values of `v` to add to the product, and the bit of it where each begins.
+    """
+    size = below + width if width else a.width + b.width
+    if a.value is not None and b.value is not None:
+        setattr(v, result, _multiplied(v, a, b, below, size, plus))
+        return
+    tiles = _products(v, a, b, size, least=below - _UNSEEN)
+    base = min([low for low, _ in tiles] + [low for _, low in plus])
+    v.cut()
+    terms = _rows(v, [(low - base, name) for low, name in tiles], size - base)
+    for name, low in plus:
+        value: Expr = getattr(v, name)
+        if low + value.width > size:
+            value = value.trunc(size - low)
+        if low > base:
+            value = cat(value, const(0, low - base))
+        terms.append(value.zext(size - base))
+    each = TERMS if size - base <= _LONG else TERMS - 1
+    whole = v.module.named(total(v, terms, each), "whole")
+    setattr(v, result, whole[size - base - 1 : below - base])
+    v.cut()
+
+
+def _multiplied(
+    v: Stages, a: Expr, b: Expr, below: int, size: int, plus: Sequence[tuple[str, int]]
+) -> Expr:
+    """The same of constants, many times quicker than by parts: to evaluate a functional unit."""
+    assert a.value is not None
+    assert b.value is not None
+    whole = a.value * b.value
+    ones = (1 << TILE) - 1
+    for i in range(0, a.width, TILE):
+        for j in range(0, b.width, TILE):
+            if min(i + TILE, a.width) + min(j + TILE, b.width) <= below - _UNSEEN:
+                whole -= (a.value >> i & ones) * (b.value >> j & ones) << i + j
+    for name, low in plus:
+        whole += (getattr(v, name).value or 0) << low
+    return const(whole % (1 << size) >> below, size - below)
+
+
+def _products(v: Stages, a: Expr, b: Expr, width: int, least: int = 0) -> list[tuple[int, str]]:
+    """The products of 18-bit parts that reach below bit `width`, as (shift, name in `v`).
+
+    Those that end below bit `least` are left out.
+    """
     tiles: list[tuple[int, str]] = []
     for i in range(0, a.width, TILE):
         for j in range(0, b.width, TILE):
@@ -39,6 +106,8 @@ def _products(v: Stages, width: int) -> list[tuple[int, str]]:
                 continue
             x, y = (n[min(k + TILE, n.width) - 1 : k] for n, k in ((a, i), (b, j)))
             size = x.width + y.width
+            if i + j + size <= least:
+                continue
             name = f"tile_{i // TILE}_{j // TILE}"
             setattr(v, name, x.zext(size) * y.zext(size))
             tiles.append((i + j, name))
@@ -100,7 +169,7 @@ def fmul(v: Stages, width: int) -> None:
     # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle.
     v.cut()
     v.e = v.e_a + v.e_b - (form.bias - 1)
-    tiles = _products(v, 2 * f + 2)
+    tiles = _products(v, v.a, v.b, 2 * f + 2)
     if wide:
         v.cut()
         # the sum, in two stages, beside the count

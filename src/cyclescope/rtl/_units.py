@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from cyclescope.rtl import _add, _compare, _convert, _divide, _multiply
+from cyclescope.rtl import _add, _compare, _convert, _divide, _elementary, _multiply
+from cyclescope.rtl._expr import const
 from cyclescope.rtl._module import Module
 from cyclescope.rtl._stages import Stages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["OPERATIONS", "Operation", "Unit", "logic", "unit", "variants"]
+    from cyclescope.rtl._expr import Expr, Net
+
+__all__ = ["OPERATIONS", "Operation", "Unit", "compute", "logic", "unit", "variants"]
 
 _INTEGERS = (8, 16, 32, 64)
 _FLOATS = (32, 64)
@@ -75,6 +78,11 @@ OPERATIONS: Mapping[str, Operation] = {
     "fmul": _float("product", _multiply.fmul),
     "fdiv": _float("quotient", _divide.fdiv),
     "fsqrt": _float("square root", _divide.fsqrt),
+    "fexp": _float("exponential", _elementary.exp),
+    "flog": _float("natural logarithm", _elementary.log),
+    "fsin": _float("sine", _elementary.trigonometric, cosine=False),
+    "fcos": _float("cosine", _elementary.trigonometric, cosine=True),
+    "ftanh": _float("hyperbolic tangent", _elementary.tanh),
     "fmin": _float("C's fmin", _compare.extreme, larger=False),
     "fmax": _float("C's fmax", _compare.extreme, larger=True),
     "feq": _float("equal", _compare.compare, relation="eq"),
@@ -94,6 +102,18 @@ OPERATIONS: Mapping[str, Operation] = {
 }
 
 
+def _known(operation: str, width: int, source: int) -> Operation:
+    if operation not in OPERATIONS:
+        raise ValueError(f"{operation}: no such operation; there are {', '.join(OPERATIONS)}")
+    known = OPERATIONS[operation]
+    if width not in known.widths or source not in (known.sources or (0,)):
+        raise ValueError(
+            f"{operation} of {width} bits{f' from {source}' if source else ''}: there are widths"
+            f" {known.widths}{f' from {known.sources}' if known.sources else ''}"
+        )
+    return known
+
+
 @cache
 def unit(operation: str, width: int, source: int = 0) -> Unit:
     """A pipelined unit: takes operands in every cycle, has no reset and no stall.
@@ -109,14 +129,7 @@ def unit(operation: str, width: int, source: int = 0) -> Unit:
     Raises:
         ValueError: there is no such operation, or not with these widths.
     """
-    if operation not in OPERATIONS:
-        raise ValueError(f"{operation}: no such operation; there are {', '.join(OPERATIONS)}")
-    known = OPERATIONS[operation]
-    if width not in known.widths or source not in (known.sources or (0,)):
-        raise ValueError(
-            f"{operation} of {width} bits{f' from {source}' if source else ''}: there are widths"
-            f" {known.widths}{f' from {known.sources}' if known.sources else ''}"
-        )
+    known = _known(operation, width, source)
     name = f"{operation}{width}_{source}" if source else f"{operation}{width}"
     module = Module(name)
     stages = Stages(module)
@@ -125,6 +138,42 @@ def unit(operation: str, width: int, source: int = 0) -> Unit:
     module.output("q", stages.result)
     module.comment = f"{known.text}, {stages.depth} cycles"
     return Unit(name, stages.depth, module, inputs)
+
+
+class _Known(Module):
+    """A module whose inputs are constants, so that all its values are: an evaluator."""
+
+    def __init__(self, operands: Sequence[int]) -> None:
+        super().__init__("known")
+        self._operands = list(operands)
+
+    def input(self, name: str, width: int) -> Net:  # noqa: ARG002
+        return cast("Net", const(self._operands.pop(0), width))
+
+    def wire(self, name: str, value: Expr | int, width: int = 0, **_: object) -> Net:
+        known = super()._value(value, width)
+        assert known.value is not None, f"{name}: {known.text}"
+        return cast("Net", known)
+
+
+def compute(operation: str, width: int, operands: Sequence[int], source: int = 0) -> int:
+    """The bits that an arithmetic unit delivers, evaluated from its own description.
+
+    Args:
+        operation: a key of `OPERATIONS`.
+        width: as `unit` has it.
+        operands: bits of its inputs, in order.
+        source: as `unit` has it.
+
+    Raises:
+        ValueError: there is no such operation, or not with these widths.
+    """
+    known = _known(operation, width, source)
+    stages = Stages(_Known(operands), registers=False)
+    known.build(stages, width, source)
+    value = stages.result.value
+    assert value is not None
+    return value
 
 
 _LOGIC: Mapping[str, Callable[[Stages, int, int], None]] = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.rtl._items import Instance, Memory, Register, Wire
+from cyclescope.rtl._expr import const
+from cyclescope.rtl._items import Instance, Memory, Register, Wire, needs_clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -93,6 +94,11 @@ def _body(module: Module, alive: set[Item]) -> Iterator[str]:
             yield (
                 f"  reg {_range(item.width)}{item.name} [0:{item.depth - 1}];{_comment(item.note)}"
             )
+            if item.words:
+                yield "  initial begin"
+                for n, word in enumerate(item.words):
+                    yield f"    {item.name}[{n}] = {const(word, item.width).text};"
+                yield "  end"
         else:
             yield from _instance(item)
     for item in module.items:
@@ -175,7 +181,7 @@ def _sink(
             low = (~rest & (1 << high) - 1).bit_length()
             parts.append(net[high:low].text)
             rest &= (1 << low) - 1
-    reading = any(isinstance(i, Register | Memory) for i in alive)
+    reading = any(needs_clock(i) for i in alive)
     below = {c for i in alive if isinstance(i, Instance) for c in i.shape.clocks()}
     resets = any(isinstance(i, Register) and i.reset is not None for i in alive)
     if "clk" in clocks and not reading and "clk" not in below:

@@ -12,14 +12,19 @@ __all__ = [
 ]
 
 MATHS = {
-    "sqrt": Op.FSQRT,
-    "sqrtf": Op.FSQRT,
-    "fabs": Op.FABS,
-    "fabsf": Op.FABS,
-    "fmin": Op.FMIN,
-    "fminf": Op.FMIN,
-    "fmax": Op.FMAX,
-    "fmaxf": Op.FMAX,
+    name + suffix: op
+    for name, op in {
+        "sqrt": Op.FSQRT,
+        "exp": Op.FEXP,
+        "log": Op.FLOG,
+        "sin": Op.FSIN,
+        "cos": Op.FCOS,
+        "tanh": Op.FTANH,
+        "fabs": Op.FABS,
+        "fmin": Op.FMIN,
+        "fmax": Op.FMAX,
+    }.items()
+    for suffix in ("", "f")
 }
 
 BLOCKS = frozenset({"memcpy", "memmove", "memset"})

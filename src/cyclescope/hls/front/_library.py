@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _MATHS = {
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "cbrt", "hypot"),
-    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
+    *("exp2", "expm1", "log2", "log10", "log1p", "pow", "cbrt", "hypot"),
+    *("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh"),
 }
 
 

@@ -8,6 +8,7 @@ be executed (`interpret`), printed and verified.
 from cyclescope.hls.ir._builder import Builder, Shared, StaticSchedule, constant_of
 from cyclescope.hls.ir._draft import Draft
 from cyclescope.hls.ir._graph import (
+    APPROXIMATE,
     EFFECTS,
     LEAVES,
     WIRING,
@@ -28,6 +29,7 @@ from cyclescope.hls.ir._semantics import bits_of, evaluate, mask, signed
 from cyclescope.hls.ir._verify import Law, broken, verify
 
 __all__ = [
+    "APPROXIMATE",
     "EFFECTS",
     "LEAVES",
     "WIRING",

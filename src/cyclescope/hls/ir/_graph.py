@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
 
 __all__ = [
+    "APPROXIMATE",
     "Array",
     "Carried",
     "Graph",
@@ -81,6 +82,11 @@ class Op(StrEnum):
     FMUL = "fmul"
     FDIV = "fdiv"
     FSQRT = "fsqrt"
+    FEXP = "fexp"  # elementary functions, as their units have them: see APPROXIMATE
+    FLOG = "flog"
+    FSIN = "fsin"
+    FCOS = "fcos"
+    FTANH = "ftanh"
     FNEG = "fneg"  # flips the sign bit
     FABS = "fabs"
     FMIN = "fmin"  # fmin() of C: a number beats a NaN
@@ -109,6 +115,9 @@ class Op(StrEnum):
 EFFECTS = frozenset(
     {Op.LOAD, Op.STORE, Op.COPY, Op.ACQUIRE, Op.RELEASE, Op.BARRIER, Op.FENCE, Op.LOOP}
 )
+
+APPROXIMATE = frozenset({Op.FEXP, Op.FLOG, Op.FSIN, Op.FCOS, Op.FTANH})
+"""The operations whose rounding no standard says: libraries may differ in the last bit."""
 
 LEAVES = frozenset({Op.CONST, Op.SCALAR, Op.THREAD, Op.THREADS})
 """The values that are available throughout the region."""

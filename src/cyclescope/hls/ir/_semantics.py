@@ -1,16 +1,19 @@
 """The meaning of each pure operation, on Python integers as bit vectors.
 
 The compiler folds constants with it and the interpreter runs on it; the hardware's units are
-proven against the same values.
+proven against the same values. An elementary function is the evaluation of what describes its
+arithmetic unit, so it has every bit of the hardware's.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir._graph import Op
+from cyclescope.hls.ir._graph import APPROXIMATE, Op
+from cyclescope.rtl import compute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -155,6 +158,12 @@ def _integer_to_float(whole: int, width: int) -> int:
     return bits_of(math.copysign(math.ldexp(kept, extra), whole), 32)
 
 
+@lru_cache(1 << 16)
+def _function(op: Op, width: int, operand: int) -> int:
+    """An elementary function of a number, from the description of its unit: every bit as there."""
+    return compute(op.value, width, (operand,))
+
+
 def evaluate(
     op: Op, operands: Sequence[int], widths: Sequence[int], width: int, constant: int = 0
 ) -> int:
@@ -180,6 +189,8 @@ def evaluate(
         return int(_SIGNED_TESTS[op](signed(first, own), signed(operands[1], own)))
     if op in _FLOAT:
         return bits_of(_FLOAT[op](*(float_of(v, own) for v in operands)), width)
+    if op in APPROXIMATE:
+        return _function(op, width, first)
     if op in _FLOAT_TESTS:
         return int(_FLOAT_TESTS[op](float_of(first, own), float_of(operands[1], own)))
     match op:

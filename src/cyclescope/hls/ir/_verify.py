@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
-from cyclescope.hls.ir._graph import EFFECTS, LEAVES, Graph, Node, Op, Place, Value
+from cyclescope.hls.ir._graph import APPROXIMATE, EFFECTS, LEAVES, Graph, Node, Op, Place, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ _ALIKE = frozenset(
     | {Op.SHL, Op.LSHR, Op.ASHR}
 )
 _FLOATS = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FMIN, Op.FMAX})
-_FLOAT = frozenset({Op.FSQRT, Op.FNEG, Op.FABS})
+_FLOAT = frozenset({Op.FSQRT, Op.FNEG, Op.FABS}) | APPROXIMATE
 _FROM_FLOAT = frozenset({Op.FPTOSI, Op.FPTOUI})
 _TO_FLOAT = frozenset({Op.SITOFP, Op.UITOFP})
 _MEETING = frozenset({Op.ACQUIRE, Op.RELEASE, Op.BARRIER})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import Op
+from cyclescope.hls.ir import APPROXIMATE, Op
 from cyclescope.rtl import cat, mux
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _BINARY: dict[Op, Callable[[Expr, Expr], Expr]] = {
 
 
 # What profiles count as operations: arithmetic, logic and comparisons, not conversions or choices.
-FLOATING = frozenset({Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FSQRT, Op.FMIN, Op.FMAX})
+FLOATING = APPROXIMATE | {Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FSQRT, Op.FMIN, Op.FMAX}
 INTEGER = frozenset(
     {Op.ADD, Op.SUB, Op.MUL, Op.SDIV, Op.UDIV, Op.SREM, Op.UREM, Op.AND, Op.OR, Op.XOR, Op.SHL}
     | {Op.LSHR, Op.ASHR, Op.EQ, Op.NE, Op.SLT, Op.SLE, Op.ULT, Op.ULE}

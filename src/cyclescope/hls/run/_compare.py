@@ -2,9 +2,11 @@
 
 The rule: bit for bit, but any NaN equals any other. Where several threads combine floating-point
 numbers under mutual exclusion (critical, atomic, reduction), the order of threads is open and so
-is the rounding: then floating-point results may differ by 2^-16 (float) or 2^-44 (double) of the
-largest magnitude in their array. Where all threads store at the same place one after the other,
-the last one's value stays, and nothing can be said.
+is the rounding; so it is where the region calls exp, sin or another function of which neither C
+nor IEEE 754 says the last bit, which the host's library has in its own way. Then floating-point
+results may differ by 2^-16 (float) or 2^-44 (double) of the largest magnitude in their array.
+Where all threads store at the same place one after the other, the last one's value stays, and
+nothing can be said.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 
 from cyclescope.c import Array, Pointer, Scalar, Struct, Vector, placed_fields, size_of
 from cyclescope.hls.front import PRINTED
-from cyclescope.hls.ir import Op, Place
+from cyclescope.hls.ir import APPROXIMATE, Op, Place
 from cyclescope.model import Contents
 
 if TYPE_CHECKING:
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 
     from cyclescope.c import CType
     from cyclescope.hls._compile import Program
+    from cyclescope.hls.ir import Graph
 
-__all__ = ["contents", "differences", "order_matters"]
+__all__ = ["contents", "differences", "is_rounding_open", "order_matters"]
 
 _Numbers: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 # Name, offset in bytes and type of a scalar in an array's element.
@@ -87,11 +90,24 @@ def order_matters(program: Program) -> bool:
     return False
 
 
+def is_rounding_open(program: Program) -> bool:
+    """Return whether floating-point results may differ in rounding, for whichever reason."""
+    return order_matters(program) or _approximates(program.region.root)
+
+
+def _approximates(graph: Graph) -> bool:
+    """Return whether it, or a loop inside, has a function that libraries round differently."""
+    return any(
+        node.op in APPROXIMATE or (node.body is not None and _approximates(node.body))
+        for node in graph.nodes
+    )
+
+
 def differences(
     program: Program, native: Mapping[str, bytes], hardware: Mapping[str, bytes]
 ) -> list[str]:
     """The differences between two runs' results, a line for each array; nothing if they agree."""
-    loose = order_matters(program)
+    loose = is_rounding_open(program)
     found = []
     for array in program.region.arrays:
         if array.place is not Place.EXTERNAL or not array.from_device:
@@ -125,10 +141,10 @@ def contents(
 ) -> tuple[Contents, ...]:
     """Digests of the region's arrays before and after; `native` is what is expected.
 
-    Left out is what another order of threads may change: it cannot be told from a wrong result by
+    Left out is what may be rounded differently: it cannot be told from a wrong result by
     its digest.
     """
-    loose = order_matters(program)
+    loose = is_rounding_open(program)
     found = []
     for array in program.region.arrays:
         name = array.name

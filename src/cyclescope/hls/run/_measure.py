@@ -13,7 +13,7 @@ from cyclescope._stack import deep_recursion
 from cyclescope.errors import OutputError, RunError
 from cyclescope.hls.microarch import build_machine
 from cyclescope.hls.passes import Given
-from cyclescope.hls.run._compare import contents, order_matters
+from cyclescope.hls.run._compare import contents, is_rounding_open
 from cyclescope.hls.run._host import EndlessError, Host
 from cyclescope.hls.run._judges import judge
 from cyclescope.hls.run._memory_model import MemoryModel
@@ -53,7 +53,7 @@ class Measurement:
         run: the region in hardware.
         judgements: what the judges say of it; empty if it is not complete.
         loose: floating-point results were compared with a tolerance, as threads combined them in
-            an order that is open.
+            an order that is open, or a function's last bit is each library's own.
         undecided: arrays that weren't compared, as they depend on which thread writes last, or
             differ from one native run to the next.
         stdout: what the host's side wrote, given the hardware's results.
@@ -229,7 +229,7 @@ def measure(
         native,
         run,
         judgements,
-        order_matters(program),
+        is_rounding_open(program),
         tuple(sorted(program.undecided.union(*(j.undecided for j in judgements)))),
         stdout,
         status,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import Op
+from cyclescope.hls.ir import APPROXIMATE, Op
 from cyclescope.rtl import unit
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _UNITS = {
     Op.FMUL: "fmul",
     Op.FDIV: "fdiv",
     Op.FSQRT: "fsqrt",
+    **{op: op.value for op in APPROXIMATE},
     Op.FMIN: "fmin",
     Op.FMAX: "fmax",
     Op.FEQ: "feq",
