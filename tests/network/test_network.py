@@ -25,6 +25,7 @@ from cyclescope.network import (
     hardware_of,
     measure,
     network_of,
+    report_text,
     simulate,
     with_areas,
 )
@@ -157,8 +158,8 @@ def test_processes_without_registers_are_refused() -> None:
 
 
 def test_what_no_unit_computes_is_named() -> None:
-    text = "#include <math.h>\nvoid kernel(double a[3]) { a[0] = exp(a[1]); }\n"
-    with pytest.raises(SourceError, match=r"k\.c:2:.*no arithmetic unit for exp of double"):
+    text = "#include <math.h>\nvoid kernel(double a[3]) { a[0] = pow(a[1], a[2]); }\n"
+    with pytest.raises(SourceError, match=r"k\.c:2:.*no arithmetic unit for pow of double"):
         measure(bounds_of(text))
 
 
@@ -192,6 +193,36 @@ def test_a_wrong_unit_is_found() -> None:
     hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
     with pytest.raises(VerifyError, match=r"firing 4 of s L4 gives another s\[0\]"):
         simulate(network, hardware)
+
+
+FUNCTIONS = """#include <math.h>
+void kernel(double a[6], float b[6], int c[6]) {
+  double w = exp(-0.25);
+  for (int i = 0; i < 6; i++) {
+    a[i] = w * a[i] + exp(-a[i]);
+    b[i] = sinf(b[i]) * b[i];
+    c[i] = c[i] * 3;
+  }
+}
+"""
+
+
+def test_functions_agree_to_rounding_and_nothing_else_may_differ() -> None:
+    """The host's library rounds some results the other way: such are told from mistakes."""
+    bounds = bounds_of(FUNCTIONS)
+    assert "in the native run, to rounding" in report_text(measure(bounds))
+    network = network_of(bounds)
+    hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
+    by_target = {s.process.targets[0]: s for s in network.stations if s.process.kind == "statement"}
+    for target, flip in (("a[i]", 1 << 16), ("b[i]", 1 << 16), ("c[i]", 1)):
+        (bits,) = by_target[target].trace.results
+        last = bits[-1]
+        bits[-1] ^= np.uint64(1 if target != "c[i]" else 0)
+        simulate(network, hardware)
+        bits[-1] = last ^ np.uint64(flip)
+        with pytest.raises(VerifyError, match=r"firing 6 of .* gives another"):
+            simulate(network, hardware)
+        bits[-1] = last
 
 
 # Depths

@@ -13,13 +13,22 @@ if TYPE_CHECKING:
 __all__ = ["bench", "harness", "wrapper"]
 
 
-def harness(network: Network, hardware: Hardware, *, probe: bool, judge: bool) -> Harness:
+def harness(
+    network: Network, hardware: Hardware, *, probe: bool, judge: bool, keep: bool
+) -> Harness:
     """The bench for Verilator; arguments as of `bench`."""
-    text = bench(network, hardware, probe=probe, judge=judge)
+    text = bench(network, hardware, probe=probe, judge=judge, keep=keep)
     return Harness("bench", text, go_done("bench").cpp)
 
 
-def bench(network: Network, hardware: Hardware, *, probe: bool = False, judge: bool = False) -> str:
+def bench(
+    network: Network,
+    hardware: Hardware,
+    *,
+    probe: bool = False,
+    judge: bool = False,
+    keep: bool = False,
+) -> str:
     """The module `bench`: clock in, `go` from the first cycle on, `done` at the end.
 
     Of the folder that the plusarg `RUN` names (default: the current one) it reads the elements of
@@ -33,6 +42,7 @@ def bench(network: Network, hardware: Hardware, *, probe: bool = False, judge: b
             many tokens each channel had at most.
         judge: it compares each result with the word of `result<station>_<number>.hex` of its
             firing, and says `CYC wrong` and whose the first is that differs.
+        keep: it writes each result to `result<station>_<number>.out` at the end instead.
     """
     values = not probe
     pins = [".clk(clk)", ".reset(reset)", ".done(finished)", ".moving(moving)"]
@@ -71,7 +81,7 @@ def bench(network: Network, hardware: Hardware, *, probe: bool = False, judge: b
                     "      end",
                 ]
                 writing += _write(f"sink{number}.out", f"collected_{number}")
-        elif judge and station.process.kind != "source":
+        elif (judge or keep) and station.process.kind != "source":
             process = f"{hardware.top.name}.process{number}"
             outside.append(f"  reg [31:0] written_{number};")
             reading.append(f"    written_{number} = 0;")
@@ -80,8 +90,12 @@ def bench(network: Network, hardware: Hardware, *, probe: bool = False, judge: b
             for result, width in enumerate(station.widths):
                 words = f"results_{number}_{result}"
                 outside.append(f"  reg [{width - 1}:0] {words} [0:{count - 1}];")
-                reading += _read(f"result{number}_{result}.hex", words)
                 net = f"{hardware.top.name}.process{number}_result{result}"
+                if keep:
+                    clocked.append(f"        {words}[written_{number}] <= {net};")
+                    writing += _write(f"result{number}_{result}.out", words)
+                    continue
+                reading += _read(f"result{number}_{result}.hex", words)
                 clocked += [
                     f"        if ({net} !== {words}[written_{number}]) begin",
                     f'          $display("CYC wrong {number} {result} %0d", written_{number});',

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from cyclescope.c import Range, Scalar
     from cyclescope.rtl import Expr
 
-__all__ = ["function_module", "number_bits", "width_of"]
+__all__ = ["APPROXIMATE", "function_module", "number_bits", "width_of"]
+
+APPROXIMATE = frozenset({"exp", "log", "sin", "cos", "tanh"})
+"""Functions whose last bit neither C nor IEEE 754 says."""
 
 _FLOATS = {
     "+": "fadd",
@@ -26,6 +29,7 @@ _FLOATS = {
     "sqrt": "fsqrt",
     "fmin": "fmin",
     "fmax": "fmax",
+    **{name: f"f{name}" for name in sorted(APPROXIMATE)},
 }
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 

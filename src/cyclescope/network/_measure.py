@@ -12,6 +12,7 @@ from cyclescope.errors import VerifyError
 from cyclescope.network._bench import bench, wrapper
 from cyclescope.network._channels import network_of
 from cyclescope.network._depths import Depths, least_depths
+from cyclescope.network._judge import differing
 from cyclescope.network._profile import profile_of
 from cyclescope.network._simulate import Simulation, Timing, simulate
 from cyclescope.network._top import hardware_of
@@ -80,10 +81,10 @@ def measure(
     assert simulation.capture is not None
     for station in network.stations:
         if station.process.kind == "sink":
-            wrong = simulation.collected[station.number] != station.trace.results[0]
-            if wrong.any():
+            wrong = differing(network, station, 0, simulation.collected[station.number])
+            if wrong.size:
                 raise VerifyError(
-                    f"{network.kernel}: {int(wrong.sum())} elements of {station.process.targets} "
+                    f"{network.kernel}: {wrong.size} elements of {station.process.targets} "
                     "differ from the native run; please report this kernel"
                 )
     texts = bounds.unit.sources.items()

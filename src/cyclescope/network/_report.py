@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.bounds import table_text
+from cyclescope.network._judge import is_approximate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,10 +61,11 @@ def report_text(measurement: Measurement, curve: Sequence[Point] = ()) -> str:
     network, depths = measurement.network, measurement.depths
     absolute = network.bounds.absolute.cycles
     firings = sum(station.count for station in network.stations)
+    how = ", to rounding" if is_approximate(network) else ""
     lines = [
         "",
         f"as hardware  {measurement.cycles:,} cycles, {measurement.cycles - absolute:+,} to the "
-        f"absolute bound; {firings:,} firings give what they give in the native run",
+        f"absolute bound; {firings:,} firings give what they give in the native run{how}",
         "",
     ]
     head = ["from", "to", "operand", "kind", "tokens", "reads", "depth", "with one less"]

@@ -12,6 +12,7 @@ import numpy as np
 from cyclescope._files import scratch, unwritable
 from cyclescope.errors import RunError, VerifyError
 from cyclescope.network._bench import harness
+from cyclescope.network._judge import differing, is_approximate
 from cyclescope.network._process_module import STATE_BITS, WHOM_BITS
 from cyclescope.network._top import hardware_of
 from cyclescope.rtl import sources
@@ -73,11 +74,13 @@ def simulate(
     """
     signals = (Signal("state", STATE_BITS), Signal("whom", WHOM_BITS))
     captured = tuple(CaptureModule(name, signals) for name in hardware.modules) if capture else ()
-    built = build(_design(network, hardware, captured, probe=False, judge=judge))
+    keep = judge and is_approximate(network)
+    exact = judge and not keep
+    built = build(_design(network, hardware, captured, judge=exact, keep=keep))
     try:
         with scratch("network") as folder:
             write_inputs(network, folder)
-            if judge:
+            if exact:
                 _write_results(network, folder)
             result = run(
                 built,
@@ -97,6 +100,8 @@ def simulate(
             if not result.complete:
                 reason = result.message or result.stop_reason
                 raise RunError(f"{network.kernel}: the network's simulation did not end: {reason}")
+            if keep:
+                _compare(network, folder)
             collected = {
                 s.number: _read(folder / f"sink{s.number}.out")
                 for s in network.stations
@@ -119,7 +124,7 @@ class Timing:
         # No channel ever has more tokens than are sent through it.
         most = {c.number: c.tokens for c in network.channels}
         hardware = hardware_of(network, most, values=False, probe=True)
-        self._built: Built = build(_design(network, hardware, (), probe=True, judge=False))
+        self._built: Built = build(_design(network, hardware, (), probe=True))
         self.runs = 0
 
     def run(self, depths: Sequence[int], limit: int | None = None) -> tuple[int | None, list[int]]:
@@ -155,10 +160,11 @@ def _design(
     hardware: Hardware,
     captured: tuple[CaptureModule, ...],
     *,
-    probe: bool,
-    judge: bool,
+    probe: bool = False,
+    judge: bool = False,
+    keep: bool = False,
 ) -> Design:
-    own = harness(network, hardware, probe=probe, judge=judge)
+    own = harness(network, hardware, probe=probe, judge=judge, keep=keep)
     return Design("bench", sources(hardware.top), capture=captured, harness=own)
 
 
@@ -178,6 +184,22 @@ def _write_results(network: Network, folder: Path) -> None:
         for result, bits in enumerate(station.trace.results):
             lines = (f"{value:x}\n" for value in bits.tolist())
             (folder / f"result{station.number}_{result}.hex").write_text("".join(lines), "ascii")
+
+
+def _compare(network: Network, folder: Path) -> None:
+    """Compare what the bench kept of each statement's firings.
+
+    Raises:
+        VerifyError: one differs.
+    """
+    for station in network.stations:
+        if station.process.kind in ("source", "sink"):
+            continue
+        for result in range(len(station.trace.results)):
+            found = _read(folder / f"result{station.number}_{result}.out")
+            wrong = differing(network, station, result, found)
+            if wrong.size:
+                raise VerifyError(_wrong(network, station.number, result, int(wrong[0])))
 
 
 def _wrong(network: Network, station: int, result: int, firing: int) -> str:

@@ -115,7 +115,7 @@ def log(v: Stages, width: int) -> None:
     a = unpack(m, form, m.input("a", width), "a")
     v.nan = a.nan | (a.sign & ~a.zero)
     v.invalid = a.signaling | (v.nan & ~a.nan)
-    v.infinite, v.divided, v.zero = a.infinite | a.zero, a.zero, a.zero
+    v.infinite, v.divided = a.infinite | a.zero, a.zero
     v.sig, v.e = a.significand, a.exponent.zext(extended)
     v.left = leading_zeros(v, v.sig, (8,) if wide else (4,))
     v.cut()
@@ -156,7 +156,7 @@ def log(v: Stages, width: int) -> None:
     v.sum = mux(v.alone, cat(v.part, const(0, high)), both)
     near = const(form.bias - 1, extended) - v.small.zext(extended)
     v.offset = mux(v.alone, near, form.bias - 1 + high)
-    v.sign = mux(v.zero, const(1, 1), mux(v.alone, v.less, v.minus))
+    v.sign = mux(v.alone, v.less, v.minus)  # of zero, too: it counts as very small
     v.cut()
     v.left = leading_zeros(v, v.sum[whole - 1 : whole - 16])
     v.cut()
