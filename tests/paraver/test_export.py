@@ -232,3 +232,17 @@ def test_command_line(
     assert Path("q.pcf").is_file()
     assert main([*export, "-o", "q.txt"]) == 2
     assert ".prv.gz" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("known", "used"), [(9300, 9300), (None, None), (700, None)])
+def test_the_profiles_clock_is_that_of_the_trace(
+    tmp_path: Path, known: int | None, used: int | None
+) -> None:
+    profile = switch_profile().with_meta(period_ps=known)
+    cyclescope.save(profile, tmp_path / "p.cyc")
+    out = tmp_path / "q.prv"
+    assert main(["export", str(tmp_path / "p.cyc"), "--format", "paraver", "-o", str(out)]) == 0
+    assert out.read_text() == written(profile, period_ps=used)
+    given = ["--period", "20ns", "--force", "-o", str(out)]
+    assert main(["export", str(tmp_path / "p.cyc"), "--format", "paraver", *given]) == 0
+    assert out.read_text() == written(profile, period_ps=20_000)

@@ -55,7 +55,8 @@ _SUFFIXES = {
     "--period",
     type=Period(),
     metavar="TIME",
-    help="Clock period (10ns, 100MHz), for paraver; else 1 cycle = 1 ns.",
+    help="Clock period (10ns, 100MHz), for paraver; the profile's if it has one of 1 ns or more, else"
+    " 1 cycle = 1 ns.",
 )
 @output_option("File to write; named after the profile if not given")
 @force_option
@@ -86,6 +87,9 @@ def export(
     which = which or "runs"
     shown = between(read_profile(profile, level), first, last)
     if form == "paraver":
+        known = shown.meta.period_ps
+        if period is None and known is not None and known >= 1000:
+            period = known
         export_paraver(shown, target(output, profile, ".prv"), period, force=force)
         return
     suffix = f".{which}{_SUFFIXES[form]}" if tables else _SUFFIXES[form]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["PERIOD", "START_COST", "Measurement", "machine_of", "measure", "write_rtl"]
 
 START_COST = 100
-"""Cycles from one thread's start to the next: a posted write of the host, 0.7 us at 140 MHz."""
+"""Cycles from one thread's start to the next: a posted write of the host, about 1 us."""
 
 PERIOD = 1024
 """Cycles between two samples of the counters."""

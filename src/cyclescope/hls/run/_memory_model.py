@@ -22,8 +22,9 @@ class MemoryModel:
     """Latencies in cycles of the accelerator's clock.
 
     The defaults are those of a DDR4-2400 of speed grade 17-17-17 (CL, tRCD and tRP 14.16 ns;
-    tREFI 7.8 us, tRFC 350 ns for 8 Gbit) at 140 MHz, rounded up. A 64-byte line is a burst of 8
-    on a 64-bit channel, 3.3 ns: less than a cycle. The controller's latency stands for the
+    tREFI 7.8 us, tRFC 350 ns for 8 Gbit) in cycles of 7.14 ns, rounded up: those of Huthmann et
+    al.'s accelerators. A slower clock would wait for fewer. A 64-byte line is a burst of 8 on a
+    64-bit channel, 3.3 ns: less than a cycle. The controller's latency stands for the
     controller's queues and clock crossings, in both directions.
 
     Attributes:
