@@ -148,19 +148,23 @@ def reordering() -> None:
 
 
 def area() -> None:
-    """The area of the examples in an FPGA."""
-    from cyclescope.sim import on_ecp5
+    """The area of the examples in two FPGAs."""
+    from cyclescope.sim import on_ecp5, on_xc7
 
-    print("\nArea in an ECP5 (8 threads, Yosys)\n")
-    print("| example | LUT4 | flip-flops | multipliers | block RAM |")
-    print("|---|" + "---:|" * 4)
+    print("\nArea in an ECP5, and in Xilinx' 7 series (8 threads, Yosys)\n")
+    print("| | ECP5 | | | | 7 series | | | |")
+    print("|---|" + "---:|" * 8)
+    print(
+        "| example |"
+        + " LUT4 | flip-flops | multipliers | block RAM | LUT6 | flip-flops | DSP48 | block RAM |"
+    )
     for source in [*GEMM, PI]:
         machine = machine_of(compile_c(source, threads=8), checks=False)
-        used = on_ecp5("".join(machine.sources.values()), machine.name)
-        print(
-            f"| {source.stem} | {used.luts:,} | {used.ffs:,} | {used.dsps} | {used.brams} |",
-            flush=True,
-        )
+        text = "".join(machine.sources.values())
+        row = f"| {source.stem} |"
+        for used in (on_ecp5(text, machine.name), on_xc7(text, machine.name)):
+            row += f" {used.luts:,} | {used.ffs:,} | {used.dsps} | {used.brams} |"
+        print(row, flush=True)
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ from cyclescope.sim._memory import (
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._process import End, Finished, Process, Reason, finish, unstartable
 from cyclescope.sim._run import RunResult, StopReason, run
-from cyclescope.sim._synthesis import Usage, find_yosys, read_usage, synthesise
+from cyclescope.sim._synthesis import Usage, Xc7, find_yosys, on_xc7, read_usage, synthesise
 from cyclescope.sim._toolchain import Compiler, call, find_compiler
 from cyclescope.sim._vivado import read_vivado
 
@@ -81,6 +81,7 @@ __all__ = [
     "StopReason",
     "Trust",
     "Usage",
+    "Xc7",
     "build",
     "cache_entries",
     "cache_folder",
@@ -99,6 +100,7 @@ __all__ = [
     "load_capture",
     "memory_digest",
     "on_ecp5",
+    "on_xc7",
     "read_data",
     "read_route",
     "read_usage",

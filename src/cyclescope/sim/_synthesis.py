@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Usage",
+    "Xc7",
     "find_tool",
     "find_yosys",
+    "on_xc7",
     "read_usage",
     "run_tool",
     "run_yosys",
@@ -56,6 +58,16 @@ class Usage:
     brams: int
 
 
+@dataclass(frozen=True, slots=True)
+class Xc7:
+    """The resources used: LUTs of six inputs, flip-flops, halves of memory blocks (18 kbit), DSPs."""
+
+    luts: int
+    ffs: int
+    brams: int
+    dsps: int
+
+
 # LUTs of a slice that one cell of the 7 series' memories takes.
 _LUT_MEMORIES = {
     "RAM32X1S": 1,
@@ -79,6 +91,14 @@ hierarchy -check -top {top}
 proc
 write_json tree.json
 synth_xilinx -family xc7 -top {top} -noiopad -noclkbuf
+tee -q -o usage.json stat -json
+"""
+
+# Dissolved into one netlist, as the designs of an ECP5 are.
+_WHOLE = """\
+read_verilog -sv design.sv
+hierarchy -check -top {top}
+synth_xilinx -family xc7 -flatten -top {top} -noiopad -noclkbuf
 tee -q -o usage.json stat -json
 """
 
@@ -249,6 +269,29 @@ def synthesise(verilog: str, top: str) -> tuple[Usage, ...]:
     return read_usage(cells, usage, top)
 
 
+def on_xc7(verilog: str, top: str) -> Xc7:
+    """Synthesise a design for Xilinx' 7 series, without its hierarchy; the result is cached.
+
+    Args:
+        verilog: SystemVerilog that Yosys can read.
+        top: the top module.
+
+    Raises:
+        ToolError: there is no Yosys, or it fails.
+        OutputError: the cache cannot be written.
+    """
+    command = find_yosys()
+    script = _WHOLE.format(top=top)
+
+    def fill(folder: Path) -> None:
+        run_yosys(command, folder, verilog, script, ("usage.json",))
+
+    key = _cache.content_key(verilog, script, tool_version(command, "yosys"))
+    usage = json.loads((_cache.entry(f"xc7-{key}", fill) / "usage.json").read_text("utf-8"))
+    luts, ffs, dsps, brams = _counted(usage["design"]["num_cells_by_type"])
+    return Xc7(luts, ffs, brams, dsps)
+
+
 def read_usage(
     cells: dict[str, dict[str, str]], usage: dict[str, Any], top: str
 ) -> tuple[Usage, ...]:
@@ -269,18 +312,22 @@ def read_usage(
 def _instances(
     cells: dict[str, dict[str, str]], counts: dict[str, dict[str, int]], module: str, name: str
 ) -> Iterator[Usage]:
-    own = counts.get(module, {})
-    luts = sum(
-        n * _LUT_MEMORIES.get(kind, int(bool(re.fullmatch(r"LUT\d", kind))))
-        for kind, n in own.items()
-    )
-    ffs = sum(n for kind, n in own.items() if re.fullmatch(r"FD[CPRS]E(_1)?", kind))
-    dsps = sum(n for kind, n in own.items() if kind.startswith("DSP48"))
-    brams = sum(n * _BRAMS.get(kind, 0) for kind, n in own.items())
-    yield Usage(name, _plain(module), luts, ffs, dsps, brams)
+    yield Usage(name, _plain(module), *_counted(counts.get(module, {})))
     for cell, kind in cells.get(module, {}).items():
         if kind in cells:
             yield from _instances(cells, counts, kind, f"{name}.{cell}")
+
+
+def _counted(cells: dict[str, int]) -> tuple[int, int, int, int]:
+    """LUTs, flip-flops, DSPs and halves of memory blocks of cells of the 7 series."""
+    luts = sum(
+        n * _LUT_MEMORIES.get(kind, int(bool(re.fullmatch(r"LUT\d", kind))))
+        for kind, n in cells.items()
+    )
+    ffs = sum(n for kind, n in cells.items() if re.fullmatch(r"FD[CPRS]E(_1)?", kind))
+    dsps = sum(n for kind, n in cells.items() if kind.startswith("DSP48"))
+    brams = sum(n * _BRAMS.get(kind, 0) for kind, n in cells.items())
+    return luts, ffs, dsps, brams
 
 
 def _plain(module: str) -> str:
