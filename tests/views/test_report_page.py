@@ -14,14 +14,18 @@ from cyclescope.model import (
     Activity,
     Area,
     Cause,
+    Clock,
     Gap,
     Kind,
     Meta,
+    Part,
+    PathStep,
     Position,
     Profile,
     ProfileBuilder,
     Rung,
     Series,
+    StepKind,
     active_cycles,
     flat_weights,
 )
@@ -373,3 +377,28 @@ PAN = """async (frames) => {
   }
   return times;
 }"""
+
+
+def test_the_clock_is_the_profile_s(show: Callable[..., Seen]) -> None:
+    file, line = next(
+        (p.file, p.line) for f in switch_profile().catalog for p in f.positions[:1] if p.line
+    )
+    path = (
+        PathStep(StepKind.LAUNCH, 525, "register", "x", Part.OPERATION, file, line),
+        PathStep(StepKind.WIRE, 4475, "", "", Part.CONTROL, file, line),
+        PathStep(StepKind.SETUP, 0, "register", "ready", Part.MEMORY_PATH),
+    )
+    clock = Clock("a device", 1, path)
+    profile = switch_profile().with_meta(clock=clock, period_ps=clock.period_ps)
+    seen = show(("p", profile))
+    text = " ".join(seen.page.locator('[data-part="clock"] p').inner_text().split())
+    assert "Reaches 200.0 MHz (5 ns; a device)" in text
+    assert f"from {file}:{line} to memory path: 10.5 % logic, 89.5 % wires" in text
+    seen.page.locator('[data-part="clock"] summary').click()
+    rows = seen.page.locator('[data-part="path"] tbody tr').all()
+    cells = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
+    assert [row[0] for row in cells] == ["525", "4,475", "0"]
+    assert [row[1] for row in cells] == ["525", "5,000", "5,000"]
+    assert [row[6] for row in cells] == [f"{file}:{line}", f"{file}:{line}", ""]
+    assert [row[5] for row in cells] == ["operation", "control", "memory path"]
+    assert show(("p", switch_profile())).page.locator('[data-part="clock"]').count() == 0

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { type Units, account, hasSplits, together, trackKind, tracksIn, unitsIn } from "./account.ts";
 import { best } from "./Advice.tsx";
+import { Clock } from "./Clock.tsx";
 import type { Profile, ProgramSite, Use } from "./data.ts";
 import { type Hot, type Stall, hottest, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
@@ -52,6 +53,7 @@ export function Summary() {
       {waits[0]?.site && <Longest stall={waits[0]} all={all} unit={unit} />}
       {tracks.length > 1 && !shown.team && <Busiest shown={shown} units={units} total={total} />}
       {!waits.length && (shown.team || tracks.length < 2) && <MostLost hot={hot} shown={shown} all={hotAll} />}
+      {shown.clock && <Clock clock={shown.clock} />}
       {shown.advice.length > 0 && <p class="first"><a href="#advice">What to change</a> first: {best(shown)}</p>}
       <UseBar uses={shown.uses} units={sums} total={all} />
       <div class="columns">

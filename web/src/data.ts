@@ -256,6 +256,24 @@ export interface Segments {
   what: Numbers;
 }
 
+/** The clock that a placed and routed design reaches: the delays of its longest path are its period. */
+export interface Clock {
+  device: string;
+  path: PathStep[];
+}
+
+export interface PathStep {
+  kind: string;
+  delayPs: number;
+  cell: string;
+  net: string;
+  part: string;
+  level: string;
+  file: string;
+  /** 0: it belongs to none. */
+  line: number;
+}
+
 export interface Profile {
   name: string;
   title: string;
@@ -264,6 +282,7 @@ export interface Profile {
   complete: boolean;
   stopReason: string;
   periodPs: number | null;
+  clock: Clock | null;
   tools: [string, string][];
   inputs: [string, string][];
   options: [string, string][];

@@ -6,6 +6,7 @@ import type { Profile, Series } from "./data.ts";
 import { type Span, segmentAt } from "./derive.ts";
 import type { Lanes, Line } from "./lanes.ts";
 import { colourName, inkName } from "./paint.ts";
+import { ticks } from "./ruler.ts";
 import { kindColour, number } from "./text.ts";
 
 export interface Colours {
@@ -81,16 +82,13 @@ export function pixelOf(span: Span, width: number, cycle: number): number {
 
 function drawRuler(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours): void {
   const { span, width, height } = scene;
-  const about = ((span.to - span.from) / width) * 110;
-  const power = 10 ** Math.floor(Math.log10(Math.max(about, 1)));
-  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= about) ?? 10 * power;
   canvas.fillStyle = look.faint;
-  for (let cycle = Math.ceil(span.from / step) * step; cycle < span.to; cycle += step) {
+  for (const [cycle, label] of ticks(span, width, scene.profile.periodPs)) {
     const x = Math.round(pixelOf(span, width, cycle));
     canvas.globalAlpha = 0.25;
     canvas.fillRect(x, RULER - 5, 1, height);
     canvas.globalAlpha = 1;
-    canvas.fillText(number(cycle), x + 3, RULER / 2);
+    canvas.fillText(label, x + 3, RULER / 2);
   }
 }
 

@@ -35,10 +35,18 @@ export function inUnit(value: number, unit: string): string {
   return `${decimal(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
 }
 
+const TIMES: [unit: string, picoseconds: number][] = [["s", 1e12], ["ms", 1e9], ["µs", 1e6], ["ns", 1e3], ["ps", 1]];
+
+/** A multiple of a step on an axis to this end, all in picoseconds: exact, in one unit for all of it. */
+export function time(picoseconds: number, step: number, end: number): string {
+  const [unit, size] = TIMES.find(([, size]) => end >= size) ?? ["ps", 1];
+  const digits = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
+  return `${(picoseconds / size).toFixed(digits)} ${unit}`;
+}
+
 /** A time in picoseconds, as a person would say it. */
 export function duration(picoseconds: number): string {
-  const units: [string, number][] = [["s", 1e12], ["ms", 1e9], ["µs", 1e6], ["ns", 1e3]];
-  for (const [unit, size] of units) {
+  for (const [unit, size] of TIMES.slice(0, -1)) {
     if (picoseconds >= size) return `${Number((picoseconds / size).toPrecision(4))} ${unit}`;
   }
   return `${picoseconds} ps`;

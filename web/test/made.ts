@@ -40,7 +40,7 @@ export function made(
   over.what.forEach((which, run) => (units[which] += start[run + 1] - start[run]));
   return {
     name: "made", title: "made", source: "calyx", cycles: start[runs.length], complete: true, stopReason: "",
-    periodPs: null, tools: [], inputs: [], options: [], anomalies: [], levels: ["c"], frames, instances: ["main"],
+    periodPs: null, clock: null, tools: [], inputs: [], options: [], anomalies: [], levels: ["c"], frames, instances: ["main"],
     parent: Int32Array.from(parent), frame: Uint16Array.from(frameOf), instance: new Uint8Array(parent.length),
     order: Uint16Array.from(parent.keys()),
     treeStart: sums(trees.map((tree) => tree.length)), treePath: Uint16Array.from(trees.flat()),

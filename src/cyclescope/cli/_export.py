@@ -55,8 +55,8 @@ _SUFFIXES = {
     "--period",
     type=Period(),
     metavar="TIME",
-    help="Clock period (10ns, 100MHz), for paraver; the profile's if it has one of 1 ns or more, else"
-    " 1 cycle = 1 ns.",
+    help="Clock period (10ns, 100MHz), for paraver; the profile's if it has one of 1 ns or more,"
+    " else 1 cycle = 1 ns.",
 )
 @output_option("File to write; named after the profile if not given")
 @force_option

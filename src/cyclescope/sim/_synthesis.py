@@ -60,7 +60,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Xc7:
-    """The resources used: LUTs of six inputs, flip-flops, halves of memory blocks (18 kbit), DSPs."""
+    """The resources used: LUTs of six inputs, flip-flops, memory in halves (18 kbit), DSPs."""
 
     luts: int
     ffs: int

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cyclescope.analyse import Advice, Place, Row, UsesOfTracks
-    from cyclescope.model import Bank, Frame, Segments, Site
+    from cyclescope.model import Bank, Clock, Frame, Segments, Site
     from cyclescope.views._track_stacks import TrackStacks
 
 __all__ = ["EMBED", "pack"]
@@ -135,6 +135,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         "complete": meta.complete,
         "stopReason": _shown(meta.stop_reason),
         "periodPs": meta.period_ps,
+        "clock": None if meta.clock is None else _clock(profile, meta.clock),
         "tools": _texts(meta.tools),
         "inputs": _texts(meta.inputs),
         "options": _texts(meta.options),
@@ -204,6 +205,25 @@ def _frame(frame: Frame) -> list[Any]:
     detail = _shown(frame.detail)
     meaning = [int(frame.generated), int(frame.track), int(frame.activity is not None)]
     return [_shown(frame.kind), name, detail, positions, frame.latency, *meaning]
+
+
+def _clock(profile: Profile, clock: Clock) -> dict[str, Any]:
+    places = (place for frame in profile.catalog for place in frame.positions)
+    levels = {place.file: place.level for place in places}
+    path = [
+        {
+            "kind": str(step.kind),
+            "delayPs": step.delay_ps,
+            "cell": step.cell,
+            "net": _shown(step.net),
+            "part": str(step.part),
+            "level": _shown(levels.get(step.file, "")),
+            "file": _place(step.file),
+            "line": step.line,
+        }
+        for step in clock.path
+    ]
+    return {"device": _shown(clock.device), "path": path}
 
 
 def _kinds(profile: Profile) -> list[Kind | str]:
