@@ -37,7 +37,7 @@ export function inUnit(value: number, unit: string): string {
 
 const TIMES: [unit: string, picoseconds: number][] = [["s", 1e12], ["ms", 1e9], ["µs", 1e6], ["ns", 1e3], ["ps", 1]];
 
-/** A multiple of a step on an axis to this end, all in picoseconds: exact, in one unit for all of it. */
+/** A multiple of a step on an axis to this end, all in picoseconds: all labels in ns, or all in µs … */
 export function time(picoseconds: number, step: number, end: number): string {
   const [unit, size] = TIMES.find(([, size]) => end >= size) ?? ["ps", 1];
   const digits = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
