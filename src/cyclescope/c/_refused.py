@@ -69,7 +69,7 @@ class Construct(Enum):
     FMA = _Refused("fma", "write a * b + c, rounded twice", hls=_NO_UNIT)
     ASSEMBLY = _Refused("inline assembly", "write C", _UNKNOWN, _UNKNOWN)
     GOTO = _Refused(
-        "goto", "use if, for, while and do",
+        "goto into a statement", "use if, for, while and do",
         hls="control is made of nested graphs, into which nothing jumps",
     )  # fmt: skip
     SWITCH = _Refused(
@@ -77,9 +77,6 @@ class Construct(Enum):
         "write each case as a statement of the switch",
         _NO_NODE, _NO_NODE,
     )  # fmt: skip
-    STATIC = _Refused(
-        "a static local", "declare it outside and map it", hls="threads would share it unprotected"
-    )
     POINTER_IN_MEMORY = _Refused(
         "a pointer in memory", "use subscripts",
         hls="the accelerator does not know the host's addresses",

@@ -37,6 +37,7 @@ class Program:
         variables: of the host, by name of memory.
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
+        statics: initial contents of memories that are static locals, by name.
         printing: calls that the host makes when the region is over, by number from 1 on.
         exact: arithmetic that cannot overflow.
         guarded: loads and stores under mutual exclusion.
@@ -54,6 +55,7 @@ class Program:
     variables: dict[str, Variable]
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
+    statics: dict[str, bytes]
     printing: tuple[PrintCall, ...]
     exact: frozenset[Node]
     guarded: frozenset[Node]
@@ -108,6 +110,7 @@ def compile_c(
         {a.name: v for a, v in lowered.hosts.items() if a in draft.region.arrays},
         lowered.scalars,
         lowered.copied,
+        lowered.statics,
         lowered.printing,
         frozenset(lowered.shared.exact),
         frozenset(lowered.shared.guarded),

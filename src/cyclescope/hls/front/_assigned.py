@@ -16,6 +16,7 @@ from cyclescope.c import (
     DoWhile,
     Expr,
     For,
+    Goto,
     If,
     Index,
     Member,
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
 __all__ = [
     "assigned",
     "breaks",
+    "gotos_out",
     "has_effects",
     "lanes_written",
+    "leaves_loop",
     "may_jump",
     "returns",
     "root",
@@ -161,23 +164,34 @@ def breaks(stmt: Stmt) -> bool:
     return False
 
 
-def may_jump(stmt: Stmt, by: tuple[type[Stmt], ...] = (Break, Continue, Return)) -> bool:
-    """Return whether a statement may leave the block it is in.
+def gotos_out(stmt: Stmt) -> set[str]:
+    """The labels outside of a statement that it may go to."""
+    inside = list(statements(stmt))
+    return {s.target for s in inside if isinstance(s, Goto)} - {s.label for s in inside}
 
-    Args:
-        stmt: the statement.
-        by: which statements lead out of it.
-    """
+
+def may_jump(stmt: Stmt) -> bool:
+    """Return whether a statement may leave the block it is in."""
+    return _leaves(stmt, (Break, Continue, Return)) or bool(gotos_out(stmt))
+
+
+def leaves_loop(stmt: Stmt) -> bool:
+    """Return whether a statement may end the loop around it, or its iteration."""
+    return _leaves(stmt, (Break, Continue))
+
+
+def _leaves(stmt: Stmt, by: tuple[type[Stmt], ...]) -> bool:
+    """Return whether a statement contains one of those that would lead out of it."""
     match stmt:
         case Block(body=body):
-            return any(may_jump(s, by) for s in body)
+            return any(_leaves(s, by) for s in body)
         case If(then=then, other=other):
-            return may_jump(then, by) or (other is not None and may_jump(other, by))
+            return _leaves(then, by) or (other is not None and _leaves(other, by))
         case For(body=inner) | While(body=inner) | DoWhile(body=inner):
-            return may_jump(inner, (Return,))
+            return Return in by and _leaves(inner, (Return,))
         case Switch(sections=sections):
             left = tuple(kind for kind in by if kind is not Break)
-            return any(may_jump(s, left) for section in sections for s in section.body)
+            return any(_leaves(s, left) for section in sections for s in section.body)
     return isinstance(stmt, by)
 
 

@@ -94,6 +94,7 @@ class Flow:
         loop_flags: of the loops around it: left by `break`, iteration left by `continue`.
         calls: functions whose bodies are around it.
         returning: for each of them the variables that say that it has returned, and what.
+        labels: those that a `goto` here leads to, with the variables that say that it does.
         copies: of loops' bodies and functions so far.
     """
 
@@ -102,6 +103,7 @@ class Flow:
     loop_flags: list[tuple[Variable, Variable]] = field(default_factory=list)
     calls: list[Function] = field(default_factory=list)
     returning: list[tuple[Variable, Variable | None]] = field(default_factory=list)
+    labels: dict[str, Variable] = field(default_factory=dict)
     copies: int = 0
     _labels: dict[str, int] = field(default_factory=dict)
 
@@ -157,6 +159,7 @@ class Environment:
         scalars: of the host, with their widths, in the order of the region's.
         hosts: memory → the host's variable that it is.
         arrays: all memories.
+        statics: initial contents of those that are static locals, by name.
         volatile: memories of the host whose accesses keep the order of the text.
         printing: calls that the host makes with what the region has recorded of them.
         printed: the memory of those records, and of how much of it is used.
@@ -173,6 +176,7 @@ class Environment:
     scalars: list[tuple[Variable, int]] = field(default_factory=list)
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
+    statics: dict[str, bytes] = field(default_factory=dict)
     volatile: set[Array] = field(default_factory=set)
     printing: list[PrintCall] = field(default_factory=list)
     printed: tuple[Array, Array] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Expr, Range, Scalar, Stmt, Variable, expressions, walk
-from cyclescope.hls.front._assigned import assigned, returns
+from cyclescope.hls.front._assigned import assigned, gotos_out, returns
 from cyclescope.hls.front._context import flag
 from cyclescope.hls.ir import Builder, Carried, Graph, Op, Value
 
@@ -75,9 +75,11 @@ def changed_in(
     """The known variables that a loop's parts give values to, in a stable order."""
     found: list[Expr] = []
     jumps = False
+    labels: set[str] = set()
     for part in parts:
         found += expressions(part)
         jumps = jumps or returns(part)
+        labels |= gotos_out(part)
     for test in tests:
         if test is not None:
             found += walk(test)
@@ -85,6 +87,7 @@ def changed_in(
     if jumps:
         for returned, result in ctx.flow.returning[-1:]:
             wanted |= {returned} | ({result} if result is not None else set())
+    wanted |= {ctx.flow.labels[label] for label in labels if label in ctx.flow.labels}
     wanted = {ctx.vars.whole.get(v, v) for v in wanted}
     return [v for v in ctx.vars.env if ctx.vars.whole.get(v, v) in wanted]
 

@@ -14,6 +14,7 @@ from cyclescope.hls.front._layout import field_offset, is_block, size_of, width_
 from cyclescope.hls.front._memory import new_array, store_to
 from cyclescope.hls.front._objects import write_object
 from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
+from cyclescope.hls.front._statics import declare_static
 from cyclescope.hls.front._structs import hold, on_wires
 from cyclescope.hls.ir import Place
 
@@ -30,13 +31,14 @@ def declare(ctx: Context, variable: Variable) -> None:
     """A variable of the region's own."""
     kind, where = variable.type, variable.where
     if variable.scope == "static":
-        what = f"{variable.name}, a static local,"
-        raise refusal(Construct.STATIC, Tool.HLS, where, what)
+        declare_static(ctx, variable)
+        return
     if not on_wires(ctx, variable):
         _declare_array(ctx, variable)
         return
     if isinstance(kind, Pointer):
         ctx.vars.bases.pop(variable, None)
+        hold(ctx, variable, None)
         if variable.init is not None:
             point(ctx, variable, address(ctx, variable.init), where)
         return

@@ -96,13 +96,14 @@ def inline(ctx: Context, function: Function, call: Call) -> Value:
     elif not isinstance(function.result, Void):
         raise ctx.refuse(call.where, f"{function.name} returns {function.result}; inline it")
     flags, loops = ctx.flow.flags, ctx.flow.loop_flags
+    labels, ctx.flow.labels = ctx.flow.labels, {}
     ctx.flow.flags, ctx.flow.loop_flags = [returned], []
     ctx.flow.calls.append(function)
     ctx.flow.returning.append((returned, result))
     statement(ctx, function.body)
     ctx.flow.returning.pop()
     ctx.flow.calls.pop()
-    ctx.flow.flags, ctx.flow.loop_flags = flags, loops
+    ctx.flow.flags, ctx.flow.loop_flags, ctx.flow.labels = flags, loops, labels
     ctx.vars.env.pop(returned, None)
     if result is None:
         return ctx.b.const(32, 0)

@@ -49,6 +49,7 @@ class Lowered:
         hosts: memory → the host's variable that it is.
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
+        statics: initial contents of memories that are static locals, by name.
         printing: calls that the host makes when the region is over, by number from 1 on.
         warnings: for people; each begins with file and line.
         teams: their number, and the threads in each, as far as the program can tell.
@@ -60,6 +61,7 @@ class Lowered:
     hosts: dict[Array, Variable]
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
+    statics: dict[str, bytes]
     printing: tuple[PrintCall, ...]
     warnings: tuple[str, ...]
     teams: tuple[int, int]
@@ -115,6 +117,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         host.hosts,
         tuple(v for v, _ in host.scalars),
         _copied(ctx),
+        host.statics,
         tuple(host.printing),
         tuple(ctx.warnings),
         (league.teams, league.each),

@@ -13,6 +13,7 @@ from cyclescope.c import (
     Declare,
     Empty,
     Evaluate,
+    Goto,
     If,
     OpaqueStmt,
     Return,
@@ -28,6 +29,7 @@ from cyclescope.hls.front._control import branch, going_on
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._declarations import declare
 from cyclescope.hls.front._dispatch import STATEMENTS, condition_of, object_of, rvalue, statement
+from cyclescope.hls.front._labels import go_to, labelled
 from cyclescope.hls.front._layout import is_block
 from cyclescope.hls.front._pointers import is_object
 from cyclescope.hls.front._printing import print_call, printed_by
@@ -107,13 +109,23 @@ def _empty(_ctx: Context, _stmt: Empty) -> None:
     """Nothing happens."""
 
 
+@STATEMENTS.of(Goto)
+def _goto(ctx: Context, stmt: Goto) -> None:
+    go_to(ctx, stmt)
+
+
 def _sequence(ctx: Context, body: tuple[Stmt, ...]) -> None:
+    """Statements in a row, with labels that some of them may go to."""
+    labelled(ctx, body, lambda part: _in_order(ctx, part))
+
+
+def _in_order(ctx: Context, body: tuple[Stmt, ...]) -> None:
     """Statements in a row; what a jump leaves out is conditional on there being none."""
     for position, stmt in enumerate(body):
         statement(ctx, stmt)
         rest = body[position + 1 :]
         if rest and may_jump(stmt):
-            branch(ctx, going_on(ctx), lambda rest=rest: _sequence(ctx, rest))  # type: ignore[misc]
+            branch(ctx, going_on(ctx), lambda rest=rest: _in_order(ctx, rest))  # type: ignore[misc]
             return
 
 

@@ -80,6 +80,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     text = [
         b"#define CYCLESCOPE_LEAGUE" if is_league else b"",
         hooks.encode(),
+        *map(str.encode, _statics(program)),
         f'#line 1 "{name}"'.encode(),
         *before,
         f"{{ {' '.join(f'cyclescope_note(0, (void *){v}, sizeof {v});' for v in blocks)}".encode(),
@@ -100,6 +101,16 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         *after,
     ]
     return b"\n".join(text).decode("utf-8", "surrogateescape")
+
+
+def _statics(program: Program) -> list[str]:
+    """What the region's static locals begin with."""
+    shown = {name: ", ".join(map(str, data)) for name, data in program.statics.items()}
+    return [
+        f"static const unsigned char {name}[] __attribute__((aligned(64))) = {{ {data} }};"
+        for name, data in shown.items()
+        if name in program.variables
+    ]
 
 
 def _copies(program: Program) -> list[str]:

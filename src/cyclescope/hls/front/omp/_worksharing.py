@@ -21,7 +21,7 @@ from cyclescope.c import (
     Variable,
     without_casts,
 )
-from cyclescope.hls.front._assigned import breaks, may_jump, returns, variables_read
+from cyclescope.hls.front._assigned import breaks, gotos_out, may_jump, returns, variables_read
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import branch, changed_in, stepped
 from cyclescope.hls.front._conversions import convert
@@ -136,8 +136,10 @@ def _loops(ctx: Context, directive: Directive, stmt: Stmt, depth: int) -> list[F
             inner = inner.body[0]
         if not isinstance(inner, For):
             raise ctx.refuse(inner.where, f"omp {' '.join(directive.words)} needs a for loop")
-        if breaks(inner.body) or returns(inner.body):
-            raise ctx.refuse(inner.where, "a work-sharing loop can't be left by break or return")
+        if breaks(inner.body) or returns(inner.body) or gotos_out(inner.body):
+            raise ctx.refuse(
+                inner.where, "a work-sharing loop can't be left by break, return or goto"
+            )
         found.append(inner)
         inner = inner.body
     return found

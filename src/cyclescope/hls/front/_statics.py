@@ -1,0 +1,138 @@
+"""Static locals: memories outside, which begin with their initial values.
+
+All threads share such a variable, as in C. The host has one of its own: what the region makes of
+its is not seen there, so the host must not use what is written.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from cyclescope.c import Array as CArray
+from cyclescope.c import (
+    STEPS,
+    Assign,
+    Call,
+    InitList,
+    Name,
+    Scalar,
+    Struct,
+    Unary,
+    Variable,
+    Vector,
+    expressions,
+    fold,
+    placed_fields,
+)
+from cyclescope.hls.front._assigned import root
+from cyclescope.hls.front._layout import size_of
+from cyclescope.hls.front._memory import new_array
+from cyclescope.hls.ir import Place, bits_of
+
+if TYPE_CHECKING:
+    from cyclescope.c import CType, Expr
+    from cyclescope.hls.front._context import Context
+
+__all__ = ["declare_static"]
+
+
+def declare_static(ctx: Context, variable: Variable) -> None:
+    """A static local, the first time that the text comes to it.
+
+    Raises:
+        SourceError: its initial value is not known, or the host uses it, too.
+    """
+    if variable in ctx.vars.memories:
+        return
+    size = size_of(variable.type, variable.where)
+    first = bytearray(size)
+    if variable.init is not None:
+        _place(ctx, first, 0, variable.type, variable.init)
+    if _is_written(ctx, variable) and _is_the_hosts(ctx, variable):
+        raise ctx.refuse(
+            variable.where, f"{variable.name}, a static local, is written by the region, and the "
+            f"host calls its function, too; declare it outside and map it"
+        )  # fmt: skip
+    names = {array.name for array in ctx.host.arrays} | set(ctx.unit.variables)
+    stem = name = f"{variable.name}_in_line_{variable.where.line}"
+    number = 1
+    while name in names:
+        number += 1
+        name = f"{stem}_{number}"
+    stands = Variable(name, variable.type, variable.where, "global", volatile=variable.volatile)
+    array = new_array(ctx, stands, Place.EXTERNAL, size, to=True, back=False)
+    ctx.host.hosts[array] = stands
+    ctx.host.statics[name] = bytes(first)
+    ctx.vars.memories[variable] = array
+
+
+def _place(ctx: Context, data: bytearray, at: int, kind: CType, init: Expr) -> None:
+    """Put an initial value where it is in memory."""
+    if isinstance(init, InitList) and isinstance(kind, CArray | Struct | Vector):
+        parts: list[tuple[int, CType]]
+        if isinstance(kind, Struct):
+            parts = [(offset, sort) for offset, _, sort in placed_fields(kind)]
+        else:
+            size = size_of(kind.element, init.where)
+            parts = [(number * size, kind.element) for number in range(len(init.values))]
+        for (offset, sort), value in zip(parts, init.values, strict=False):
+            _place(ctx, data, at + offset, sort, value)
+        return
+    if isinstance(init, InitList) and not init.values:
+        return
+    if isinstance(init, InitList):
+        (init,) = init.values
+    value = fold(init, {})
+    if value is None or not isinstance(kind, Scalar):
+        text = ctx.unit.text(init.where)
+        raise ctx.refuse(
+            init.where, f"`{text}` is no number that is known here; let the static local begin "
+            f"with one"
+        )  # fmt: skip
+    bits = kind.bits
+    if kind.is_float:
+        number = bits_of(struct.unpack("f", struct.pack("f", value))[0], 32) if bits == 32 else 0
+        number = number if bits == 32 else bits_of(float(value), 64)
+    else:
+        number = int(value != 0) if kind.kind == "bool" else int(value) & (1 << bits) - 1
+    data[at : at + bits // 8] = number.to_bytes(bits // 8, "little")
+
+
+def _is_written(ctx: Context, variable: Variable) -> bool:
+    """Return whether anything in the text may give a static local, or a part of it, a value."""
+    for function in ctx.unit.functions.values():
+        for expr in expressions(function.body):
+            places: tuple[Expr, ...] = ()
+            match expr:
+                case Assign(target=target):
+                    places = (target,)
+                case Unary(op=op, operand=operand) if op in STEPS or op == "&":
+                    places = (operand,)
+                case Call(args=args):
+                    places = tuple(a for a in args if not isinstance(a.type, Scalar))
+            if any(root(place) is variable for place in places):
+                return True
+    return False
+
+
+def _is_the_hosts(ctx: Context, variable: Variable) -> bool:
+    """Return whether the host may come to a variable outside of the region."""
+    region = ctx.host.target.body.where
+
+    def is_outside(expr: Expr) -> bool:
+        inside = region.start <= expr.where.start < region.end
+        return expr.where.file != region.file or not inside
+
+    waiting, seen = ["main"], {"main"}
+    while waiting:
+        function = ctx.unit.functions.get(waiting.pop())
+        for expr in expressions(function.body) if function is not None else ():
+            if not is_outside(expr):
+                continue
+            if isinstance(expr, Name) and expr.variable is variable:
+                return True
+            if isinstance(expr, Call) and expr.function not in seen:
+                seen.add(expr.function)
+                waiting.append(expr.function)
+    return False
