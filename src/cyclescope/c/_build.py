@@ -28,6 +28,8 @@ from cyclescope.c._tree import (
 from cyclescope.c._types import (
     Array,
     CType,
+    Field,
+    Placed,
     Pointer,
     Scalar,
     Struct,
@@ -122,13 +124,23 @@ class ExprBuilder:
 
     def _record(self, given: Any) -> CType:
         declaration = given.get_declaration()
-        if declaration.kind != self._cursor_kind.STRUCT_DECL:
-            return Unknown(given.spelling, Construct.UNION)
+        is_union = declaration.kind == self._cursor_kind.UNION_DECL
         words = given.spelling.split(" ")  # the type is the same, whoever may write it
         name = " ".join(w for w in words if w not in _QUALIFIERS).removeprefix("struct ")
+        shown = given.spelling
         # A struct that points to itself needs something to point to while it is being built.
         unfinished = self._types[given.spelling] = Unknown(given.spelling)
         fields = tuple((f.spelling, self.type(f.type)) for f in given.get_fields())
+        placed = tuple(
+            Field(
+                f.spelling,
+                kind,
+                f.get_field_offsetof(),
+                f.get_bitfield_width() if f.is_bitfield() else 0,
+            )
+            for f, (_, kind) in zip(given.get_fields(), fields, strict=True)
+            if f.spelling or not f.is_bitfield()
+        )
         for spelling, known in list(self._types.items()):
             while isinstance(known, Pointer | Array):
                 known = known.target if isinstance(known, Pointer) else known.element
@@ -141,8 +153,14 @@ class ExprBuilder:
                 " of the structs in it included; make them arrays"
             )
         # Asked last: libclang, too, looks at all members.
+        place = given.get_size(), given.get_align()
+        if is_union and place[0] < 0:
+            return Unknown(shown, Construct.UNION)
+        if is_union:
+            return Placed(shown, Construct.UNION, placed, *place)
         if not _is_plain(given):
-            return Unknown(f"{given.spelling} (bit-fields, or packed)", Construct.PACKED)
+            shown = f"{shown} (bit-fields, or packed)"
+            return Placed(shown, Construct.PACKED, placed, *place)
         self.structs[name] = struct
         return struct
 

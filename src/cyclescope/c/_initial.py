@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from cyclescope.c import _clang
 from cyclescope.c._tree import InitList, Literal
-from cyclescope.c._types import Array, Scalar, Struct, Vector
+from cyclescope.c._types import Array, Placed, Scalar, Struct, Vector
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class _Slots:
                 return element
             case Struct(fields=fields):
                 return fields[self.next][1]
+            case Placed(fields=members):
+                return members[self.next].type
         raise AssertionError(self.kind)
 
     @property
@@ -56,6 +58,8 @@ class _Slots:
                 return self.next >= lanes
             case Struct(fields=fields):
                 return self.next >= len(fields)
+            case Placed(fields=members):
+                return self.next >= (1 if self.kind.is_union else len(members))
         return True
 
     def put(self, value: Given) -> None:
@@ -87,7 +91,7 @@ class _Slots:
                 values.append(value.frozen(where))
             elif value is not None:
                 values.append(value)
-            elif zero is not None and not isinstance(self.kind, Struct):
+            elif zero is not None and not isinstance(self.kind, Struct | Placed):
                 values.append(zero)
             else:
                 self.next = number
@@ -121,7 +125,7 @@ def _given(
     text = initial_text(inside[0], kind, where) if len(inside) == 1 else None
     if text is not None:
         return text
-    if not isinstance(kind, Array | Struct | Vector):
+    if not isinstance(kind, Array | Struct | Placed | Vector):
         return InitList(where, kind, tuple(map(build, inside)))
     return _filled(inside, kind, where, build)
 
@@ -171,7 +175,11 @@ def _put(stack: list[_Slots], value: Cursor, where: Range, build: Callable[[Curs
     made = build(value) if text is None else text
     while True:
         kind = stack[-1].inner()
-        if not isinstance(kind, Array | Struct | Vector) or made.type == kind or text is not None:
+        if (
+            not isinstance(kind, Array | Struct | Placed | Vector)
+            or made.type == kind
+            or text is not None
+        ):
             stack[-1].put(made)
             return True
         stack.append(stack[-1].opened())
@@ -201,13 +209,16 @@ def _places(kind: CType, path: list[Cursor], is_span: bool) -> list[tuple[int, i
     waiting = list(path)
     while waiting:
         cursor = waiting.pop(0)
-        if isinstance(kind, Struct) and cursor.kind.name == "MEMBER_REF":
-            names = [name for name, _ in kind.fields]
+        if isinstance(kind, Struct | Placed) and cursor.kind.name == "MEMBER_REF":
+            members = (
+                kind.fields if isinstance(kind, Struct) else [(f.name, f.type) for f in kind.fields]
+            )
+            names = [name for name, _ in members]
             if cursor.spelling not in names:
                 return None
             number = names.index(cursor.spelling)
             found.append((number, number))
-            kind = kind.fields[number][1]
+            kind = members[number][1]
             continue
         first = _clang.evaluate(cursor)
         if not isinstance(kind, Array | Vector) or not isinstance(first, int):

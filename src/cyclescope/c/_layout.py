@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c._types import Array, Pointer, Scalar, Struct, Vector
+from cyclescope.c._types import Array, Placed, Pointer, Scalar, Struct, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,8 @@ def size_of(kind: CType) -> int:
             for at, _, field in placed_fields(kind):
                 end = at + size_of(field)
             return _aligned(end, alignment_of(kind))
+        case Placed(bytes=size):
+            return size
     return 0
 
 
@@ -40,6 +42,8 @@ def alignment_of(kind: CType) -> int:
             return alignment_of(element)
         case Struct(fields=fields):
             return max((alignment_of(field) for _, field in fields), default=1)
+        case Placed(alignment=to):
+            return to
     return size_of(kind) or 1
 
 

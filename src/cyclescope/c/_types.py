@@ -10,6 +10,8 @@ from cyclescope.c._refused import Construct
 __all__ = [
     "Array",
     "CType",
+    "Field",
+    "Placed",
     "Pointer",
     "Scalar",
     "Struct",
@@ -126,6 +128,47 @@ class Unknown:
     def __str__(self) -> str:
         """The type as C writes it."""
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A member of a type whose members are where it says.
+
+    Attributes:
+        name: as written; empty for an anonymous struct or union.
+        type: as declared.
+        at: bits in front of it.
+        bits: its width, if it is a bit-field; else 0.
+    """
+
+    name: str
+    type: CType
+    at: int
+    bits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Unknown):
+    """A union, or a struct with bit-fields or packed: of a tool that takes no such type, unknown.
+
+    Attributes:
+        fields: its members, those without a name and a type of their own left out.
+        bytes: its size.
+        alignment: in bytes.
+    """
+
+    fields: tuple[Field, ...] = ()
+    bytes: int = 0
+    alignment: int = 1
+
+    @property
+    def is_union(self) -> bool:
+        """Return whether only one of the members has a value."""
+        return self.construct is Construct.UNION
+
+    def field(self, name: str) -> Field:
+        """A member by its name."""
+        return next(f for f in self.fields if f.name == name)
 
 
 CType: TypeAlias = Scalar | Void | Pointer | Array | Struct | Vector | Unknown

@@ -122,6 +122,7 @@ class Team:
         shared: variables on wires that the present team shares: those in front of a nested one.
         is_ordered: the work-sharing loop around is an ordered one.
         is_alone: the present statement's team is one of its own, a nested one of one thread.
+        nested: the number of parallel regions inside the region around the present statement.
         teams: of the region.
         each: the threads in each of them, as far as the program can tell.
         locks: name of each lock, by number.
@@ -136,6 +137,7 @@ class Team:
     shared: frozenset[Variable] = frozenset()
     is_ordered: bool = False
     is_alone: bool = False
+    nested: int = 0
     locks: list[str] = field(default_factory=list)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     held: list[int] = field(default_factory=list)
@@ -154,6 +156,7 @@ class Environment:
         mentioned: global variables that these name.
         reduced: names that reductions and `lastprivate` give values to.
         written: variables that the region gives values to.
+        named: variables that its texts name.
         written_by_team: scalars that nothing maps and that threads share, and give values to: the
             region has a copy of each (OpenMP 4.5, 2.15.1.1: `firstprivate` of `target`).
         scalars: of the host, with their widths, in the order of the region's.
@@ -172,6 +175,7 @@ class Environment:
     mentioned: dict[str, Variable]
     reduced: set[str]
     written: set[Variable]
+    named: set[Variable]
     written_by_team: set[Variable] = field(default_factory=set)
     scalars: list[tuple[Variable, int]] = field(default_factory=list)
     hosts: dict[Array, Variable] = field(default_factory=dict)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Construct, Expr, InitList, Pointer, Struct, Tool, Variable, refusal
+from cyclescope.c import (
+    Array,
+    Construct,
+    Expr,
+    InitList,
+    Placed,
+    Pointer,
+    Struct,
+    Tool,
+    Variable,
+    refusal,
+)
+from cyclescope.hls.front._bit_fields import on_bits
 from cyclescope.hls.front._blocks import copy_object
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._conversions import convert
@@ -15,7 +27,7 @@ from cyclescope.hls.front._memory import new_array, store_to
 from cyclescope.hls.front._objects import write_object
 from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
 from cyclescope.hls.front._statics import declare_static
-from cyclescope.hls.front._structs import hold, on_wires
+from cyclescope.hls.front._structs import hold, on_wires, store_object
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -97,6 +109,16 @@ def _initialise(ctx: Context, start: Location, offset: int, init: Expr | None, k
             _initialise(ctx, start, at, value, sort)
         return
     place = Location(start.array, ctx.b.const(64, offset), kind)
+    if isinstance(kind, Placed) and (init is None or isinstance(init, InitList)):
+        store_object(ctx, place, ctx.b.const(width_of(kind, where), 0), where)
+        for field, value in zip(kind.fields, init.values if init is not None else (), strict=False):
+            to = on_bits(ctx, place, field, where)
+            if isinstance(to, Location) and isinstance(value, InitList):
+                _initialise(ctx, start, offset + field.at // 8, value, field.type)
+            else:
+                first = convert(ctx, rvalue(ctx, value), value.type, field.type, where)
+                write_object(ctx, to, first, where)
+        return
     if init is None:
         store_to(ctx, place, ctx.b.const(width_of(kind, where), 0))
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Array as CArray
 from cyclescope.c import (
     Name,
+    Placed,
     Pointer,
     Scalar,
     Stmt,
@@ -89,8 +90,13 @@ def outer(ctx: Context, variable: Variable) -> None:
             f"what is written to a variable of its own"
         )  # fmt: skip
     is_lock = isinstance(kind, Struct) and kind.name in _LOCKS
-    if isinstance(kind, Struct) and (is_lock or not (own and is_flat(kind, pointers=True))):
+    if isinstance(kind, Placed) or (
+        isinstance(kind, Struct) and (is_lock or not (own and is_flat(kind, pointers=True)))
+    ):
         _as_memory(ctx, variable, item, size_of(kind, where))
+        return
+    if variable in ctx.host.target.thread_private:
+        _as_memory(ctx, variable, MapItem(name, "tofrom"), size_of(kind, where))
         return
     if isinstance(kind, Scalar | Vector | Struct):
         shared = name in ctx.host.reduced or ctx.host.maps_scalars
@@ -198,7 +204,7 @@ def data_environment(unit: Unit, target: Target) -> Environment:
         {
             name
             for d in (target.directive, *inside)
-            for name in (*d.names("lastprivate"), *(r.name for r in d.reductions))
+            for name in (*d.names("lastprivate"), *d.linear, *(r.name for r in d.reductions))
         }
         | {
             word
@@ -206,5 +212,6 @@ def data_environment(unit: Unit, target: Target) -> Environment:
             if c.name == "in_reduction"
             for word in c.words or ()
         },
-        assigned(list(expressions(body)), unit.functions, {}),
+        assigned(list(expressions(body)), unit.functions, {}) | target.thread_private,
+        {e.variable for b in bodies for e in expressions(b) if isinstance(e, Name)},
     )

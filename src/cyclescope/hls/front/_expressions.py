@@ -28,6 +28,7 @@ from cyclescope.c import (
     Void,
     refusal,
 )
+from cyclescope.hls.front._bit_fields import OnBits, fitted
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import (
@@ -183,6 +184,8 @@ def _step(ctx: Context, op: str, operand: Expr, where: Range) -> Value:
     else:
         raise ctx.refuse(where, f"{op[-2:]} on {kind} isn't supported")
     write_object(ctx, place, after, where)
+    if isinstance(place, OnBits):
+        after = fitted(ctx, place, after)
     return after if op.startswith("pre") else before
 
 
@@ -278,8 +281,9 @@ def _assign(ctx: Context, expr: Assign) -> Value:
     if expr.op == "=":
         value = rvalue(ctx, expr.value)
         value = convert(ctx, value, expr.value.type, target.type, where)
-        write_object(ctx, object_of(ctx, target), value, where)
-        return value
+        place = object_of(ctx, target)
+        write_object(ctx, place, value, where)
+        return fitted(ctx, place, value) if isinstance(place, OnBits) else value
     given = rvalue(ctx, expr.value)
     place = object_of(ctx, target)
     before = read_object(ctx, place, where)
@@ -293,7 +297,7 @@ def _assign(ctx: Context, expr: Assign) -> Value:
             given = convert(ctx, given, expr.value.type, common, where)
         after = convert(ctx, arithmetic(ctx, op, first, given, common), common, target.type, where)
     write_object(ctx, place, after, where)
-    return after
+    return fitted(ctx, place, after) if isinstance(place, OnBits) else after
 
 
 @VALUES.of(Name)

@@ -8,6 +8,7 @@ from cyclescope.c import (
     Array,
     Construct,
     InitList,
+    Placed,
     Pointer,
     Scalar,
     Struct,
@@ -89,7 +90,7 @@ def inline(ctx: Context, function: Function, call: Call) -> Value:
     returned = flag("returned", call.where)
     ctx.vars.env[returned] = ctx.b.const(1, 0)
     result: Variable | None = None
-    if isinstance(function.result, Scalar | Vector | Struct):
+    if isinstance(function.result, Scalar | Vector | Struct | Placed):
         width_of(function.result, call.where)
         result = Variable(function.name, function.result, call.where, "local")
         hold(ctx, result, None)

@@ -119,9 +119,7 @@ def _is_loop(part: tuple[Stmt, ...], *, entered: bool) -> bool:
     return not entered and _last_jump(part, 0) >= 0
 
 
-def _again(
-    ctx: Context, body: tuple[Stmt, ...], lower: Callable[[tuple[Stmt, ...]], None]
-) -> None:
+def _again(ctx: Context, body: tuple[Stmt, ...], lower: Callable[[tuple[Stmt, ...]], None]) -> None:
     """Statements up to the last jump back to the first of them."""
     label, where = body[0].label, body[0].where
     for stmt in body:

@@ -8,6 +8,7 @@ from cyclescope.c import (
     Array,
     Construct,
     CType,
+    Placed,
     Pointer,
     Scalar,
     Struct,
@@ -43,7 +44,7 @@ def width_of(kind: CType, where: Range) -> int:
             return element.bits * lanes
         case Pointer():
             return 64
-        case Struct():
+        case Struct() | Placed():
             return sum(width_of(leaf, where) for _, leaf in leaves(kind, where))
     raise refused_type(kind, where)
 
@@ -60,6 +61,10 @@ def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
         case Array(element=element, extent=extent) if extent is not None:
             size = size_of(element, where)
             parts = [(n * size, element) for n in range(min(extent, _MOST_LEAVES + 1))]
+        case Placed(bytes=count, alignment=alignment) if count >= 0:
+            size_of(kind, where)
+            word = min(alignment, 8)
+            parts = [(at, Scalar("uint", 8 * word)) for at in range(0, count, word)]
         case Pointer():
             raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
         case _:
@@ -118,6 +123,9 @@ def size_of(kind: CType, where: Range) -> int:
         case Struct(fields=fields):
             for _, field in fields:
                 size_of(field, where)
+        case Placed(fields=members):
+            for member in members:
+                size_of(member.type, where)
         case Pointer():
             raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
         case Scalar() | Vector():

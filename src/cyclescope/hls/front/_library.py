@@ -35,7 +35,7 @@ _LOCKS: dict[str, Callable[[Context, str, str], None]] = {
     "omp_set_lock": acquire,
     "omp_unset_lock": release,
     "omp_set_nest_lock": partial(acquire, nests=True),
-    "omp_unset_nest_lock": release,
+    "omp_unset_nest_lock": partial(release, nests=True),
 }
 
 # What only lets time pass.

@@ -17,6 +17,7 @@ from cyclescope.c import (
     Member,
     Name,
     Opaque,
+    Placed,
     Pointer,
     Scalar,
     Struct,
@@ -28,6 +29,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls.front._addresses import is_plain
 from cyclescope.hls.front._assigned import root
+from cyclescope.hls.front._bit_fields import OnBits, on_bits, read_bits, write_bits
 from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import (
@@ -87,7 +89,7 @@ class OnLane:
     whole: bool
 
 
-Object = OnWire | OnLane | Location
+Object = OnWire | OnLane | OnBits | Location
 
 
 def open_extents(kind: CType, given: tuple[Expr, ...]) -> tuple[Expr | None, ...]:
@@ -188,6 +190,8 @@ def _plus(ctx: Context, a: Value, b: Value) -> Value:
 def read_object(ctx: Context, place: Object, where: Range) -> Value:
     """The value of an object."""
     match place:
+        case OnBits():
+            return read_bits(ctx, place)
         case OnWire(variable):
             return held_value(ctx, variable)
         case Location():
@@ -217,6 +221,8 @@ def lane_of(ctx: Context, value: Value, vector: Vector, lane: Value) -> Value:
 def write_object(ctx: Context, place: Object, value: Value, where: Range) -> None:
     """Give an object a value of its type."""
     match place:
+        case OnBits():
+            write_bits(ctx, place, value)
         case OnWire(variable):
             if ctx.vars.fixed.intersection(wires_of(ctx, variable)):
                 raise SharedScalarError(
@@ -249,7 +255,7 @@ def _indexed(ctx: Context, expr: Index) -> Object:
     base, index = expr.base, expr.index
     if isinstance(base.type, Vector):
         inner = object_of(ctx, base)
-        if isinstance(inner, OnLane):
+        if isinstance(inner, OnLane | OnBits):
             raise ctx.refuse(expr.where, "this subscript isn't supported")
         return OnLane(inner, base.type, lane_number(ctx, index), _is_read_whole(ctx, base))
     return moved_by(ctx, address(ctx, base), index, 1, expr.where)
@@ -270,6 +276,8 @@ def _member(ctx: Context, expr: Member) -> Object | None:
         offset = field_offset(place.type, name, expr.where)
         at = _plus(ctx, place.offset, ctx.b.const(64, offset))
         return Location(place.array, at, expr.type)
+    if isinstance(place, Location) and isinstance(place.type, Placed):
+        return on_bits(ctx, place, place.type.field(name), expr.where)
     return None
 
 
@@ -339,6 +347,8 @@ def _address_by_operator(ctx: Context, expr: Unary) -> Location | None:
             inner = object_of(ctx, expr.operand)
             if isinstance(inner, Location):
                 return inner
+            if isinstance(inner, OnBits):
+                raise ctx.refuse(expr.where, "the address of a member that is no whole number")
             raise ctx.refuse(
                 expr.where, "the address of a value on wires; pass it to a function, or use "
                 "an array"

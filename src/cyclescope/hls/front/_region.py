@@ -26,6 +26,7 @@ from cyclescope.hls.front._league import league_of
 from cyclescope.hls.front.omp import _atomics, _nested, _synchronization, _tasks  # noqa: F401
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
+from cyclescope.hls.front.omp._thread_private import thread_private
 from cyclescope.hls.front.omp._worksharing import work_share
 from cyclescope.hls.ir import Array, Place, Region
 
@@ -164,7 +165,7 @@ def _region(ctx: Context) -> None:
     with ctx.at(directive.where):
         for variable in variables_outside(ctx, body):
             outer(ctx, variable)
-        with private(ctx, directive):
+        with thread_private(ctx, directive), private(ctx, directive):
             if ctx.host.target.is_shared:
                 work_share(ctx, directive, body)
             else:

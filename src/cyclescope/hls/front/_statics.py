@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array as CArray
 from cyclescope.c import (
     STEPS,
     Assign,
@@ -25,16 +24,18 @@ from cyclescope.c import (
     fold,
     placed_fields,
 )
+from cyclescope.c import Array as CArray
 from cyclescope.hls.front._assigned import root
 from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.front._memory import new_array
+from cyclescope.hls.front._structs import is_held
 from cyclescope.hls.ir import Place, bits_of
 
 if TYPE_CHECKING:
     from cyclescope.c import CType, Expr
     from cyclescope.hls.front._context import Context
 
-__all__ = ["declare_static"]
+__all__ = ["check_own", "declare_static"]
 
 
 def declare_static(ctx: Context, variable: Variable) -> None:
@@ -43,17 +44,13 @@ def declare_static(ctx: Context, variable: Variable) -> None:
     Raises:
         SourceError: its initial value is not known, or the host uses it, too.
     """
-    if variable in ctx.vars.memories:
+    if variable in ctx.vars.memories or is_held(ctx, variable):
         return
     size = size_of(variable.type, variable.where)
     first = bytearray(size)
+    check_own(ctx, variable)
     if variable.init is not None:
         _place(ctx, first, 0, variable.type, variable.init)
-    if _is_written(ctx, variable) and _is_the_hosts(ctx, variable):
-        raise ctx.refuse(
-            variable.where, f"{variable.name}, a static local, is written by the region, and the "
-            f"host calls its function, too; declare it outside and map it"
-        )  # fmt: skip
     names = {array.name for array in ctx.host.arrays} | set(ctx.unit.variables)
     stem = name = f"{variable.name}_in_line_{variable.where.line}"
     number = 1
@@ -65,6 +62,19 @@ def declare_static(ctx: Context, variable: Variable) -> None:
     ctx.host.hosts[array] = stands
     ctx.host.statics[name] = bytes(first)
     ctx.vars.memories[variable] = array
+
+
+def check_own(ctx: Context, variable: Variable) -> None:
+    """Return whether a static local is the region's alone, or never written.
+
+    Raises:
+        SourceError: it is not: the host would go on with another value.
+    """
+    if _is_written(ctx, variable) and _is_the_hosts(ctx, variable):
+        raise ctx.refuse(
+            variable.where, f"{variable.name}, a static local, is written by the region, and the "
+            f"host calls its function, too; declare it outside and map it"
+        )  # fmt: skip
 
 
 def _place(ctx: Context, data: bytearray, at: int, kind: CType, init: Expr) -> None:
@@ -83,8 +93,8 @@ def _place(ctx: Context, data: bytearray, at: int, kind: CType, init: Expr) -> N
         return
     if isinstance(init, InitList):
         (init,) = init.values
-    value = fold(init, {})
-    if value is None or not isinstance(kind, Scalar):
+    given = fold(init, {})
+    if given is None or not isinstance(kind, Scalar):
         text = ctx.unit.text(init.where)
         raise ctx.refuse(
             init.where, f"`{text}` is no number that is known here; let the static local begin "
@@ -92,10 +102,10 @@ def _place(ctx: Context, data: bytearray, at: int, kind: CType, init: Expr) -> N
         )  # fmt: skip
     bits = kind.bits
     if kind.is_float:
-        number = bits_of(struct.unpack("f", struct.pack("f", value))[0], 32) if bits == 32 else 0
-        number = number if bits == 32 else bits_of(float(value), 64)
+        number = bits_of(struct.unpack("f", struct.pack("f", given))[0], 32) if bits == 32 else 0
+        number = number if bits == 32 else bits_of(float(given), 64)
     else:
-        number = int(value != 0) if kind.kind == "bool" else int(value) & (1 << bits) - 1
+        number = int(given != 0) if kind.kind == "bool" else int(given) & (1 << bits) - 1
     data[at : at + bits // 8] = number.to_bytes(bits // 8, "little")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Pointer, Struct, Variable
+from cyclescope.c import Placed, Pointer, Struct, Variable
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import named
 from cyclescope.hls.front._layout import is_flat, leaves, width_of
@@ -139,7 +139,7 @@ def _pieces(ctx: Context, place: Location, where: Range) -> Iterator[Location]:
 
 def load_object(ctx: Context, place: Location, where: Range) -> Value:
     """The value of an object in memory."""
-    if isinstance(place.type, Struct):
+    if isinstance(place.type, Struct | Placed):
         found = [load_from(ctx, p, width_of(p.type, where)) for p in _pieces(ctx, place, where)]
         return concatenated(ctx, found)
     return load_from(ctx, place, width_of(place.type, where))
@@ -147,7 +147,7 @@ def load_object(ctx: Context, place: Location, where: Range) -> Value:
 
 def store_object(ctx: Context, place: Location, value: Value, where: Range) -> None:
     """Give an object in memory a value of its type."""
-    if not isinstance(place.type, Struct):
+    if not isinstance(place.type, Struct | Placed):
         store_to(ctx, place, value)
         return
     low = 0

@@ -40,6 +40,7 @@ class Target:
         condition: the words that say whether hardware runs the region; empty if it always does.
         team: the words that say whether it has a team; empty if it always has.
         others: the program's other target regions, which the host runs.
+        thread_private: variables of which each thread has one, as `threadprivate` says.
         declared: global variables that `declare target` names: the region has them, not copies.
     """
 
@@ -52,6 +53,7 @@ class Target:
     team: tuple[str, ...] = ()
     others: tuple[Range, ...] = ()
     declared: frozenset[Variable] = frozenset()
+    thread_private: frozenset[Variable] = frozenset()
 
     @property
     def is_parallel(self) -> bool:
@@ -141,6 +143,7 @@ def find_target(unit: Unit, line: int | None = None) -> Target:
         team,
         others,
         _declared(unit, at_file_level),
+        frozenset(_thread_private(unit, at_file_level)),
     )
 
 
@@ -196,6 +199,20 @@ def _declared(unit: Unit, at_file_level: Sequence[Directive]) -> frozenset[Varia
         if not names:
             opened.append(one.where)
     return frozenset(found)
+
+
+def _thread_private(unit: Unit, at_file_level: Sequence[Directive]) -> Iterator[Variable]:
+    """The variables of which each thread has one: globals, and static locals."""
+    for one in at_file_level:
+        if one.words == ("threadprivate",):
+            yield from (unit.variables[n] for n in one.names("list") if n in unit.variables)
+    for function in unit.functions.values():
+        for stmt in statements(function.body):
+            for pragma in (*stmt.pragmas, *(stmt.trailing if isinstance(stmt, Block) else ())):
+                if pragma.tokens[:2] == ("omp", "threadprivate") and not pragma.trouble:
+                    seen = visible(unit, pragma.where)
+                    (one,) = directives([pragma])
+                    yield from (seen[n] for n in one.names("list") if n in seen)
 
 
 def _is_memory(directive: Directive) -> bool:

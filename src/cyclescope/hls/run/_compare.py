@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cyclescope.c import Array, Pointer, Scalar, Struct, Vector, placed_fields, size_of
+from cyclescope.c import Array, Placed, Pointer, Scalar, Struct, Vector, placed_fields, size_of
 from cyclescope.hls.front import PRINTED
 from cyclescope.hls.ir import APPROXIMATE, Op, Place
 from cyclescope.model import Contents
@@ -48,6 +48,8 @@ def _layout(kind: CType) -> tuple[int, list[_Part]]:
             return scalar.bits // 8, [("", 0, scalar)]
         case Scalar():
             return kind.bits // 8, [("", 0, kind)]
+        case Placed(bytes=size):
+            return size, [(f"[{n}]", n, Scalar("uint", 8)) for n in range(size)]
         case Struct():
             found = []
             for start, name, sort in placed_fields(kind):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import SourceError
-from cyclescope.hls.front.omp._directives import is_name, item_of, split
+from cyclescope.hls.front.omp._directives import is_name, item_of, linear_of, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,18 +32,18 @@ _ALLOWED = {
     | {"num_teams", "thread_limit", "default", "shared", "reduction", "allocate"},
     "distribute": _PRIVATE | {"lastprivate", "collapse", "dist_schedule", "order", "allocate"},
     "parallel": _PRIVATE
-    | {"num_threads", "default", "shared", "reduction", "proc_bind", "if", "allocate"},
+    | {"num_threads", "default", "shared", "reduction", "proc_bind", "if", "allocate", "copyin"},
     "for": _PRIVATE
     | {
         "lastprivate", "reduction", "schedule", "collapse", "nowait", "order", "allocate",
-        "ordered",
+        "ordered", "linear",
     },
     "sections": _PRIVATE | {"lastprivate", "reduction", "nowait", "allocate"},
     "section": frozenset[str](),
     "simd": frozenset(
         {
             "simdlen", "safelen", "aligned", "private", "lastprivate", "reduction", "if",
-            "collapse", "nontemporal", "order",
+            "collapse", "nontemporal", "order", "linear",
         }
     ),
     "loop": frozenset({"bind", "collapse", "private", "lastprivate", "reduction", "order"}),
@@ -58,7 +58,8 @@ _ALLOWED = {
     "taskgroup": frozenset({"task_reduction", "allocate"}),
     "taskwait": frozenset({"depend"}),
     "taskyield": frozenset[str](),
-    "single": _PRIVATE | {"nowait", "allocate"},
+    "single": _PRIVATE | {"nowait", "allocate", "copyprivate"},
+    "threadprivate": frozenset({"list"}),
     "master": frozenset[str](),
     "masked": frozenset[str](),
 }  # fmt: skip
@@ -129,10 +130,11 @@ def check_file_level(directive: Directive) -> None:
     words, where = directive.words, directive.where
     if words in (("declare", "target"), ("end", "declare", "target"), ("declare", "simd")):
         return
-    if words == ("begin", "declare", "target"):
+    if words in (("begin", "declare", "target"), ("threadprivate",)):
         return
     if words == ("requires",):
         harmless = {"unified_address", "unified_shared_memory", "atomic_default_mem_order"}
+        harmless |= {"dynamic_allocators", "reverse_offload"}
         unknown = next((str(c) for c in directive.clauses if c.name not in harmless), None)
         if unknown is None:
             return
@@ -254,11 +256,10 @@ def _depend(clause: Clause) -> str:
 
 def _default_map(clause: Clause) -> str:
     behaviour, *category = split(clause.words or (), ":")
-    kept = ("default", "none", "tofrom", "to", "from", "alloc", "present")
-    scalars = category == [("scalar",)]
+    kept = ("default", "none", "tofrom", "to", "from", "alloc", "present", "firstprivate")
     good = len(category) < 2 and behaviour in [(kind,) for kind in kept]
     good = good and (not category or category[0] in (("scalar",), ("aggregate",), ("pointer",)))
-    if good or (scalars and behaviour == ("firstprivate",)):
+    if good:
         return ""
     return "defaultmap(tofrom: scalar) or defaultmap(default)"
 
@@ -267,6 +268,10 @@ def _section_list(clause: Clause) -> str:
     words = split(clause.words or (), ":")[0]
     good = words and all(item_of(part, "") for part in split(words, ","))
     return "" if good else f"{clause.name}(x)"
+
+
+def _linear(clause: Clause) -> str:
+    return "" if linear_of(clause) else "linear(x), or linear(x: step)"
 
 
 _WANTED: dict[str, Callable[[Clause], str]] = {
@@ -297,4 +302,5 @@ _WANTED: dict[str, Callable[[Clause], str]] = {
     "task_reduction": _reduction,
     "final": _condition,
     "affinity": _allocate,
+    "linear": _linear,
 }

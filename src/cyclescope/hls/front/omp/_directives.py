@@ -29,6 +29,7 @@ __all__ = [
     "folded",
     "is_name",
     "item_of",
+    "linear_of",
     "split",
     "unroll_pragma",
 ]
@@ -153,6 +154,11 @@ class Directive:
         return [w for c in self.clauses if c.name == clause for w in c.words or () if w != ","]
 
     @property
+    def linear(self) -> dict[str, tuple[str, ...]]:
+        """The variables of all `linear` clauses, with the words of their steps."""
+        return dict(x for c in self.clauses if c.name == "linear" for x in linear_of(c))
+
+    @property
     def reductions(self) -> list[Reduction]:
         """The entries of all `reduction` clauses."""
         found = []
@@ -226,6 +232,19 @@ def item_of(words: tuple[str, ...], direction: str) -> MapItem | None:
     low, *count_ = sections[0]
     # One element is a section, too.
     return MapItem(words[0], direction, low or ("0",), count_[0] if count_ else ("1",))
+
+
+def linear_of(clause: Clause) -> list[tuple[str, tuple[str, ...]]]:
+    """The variables of a `linear` clause with the words of their step; else none."""
+    listed, *steps = split(clause.words or (), ":")
+    step = steps[0] if steps else ("1",)
+    if step[:2] == ("step", "("):
+        step = step[2:-1]
+    if listed[1:2] == ("(",) and listed[0] in ("val", "ref", "uval"):
+        listed = listed[2:-1]
+    parts = split(listed, ",")
+    good = len(steps) < 2 and step and all(len(p) == 1 and is_name(p[0]) for p in parts)
+    return [(part[0], step) for part in parts] if good else []
 
 
 def is_name(word: str) -> bool:

@@ -41,6 +41,7 @@ def _nested(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     team, threads, inside, was_alone = ctx.team, ctx.threads, ctx.team.inside, ctx.team.is_alone
     before = team.shared
     ctx.threads, team.inside, team.is_alone = 1, [directive], True
+    team.nested += 1
     own = {*directive.names("private"), *directive.names("firstprivate")}
     known = {ctx.vars.whole.get(v, v) for v in ctx.vars.env}
     team.shared = frozenset(v for v in known if v.name not in own)
@@ -52,4 +53,5 @@ def _nested(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     else:
         work_share(ctx, directive, stmt)
     ctx.threads, team.inside, team.is_alone = threads, inside, was_alone
+    team.nested -= 1
     team.shared = before

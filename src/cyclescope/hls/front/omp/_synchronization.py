@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.c import Variable
+from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
+from cyclescope.hls.front._layout import size_of
+from cyclescope.hls.front._memory import new_array
+from cyclescope.hls.front._structs import held_value, hold, is_held, load_object, store_object
 from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
+from cyclescope.hls.front.omp._privatization import named
 from cyclescope.hls.front.omp._team import barrier, fence, locked, thread_number
-from cyclescope.hls.ir import Op
+from cyclescope.hls.ir import Op, Place
 
 if TYPE_CHECKING:
     from cyclescope.c import Stmt
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
+    from cyclescope.hls.ir import Value
 
 __all__: list[str] = []
 
@@ -40,8 +47,46 @@ def _one_thread(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     """A statement that the first thread executes; behind `single` the others wait for it."""
     first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
     branch(ctx, first, lambda: bare(ctx, stmt))
+    names = directive.names("copyprivate")
+    if names and not ctx.team.is_alone:
+        _broadcast(ctx, directive, names, first)
+        return
     if directive.words == ("single",) and directive.clause("nowait") is None:
         barrier(ctx, directive.where)
+
+
+def _broadcast(ctx: Context, directive: Directive, names: list[str], first: Value) -> None:
+    """The first thread's values of variables that each thread has, for all of them.
+
+    Raises:
+        SourceError: one is an array.
+    """
+    where = directive.where
+    given: list[tuple[Variable, Location]] = []
+    for name in names:
+        variable = named(ctx, directive, name)
+        if variable is None:
+            continue
+        if not is_held(ctx, variable):
+            raise ctx.refuse(
+                where, f"copyprivate({name}): only of scalars and structs that each thread has"
+            )
+        size = size_of(variable.type, where)
+        shown = Variable(f"{name}_of_L{where.line}", variable.type, where, "local")
+        array = new_array(ctx, shown, Place.SHARED, size, to=False, back=False)
+        given.append((variable, Location(array, ctx.b.const(64, 0), variable.type)))
+    for variable, place in given:
+        value = held_value(ctx, variable)
+        branch(ctx, first, lambda p=place, v=value: store_object(ctx, p, v, where))  # type: ignore[misc]
+    barrier(ctx, where)
+    for variable, place in given:
+        hold(ctx, variable, load_object(ctx, place, where))
+    barrier(ctx, where)
+
+
+@lowers_alone("threadprivate")
+def _of_each_thread(ctx: Context, directive: Directive) -> None:
+    """The variables that it names have been made each thread's own."""
 
 
 @lowers_alone("barrier")

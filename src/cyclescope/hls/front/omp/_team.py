@@ -56,30 +56,36 @@ def acquire(ctx: Context, kind: str, name: str, *, nests: bool = False) -> None:
     if number in ctx.team.held and nests:
         ctx.team.held.append(number)
         return
-    if number in ctx.team.held:
-        instead = "give the inner one another name" if kind != "lock" else "use another lock"
+    if number in ctx.team.held and kind != "lock":
         raise ctx.refuse(
-            ctx.shared.where, f"{kind}{name and f'({name})'} inside itself waits for ever; "
-            f"{instead}"
+            ctx.shared.where, f"{kind}{name and f'({name})'} inside itself waits for ever; give "
+            f"the inner one another name"
         )  # fmt: skip
     ctx.b.effect(Op.ACQUIRE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
     ctx.team.held.append(number)
 
 
-def release(ctx: Context, kind: str, name: str) -> None:
+def release(ctx: Context, kind: str, name: str, *, nests: bool = False) -> None:
     """Give a lock back.
+
+    Args:
+        ctx: the region's lowering.
+        kind: the construct.
+        name: the lock.
+        nests: who has taken it several times gives it back as often.
 
     Raises:
         SourceError: this thread has not taken it, as far as the text shows.
     """
     number = ctx.team.numbers.get((kind, name))
-    if number is None or number not in ctx.team.held:
+    if number is None or (nests and number not in ctx.team.held):
         raise ctx.refuse(
             ctx.shared.where, f"the {kind} {name} is not set in front of this, in the order of the "
             f"text; set and unset it in one block"
         )  # fmt: skip
-    ctx.team.held.remove(number)
     if number in ctx.team.held:
+        ctx.team.held.remove(number)
+    if nests and number in ctx.team.held:
         return
     ctx.b.effect(Op.RELEASE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
 
@@ -109,13 +115,45 @@ def _team_number(ctx: Context) -> Value:
     return ctx.b.op(Op.UDIV, ctx.b.leaf(Op.THREAD, 32), each, width=32)
 
 
+def _thread_limit(ctx: Context) -> Value:
+    directive = ctx.host.target.directive
+    said = directive.clause("thread_limit")
+    limit = ctx.constants.value(said, directive.where) if said is not None else None
+    return ctx.b.const(32, (1 << 31) - 1 if limit is None else limit)
+
+
+def _level(ctx: Context) -> Value:
+    """The number of parallel regions around the present statement, nested ones included."""
+    own = ctx.host.target.directive.has("parallel")
+    return ctx.b.const(32, int(own) + ctx.team.nested)
+
+
 _QUERIES: dict[str, Callable[[Context], Value]] = {
     "omp_get_thread_num": _own_number,
     "omp_get_num_threads": _size,
     "omp_get_max_threads": lambda ctx: ctx.b.const(32, ctx.team.each),
     "omp_get_team_num": _team_number,
     "omp_get_num_teams": lambda ctx: ctx.b.const(32, ctx.team.teams),
-    "omp_is_initial_device": lambda ctx: ctx.b.const(32, 0),
+    # As a native run has them that has no other device.
+    **dict.fromkeys(
+        (
+            "omp_is_initial_device",
+            "omp_get_device_num",
+            "omp_get_num_devices",
+            "omp_get_initial_device",
+            "omp_get_default_device",
+            "omp_in_final",
+            "omp_get_dynamic",
+            "omp_get_nested",
+            "omp_get_cancellation",
+        ),
+        lambda ctx: ctx.b.const(32, 0),
+    ),
+    "omp_get_thread_limit": lambda ctx: _thread_limit(ctx),
+    "omp_get_level": lambda ctx: _level(ctx),
+    "omp_get_active_level": lambda ctx: ctx.b.const(
+        32, int(ctx.team.each > 1 and ctx.host.target.directive.has("parallel"))
+    ),
     "omp_in_parallel": lambda ctx: ctx.b.const(32, int(ctx.team.each > 1)),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from cyclescope.c import (
     Assign,
     Binary,
     Block,
+    Cast,
     Declare,
     Evaluate,
     Expr,
@@ -27,7 +28,7 @@ from cyclescope.hls.front._control import branch, changed_in, stepped
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import bare, rvalue, statement
 from cyclescope.hls.front._layout import is_flat
-from cyclescope.hls.front._structs import held_value, store_object
+from cyclescope.hls.front._structs import held_value, hold, is_held, release, store_object
 from cyclescope.hls.front.omp._chunks import Chunks, take_chunks
 from cyclescope.hls.front.omp._clauses import check
 from cyclescope.hls.front.omp._constructs import lowers, within
@@ -61,6 +62,8 @@ class _Canonical:
     count: Value
     body: Stmt
     where: Range
+    shown: Variable | None = None  # the text's variable, where that is too small to count in
+    linear: tuple[tuple[Variable, Value, Value], ...] = ()  # what grows: its first value, its step
 
 
 def _share_loops(
@@ -96,8 +99,15 @@ def _share_loops(
         return _share_triangle(ctx, _loops(ctx, directive, stmt, depth), is_last=is_last)
     nest = [_canonical(ctx, loop) for loop in _loops(ctx, directive, stmt, depth)]
     # The loops' variables are each thread's own, wherever they were.
-    mapped = [level.variable for level in nest if level.variable in ctx.vars.memories]
+    small = [level.shown for level in nest if level.shown is not None]
+    if small:
+        nest[-1] = replace(nest[-1], body=_with_small(nest))
+    kept = {v: ctx.vars.env[v] for v in small if v in ctx.vars.env}
+    numbers = [level.variable for level in nest]
+    mapped = [variable for variable in (*numbers, *small) if variable in ctx.vars.memories]
     shared = {variable: ctx.vars.memories.pop(variable) for variable in mapped}
+    for variable in small:
+        hold(ctx, variable, None)
     total = nest[0].count
     for level in nest[1:]:
         width = max(total.width, level.count.width)
@@ -113,12 +123,23 @@ def _share_loops(
     if is_last and not isinstance(schedule, Chunks):
         mine = _has_last(ctx, total, schedule)
     ends = {level.variable: _at(ctx, level, level.count) for level in nest} if is_last else {}
+    for level in nest:
+        if level.shown is not None and ends:
+            assert isinstance(level.shown.type, Scalar)
+            end = ends[level.variable]
+            ends[level.shown] = ctx.b.resized(end, level.shown.type.bits, is_signed=True)
+    if directive.linear:
+        nest[0], grown = _with_linear(ctx, directive, nest[0], total)
+        ends |= grown
     if isinstance(schedule, Chunks):
         mine = _take_all(ctx, nest, total, schedule)
     elif len(nest) == 1 and (schedule is None or _stays(ctx, nest[0], schedule)):
         _share_one(ctx, nest[0], schedule)
     else:
         _share_nest(ctx, nest, total, schedule)
+    for variable in small:
+        release(ctx, variable)
+    ctx.vars.env.update(kept)
     ctx.vars.memories.update(shared)
     return mine, ends
 
@@ -184,6 +205,11 @@ def _share_triangle(
 
     def through(level: int, changed: list[Variable], leaf: Callable[[_Canonical], None]) -> None:
         loop = _canonical(ctx, loops[level])
+        if loop.shown is not None:
+            raise ctx.refuse(
+                loop.where, f"{loop.shown.name}, of one of several loops whose bounds depend on "
+                f"each other, must be int or long, not {loop.shown.type}"
+            )  # fmt: skip
         end = _at(ctx, loop, loop.count)
         if ends[loop.variable] in ctx.vars.env:
             ctx.vars.env[ends[loop.variable]] = end
@@ -414,6 +440,12 @@ def _run(
         if change and not ctx.team.is_alone and not ctx.team.is_ordered:
             shared = StaticSchedule(signed(change, width), count, chunk, ctx.threads)
             ctx.shared.work_sharing[number.node] = shared
+        for grows, start, by in loop.linear:
+            done = ctx.b.op(Op.SUB, number, ctx.b.use(loop.first), width=width)
+            done = ctx.b.op(Op.SDIV, done, ctx.b.use(loop.step), width=width)
+            done = ctx.b.resized(done, start.width, is_signed=True)
+            grown = ctx.b.op(Op.MUL, done, by, width=start.width)
+            ctx.vars.env[grows] = ctx.b.op(Op.ADD, ctx.b.use(start), grown, width=start.width)
         statement(ctx, loop.body)
 
     stepped(
@@ -530,17 +562,22 @@ def _canonical(ctx: Context, stmt: For) -> _Canonical:
     if variable is None or start is None or not isinstance(variable.type, Scalar):
         raise ctx.refuse(where, "a work-sharing loop begins with `i = first`")
     sort = variable.type
-    if sort.is_float or sort.bits < 32:
-        raise ctx.refuse(where, f"a work-sharing loop's variable must be int or long, not {sort}")
+    if sort.is_float:
+        raise ctx.refuse(where, f"a work-sharing loop's variable must be an integer, not {sort}")
     ctx.vars.fixed.discard(variable)
     first = convert(ctx, rvalue(ctx, start), start.type, sort, where)
     given = _limit(test, variable)
     if given is None:
         raise ctx.refuse(where, f"a work-sharing loop compares {variable.name} with a bound")
+    shown = None
+    if sort.bits < 32:
+        shown, wide = variable, Scalar("int", 32)
+        first = convert(ctx, first, sort, wide, where)
+        variable, sort = Variable(f"{variable.name} as int", wide, where, "local"), wide
     op, bound = given
     last = convert(ctx, rvalue(ctx, bound), bound.type, sort, where)
     width, signed = sort.bits, sort.kind == "int"
-    change = _change(ctx, step, variable, sort)
+    change = _change(ctx, step, shown or variable, sort)
     if op in ("<=", ">="):
         one = ctx.b.const(width, 1 if op == "<=" else -1)
         last = ctx.b.op(Op.ADD, last, one, width=width, exact=signed)
@@ -561,7 +598,45 @@ def _canonical(ctx: Context, stmt: For) -> _Canonical:
     )
     count = ctx.b.op(Op.UDIV, raised, size, width=width)
     count = ctx.b.select(runs, count, ctx.b.const(width, 0))
-    return _Canonical(variable, sort, first, change, count, stmt.body, where)
+    return _Canonical(variable, sort, first, change, count, stmt.body, where, shown)
+
+
+def _with_small(nest: list[_Canonical]) -> Stmt:
+    """The body of loops, behind what gives the text's variables that are small their values."""
+    inner = nest[-1].body
+    given: list[Stmt] = []
+    for level in nest:
+        if level.shown is not None:
+            where, kind = inner.where, level.shown.type
+            number = Cast(where, kind, Name(where, level.type, level.variable), implicit=True)
+            value = Assign(where, kind, "=", Name(where, kind, level.shown), number, kind)
+            given.append(Evaluate(where, value))
+    return Block(inner.where, (*given, inner))
+
+
+def _with_linear(
+    ctx: Context, directive: Directive, loop: _Canonical, total: Value
+) -> tuple[_Canonical, dict[Variable, Value]]:
+    """A loop with the variables that grow from iteration to iteration; what they are at the end."""
+    ends: dict[Variable, Value] = {}
+    found: list[tuple[Variable, Value, Value]] = []
+    for name, words in directive.linear.items():
+        variable = named(ctx, directive, name)
+        if variable is None or variable in (loop.variable, loop.shown):
+            continue
+        step = ctx.constants.value(words, directive.where)
+        if not isinstance(variable.type, Scalar) or variable.type.is_float or step is None:
+            raise ctx.refuse(
+                directive.where, f"linear({name}): only integers, with a constant step; compute "
+                f"it in the loop"
+            )  # fmt: skip
+        start = held_value(ctx, variable)
+        by = ctx.b.const(start.width, step)
+        found.append((variable, start, by))
+        grown = ctx.b.resized(total, start.width, is_signed=False)
+        grown = ctx.b.op(Op.MUL, grown, by, width=start.width)
+        ends[variable] = ctx.b.op(Op.ADD, start, grown, width=start.width)
+    return replace(loop, linear=tuple(found)), ends
 
 
 def _change(ctx: Context, step: Expr | None, variable: Variable, sort: Scalar) -> Value:
@@ -595,9 +670,12 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     given = directive.names("firstprivate")
     last: dict[Variable, Array] = {}
     where = directive.where
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys((*names, *directive.linear)):
         variable = named(ctx, directive, name)
         if variable is None:
+            continue
+        if name in directive.linear and is_held(ctx, variable):
+            ctx.vars.fixed.discard(variable)
             continue
         if variable not in ctx.vars.memories:
             raise ctx.refuse(
@@ -610,8 +688,11 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
                 f"the array's elements in the last iteration"
             )  # fmt: skip
         last[variable] = ctx.vars.memories[variable]
-        own_copy(ctx, variable, last[variable], where, is_given=name in given)
-    if set(names) & set(given) & {v.name for v in last}:
+        own_copy(
+            ctx, variable, last[variable], where, is_given=name in given or name in directive.linear
+        )
+    given += directive.linear
+    if {*names, *directive.linear} & set(given) & {v.name for v in last}:
         barrier(ctx, where)  # before any thread stores, all have their copies
     ends: dict[Variable, Value] = {}
     if directive.has("sections"):

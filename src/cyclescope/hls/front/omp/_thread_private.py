@@ -1,0 +1,77 @@
+"""`threadprivate` variables: each thread has one; the first thread's is the host's."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._control import branch
+from cyclescope.hls.front._conversions import convert
+from cyclescope.hls.front._dispatch import rvalue
+from cyclescope.hls.front._environment import outer
+from cyclescope.hls.front._layout import is_flat, width_of
+from cyclescope.hls.front._statics import check_own
+from cyclescope.hls.front._structs import held_value, hold, load_object, store_object
+from cyclescope.hls.front.omp._privatization import release_copy
+from cyclescope.hls.front.omp._team import thread_number
+from cyclescope.hls.ir import Op
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclescope.c import Variable
+    from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front.omp._directives import Directive
+    from cyclescope.hls.ir import Array, Value
+
+__all__ = ["thread_private"]
+
+
+@contextmanager
+def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
+    """The threads' own variables (OpenMP 4.5, 2.15.2), with what `copyin` gives them.
+
+    The first thread begins with the host's value, and the host goes on with its one; of a static
+    local, which the host must not use, all threads begin with the initial value.
+
+    Raises:
+        SourceError: one is an array, or begins with what isn't known.
+    """
+    where = directive.where
+    given = set(directive.names("copyin"))
+    wanted = ctx.host.target.thread_private
+    used = {e for e in ctx.host.named if e in wanted}
+    shared: dict[Variable, Array] = {}
+    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    for variable in sorted(used, key=lambda v: v.where.start):
+        if not is_flat(variable.type):
+            raise ctx.refuse(
+                where, f"threadprivate({variable.name}): only scalars, vectors and structs of "
+                f"them; declare it in the region"
+            )  # fmt: skip
+        if variable.scope == "static":
+            check_own(ctx, variable)
+            hold(ctx, variable, _initial(ctx, variable))
+            continue
+        if variable not in ctx.vars.memories:
+            outer(ctx, variable)
+        array = shared[variable] = ctx.vars.memories[variable]
+        value = load_object(ctx, Location(array, ctx.b.const(64, 0), variable.type), where)
+        if variable.name not in given and ctx.most_threads > 1:
+            value = ctx.b.select(first, value, _initial(ctx, variable))
+        del ctx.vars.memories[variable]
+        hold(ctx, variable, value)
+    yield
+    for variable, array in shared.items():
+        place = Location(array, ctx.b.const(64, 0), variable.type)
+        value = held_value(ctx, variable)
+        branch(ctx, first, lambda p=place, v=value: store_object(ctx, p, v, where))  # type: ignore[misc]
+        release_copy(ctx, variable, array)
+
+
+def _initial(ctx: Context, variable: Variable) -> Value:
+    kind, where = variable.type, variable.where
+    if variable.init is None:
+        return ctx.b.const(width_of(kind, where), 0)
+    return convert(ctx, rvalue(ctx, variable.init), variable.init.type, kind, where)
