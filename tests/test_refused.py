@@ -32,9 +32,8 @@ EXAMPLES = {
     Construct.MATHS: "f[0] = tanf(f[1]);",
     Construct.FMA: "f[0] = fmaf(f[1], f[2], f[3]);",
     Construct.ASSEMBLY: '__asm__("nop"); a[0] = a[1] + 1;',
-    Construct.GOTO: "if (a[1] > 3) goto end; a[0] = a[1] + 2; end: a[2] = 1;",
+    Construct.GOTO: "if (a[1] > 3) goto in; if (a[2]) { in: a[2] = 1; }",
     Construct.SWITCH: "switch (a[1]) { case 1 ... 300: a[0] = a[2] + 1; }",
-    Construct.STATIC: "static int s; s += a[1]; a[0] = s;",
     Construct.POINTER_IN_MEMORY: (
         "struct view v[2]; v[1].at = v[0].at = a; a[0] = v[a[1] & 1].at[2];"
     ),

@@ -10,7 +10,9 @@ program, then the numbers of each outcome, and the causes of refusals by how man
 stops. A program that gcc doesn't compile, or whose native run fails or is too long, is no test: the
 next one is drawn.
 
-With `--only-compile` the regions are compiled only: quick, for the refusals alone.
+With `--data-flow` the compiler's data-flow form is interpreted in the place of the hardware, which
+is quicker for small programs; with `--only-compile` the regions are compiled only, for the refusals
+alone.
 """
 
 from __future__ import annotations
@@ -227,6 +229,8 @@ class Corpus:
 
     def _hardware(self, name: str, file: Path, flags: list[str], expected: bytes) -> Result:
         command = [self.options.cyclescope, "hls", str(file), *flags]
+        if self.options.data_flow:
+            command = [sys.executable, __file__, "--interpret", str(file), *flags]
         command += ["--explain"] if self.options.only_compile else []
         try:
             done = subprocess.run(
@@ -262,7 +266,40 @@ def _lines(text: str) -> list[str]:
     return sorted(_DEVICE.sub("there", text).splitlines())
 
 
+def interpreted(words: list[str]) -> int:
+    """One region through the data-flow form; prints and ends as `cyclescope hls` does."""
+    from cyclescope.errors import CyclescopeError
+    from cyclescope.hls import Host, compile_c, differences, interpret
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("-I", dest="include", action="append", default=[])
+    parser.add_argument("-D", dest="define", action="append", default=[])
+    parser.add_argument("--region", type=int)
+    given = parser.parse_args(words)
+    defines = {n: v or "1" for n, _, v in (d.partition("=") for d in given.define)}
+    try:
+        program = compile_c(given.file, defines=defines, include=given.include, region=given.region)
+        for warning in program.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        with Host(program) as host:
+            native = host.run()
+            outputs = interpret(program.region, native.inputs, native.scalars)
+            wrong = differences(program, native.outputs, outputs)
+            stdout, _ = host.replay(outputs)
+    except CyclescopeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    sys.stdout.write(stdout.decode(errors="replace"))
+    print(f"{program.region.threads} threads, 0 cycles")
+    if wrong:
+        print(f"hardware and native run differ: {wrong[0]}", file=sys.stderr)
+    return bool(wrong)
+
+
 def main() -> int:
+    if sys.argv[1:2] == ["--interpret"]:
+        return interpreted(sys.argv[2:])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", metavar="FOLDER")
     parser.add_argument("--seed", type=int, default=0)
@@ -272,6 +309,7 @@ def main() -> int:
     parser.add_argument("-D", dest="define", action="append", default=[])
     parser.add_argument("--name", default="", help="a part of the programs' names")
     parser.add_argument("--only-compile", action="store_true")
+    parser.add_argument("--data-flow", action="store_true")
     parser.add_argument("--seconds", type=float, default=300, help="for each region")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cyclescope", default=str(Path(sys.executable).parent / "cyclescope"))

@@ -191,7 +191,7 @@ BAD = {
     "for schedule(static) schedule(static)": "schedule twice", "for ordered ordered": "twice",
     "for ordered(1, 2)": "ordered", "for nowait(1)": "nowait", "for nowait nowait": "nowait twice",
     "for collapse": "collapse", "for collapse()": "collapse", "for collapse(k)": "collapse",
-    "for collapse(1, 2)": "collapse", "for linear(k: 2)": "linear", "for allocate()": "allocate",
+    "for collapse(1, 2)": "collapse", "for linear(k 2)": "linear", "for allocate()": "allocate",
     "for private": "private", "for private()": "private", "for private(s t)": "private",
     "for private(s, )": "private", "for private(a[0:4])": "private", "for private(*a)": "private",
     "for lastprivate(conditional: s)": "comparison in a critical section",
@@ -207,7 +207,7 @@ BAD = {
     "critical(x) hint(0) hint(0)": "hint twice", "atomic relaxed seq_cst": "exclude each other",
     "atomic read write": "exclude each other", "atomic compare": "compare",
     "atomic update fail(relaxed)": "fail", "atomic seq_cst(1)": "seq_cst", "atomic weak": "weak",
-    "single copyprivate(s)": "copyprivate", "single private(s": "`(` is not closed",
+    "single copyprivate()": "copyprivate", "single private(s": "`(` is not closed",
     "masked filter(1)": "filter", "master nowait": "nowait", "flush relaxed": "relaxed",
     "flush(s) bogus": "bogus", "flush(3)": "list", "barrier nowait": "nowait",
     "taskwait depend(s)": "depend", "sections": "sections", "section": "section",
@@ -268,7 +268,6 @@ def test_so_is_what_a_region_says(words: str) -> None:
 
 
 LEVELS = {
-    "#pragma omp threadprivate(s)": "threadprivate",
     "#pragma omp declare reduction(x: int: omp_out += omp_in)": "declare reduction",
     "#pragma omp declare variant(f) match(construct={target})": "declare variant",
     "#pragma omp requires reverse_offload": "requires reverse_offload",

@@ -48,8 +48,8 @@ class Construct(Enum):
     """The constructs of C that some tool refuses."""
 
     RECURSION = _Refused("recursion", "write a loop", _NO_STACK, _NO_STACK)
-    UNION = _Refused("a union", "use a struct", _LAYOUT, _LAYOUT)
-    PACKED = _Refused("a bit-field or packed struct", "use whole fields", _LAYOUT, _LAYOUT)
+    UNION = _Refused("a union", "use a struct", _LAYOUT)
+    PACKED = _Refused("a bit-field or packed struct", "use whole fields", _LAYOUT)
     NUMBER = _Refused(
         "a number of another type than 8 to 64 bits, float and double",
         "use one of those", _NO_MODEL, _NO_UNIT,
@@ -89,7 +89,7 @@ class Construct(Enum):
         "a local array of more than 1,024 elements with an initial value", "fill it in a loop",
         hls="each would be a store of its own",
     )  # fmt: skip
-    STRING = _Refused("a string as a value", "use an array", _NO_MODEL, _NO_UNIT)
+    STRING = _Refused("a string as a value", "use an array", _NO_MODEL)
     COMPOUND = _Refused("a compound literal of an array", "declare a variable", _NO_NODE, _NO_NODE)
     OTHER = _Refused(
         "what C11 or GNU C adds (`({…})`, `_Generic`, anonymous members, …)",

@@ -55,6 +55,34 @@ inner:
 last:
     return s;
 }
+static int between(int a, int b) {
+    int e = a - b, z;
+    if (e > 4)
+        goto first;
+    if (e < 0)
+        goto second;
+    if (e == 3)
+        goto third;
+    return 1000 + a;
+second:
+    if (b == 9)
+        return -b;
+    e += 2;
+third:
+    z = b - e;
+    goto end;
+first:
+    if (a == 8)
+        return a;
+    e -= 3;
+fourth:
+    z = a * e;
+    if (e-- > 0)
+        goto fourth;
+end:
+    z--;
+    return z;
+}
 int main(void) {
     int a[16], b[16], c[16];
     for (int i = 0; i < 16; i++)
@@ -67,7 +95,7 @@ int main(void) {
             p = a;
         else
             p = &a[3];
-        c[i] = again(i) + *p;
+        c[i] = again(i) + *p + 3 * between(a[i], i) + between(i, a[i]);
     }
     for (int i = 0; i < 16; i++)
         printf("%d %d\n", b[i], c[i]);

@@ -4,7 +4,7 @@ In goes a translation unit of `cyclescope.c`; out comes, by way of its `Target`,
 of it: a `Lowered` region as the text has it, and which variables of the host it uses.
 """
 
-from cyclescope.hls.front._printing import PRINTED, PrintCall
+from cyclescope.hls.front._printing import PRINTED, PrintCall, PrintedPlace
 from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._target import Target, find_target
@@ -17,6 +17,7 @@ __all__ = [
     "Lowered",
     "MapItem",
     "PrintCall",
+    "PrintedPlace",
     "Target",
     "directives",
     "find_target",

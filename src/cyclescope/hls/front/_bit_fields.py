@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Construct, Placed, Scalar, Tool, alignment_of, refusal
+from cyclescope.c import Placed, Scalar, alignment_of
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._layout import width_of
 from cyclescope.hls.front._memory import load_from, store_to
@@ -54,7 +54,10 @@ def on_bits(ctx: Context, place: Location, field: Field, where: Range) -> Locati
     ):
         return _part(ctx, place, field.at // 8, field)
     if not isinstance(field.type, Scalar):
-        raise refusal(Construct.PACKED, Tool.HLS, where, f"{field.name}, a packed {field.type},")
+        raise ctx.refuse(
+            where, f"{field.name}, a {field.type}, lies where its numbers are not aligned; declare "
+            f"it where they are"
+        )  # fmt: skip
     bits = field.bits or width_of(field.type, where)
     for width in (8, 16, 32, 64):
         first = field.at // width

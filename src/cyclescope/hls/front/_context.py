@@ -163,6 +163,7 @@ class Environment:
         hosts: memory → the host's variable that it is.
         arrays: all memories.
         statics: initial contents of those that are static locals, by name.
+        strings: the memory of each string that is a value, by its spelling.
         volatile: memories of the host whose accesses keep the order of the text.
         printing: calls that the host makes with what the region has recorded of them.
         printed: the memory of those records, and of how much of it is used.
@@ -181,6 +182,7 @@ class Environment:
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
     statics: dict[str, bytes] = field(default_factory=dict)
+    strings: dict[str, Array] = field(default_factory=dict)
     volatile: set[Array] = field(default_factory=set)
     printing: list[PrintCall] = field(default_factory=list)
     printed: tuple[Array, Array] | None = None

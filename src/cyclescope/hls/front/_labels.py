@@ -6,6 +6,7 @@ Backward, the statements from the label to the last such jump are a loop.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Tool, refusal
@@ -78,13 +79,12 @@ def labelled(
             _again(ctx, part, lower)
         else:
             lower(part)
-        if number + 1 < len(parts):
-            following = own.get(parts[number + 1][0].label)
-            if following is not None:
-                ctx.flow.flags = [f for f in ctx.flow.flags if f is not following]
-            branch(ctx, going_on(ctx), lambda: run(number + 1))
 
-    run(0)
+    for number, part in enumerate(parts):
+        reached = own.get(part[0].label)
+        if reached is not None:
+            ctx.flow.flags = [f for f in ctx.flow.flags if f is not reached]
+        branch(ctx, going_on(ctx), partial(run, number))
     ctx.flow.flags, ctx.flow.labels = around, known
     for jumped in own.values():
         ctx.vars.env.pop(jumped, None)

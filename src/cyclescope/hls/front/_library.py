@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Call, Construct, Tool, Void, refusal
+from cyclescope.c import Array, Call, Construct, Pointer, Tool, Void, refusal
 from cyclescope.hls.front._bits import bit_call
 from cyclescope.hls.front._blocks import block_call
 from cyclescope.hls.front._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS
@@ -99,7 +99,13 @@ def _call(ctx: Context, expr: Call) -> Value:
         return ctx.b.const(32, 0)
     if name.startswith("omp_"):
         if name in _LOCKS:
-            _LOCKS[name](ctx, "lock", address(ctx, expr.args[0]).array.name)
+            array = address(ctx, expr.args[0]).array
+            given = ctx.host.hosts.get(array)
+            if name == "omp_set_lock":
+                is_one = given is not None and not isinstance(given.type, Array | Pointer)
+                acquire(ctx, "lock", array.name, is_one=is_one)
+            else:
+                _LOCKS[name](ctx, "lock", array.name)
             return ctx.b.const(32, 0)
         instead = _INSTEAD.get(name, "call it on the host")
         if name in ("omp_test_lock", "omp_test_nest_lock"):

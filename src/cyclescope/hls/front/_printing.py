@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from cyclescope.c import Array, Call, Cast, Evaluate, Name, Scalar, Text, Variable
+from cyclescope.c import Array, Call, Cast, Evaluate, Name, Pointer, Scalar, Text, Variable
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._conversions import convert
-from cyclescope.hls.front._dispatch import rvalue
+from cyclescope.hls.front._dispatch import address, rvalue
 from cyclescope.hls.front._layout import is_stream
 from cyclescope.hls.front._memory import load_from, new_array, store_to
+from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front.omp._team import locked
 from cyclescope.hls.ir import Op, Place
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.ir import Value
 
-__all__ = ["PRINTED", "PRINTING", "PrintCall", "print_call", "printed_by"]
+__all__ = ["PRINTED", "PRINTING", "PrintCall", "PrintedPlace", "print_call", "printed_by"]
 
 PRINTED = "cyclescope_printed"
 """The buffer's name in the host's text: 64-bit words. A record is the number of its call, from 1
@@ -33,7 +35,18 @@ PRINTING = frozenset({"printf", "fprintf", "puts", "fputs", "putchar", "putc", "
 """Functions of the library that a region may call as statements."""
 
 
-PrintedPart: TypeAlias = "str | Scalar"
+@dataclass(frozen=True, slots=True)
+class PrintedPlace:
+    """A pointer: a place in a memory of the host, whose offset there is the record's next word.
+
+    Attributes:
+        variable: what the memory is there.
+    """
+
+    variable: Variable
+
+
+PrintedPart: TypeAlias = "str | Scalar | PrintedPlace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +55,7 @@ class PrintCall:
 
     Attributes:
         function: of the library.
-        parts: its arguments: C as it is, or the type of the record's next word.
+        parts: its arguments: C as it is, or what the record's next word is.
     """
 
     function: str
@@ -51,7 +64,7 @@ class PrintCall:
     @property
     def words(self) -> int:
         """The length of its record."""
-        return 1 + sum(isinstance(part, Scalar) for part in self.parts)
+        return 1 + sum(not isinstance(part, str) for part in self.parts)
 
 
 def printed_by(stmt: Stmt) -> Call | None:
@@ -75,6 +88,11 @@ def print_call(ctx: Context, call: Call) -> None:
     parts: list[PrintedPart] = []
     values: list[Value] = []
     for arg in call.args:
+        if isinstance(arg.type, Pointer | Array) and not _is_known(ctx, arg):
+            place = address(ctx, arg)
+            parts.append(_place(ctx, call, arg, place))
+            values.append(place.offset)
+            continue
         part = _part(ctx, arg)
         parts.append(part)
         if isinstance(part, Scalar):
@@ -91,17 +109,46 @@ def print_call(ctx: Context, call: Call) -> None:
         _record(ctx, call, [number, *values])
 
 
+def _is_known(ctx: Context, arg: Expr) -> bool:
+    """Return whether an argument is the same for the host: a string, or a stream of its own."""
+    if isinstance(arg, Text):
+        return True
+    if not isinstance(arg, Name) or not is_stream(arg.type):
+        return False
+    seen = visible(ctx.unit, ctx.host.target.directive.where)
+    return arg.variable.name in _STREAMS or seen.get(arg.variable.name) is arg.variable
+
+
+def _place(ctx: Context, call: Call, arg: Expr, place: Location) -> PrintedPart:
+    """A pointer as the host's; of block RAM, which the host has not, the offset alone.
+
+    Raises:
+        SourceError: it may be a string in block RAM.
+    """
+    variable = ctx.host.hosts.get(place.array)
+    if variable is not None:
+        return PrintedPlace(variable)
+    form = next((a.spelling for a in call.args if isinstance(a, Text)), "%s")
+    if re.search(r"%[^%a-z]*[sn]", form) or _name(call) not in ("printf", "fprintf"):
+        text = ctx.unit.text(arg.where)
+        raise ctx.refuse(
+            arg.where, f"`{text}` can't be printed in a region: it is in a memory of the region's "
+            f"own; print it on the host's side, or let it be mapped"
+        )  # fmt: skip
+    return Scalar("uint", 64)
+
+
 def _part(ctx: Context, arg: Expr) -> PrintedPart:
     if isinstance(arg, Text):
         return arg.spelling
-    if isinstance(arg, Name) and is_stream(arg.type) and arg.variable.name in _STREAMS:
+    if isinstance(arg, Name) and _is_known(ctx, arg):
         return arg.variable.name
     if isinstance(arg.type, Scalar):
         return arg.type
     text = ctx.unit.text(arg.where)
     raise ctx.refuse(
-        arg.where, f"`{text}` can't be printed in a region: only numbers and strings in their "
-        f"quotes can; print it on the host's side"
+        arg.where, f"`{text}` can't be printed in a region: only numbers, pointers and strings "
+        f"can; print it on the host's side"
     )  # fmt: skip
 
 

@@ -6,7 +6,9 @@ its is not seen there, so the host must not use what is written.
 
 from __future__ import annotations
 
+import ast
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
@@ -17,6 +19,7 @@ from cyclescope.c import (
     Name,
     Scalar,
     Struct,
+    Text,
     Unary,
     Variable,
     Vector,
@@ -26,6 +29,8 @@ from cyclescope.c import (
 )
 from cyclescope.c import Array as CArray
 from cyclescope.hls.front._assigned import root
+from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._dispatch import ADDRESSES
 from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._structs import is_held
@@ -34,6 +39,7 @@ from cyclescope.hls.ir import Place, bits_of
 if TYPE_CHECKING:
     from cyclescope.c import CType, Expr
     from cyclescope.hls.front._context import Context
+    from cyclescope.hls.ir import Array
 
 __all__ = ["check_own", "declare_static"]
 
@@ -51,17 +57,24 @@ def declare_static(ctx: Context, variable: Variable) -> None:
     check_own(ctx, variable)
     if variable.init is not None:
         _place(ctx, first, 0, variable.type, variable.init)
+    stem = f"{variable.name}_in_line_{variable.where.line}"
+    stands = Variable(stem, variable.type, variable.where, "static", volatile=variable.volatile)
+    ctx.vars.memories[variable] = _memory(ctx, stands, bytes(first))
+
+
+def _memory(ctx: Context, variable: Variable, first: bytes) -> Array:
+    """A memory that the host's text gets for the region, under a name that nothing else has."""
     names = {array.name for array in ctx.host.arrays} | set(ctx.unit.variables)
-    stem = name = f"{variable.name}_in_line_{variable.where.line}"
+    stem = name = variable.name
     number = 1
     while name in names:
         number += 1
         name = f"{stem}_{number}"
-    stands = Variable(name, variable.type, variable.where, "global", volatile=variable.volatile)
-    array = new_array(ctx, stands, Place.EXTERNAL, size, to=True, back=False)
+    stands = replace(variable, name=name, scope="global")
+    array = new_array(ctx, stands, Place.EXTERNAL, len(first), to=True, back=False)
     ctx.host.hosts[array] = stands
-    ctx.host.statics[name] = bytes(first)
-    ctx.vars.memories[variable] = array
+    ctx.host.statics[name] = first
+    return array
 
 
 def check_own(ctx: Context, variable: Variable) -> None:
@@ -75,6 +88,24 @@ def check_own(ctx: Context, variable: Variable) -> None:
             variable.where, f"{variable.name}, a static local, is written by the region, and the "
             f"host calls its function, too; declare it outside and map it"
         )  # fmt: skip
+
+
+@ADDRESSES.of(Text)
+def _text(ctx: Context, expr: Text) -> Location:
+    """A string: a memory that nothing writes, one for each spelling."""
+    assert isinstance(expr.type, CArray)
+    array = ctx.host.strings.get(expr.spelling)
+    if array is None:
+        try:
+            text: bytes = ast.literal_eval(f"b{expr.spelling.removeprefix('u8')}")
+        except (SyntaxError, ValueError):
+            raise ctx.refuse(
+                expr.where, f"the string {expr.spelling[:40]} is no array of char; write one"
+            ) from None
+        first = text.ljust(size_of(expr.type, expr.where), b"\0")
+        stands = Variable(f"text_in_line_{expr.where.line}", expr.type, expr.where, "static")
+        array = ctx.host.strings[expr.spelling] = _memory(ctx, stands, first)
+    return Location(array, ctx.b.const(64, 0), expr.type.element)
 
 
 def _place(ctx: Context, data: bytearray, at: int, kind: CType, init: Expr) -> None:

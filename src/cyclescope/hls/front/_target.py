@@ -212,7 +212,8 @@ def _thread_private(unit: Unit, at_file_level: Sequence[Directive]) -> Iterator[
                 if pragma.tokens[:2] == ("omp", "threadprivate") and not pragma.trouble:
                     seen = visible(unit, pragma.where)
                     (one,) = directives([pragma])
-                    yield from (seen[n] for n in one.names("list") if n in seen)
+                    named = (seen[n] for n in one.names("list") if n in seen)
+                    yield from (v for v in named if v.scope == "static")
 
 
 def _is_memory(directive: Directive) -> bool:

@@ -115,6 +115,9 @@ static uint64_t cyclescope_extent(void *at) {
     return UINT64_MAX;
 }
 
+/* There is one device: what asks for one before it comes to the region finds it. */
+int __wrap_omp_get_num_devices(void) { return 1; }
+
 /* The region runs on a device, also where threads of the host run it. */
 static int cyclescope_inside;
 static int cyclescope_outside(void) { return !cyclescope_inside; }

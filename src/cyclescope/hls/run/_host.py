@@ -32,10 +32,10 @@ _FLAGS = (
 )  # fmt: skip
 # What the text leaves without a value is zero in each run, as in block RAM; from GCC 12 on.
 _ZEROS = "-ftrivial-auto-var-init=zero"
-# What tells the hooks of the blocks of memory that the program has.
+# What tells the hooks of the blocks of memory that the program has, and asks for devices.
 _WRAPPED = (
     "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "omp_target_alloc",
-    "omp_target_free", "free",
+    "omp_target_free", "free", "omp_get_num_devices",
 )  # fmt: skip
 _WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in _WRAPPED)
 _SECONDS = 120.0  # of a native run: what takes longer cannot be simulated

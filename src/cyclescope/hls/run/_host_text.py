@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
-from cyclescope.hls.front import PRINTED, directives, visible
+from cyclescope.hls.front import PRINTED, PrintedPlace, directives, visible
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -109,7 +109,6 @@ def _statics(program: Program) -> list[str]:
     return [
         f"static const unsigned char {name}[] __attribute__((aligned(64))) = {{ {data} }};"
         for name, data in shown.items()
-        if name in program.variables
     ]
 
 
@@ -128,6 +127,7 @@ def _printing(program: Program) -> list[str]:
     """The calls with which the host prints what the region has recorded, in its place."""
     if not program.printing:
         return []
+    mapped = {item.name: item for item in program.target.directive.maps}
     lines = [
         f"else for (uint64_t *cyclescope_at = {PRINTED}; *cyclescope_at;)",
         "switch (*cyclescope_at) {",
@@ -140,6 +140,10 @@ def _printing(program: Program) -> list[str]:
                 args.append(part)
                 continue
             words += 1
+            if isinstance(part, PrintedPlace):
+                data, _ = _extent(part.variable, mapped.get(part.variable.name))
+                args.append(f"(char *){data} + cyclescope_at[{words}]")
+                continue
             args.append(f"cyclescope_{part.kind}{part.bits}(cyclescope_at[{words}])")
         lines.append(
             f"case {number}: {call.function}({', '.join(args)}); "

@@ -134,7 +134,7 @@ def check_file_level(directive: Directive) -> None:
         return
     if words == ("requires",):
         harmless = {"unified_address", "unified_shared_memory", "atomic_default_mem_order"}
-        harmless |= {"dynamic_allocators", "reverse_offload"}
+        harmless |= {"dynamic_allocators"}
         unknown = next((str(c) for c in directive.clauses if c.name not in harmless), None)
         if unknown is None:
             return
@@ -256,10 +256,11 @@ def _depend(clause: Clause) -> str:
 
 def _default_map(clause: Clause) -> str:
     behaviour, *category = split(clause.words or (), ":")
-    kept = ("default", "none", "tofrom", "to", "from", "alloc", "present", "firstprivate")
+    kept = ("default", "none", "tofrom", "to", "from", "alloc", "present")
+    scalars = category == [("scalar",)]
     good = len(category) < 2 and behaviour in [(kind,) for kind in kept]
     good = good and (not category or category[0] in (("scalar",), ("aggregate",), ("pointer",)))
-    if good:
+    if good or (scalars and behaviour == ("firstprivate",)):
         return ""
     return "defaultmap(tofrom: scalar) or defaultmap(default)"
 

@@ -67,7 +67,7 @@ def _broadcast(ctx: Context, directive: Directive, names: list[str], first: Valu
         variable = named(ctx, directive, name)
         if variable is None:
             continue
-        if not is_held(ctx, variable):
+        if not is_held(ctx, variable) or variable in ctx.vars.fixed:
             raise ctx.refuse(
                 where, f"copyprivate({name}): only of scalars and structs that each thread has"
             )
@@ -86,7 +86,18 @@ def _broadcast(ctx: Context, directive: Directive, names: list[str], first: Valu
 
 @lowers_alone("threadprivate")
 def _of_each_thread(ctx: Context, directive: Directive) -> None:
-    """The variables that it names have been made each thread's own."""
+    """The variables that it names have been made each thread's own.
+
+    Raises:
+        SourceError: they are no static locals.
+    """
+    known = {variable.name for variable in ctx.host.target.thread_private}
+    for name in directive.names("list"):
+        if name not in known:
+            raise ctx.refuse(
+                directive.where, f"threadprivate({name}): it is each thread's own, or the host's; "
+                f"declare it static, or outside of functions"
+            )  # fmt: skip
 
 
 @lowers_alone("barrier")

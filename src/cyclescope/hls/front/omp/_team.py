@@ -36,7 +36,9 @@ def locked(ctx: Context, kind: str, name: str = "") -> Iterator[None]:
     release(ctx, kind, name)
 
 
-def acquire(ctx: Context, kind: str, name: str, *, nests: bool = False) -> None:
+def acquire(
+    ctx: Context, kind: str, name: str, *, nests: bool = False, is_one: bool = False
+) -> None:
     """Take a lock: what is behind in the text is under mutual exclusion.
 
     Args:
@@ -44,6 +46,7 @@ def acquire(ctx: Context, kind: str, name: str, *, nests: bool = False) -> None:
         kind: the construct; each has locks of its own.
         name: the lock.
         nests: who has it may take it again.
+        is_one: a variable, which other branches of the text may set, too; not an array of locks.
 
     Raises:
         SourceError: this thread has the lock already.
@@ -56,10 +59,11 @@ def acquire(ctx: Context, kind: str, name: str, *, nests: bool = False) -> None:
     if number in ctx.team.held and nests:
         ctx.team.held.append(number)
         return
-    if number in ctx.team.held and kind != "lock":
+    if number in ctx.team.held and not is_one:
+        instead = "give the inner one another name" if kind != "lock" else "use another lock"
         raise ctx.refuse(
-            ctx.shared.where, f"{kind}{name and f'({name})'} inside itself waits for ever; give "
-            f"the inner one another name"
+            ctx.shared.where, f"{kind}{name and f'({name})'} inside itself waits for ever; "
+            f"{instead}"
         )  # fmt: skip
     ctx.b.effect(Op.ACQUIRE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
     ctx.team.held.append(number)
@@ -134,12 +138,11 @@ _QUERIES: dict[str, Callable[[Context], Value]] = {
     "omp_get_max_threads": lambda ctx: ctx.b.const(32, ctx.team.each),
     "omp_get_team_num": _team_number,
     "omp_get_num_teams": lambda ctx: ctx.b.const(32, ctx.team.teams),
-    # As a native run has them that has no other device.
+    # As a native run has them, whose one device is the host itself.
     **dict.fromkeys(
         (
             "omp_is_initial_device",
             "omp_get_device_num",
-            "omp_get_num_devices",
             "omp_get_initial_device",
             "omp_get_default_device",
             "omp_in_final",
@@ -149,6 +152,7 @@ _QUERIES: dict[str, Callable[[Context], Value]] = {
         ),
         lambda ctx: ctx.b.const(32, 0),
     ),
+    "omp_get_num_devices": lambda ctx: ctx.b.const(32, 1),
     "omp_get_thread_limit": lambda ctx: _thread_limit(ctx),
     "omp_get_level": lambda ctx: _level(ctx),
     "omp_get_active_level": lambda ctx: ctx.b.const(

@@ -41,6 +41,8 @@ def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
     where = directive.where
     given = set(directive.names("copyin"))
     wanted = ctx.host.target.thread_private
+    for name in given.difference(variable.name for variable in wanted):
+        raise ctx.refuse(where, f"copyin({name}): it is not threadprivate; write firstprivate")
     used = {e for e in ctx.host.named if e in wanted}
     shared: dict[Variable, Array] = {}
     first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
