@@ -43,7 +43,7 @@ _DEVICE = re.compile(r"on the (host|device)")
 
 
 class Outcome(StrEnum):
-    """How a program ends."""
+    """The end of a program."""
 
     EQUAL = "equal"
     RACE = "race"
@@ -73,7 +73,7 @@ def blanked(text: str) -> str:
 
 
 def skip(text: str, at: int) -> int:
-    """Where the next token is: behind blanks and lines of the preprocessor."""
+    """The place of the next token: behind blanks and lines of the preprocessor."""
     while True:
         found = re.compile(r"\s*(?:#(?:[^\n\\]|\\\n|\\.)*)?").match(text, at)
         assert found is not None

@@ -90,7 +90,7 @@ def read_bits(ctx: Context, place: OnBits) -> Value:
 
 
 def fitted(ctx: Context, place: OnBits, value: Value) -> Value:
-    """What is left of a value when the number has been given it."""
+    """The part of a value that the number keeps when it is given it."""
     part = ctx.b.op(Op.EXTRACT, value, width=place.bits, constant=0)
     return ctx.b.resized(part, place.type.bits, is_signed=place.type.kind == "int")
 

@@ -104,7 +104,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
 
 
 def _statics(program: Program) -> list[str]:
-    """What the region's static locals begin with."""
+    """The memories of the region's static locals, with their initial contents."""
     shown = {name: ", ".join(map(str, data)) for name, data in program.statics.items()}
     return [
         f"static const unsigned char {name}[] __attribute__((aligned(64))) = {{ {data} }};"

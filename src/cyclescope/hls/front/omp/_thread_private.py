@@ -44,6 +44,9 @@ def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
     for name in given.difference(variable.name for variable in wanted):
         raise ctx.refuse(where, f"copyin({name}): it is not threadprivate; write firstprivate")
     used = {e for e in ctx.host.named if e in wanted}
+    if not used:
+        yield
+        return
     shared: dict[Variable, Array] = {}
     first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
     for variable in sorted(used, key=lambda v: v.where.start):
