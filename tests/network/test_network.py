@@ -61,6 +61,16 @@ void kernel(double A[40]) {
         for (int i = 0; i < 40; i++) A[i] = A[i] * 0.5 + 1.0;
 }
 """
+# In every round each value waits for the last one of the round before.
+REVERSED = """
+void kernel(double A[6]) {
+    double B[6];
+    for (int t = 0; t < 5; t++) {
+        for (int i = 0; i < 6; i++) B[i] = A[5 - i] + 1.0;
+        for (int i = 0; i < 6; i++) A[i] = B[5 - i] * 0.5;
+    }
+}
+"""
 OPERATIONS = """
 #include <math.h>
 #include <stdlib.h>
@@ -129,6 +139,14 @@ def test_in_order_kernels_of_the_table_take_what_the_bound_says(kernel: str) -> 
         f"{folder}/{kernel}.c", calibration=calibration, detail=True, values=True, trace=True
     )
     network = network_of(bounds)
+    hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
+    assert simulate(network, hardware).cycles == bounds.absolute.cycles
+
+
+def test_a_reordering_buffer_costs_no_cycle_in_a_recurrence() -> None:
+    bounds = bounds_of(REVERSED)
+    network = network_of(bounds)
+    assert sum(channel.is_reordered for channel in network.channels) >= 2
     hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
     assert simulate(network, hardware).cycles == bounds.absolute.cycles
 

@@ -17,9 +17,9 @@ __all__ = ["channel_module"]
 def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe: bool) -> Module:
     """The hardware of a channel.
 
-    A token that was pushed in a cycle can be read in the next, through a reordering buffer one
-    cycle later: its tokens lie in block RAM, from where a read unit fetches them ahead of the
-    process, in the process's order, one in each cycle.
+    A token that was pushed in a cycle can be read in the next. The tokens of a reordering buffer lie
+    in block RAM, from where a read unit fetches them ahead of the process, in the process's order,
+    one in each cycle; the one that it waits for it takes as it comes, past the RAM.
 
     Args:
         channel: which.
@@ -50,9 +50,14 @@ def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe
     valid = m.wire("there", offset.ult(count))
     if channel.is_reordered:
         fetched = m.register("fetched", 1, reset=0)
-        m.assign(move, valid & (~fetched | pop))
+        passing = m.wire("passing", push & offset.eq(count))
+        m.assign(move, (valid | passing) & (~fetched | pop))
         m.update(fetched, move | (fetched & ~pop))
-        m.output("out", memory.read(address, move, name="token"))
+        passed = m.register("passed", 1)
+        m.update(passed, passing, move)
+        past = m.register("past", width)
+        m.update(past, token, move & passing)
+        m.output("out", mux(passed, past, memory.read(address, move, name="token")))
         m.output("valid", fetched)
     else:
         m.assign(move, pop)
