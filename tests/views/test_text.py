@@ -73,6 +73,8 @@ def test_clipped_text_fits(text: str, columns: int) -> None:
         (1 - Fraction(1, 10**9), ">99.9 %"),
         (Fraction(5, 10_000), "0.1 %"),
         (Fraction(3245, 1000), "324.5 %"),
+        (Fraction(-3, 1000), "-0.3 %"),
+        (Fraction(-1000, 5807), "-17.2 %"),
     ],
 )
 def test_percentages_do_not_lie_at_the_ends(share: Fraction, expected: str) -> None:

@@ -95,8 +95,11 @@ def nanoseconds(picoseconds: int) -> str:
 def percent(share: Fraction, digits: int = 1) -> str:
     """A share in percent, rounded half up from the exact fraction: `48.5 %`.
 
-    A share that is not zero is never shown as zero, nor one below 1 as all.
+    A share that is not zero is never shown as zero, nor one below 1 as all; a negative one is shown
+    as its opposite, with its sign.
     """
+    if share < 0:
+        return f"-{percent(-share, digits)}"
     scale = 10**digits
     units = int(share * 100 * scale + Fraction(1, 2))
     if units == 0 and share > 0:
