@@ -96,13 +96,18 @@ SUITES = {
 }
 
 
-def run(program: Program, limit: int, *, periods: bool = False) -> tuple[bool, str]:
+def run(
+    program: Program, limit: int, *, periods: bool = False, rtl: bool = False
+) -> tuple[bool, str]:
     """Run a program; return whether it runs with its own values, and its cycles or the message.
 
-    With `periods`: return whether firings were skipped, since time stamps repeat.
+    With `periods`: return whether firings were skipped, since time stamps repeat. With `rtl`: its
+    process network runs as hardware, too, where every result is compared; return whether that is
+    so, and unbounded ≤ absolute ≤ hardware.
     """
     command = [sys.executable, "-m", "cyclescope", "bounds", *map(str, program.files)]
-    command += ["--kernel", program.kernel, *program.options, "--no-detail", "--json"]
+    command += ["--kernel", program.kernel, *program.options, "--json"]
+    command += ["--rtl", "rtl"] if rtl else ["--no-detail"]
     command += [] if periods else ["--verify"]
     command += ["--", *map(str, program.data)]
     with tempfile.TemporaryDirectory() as folder:
@@ -120,6 +125,13 @@ def run(program: Program, limit: int, *, periods: bool = False) -> tuple[bool, s
     if periods:
         return found["skipped"] > 0, f"{found['skipped']:,} of {found['firings']:,} firings skipped"
     calls = len(found["calls"])
+    if rtl:
+        built = found["rtl"]
+        cycles = found["unbounded"], found["absolute"], built["cycles"]
+        buffers = sum(channel["kind"] == "reordering buffer" for channel in built["channels"])
+        above = cycles[2] - cycles[1]
+        said = f"{built['firings']:,} firings equal, {above:+,} to absolute, {buffers} buffers"
+        return sorted(cycles) == list(cycles), f"{' <= '.join(f'{n:,}' for n in cycles)}: {said}"
     return (
         True,
         f"{found['absolute']:,} / {found['unbounded']:,} cycles, call {found['call']} of {calls}",
@@ -134,6 +146,7 @@ def main() -> int:
     parser.add_argument(
         "--periods", action="store_true", help="count the programs whose firings are skipped"
     )
+    parser.add_argument("--rtl", action="store_true", help="also the process networks as hardware")
     parser.add_argument("-n", "--jobs", type=int, default=1)
     given = parser.parse_args()
     programs = [
@@ -149,7 +162,7 @@ def main() -> int:
     with ThreadPoolExecutor(given.jobs) as pool:
         for program, (good, text) in zip(
             programs,
-            pool.map(lambda p: run(p, given.limit, periods=given.periods), programs),
+            pool.map(lambda p: run(p, given.limit, periods=given.periods, rtl=given.rtl), programs),
             strict=True,
         ):
             print(
