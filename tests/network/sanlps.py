@@ -1,26 +1,36 @@
 """Random static affine nested loop programs (SANLPs) as networks; and the long comparison.
 
-    python tests/network/sanlps.py COUNT [SEED]
+    python tests/network/sanlps.py [--icarus] COUNT [SEED]
 
 builds COUNT kernels as hardware, with channels that hold all tokens. Every result of every firing
 is compared with the native run, whose values are compared with a plain compilation; the cycles are
 compared with the bounds: unbounded ≤ absolute ≤ hardware, and where no channel is a reordering
-buffer hardware ≤ absolute + 25.
+buffer hardware ≤ absolute + 25. With `--icarus` the hardware runs in Icarus Verilog, which compiles
+in a fraction of the time, instead of Verilator.
 """
 
 from __future__ import annotations
 
 import random
+import re
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.bounds import differences, estimate
 from cyclescope.errors import CyclescopeError
 from cyclescope.network import hardware_of, network_of, simulate
+from cyclescope.network._bench import bench, wrapper
+from cyclescope.network._simulate import write_inputs, write_results
+from cyclescope.rtl import sources
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cyclescope.bounds import Bounds
-    from cyclescope.network import Network
+    from cyclescope.network import Hardware, Network
 
 RANKS = {"a": 1, "b": 1, "M": 2, "P": 2, "x": 1, "Y": 2}
 REAL = frozenset("abMP")
@@ -29,8 +39,8 @@ REAL = frozenset("abMP")
 class Maker:
     """Makes one kernel from a seed.
 
-    Three of four kernels go through their arrays in the order of the loops, as most programs do: their
-    channels are FIFOs but for where statements meet in another order. The others take
+    Three of four kernels go through their arrays in the order of the loops, as most programs do:
+    their channels are FIFOs but for where statements meet in another order. The others take
     elements in any.
     """
 
@@ -113,33 +123,69 @@ class Maker:
         return text
 
 
-def compare(text: str) -> tuple[Bounds, Network, int]:
+def in_icarus(network: Network, hardware: Hardware) -> int:
+    """Simulate a network with Icarus Verilog, each result compared, and return its cycles."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, text in sources(hardware.top).items():
+            (folder / file).write_text(text)
+        (folder / "bench.v").write_text(bench(network, hardware, judge=True))
+        (folder / "testbench.v").write_text(wrapper())
+        write_inputs(network, folder)
+        write_results(network, folder)
+        files = sorted(file.name for file in folder.glob("*.v"))
+        subprocess.run(["iverilog", "-g2005", "-o", "sim", *files], cwd=folder, check=True)
+        done = subprocess.run(
+            ["vvp", "sim"], cwd=folder, check=True, capture_output=True, text=True
+        )
+        assert "CYC" not in done.stdout, done.stdout
+        found = re.search(r"^cycles (\d+)$", done.stdout, re.MULTILINE)
+        assert found is not None, done.stdout
+        for station in network.stations:
+            if station.process.kind == "sink":
+                written = (folder / f"sink{station.number}.out").read_text().splitlines()
+                words = " ".join(line for line in written if not line.startswith("//")).split()
+                assert [int(word, 16) for word in words] == station.trace.results[0].tolist()
+        return int(found[1])
+
+
+def in_verilator(network: Network, hardware: Hardware) -> int:
+    """The same with Verilator."""
+    found = simulate(network, hardware)
+    for station in network.stations:
+        if station.process.kind == "sink":
+            assert (found.collected[station.number] == station.trace.results[0]).all()
+    return found.cycles
+
+
+def compare(
+    text: str, simulator: Callable[[Network, Hardware], int] = in_verilator
+) -> tuple[Bounds, Network, int]:
     """Build a kernel as hardware with channels that hold all tokens, and compare all there is."""
     bounds = estimate("k.c", text=text, detail=True, values=True, trace=True, verify=True)
     assert not differences(bounds)
     network = network_of(bounds)
     hardware = hardware_of(network, {c.number: c.tokens for c in network.channels})
-    found = simulate(network, hardware)
-    for station in network.stations:
-        if station.process.kind == "sink":
-            assert (found.collected[station.number] == station.trace.results[0]).all()
-    assert bounds.unbounded.cycles <= bounds.absolute.cycles <= found.cycles
+    cycles = simulator(network, hardware)
+    assert bounds.unbounded.cycles <= bounds.absolute.cycles <= cycles
     if not any(channel.is_reordered for channel in network.channels):
-        assert found.cycles <= bounds.absolute.cycles + 25, (found.cycles, bounds.absolute.cycles)
-    return bounds, network, found.cycles
+        assert cycles <= bounds.absolute.cycles + 25, (cycles, bounds.absolute.cycles)
+    return bounds, network, cycles
 
 
 def main() -> None:
     """Compare as many kernels as are asked for."""
-    count = int(sys.argv[1])
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    given = [word for word in sys.argv[1:] if word != "--icarus"]
+    simulator = in_verilator if len(given) == len(sys.argv) - 1 else in_icarus
+    count = int(given[0])
+    seed = int(given[1]) if len(given) > 1 else 0
     wrong = 0
     # How many cycles above the bound, in order and with reordering buffers.
     above: dict[bool, list[int]] = {False: [], True: []}
     for number in range(seed, seed + count):
         text = Maker(number).text()
         try:
-            bounds, network, cycles = compare(text)
+            bounds, network, cycles = compare(text, simulator)
         except (CyclescopeError, AssertionError) as error:
             wrong += 1
             print(f"seed {number}: {type(error).__name__}: {error}\n{text}", flush=True)

@@ -17,8 +17,8 @@ __all__ = ["channel_module"]
 def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe: bool) -> Module:
     """The hardware of a channel.
 
-    A token that was pushed in a cycle can be read in the next. The tokens of a reordering buffer lie
-    in block RAM, from where a read unit fetches them ahead of the process, in the process's order,
+    A token that was pushed in a cycle can be read in the next. The tokens of a reordering buffer
+    lie in block RAM, from where a read unit fetches them ahead of the process, in its order,
     one in each cycle; the one that it waits for it takes as it comes, past the RAM.
 
     Args:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cyclescope.network._top import Hardware
     from cyclescope.sim import Built, Capture
 
-__all__ = ["Simulation", "Timing", "simulate", "write_inputs"]
+__all__ = ["Simulation", "Timing", "simulate", "write_inputs", "write_results"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -81,7 +81,7 @@ def simulate(
         with scratch("network") as folder:
             write_inputs(network, folder)
             if exact:
-                _write_results(network, folder)
+                write_results(network, folder)
             result = run(
                 built,
                 cycle_limit=limit,
@@ -176,7 +176,7 @@ def write_inputs(network: Network, folder: Path) -> None:
             (folder / f"source{station.number}.hex").write_text("".join(lines), "ascii")
 
 
-def _write_results(network: Network, folder: Path) -> None:
+def write_results(network: Network, folder: Path) -> None:
     """Write what the bench compares with: the results of each statement's firings."""
     for station in network.stations:
         if station.process.kind in ("source", "sink"):
