@@ -3,6 +3,7 @@
     CyclescopeError              anything below; `exit_code` is the process's exit status
     ├── InputError               the user's input is wrong (exit 2)
     │   ├── SourceError          a program or kernel that cannot be read or compiled
+    │   │   └── RegionError      a program without a target region
     │   ├── DataError            memory data that is missing, ill-typed or of the wrong shape
     │   └── ProfileFileError     a profile that is damaged, cut, foreign or newer than this tool
     ├── OutputError              a result cannot be written: it exists, the disk is full … (exit 3)
@@ -24,6 +25,7 @@ __all__ = [
     "LawError",
     "OutputError",
     "ProfileFileError",
+    "RegionError",
     "RunError",
     "SourceError",
     "ToolError",
@@ -54,6 +56,10 @@ class InputError(CyclescopeError):
 
 class SourceError(InputError):
     """A program or kernel that cannot be read or compiled."""
+
+
+class RegionError(SourceError):
+    """A program without a target region."""
 
 
 class DataError(InputError):

@@ -45,6 +45,26 @@ def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "cyclescope ladder KERNEL.c --calyx d.futil" in capsys.readouterr().err
 
 
+def test_a_kernel_without_a_region_becomes_a_network(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "k.c", tmp_path / "k.cyc"
+    source.write_text(
+        "void one(int a[N], int b[N]) { for (int i = 0; i < N; i++) b[i] = a[i] * a[i]; }\n"
+        "void two(int a[N]) { a[0] = a[1] + 1; }\n"
+    )
+    given = ["ladder", str(source), "-D", "N=4"]
+    assert main([*given, "--kernel", "one", "-o", str(out)]) == 0
+    assert "as a network" in capsys.readouterr().out
+    assert load(out).meta.ladder[-1].cycles == load(out).cycles
+    assert main(given) == 2
+    assert "--kernel one of: one, two" in capsys.readouterr().err
+    assert main([*given, "--threads", "2"]) == 2
+    assert "has no target region" in capsys.readouterr().err
+    assert main([*given, "--kernel", "one", "--threads", "2"]) == 2
+    assert "--threads is for hardware threads, --kernel for" in capsys.readouterr().err
+
+
 def test_a_profile_that_holds_one_is_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

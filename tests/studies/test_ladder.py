@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.analyse import bounds_ladder, calyx_ladder
+from cyclescope.analyse import NO_STATEMENT_BOUNDS, bounds_ladder, calyx_ladder
 from cyclescope.bounds import estimate
 from cyclescope.errors import SourceError, VerifyError
 from cyclescope.hls import read_memory_model
-from cyclescope.studies import measure_calyx_ladder, measure_ladder
+from cyclescope.studies import measure_calyx_ladder, measure_ladder, measure_network_ladder
 
 from ..analyse.test_ladder import holds, named
 
@@ -213,3 +213,63 @@ def test_the_ladder_of_a_calyx_design(tmp_path: Path) -> None:
     rungs = calyx_ladder(bounds_ladder(*cycles, larger.resource_cycles), run.profile)
     holds(rungs)
     assert named(rungs)["less than the bound"] < 0
+
+
+SERIAL = """
+double A[6][6], x[6], y[6];
+void kernel(void) {
+REGION
+    for (int i = 0; i < 6; i++) {
+        double sum = 0;
+        for (int j = 0; j < 6; j++) sum += A[i][j] * x[j];
+        y[i] = sum;
+    }
+}
+int main(void) { for (int i = 0; i < 6; i++) x[i] = i; kernel(); return y[1] != 0; }
+"""
+
+
+def test_bounds_of_statements_lead_to_those_of_operations(tmp_path: Path) -> None:
+    source, plain = tmp_path / "serial.c", tmp_path / "plain.c"
+    source.write_text(SERIAL.replace("REGION", "#pragma omp target map(to: A, x) map(from: y)"))
+    plain.write_text(SERIAL.replace("REGION", ""))
+    profile = measure_ladder(source)
+    first, last = profile.meta.other_bounds
+    bounds = estimate(plain, kernel="kernel")
+    assert first.cycles == bounds.absolute.cycles
+    ladder = {rung.name: rung.cycles for rung in profile.meta.ladder}
+    assert last.cycles == ladder["absolute"]
+    gaps = {gap.name: gap.cycles for gap in last.gaps}
+    assert first.cycles + sum(gaps.values()) == last.cycles
+    # A sum's next statement waits for the whole one before: 18 and 2 cycles. Its next operation
+    # waits for the addition alone.
+    assert gaps["operations"] < 0
+    assert -gaps["operations"] > first.cycles // 3
+    # Sums that wait for the one before have no cycle to read any more.
+    assert -(36 + 6) <= gaps["reading and writing"] <= -30
+
+
+def test_without_bounds_of_statements_it_says_why(tmp_path: Path) -> None:
+    source = tmp_path / "triangle.c"
+    source.write_text(KERNEL)
+    profile = measure_ladder(source)
+    assert profile.meta.other_bounds == ()
+    (lost,) = [a for a in profile.meta.anomalies if a.name == NO_STATEMENT_BOUNDS]
+    assert "triangle.c:" in lost.detail
+
+
+def test_the_ladder_of_a_kernel_without_threads_is_its_network(tmp_path: Path) -> None:
+    source = tmp_path / "dot.c"
+    source.write_text(
+        "void kernel(double a[6], double b[6], double s[1]) {\n    s[0] = 0;\n"
+        "    for (int i = 0; i < 6; i++) s[0] += a[i] * b[5 - i];\n}\n"
+    )
+    profile = measure_network_ladder(source)
+    holds(profile.meta.ladder)
+    bounds = estimate(source)
+    assert [(rung.name, rung.cycles) for rung in profile.meta.ladder] == [
+        ("unbounded", bounds.unbounded.cycles),
+        ("absolute", bounds.absolute.cycles),
+        ("as a network", bounds.absolute.cycles),
+    ]
+    assert profile.meta.source == "network"

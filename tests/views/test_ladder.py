@@ -28,7 +28,7 @@ k|c\\x1b
       recurrence         +6,615  113.9 %
       resource              +63    1.1 %
   absolute                6,807
-      work side by side  -1,000  -18.9 %
+      work side by side  -1,000  -17.2 %
   the <design>            5,807
 """
 
@@ -40,7 +40,18 @@ def test_for_people() -> None:
     markdown = ladder_markdown(PROFILE).splitlines()
     assert markdown[0] == "### k\\|c\\\\x1b"
     assert "| **absolute** | **6,807** | |" in markdown
-    assert "| work side by side | -1,000 | -18.9 % |" in markdown
+    assert "| work side by side | -1,000 | -17.2 % |" in markdown
+
+
+def test_another_model_s_bound_is_beside_it() -> None:
+    other = (Rung("of statements", 8000), Rung("of operations", 6807, (Gap("units", -1193),)))
+    profile = PROFILE.with_meta(other_bounds=other)
+    said = ladder_text(profile)
+    assert said.startswith(TEXT)
+    assert "      units      -1,193  -14.9 %\n" in said
+    assert "| units | -1,193 | -14.9 % |" in ladder_markdown(profile).splitlines()
+    assert json.loads(ladder_json(profile))["other_bounds"][1]["cycles"] == 6807
+    assert "other_bounds" not in json.loads(ladder_json(PROFILE))
 
 
 def test_for_programs() -> None:

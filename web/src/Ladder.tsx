@@ -16,10 +16,9 @@ interface Step {
 
 /** From the bounds to the run: rungs, and between them what the cycles rise by. */
 export function Ladder() {
-  const { ladder, cycles, source } = profile.value;
+  const { ladder, otherBounds, cycles, source } = profile.value;
   if (!ladder.length) return null;
   const steps = stepsOf(ladder);
-  const most = Math.max(1, ...steps.map((step) => Math.max(step.from, step.to)));
   const largest = steps.filter((step) => step.due !== null).reduce<Step | null>(
     (best, step) => (best && best.to - best.from >= step.to - step.from ? best : step), null,
   );
@@ -31,18 +30,12 @@ export function Ladder() {
           Of {number(cycles)} cycles the largest part is {largest.name}: {number(largest.to - largest.from)} ({percent(largest.to - largest.from, cycles)}).
         </p>
       )}
-      <Table part="ladder" kind="ladder" caption="Each rung (bold) is the one above it and the gaps between them, exactly; the last one is the run"
-        heads={[["rung, gap"], ["cycles", "n"], ["of the run", "n"], ["to scale", "barcell"], ["what it is"]]}>
-        {steps.map((step) => (
-          <tr class={step.due === null ? "rung" : "step"}>
-            <th scope="row">{step.due !== null && <i class={`swatch l-${step.due || "program"}`} />}{step.name}</th>
-            <td class="n">{step.due === null ? number(step.to) : signed(step.to - step.from)}</td>
-            <td class="n">{step.due === null ? "" : share(step.to - step.from, cycles)}</td>
-            <td class="barcell"><Bar step={step} most={most} /></td>
-            <td class="dim">{step.about}</td>
-          </tr>
-        ))}
-      </Table>
+      <Steps part="ladder" steps={steps} whole={cycles} of="of the run"
+        caption="Each rung (bold) is the one above it and the gaps between them, exactly; the last one is the run" />
+      {otherBounds.length > 0 && (
+        <Steps part="other-bounds" steps={stepsOf(otherBounds)} whole={otherBounds[0]!.cycles} of="of the first"
+          caption="cyclescope bounds of the same function, whose processes are statements, and what leads from there to the absolute bound above" />
+      )}
       <Help>
         <p>
           Read it from the top: what no hardware of this program can beat, then what each thing that hardware has or lacks adds.
@@ -57,6 +50,26 @@ export function Ladder() {
         </p>
       </Help>
     </section>
+  );
+}
+
+/** Rungs and the gaps between them, with bars to scale. */
+function Steps(props: { part: string; caption: string; steps: Step[]; whole: number; of: string }) {
+  const { part, caption, steps, whole, of } = props;
+  const most = Math.max(1, ...steps.map((step) => Math.max(step.from, step.to)));
+  return (
+    <Table part={part} kind="ladder" caption={caption}
+      heads={[["rung, gap"], ["cycles", "n"], [of, "n"], ["to scale", "barcell"], ["what it is"]]}>
+      {steps.map((step) => (
+        <tr class={step.due === null ? "rung" : "step"}>
+          <th scope="row">{step.due !== null && <i class={`swatch l-${step.due || "program"}`} />}{step.name}</th>
+          <td class="n">{step.due === null ? number(step.to) : signed(step.to - step.from)}</td>
+          <td class="n">{step.due === null ? "" : share(step.to - step.from, whole)}</td>
+          <td class="barcell"><Bar step={step} most={most} /></td>
+          <td class="dim">{step.about}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -314,6 +314,8 @@ export interface Profile {
   tables: Record<string, TableRow[]>;
   series: Series[];
   ladder: Rung[];
+  /** A bound of the same program in another model, and what leads to a rung of the ladder. */
+  otherBounds: Rung[];
   network: Network | null;
   advice: Finding[];
   sources: SourceText[];

@@ -19,10 +19,13 @@ from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
 from ._diff import Change, Diff, Spot, diff
 from ._ladder import (
+    NO_BOUNDS,
+    NO_STATEMENT_BOUNDS,
     ThreadBounds,
     bounds_ladder,
     calyx_ladder,
     network_ladder,
+    statement_bounds,
     thread_ladder,
     thread_time,
 )
@@ -40,6 +43,8 @@ from .rules import RULES, Advice, Place, Rule, advise
 
 __all__ = [
     "BLOCK_COST",
+    "NO_BOUNDS",
+    "NO_STATEMENT_BOUNDS",
     "QUERY_TABLES",
     "RULES",
     "WORK",
@@ -96,6 +101,7 @@ __all__ = [
     "query",
     "query_parquet",
     "same_results",
+    "statement_bounds",
     "summarise",
     "table",
     "team",

@@ -18,13 +18,21 @@ if TYPE_CHECKING:
     from cyclescope.model import Profile
 
 __all__ = [
+    "NO_BOUNDS",
+    "NO_STATEMENT_BOUNDS",
     "ThreadBounds",
     "bounds_ladder",
     "calyx_ladder",
     "network_ladder",
+    "statement_bounds",
     "thread_ladder",
     "thread_time",
 ]
+
+NO_BOUNDS = "no bounds"
+"""The anomaly of a profile whose ladder begins at the hardware."""
+NO_STATEMENT_BOUNDS = "no bounds of statements"
+"""The anomaly of one whose function `cyclescope bounds` does not take."""
 
 _ABOUT = {
     "one iteration": "the longest chain of operations in one iteration, its inputs at hand",
@@ -48,8 +56,16 @@ _ABOUT = {
     "barrier": "waiting for others at a barrier: imbalance between two of them",
     "other threads": "other threads end later",
     "thread start": "the host starts one thread after the other",
-    "channels": "reordering buffers, and values of its own that a process waits for although the"
-    " estimate was told that it does not",
+    "channels": "values of its own that a process waits for although the estimate was told that it"
+    " does not",
+    "of statements": "a process a statement, arrays come from sources and go to sinks",
+    "of operations": "absolute, above: a process an operation of the hardware, arrays in memory",
+    "latencies": "this hardware's functional units, instead of the bounds' technology",
+    "sources and sinks": "arrays are in memory, instead of coming and going an element a cycle",
+    "reading and writing": "no stages of a process that read and write: a store takes a cycle",
+    "operations": "each operation waits for its own operands, where a statement waits for all"
+    " that it reads; a load takes a cycle",
+    "threads": "the mean of the threads, instead of all that they do one after another",
     "groups": "groups that work one after another, beyond what the bound counts",
     "conditions": "control: groups that only compute the condition of an if or a while",
     "fsm": "control: a state register takes a step",
@@ -209,6 +225,33 @@ def network_ladder(bounds: Sequence[Rung], measured: Profile) -> tuple[Rung, ...
     """
     late = measured.cycles - bounds[-1].cycles
     return (*bounds, Rung("as a network", measured.cycles, _gaps({"channels": late})))
+
+
+def statement_bounds(
+    absolute: int, units: int, memory: int, stages: int, threads: Sequence[ThreadBounds]
+) -> tuple[Rung, Rung]:
+    """The absolute bound of a function's statements, and what leads to that of its operations.
+
+    Args:
+        absolute: of the statements, as `cyclescope bounds` has it.
+        units: the same with the latencies of the hardware's functional units.
+        memory: and without sources and sinks.
+        stages: and with no cycle to read, one to write.
+        threads: bounds of each thread's operations.
+    """
+    whole = sum(thread.absolute for thread in threads)
+    mean = -(-whole // len(threads))
+    gaps = {
+        "latencies": units - absolute,
+        "sources and sinks": memory - units,
+        "reading and writing": stages - memory,
+        "operations": whole - stages,
+        "threads": mean - whole,
+    }
+    return (
+        Rung("absolute, of statements", absolute, (), _ABOUT["of statements"]),
+        Rung("absolute, of operations", mean, _gaps(gaps), _ABOUT["of operations"]),
+    )
 
 
 def calyx_ladder(bounds: Sequence[Rung], measured: Profile) -> tuple[Rung, ...]:

@@ -45,14 +45,16 @@ __all__ = ["ladder"]
 @click.option(
     "--data", type=click.Path(path_type=Path), metavar="FILE.json", help="Memories of the design."
 )
-@click.option("--kernel", metavar="FUNCTION", help="The kernel that the design computes.")
+@click.option(
+    "--kernel", metavar="FUNCTION", help="The kernel, if it is no program for cyclescope hls."
+)
 @click.option(
     "--arg", "values", multiple=True, metavar="NAME=NUMBER",
-    help="With --calyx: a scalar parameter's value, or how many elements a pointer points to.",
+    help="Of a kernel: a scalar parameter's value, or how many elements a pointer points to.",
 )  # fmt: skip
 @click.option(
     "--calibration", type=click.Path(path_type=Path), metavar="FILE.toml",
-    help="With --calyx: latencies for the bounds; else those of Calyx's primitives.",
+    help="Of a kernel: latencies for the bounds; with --calyx else those of Calyx's primitives.",
 )  # fmt: skip
 @format_option("text", "markdown", "json")
 @output_option("File to write: a profile with the ladder (.cyc), a picture (.svg), a text")
@@ -69,14 +71,16 @@ def ladder(
     The rungs are the longest chain of operations, the bounds with unlimited resources (unbounded)
     and with one for each operation (absolute), then the hardware: with a memory that answers at
     once, with its latency, with its limited bandwidth; with one thread, with all. PROGRAM.c is a
-    program for `cyclescope hls`; with --calyx, one for `cyclescope bounds`. Of a profile that has
-    a ladder, that is shown.
+    program for `cyclescope hls`; one without a target region is a kernel for `cyclescope bounds`,
+    whose hardware is its process network, or with --calyx a design. Of a profile that has a ladder,
+    that is shown.
     """
     from cyclescope.model import load, save
     from cyclescope.views import ladder_json, ladder_markdown, ladder_svg, ladder_text
 
     check_outputs(output, force=force)
-    for_calyx = {"--data": data, "--kernel": kernel, "--arg": values, "--calibration": calibration}
+    for_kernels = {"--kernel": kernel, "--arg": values, "--calibration": calibration}
+    for_calyx = {"--data": data, **for_kernels}
     for_threads = {"--threads": threads, "--args": arguments, "--memory": memory}
     macros = pairs(defines, "-D")
     if source.suffix == ".futil":
@@ -91,8 +95,17 @@ def ladder(
         _refuse(for_threads, "is for hardware threads")
         profile = _calyx(source, design, data, kernel, macros, include, values, calibration)
     else:
-        _refuse(for_calyx, "is for --calyx")
-        profile = _threads(source, threads, macros, include, arguments, memory)
+        _refuse({"--data": data}, "is for --calyx")
+        given = _given(for_kernels)
+        if given:
+            _refuse(for_threads, f"is for hardware threads, {given[0]} for a kernel without them")
+        found = None
+        if not given:
+            found = _threads(source, threads, macros, include, arguments, memory)
+        if found is None:
+            _refuse(for_threads, f"is for hardware threads; {source} has no target region")
+            found = _network(source, kernel, macros, include, values, calibration)
+        profile = found
     writers = {"text": ladder_text, "markdown": ladder_markdown, "json": ladder_json}
     path = output or Path("-")
     if path.suffix == ".cyc":
@@ -107,8 +120,12 @@ def ladder(
     report(path, "ladder")
 
 
+def _given(options: Mapping[str, object]) -> list[str]:
+    return [name for name, value in options.items() if value]
+
+
 def _refuse(options: Mapping[str, object], why: str) -> None:
-    given = [name for name, value in options.items() if value]
+    given = _given(options)
     if given:
         raise click.UsageError(f"{given[0]} {why}")
 
@@ -120,19 +137,48 @@ def _threads(
     include: tuple[Path, ...],
     arguments: str,
     memory: Path | None,
-) -> Profile:
+) -> Profile | None:
+    """The ladder of a program's target region; None if it has none."""
+    from cyclescope.errors import RegionError
     from cyclescope.hls import read_memory_model
     from cyclescope.studies import measure_ladder
 
     given = words(arguments)
+    try:
+        with progress("simulating") as show:
+            return measure_ladder(
+                source,
+                threads=threads,
+                defines=macros,
+                include=include,
+                arguments=given,
+                memory=read_memory_model(memory) if memory is not None else None,
+                progress=show,
+            )
+    except RegionError:
+        return None
+
+
+def _network(
+    source: Path,
+    kernel: str | None,
+    macros: dict[str, str],
+    include: tuple[Path, ...],
+    values: tuple[str, ...],
+    calibration: Path | None,
+) -> Profile:
+    from cyclescope.cli._bounds import numbers
+    from cyclescope.studies import measure_network_ladder
+
+    given = numbers(values)
     with progress("simulating") as show:
-        return measure_ladder(
+        return measure_network_ladder(
             source,
-            threads=threads,
+            kernel=kernel,
             defines=macros,
             include=include,
             arguments=given,
-            memory=read_memory_model(memory) if memory is not None else None,
+            calibration=calibration,
             progress=show,
         )
 

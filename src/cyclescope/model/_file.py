@@ -464,10 +464,11 @@ def _meta(head: dict[str, Any]) -> Meta:
         Anomaly(a["name"], Severity(a["severity"]), a["count"], a["detail"])
         for a in head["anomalies"]
     )
-    values["ladder"] = tuple(
-        Rung(r["name"], r["cycles"], tuple(Gap(**gap) for gap in r["gaps"]), r["about"])
-        for r in head.get("ladder", ())
-    )
+    for name in ("ladder", "other_bounds"):
+        values[name] = tuple(
+            Rung(r["name"], r["cycles"], tuple(Gap(**gap) for gap in r["gaps"]), r["about"])
+            for r in head.get(name, ())
+        )
     values["clock"] = _clock(head.get("clock"))
     values["memories"] = tuple(Contents(**memory) for memory in head.get("memories", ()))
     return Meta(**values)

@@ -79,7 +79,7 @@ class Meta:
     """The head of a profile. Nothing in it varies between two equal runs (no dates, no paths).
 
     Attributes:
-        source: what measured: `calyx`, `bounds`, `hls` or `traces`.
+        source: what measured: `calyx`, `bounds`, `network`, `hls` or `traces`.
         title: what was measured, for headings (usually the program's file name).
         complete: False if the run was stopped before its end.
         stop_reason: why, when it is not complete (`cycle limit`, `interrupted`, …).
@@ -90,6 +90,8 @@ class Meta:
         anomalies: in the order in which they were met.
         ladder: the run's cycles beside their bounds, from below, if these are known; the last
             rung is the run.
+        other_bounds: a bound of the same program in another model of it, and the gaps from there
+            to a rung of the ladder, which is the last one here; empty if there is none.
         peaks: name of a counter (names of several that share it, joined by a comma and a blank) →
             the most that the hardware can do of it in a cycle, all threads together, if known.
         clock: that the design reaches, and its longest path, if it was placed and routed;
@@ -108,6 +110,7 @@ class Meta:
     options: dict[str, str] = field(default_factory=dict)
     anomalies: tuple[Anomaly, ...] = ()
     ladder: tuple[Rung, ...] = ()
+    other_bounds: tuple[Rung, ...] = ()
     peaks: dict[str, int] = field(default_factory=dict)
     clock: Clock | None = None
     memories: tuple[Contents, ...] = ()

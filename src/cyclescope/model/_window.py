@@ -79,7 +79,9 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
     title = f"{profile.meta.title}, cycles {start} to {until - 1}"
     return replace(
         profile,
-        meta=replace(profile.meta, title=title, anomalies=anomalies, ladder=(), memories=()),
+        meta=replace(
+            profile.meta, title=title, anomalies=anomalies, ladder=(), other_bounds=(), memories=()
+        ),
         forest=Trees(offset=offset, path=path),
         schedule=shown,
         series=tuple(series),

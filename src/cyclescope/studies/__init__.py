@@ -16,7 +16,11 @@ What lies between a program's bounds and its hardware (`cyclescope ladder`):
 """
 
 from cyclescope.studies._drive import run_study
-from cyclescope.studies._ladder import measure_calyx_ladder, measure_ladder
+from cyclescope.studies._ladder import (
+    measure_calyx_ladder,
+    measure_ladder,
+    measure_network_ladder,
+)
 from cyclescope.studies._results import Result, Store, figures_of, front, results_parquet
 from cyclescope.studies._search import Search, search_of
 from cyclescope.studies._study import Objective, Option, Study, read_study
@@ -36,6 +40,7 @@ __all__ = [
     "make_trial",
     "measure_calyx_ladder",
     "measure_ladder",
+    "measure_network_ladder",
     "read_study",
     "results_parquet",
     "run_study",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cyclescope.analyse import NO_BOUNDS, NO_STATEMENT_BOUNDS
 from cyclescope.errors import InputError
 from cyclescope.views._svg import Svg
 from cyclescope.views._text import clip, markdown_cell, number, percent, visible, width_of
@@ -29,6 +30,11 @@ GAP_CLASSES = {
     "control: other": "control",
     "control: conditions": "control",
     "shared pipelines": "control",
+    "reading and writing": "control",
+    "latencies": "program",
+    "operations": "program",
+    "sources and sinks": "memory",
+    "threads": "threads",
     "way to memory": "memory",
     "memory latency": "memory",
     "memory bandwidth": "memory",
@@ -55,19 +61,31 @@ def ladder_text(profile: Profile) -> str:
     Raises:
         InputError: the profile carries no ladder.
     """
-    rungs = _rungs(profile)
+    lines = [visible(profile.meta.title), "", *_steps(_rungs(profile), -1)]
+    if profile.meta.other_bounds:
+        lines += ["", f"  {_OTHER}:", *_steps(profile.meta.other_bounds, 0)]
+    lines += [f"  {visible(name)}: {visible(detail)}" for name, detail in _lost(profile)]
+    return "\n".join(lines) + "\n"
+
+
+_OTHER = "cyclescope bounds of the same function"
+
+
+def _steps(rungs: tuple[Rung, ...], whole: int) -> list[str]:
+    """Rungs, and between them the gaps with their shares of one of them."""
     rows: list[tuple[str, str, str]] = []
     for rung in rungs:
-        rows += [(f"    {visible(g.name)}", f"{g.cycles:+,}", _share(g, rungs)) for g in rung.gaps]
+        rows += [
+            (f"    {visible(g.name)}", f"{g.cycles:+,}", _share(g, rungs[whole])) for g in rung.gaps
+        ]
         rows.append((visible(rung.name), number(rung.cycles), ""))
     left = max(width_of(name) for name, _, _ in rows)
     right = max(len(cycles) for _, cycles, _ in rows)
-    lines = [visible(profile.meta.title), ""]
+    lines = []
     for name, cycles, share in rows:
         space = " " * (left - width_of(name))
         lines.append(f"  {name}{space}  {cycles:>{right}}  {share:>7}".rstrip())
-    lines += [f"  no bounds: {visible(detail)}" for detail in _lost(profile)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def ladder_markdown(profile: Profile) -> str:
@@ -76,29 +94,50 @@ def ladder_markdown(profile: Profile) -> str:
     Raises:
         InputError: the profile carries no ladder.
     """
-    rungs = _rungs(profile)
     lines = [
         f"### {markdown_cell(profile.meta.title)}",
         "",
-        "| | cycles | of the run |",
-        "| --- | ---: | ---: |",
+        *_rows("of the run", _rungs(profile), -1),
     ]
+    if profile.meta.other_bounds:
+        lines += [
+            "",
+            f"{_OTHER.capitalize()}:",
+            "",
+            *_rows("of the first", profile.meta.other_bounds, 0),
+        ]
+    lost = [f"\n{name.capitalize()}: {markdown_cell(detail)}" for name, detail in _lost(profile)]
+    return "\n".join([*lines, *lost]) + "\n"
+
+
+def _rows(share: str, rungs: tuple[Rung, ...], whole: int) -> list[str]:
+    """A table in Markdown."""
+    lines = [f"| | cycles | {share} |", "| --- | ---: | ---: |"]
     for rung in rungs:
         lines += [
-            f"| {markdown_cell(g.name)} | {g.cycles:+,} | {_share(g, rungs)} |" for g in rung.gaps
+            f"| {markdown_cell(g.name)} | {g.cycles:+,} | {_share(g, rungs[whole])} |"
+            for g in rung.gaps
         ]
         lines.append(f"| **{markdown_cell(rung.name)}** | **{number(rung.cycles)}** | |")
-    lost = _lost(profile)
-    return "\n".join([*lines, *(f"\nNo bounds: {markdown_cell(d)}" for d in lost)]) + "\n"
+    return lines
 
 
 def ladder_json(profile: Profile) -> str:
     """One JSON object, ASCII only: `title` and `rungs`, each `name`, `cycles`, `about`, `gaps`.
 
+    `other_bounds` has the same of another model's bound, if there is one.
+
     Raises:
         InputError: the profile carries no ladder.
     """
-    records = [
+    found = {"title": profile.meta.title, "rungs": _records(_rungs(profile))}
+    if profile.meta.other_bounds:
+        found["other_bounds"] = _records(profile.meta.other_bounds)
+    return json.dumps(found, indent=1) + "\n"
+
+
+def _records(rungs: tuple[Rung, ...]) -> list[dict[str, Any]]:
+    return [
         {
             "name": rung.name,
             "cycles": rung.cycles,
@@ -107,9 +146,8 @@ def ladder_json(profile: Profile) -> str:
                 {"name": gap.name, "cycles": gap.cycles, "about": gap.about} for gap in rung.gaps
             ],
         }
-        for rung in _rungs(profile)
+        for rung in rungs
     ]
-    return json.dumps({"title": profile.meta.title, "rungs": records}, indent=1) + "\n"
 
 
 def _rungs(profile: Profile) -> tuple[Rung, ...]:
@@ -121,13 +159,16 @@ def _rungs(profile: Profile) -> tuple[Rung, ...]:
     return profile.meta.ladder
 
 
-def _share(gap: Gap, rungs: tuple[Rung, ...]) -> str:
-    total = rungs[-1].cycles
-    return percent(Fraction(gap.cycles, total)) if total else ""
+def _share(gap: Gap, whole: Rung) -> str:
+    return percent(Fraction(gap.cycles, whole.cycles)) if whole.cycles else ""
 
 
-def _lost(profile: Profile) -> list[str]:
-    return [a.detail for a in profile.meta.anomalies if a.name == "no bounds"]
+def _lost(profile: Profile) -> list[tuple[str, str]]:
+    return [
+        (a.name, a.detail)
+        for a in profile.meta.anomalies
+        if a.name in (NO_BOUNDS, NO_STATEMENT_BOUNDS)
+    ]
 
 
 _STYLE = """
@@ -163,7 +204,7 @@ def ladder_svg(profile: Profile) -> bytes:
         for gap in rung.gaps:
             after = before + gap.cycles
             kind = GAP_CLASSES.get(gap.name, "program") if gap.cycles >= 0 else "less"
-            text = f"{gap.cycles:+,} ({_share(gap, rungs)})"
+            text = f"{gap.cycles:+,} ({_share(gap, rungs[-1])})"
             _row(svg, at, visible(gap.name), (before, after, most), kind, text, gap.about)
             before = after
             at += _ROW

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cyclescope.analyse import Advice, Place, Row, UsesOfTracks
-    from cyclescope.model import Bank, Clock, Frame, Segments, Site
+    from cyclescope.model import Bank, Clock, Frame, Rung, Segments, Site
     from cyclescope.views._track_stacks import TrackStacks
 
 __all__ = ["EMBED", "pack"]
@@ -168,19 +168,24 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
             for kind in _kinds(profile)
         },
         **_counters(profile, uses, arrays),
-        "ladder": [
-            {"name": _shown(rung.name), "cycles": rung.cycles, "about": _shown(rung.about),
-             "gaps": [
-                 {"name": _shown(gap.name), "cycles": gap.cycles, "about": _shown(gap.about),
-                  "due": GAP_CLASSES.get(gap.name, "")}
-                 for gap in rung.gaps
-             ]}
-            for rung in meta.ladder
-        ],
+        "ladder": _rungs(meta.ladder),
+        "otherBounds": _rungs(meta.other_bounds),
         "network": network_data(profile),
         "advice": [_finding(finding) for finding in advice],
         "sources": _sources(profile, embed, advice),
     }  # fmt: skip
+
+
+def _rungs(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
+    return [
+        {"name": _shown(rung.name), "cycles": rung.cycles, "about": _shown(rung.about),
+         "gaps": [
+             {"name": _shown(gap.name), "cycles": gap.cycles, "about": _shown(gap.about),
+              "due": GAP_CLASSES.get(gap.name, "")}
+             for gap in rung.gaps
+         ]}
+        for rung in rungs
+    ]  # fmt: skip
 
 
 def _shown(text: str) -> str:

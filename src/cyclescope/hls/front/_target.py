@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from cyclescope.c import Array, Block, Pointer, statements
-from cyclescope.errors import SourceError
+from cyclescope.errors import RegionError, SourceError
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front.omp._clauses import check, check_file_level
 from cyclescope.hls.front.omp._constructs import within
@@ -153,7 +153,8 @@ def _chosen(
     """The region that becomes hardware.
 
     Raises:
-        SourceError: there is none, or it isn't known which.
+        RegionError: there is none.
+        SourceError: it isn't known which.
     """
     if not found:
         if made:
@@ -161,7 +162,7 @@ def _chosen(
                 f"{made[0]}: a macro contains both this target region's _Pragma and its "
                 f"statements; write the pragma in front of the macro"
             )
-        raise SourceError(
+        raise RegionError(
             f"{unit.file}: no statement has `#pragma omp target` before it; mark the region"
         )
     lines = ", ".join(str(own[0].where.line) for _, _, own in found)
