@@ -8,8 +8,8 @@ always so that their order changes nothing. The same text runs natively and as h
 
 from __future__ import annotations
 
+from hls.generator_constructs import Constructs
 from hls.generator_expressions import Scope
-from hls.generator_structs import Structs
 from hls.generator_texts import (
     ARRAYS,
     FLOATS,
@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Generator(Structs):
+class _Generator(Constructs):
     def block(self, scope: Scope, depth: int, count: int, indent: int) -> None:
         for _ in range(count):
             self.statement(scope, depth, indent)
@@ -44,7 +44,9 @@ class _Generator(Structs):
             self.structs(scope, indent)
         elif choice < 0.13 and not self.in_function:
             self.blocks(scope, indent)
-        elif choice < 0.25:
+        elif choice < 0.17:
+            self.constructs(scope, depth, indent)
+        elif choice < 0.27:
             self.declare(scope, indent)
         elif choice < 0.5:
             self.assign(scope, indent)
@@ -100,6 +102,13 @@ class _Generator(Structs):
             self.say(0, "#pragma omp barrier")
             scope.variables[name] = "uint32_t"
             return
+        if r.random() < 0.2:
+            targets = [n for n in scope.variables if n not in scope.fixed]
+            name = r.choice(targets)
+            kind = scope.variables[name]
+            self.say(0, f"#pragma omp single copyprivate({name})")
+            self.say(indent, f"{name} = {self.same_for_all(kind)};")
+            return
         given = r.choice(["", "static", "static, 1", "static, 3"])
         schedule = f" schedule({given})" if given else ""
         i, k = self.name("i"), self.name("i")
@@ -117,7 +126,9 @@ class _Generator(Structs):
         self.say(0, f"#pragma omp for{schedule} reduction(+: sum) reduction(min: low)"
                  f" reduction(max: high)")  # fmt: skip
         end = r.choice([7, 16, 23])
-        self.say(indent, f"for (int32_t {i} = {first}; {i} < {end}; {i}{step})")
+        counts = r.choice(["int32_t", "int32_t", "int64_t", "int16_t", "uint8_t"])
+        inner.variables[i] = counts
+        self.say(indent, f"for ({counts} {i} = {first}; {i} < {end}; {i}{step})")
         if collapsed:
             self.say(indent, f"for (int32_t {k} = 5; {k} >= {r.randrange(6)}; {k}--)")
         else:
@@ -146,6 +157,12 @@ class _Generator(Structs):
             self.say(indent, f"uint32_t {name} = given[TEAM + {r.randrange(4)}];")
             self.say(0, "#pragma omp barrier")
             scope.variables[name] = "uint32_t"
+
+    def same_for_all(self, kind: str) -> str:
+        """A value that is the same for all threads."""
+        r = self.r
+        number = f"(uint32_t)in_i[{r.randrange(SIZE)}] {r.choice('+^&')} {r.randrange(1 << 20)}u"
+        return f"({kind})((uint32_t)x ^ ({number}))"
 
     def result(self, scope: Scope) -> str:
         return self.expr(scope, self.functions[-1][1], 1)

@@ -77,6 +77,7 @@ def run(kernel: Kernel, threads: int, shuffle: random.Random | None) -> dict[str
     text = device_text(kernel, threads)
     program = compile_c(f"seed{kernel.seed}.c", text=text)
     arrays, scalars = inputs(kernel, threads)
+    arrays |= program.statics
     names = [name for name, _ in program.region.scalars]
     given = [dict(zip("xy", scalars, strict=True))[n] for n in names]
     return {**arrays, **interpret(program.region, arrays, given, shuffle=shuffle)}
@@ -88,6 +89,7 @@ def hardware(
     """A kernel's hardware, with the arrays and scalars that it gets."""
     program = compile_c(f"seed{kernel.seed}.c", text=device_text(kernel, threads))
     arrays, scalars = inputs(kernel, threads)
+    arrays |= program.statics
     values = dict(zip("xy", scalars, strict=True))
     return (
         machine_of(program, unit=unit),

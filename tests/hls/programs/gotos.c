@@ -75,10 +75,12 @@ first:
     if (a == 8)
         return a;
     e -= 3;
-fourth:
-    z = a * e;
+fourth:;
+    int y = a * e;
+    z = y + 1;
     if (e-- > 0)
         goto fourth;
+    z += y;
 end:
     z--;
     return z;

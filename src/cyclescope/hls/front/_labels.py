@@ -9,15 +9,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Tool, refusal
+from cyclescope.c import Declare, Tool, refusal
 from cyclescope.hls.front._assigned import gotos_out, leaves_loop
 from cyclescope.hls.front._context import flag
 from cyclescope.hls.front._control import branch, changed_in, going_on, looped
+from cyclescope.hls.front._structs import hold, on_wires, release, wires_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cyclescope.c import Goto, Stmt
+    from cyclescope.c import Goto, Stmt, Variable
     from cyclescope.hls.front._context import Context
 
 __all__ = ["go_to", "labelled"]
@@ -63,6 +64,10 @@ def labelled(
     if len(parts) <= 1 and not any(_is_loop(p, entered=entered) for p in parts):
         lower(body)
         return
+    # What one part declares later ones may name, whichever of them a jump leaves out.
+    declared = _declared(ctx, body)
+    for variable in declared:
+        hold(ctx, variable, None)
     around, known = ctx.flow.flags, ctx.flow.labels
     own = {label: flag(f"at {label}", body[0].where) for label in ahead}
     for jumped in own.values():
@@ -88,6 +93,14 @@ def labelled(
     ctx.flow.flags, ctx.flow.labels = around, known
     for jumped in own.values():
         ctx.vars.env.pop(jumped, None)
+    for variable in declared:
+        release(ctx, variable)
+
+
+def _declared(ctx: Context, body: tuple[Stmt, ...]) -> list[Variable]:
+    """The variables on wires that statements of a block declare."""
+    found = [v for stmt in body if isinstance(stmt, Declare) for v in stmt.variables]
+    return [v for v in found if v.scope != "static" and on_wires(ctx, v)]
 
 
 def _parts(body: tuple[Stmt, ...], *, entered: bool) -> list[tuple[Stmt, ...]]:
@@ -138,10 +151,13 @@ def _again(ctx: Context, body: tuple[Stmt, ...], lower: Callable[[tuple[Stmt, ..
         labelled(ctx, body, lower, entered=True)
         ctx.flow.flags, ctx.flow.labels = flags, labels
 
+    changed = changed_in(ctx, body)
+    wires = (w for variable in _declared(ctx, body) for w in wires_of(ctx, variable))
+    changed += [w for w in wires if w in ctx.vars.env and w not in changed]
     looped(
         ctx,
         where,
-        [*changed_in(ctx, body), again],
+        [*changed, again],
         test=lambda: ctx.vars.env[again],
         body=iteration,
         step=None,

@@ -1,0 +1,112 @@
+"""Random statements on unions and bit-fields, jumps to labels, tables of constants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hls.generator_structs import Structs
+
+if TYPE_CHECKING:
+    from hls.generator_expressions import Scope
+
+__all__ = ["Constructs"]
+
+# Members of `union u0`, `struct b0` (bit-fields) and `struct k0` (packed), by type. What is
+# written as floating point is a converted integer: the bits of NaNs are open.
+_MEMBERS = {
+    "union u0": [("u", "uint64_t"), ("h[(IDX)]", "uint16_t"), ("i", "int32_t")],
+    "struct b0": [
+        ("a", "uint32_t"), ("b", "int32_t"), ("c", "uint64_t"), ("d", "uint8_t"), ("e", "int16_t")
+    ],
+    "struct k0": [("a", "int8_t"), ("b", "int32_t"), ("c", "uint64_t"), ("d", "int16_t")],
+}  # fmt: skip
+
+
+class Constructs(Structs):
+    """Writes statements with constructs that are seldom, each a class of its own."""
+
+    def constructs(self, scope: Scope, depth: int, indent: int) -> None:
+        choice = self.r.randrange(4)
+        if choice == 0 and not self.in_function:
+            self.shared_bits(scope, indent)
+        elif choice == 1 and depth > 0:
+            self.forward(scope, depth, indent)
+        elif choice == 2 and depth > 0 and self.loops < 3:
+            self.backward(scope, depth, indent)
+        else:
+            self.table(scope, indent)
+
+    def shared_bits(self, scope: Scope, indent: int) -> None:
+        """Members that share their words with others, written and read."""
+        r = self.r
+        sort = r.choice(list(_MEMBERS))
+        name, copy = self.name("m"), self.name("m")
+        first = f"{{{self.expr(scope, 'uint8_t', 1)}}}" if r.random() < 0.5 else "{0}"
+        self.say(indent, f"{sort} {name} = {first}, {copy} = {{0}};")
+        for _ in range(r.randint(1, 5)):
+            path, kind = r.choice(_MEMBERS[sort])
+            path = path.replace("(IDX)", self.index(scope, 4, 1))
+            what = r.randrange(5)
+            if what == 0:
+                self.say(indent, f"{copy} = {name};")
+            elif what == 1 and sort == "union u0":
+                self.say(indent, f"{name}.f = (float)({self.expr(scope, 'int32_t', 1)});")
+            elif what == 2 and kind.startswith("u"):
+                op = r.choice(["+=", "^=", "|=", "-="])
+                self.say(indent, f"{name}.{path} {op} {self.expr(scope, kind, 2)};")
+            else:
+                self.say(indent, f"{name}.{path} = {self.expr(scope, kind, 2)};")
+        for whole in (name, copy):
+            path, kind = r.choice(_MEMBERS[sort])
+            value = self.name("v")
+            path = path.replace("(IDX)", self.index(scope, 4, 1))
+            self.say(indent, f"{kind} {value} = {whole}.{path};")
+            scope.variables[value] = kind
+
+    def forward(self, scope: Scope, depth: int, indent: int) -> None:
+        """Jumps over statements, out of what is around them."""
+        r = self.r
+        ends = [self.name("to") for _ in range(r.randint(1, 2))]
+        for end in ends:
+            self.say(indent, f"if ({self.condition(scope, 2)}) goto {end};")
+        for end in ends:
+            self.say(indent, "{")
+            jumps, self.jumps = self.jumps, False
+            inner = scope.inner()
+            self.block(inner, depth - 1, r.randint(1, 2), indent + 1)
+            if r.random() < 0.6:
+                self.say(indent + 1, f"if ({self.condition(inner, 1)}) {{")
+                self.block(inner.inner(), 0, 1, indent + 2)
+                self.say(indent + 2, f"goto {ends[-1]};")
+                self.say(indent + 1, "}")
+                self.block(inner, depth - 1, 1, indent + 1)
+            self.jumps = jumps
+            self.say(indent, "}")
+            self.say(indent, f"{end}:;")
+
+    def backward(self, scope: Scope, depth: int, indent: int) -> None:
+        """A jump back, a few times."""
+        r = self.r
+        left, begin = self.name("i"), self.name("to")
+        self.say(indent, f"int32_t {left} = {r.randint(1, 4)};")
+        self.say(indent, f"{begin}: {{")
+        inner = scope.inner()
+        inner.variables[left] = "int32_t"
+        inner.fixed.add(left)
+        jumps, self.jumps = self.jumps, False
+        self.loops += 1
+        self.block(inner, depth - 1, r.randint(1, 3), indent + 1)
+        self.loops -= 1
+        self.jumps = jumps
+        self.say(indent, "}")
+        self.say(indent, f"if ({left}-- > 0 && {self.condition(scope, 1)}) goto {begin};")
+
+    def table(self, scope: Scope, indent: int) -> None:
+        """An element of a static table, which keeps its values."""
+        r = self.r
+        kind = r.choice(["int8_t", "uint16_t", "int32_t", "int64_t"])
+        name, value = self.name("k"), self.name("v")
+        numbers = ", ".join(str(r.randrange(-99, 100)) for _ in range(r.randint(1, 8)))
+        self.say(indent, f"static const {kind} {name}[8] = {{{numbers}}};")
+        self.say(indent, f"{kind} {value} = {name}[{self.index(scope, 8, 1)}];")
+        scope.variables[value] = kind
