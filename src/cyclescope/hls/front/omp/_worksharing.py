@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ from cyclescope.hls.front.omp._team import barrier, thread_number
 from cyclescope.hls.ir import Op, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cyclescope.c import Range
     from cyclescope.hls.front._context import Context
@@ -716,6 +717,21 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         release_copy(ctx, variable, array)
 
 
+@contextmanager
+def _own_counters(ctx: Context, directive: Directive, stmt: Stmt) -> Iterator[None]:
+    """The variables of the loops inside that `ordered(n)` is of, too: each thread's own."""
+    words = directive.clause("ordered")
+    depth = ctx.constants.value(words, directive.where) if words else None
+    loops = _loops(ctx, directive, stmt, depth) if depth and depth > 1 else []
+    named = {variable for loop in loops[1:] if (variable := _start(loop)[0]) is not None}
+    shared = {v: a for v, a in ctx.vars.memories.items() if v in named}
+    for variable, array in shared.items():
+        own_copy(ctx, variable, array, directive.where, is_given=False)
+    yield
+    for variable, array in shared.items():
+        release_copy(ctx, variable, array)
+
+
 def _by_first(
     ctx: Context, share: Callable[[], tuple[Value | None, dict[Variable, Value]]]
 ) -> tuple[Value | None, dict[Variable, Value]]:
@@ -768,7 +784,8 @@ def work_share(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         entered = begin_reductions(ctx, directive)
         # One thread has all iterations of an ordered loop: so they are in order, whatever waits.
         before, ctx.team.is_ordered = ctx.team.is_ordered, directive.clause("ordered") is not None
-        _share_with_last(ctx, directive, stmt)
+        with _own_counters(ctx, directive, stmt):
+            _share_with_last(ctx, directive, stmt)
         ctx.team.is_ordered = before
         end_reductions(ctx, directive, entered)
 
