@@ -64,7 +64,7 @@ def test_a_line_that_is_missing_is_seen() -> None:
 
 
 def test_what_does_not_fit_is_lost_and_said() -> None:
-    text = TEAM.replace("i < 9; i++) {\n            a[i] = i;", "i < 9000; i++) {\n a[i % 9] = i;")
+    text = TEAM.replace("i < 9; i++) {\n            a[i] = i;", "i < 36000; i++) {\n a[i % 9] = i;")
     program = compile_c("k.c", text=text, threads=1)
     with Host(program) as host:
         native = host.run()
@@ -72,8 +72,10 @@ def test_what_does_not_fit_is_lost_and_said() -> None:
         stdout, status = host.replay(outputs)
     lines = stdout.splitlines()
     assert lines[:2] == [b"thread 0", b"1 is odd"]
-    assert lines == [*native.stdout.splitlines()[: len(lines) - 1], b"8999"]
+    assert lines == [*native.stdout.splitlines()[: len(lines) - 1], b"35999"]
     assert status == 0
+    assert 2 * (len(lines) - 1) < 1 << 15 < 36000
+    assert len(lines) < len(native.stdout.splitlines())
 
 
 @pytest.mark.parametrize(

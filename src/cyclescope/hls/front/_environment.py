@@ -149,7 +149,10 @@ def _as_memory(ctx: Context, variable: Variable, item: MapItem | None, size: int
 
 def _external(ctx: Context, variable: Variable, item: MapItem | None, size: int | None) -> Array:
     direction = item.direction if item is not None else "tofrom"
-    if variable in ctx.host.target.declared:
+    present = ctx.host.target.present
+    # What a pointer leads to may be any of what is there already.
+    is_there = variable.name in present or (present and isinstance(variable.type, Pointer))
+    if variable in ctx.host.target.declared or (is_there and direction == "to"):
         direction = "tofrom"  # it is there already, whatever a clause says
     array = new_array(
         ctx,

@@ -29,7 +29,7 @@ PRINTED = "cyclescope_printed"
 on, and a word for each argument; behind the last one is 0, or the largest number if more is lost.
 """
 
-_WORDS = 1 << 14
+_WORDS = 1 << 15
 _STREAMS = frozenset({"stdout", "stderr"})
 PRINTING = frozenset({"printf", "fprintf", "puts", "fputs", "putchar", "putc", "fputc", "fflush"})
 """Functions of the library that a region may call as statements."""

@@ -40,6 +40,8 @@ class Target:
         condition: the words that say whether hardware runs the region; empty if it always does.
         team: the words that say whether it has a team; empty if it always has.
         others: the program's other target regions, which the host runs.
+        present: what data directives in front of it in its function map: its own clauses leave
+            that as it is.
         thread_private: variables of which each thread has one, as `threadprivate` says.
         declared: global variables that `declare target` names: the region has them, not copies.
     """
@@ -54,6 +56,7 @@ class Target:
     others: tuple[Range, ...] = ()
     declared: frozenset[Variable] = frozenset()
     thread_private: frozenset[Variable] = frozenset()
+    present: frozenset[str] = frozenset()
 
     @property
     def is_parallel(self) -> bool:
@@ -144,6 +147,7 @@ def find_target(unit: Unit, line: int | None = None) -> Target:
         others,
         _declared(unit, at_file_level),
         frozenset(_thread_private(unit, at_file_level)),
+        frozenset(item.name for one, _ in _data_before(function, own) for item in one.maps),
     )
 
 
@@ -230,6 +234,26 @@ def _mapped_before(unit: Unit, function: Function, own: Sequence[Directive]) -> 
     known = visible(unit, here)
     mapped = {item.name for d in own for item in d.maps if item.count}
     found: dict[str, tuple[str, ...]] = {}
+    for directive, pragma in _data_before(function, own):
+        there = visible(unit, pragma.where)
+        for item in directive.maps:
+            used = {item.name, *(w for w in (*item.low, *item.count) if is_name(w))}
+            same = all(known.get(name) is there.get(name) for name in used)
+            kind = known[item.name].type if item.name in known else None
+            if same and item.count and isinstance(kind, Pointer | Array):
+                found[item.name] = (item.name, "[", *item.low, ":", *item.count, "]")
+    for name, words in found.items():
+        if name not in mapped and (
+            isinstance(known[name].type, Pointer) or known[name].scope == "param"
+        ):
+            yield Clause("map", ("tofrom", ":", *words))
+
+
+def _data_before(
+    function: Function, own: Sequence[Directive]
+) -> Iterator[tuple[Directive, Pragma]]:
+    """The `target data` and `enter data` in front of a region in its function."""
+    here = own[0].where
     for stmt in statements(function.body):
         for pragma in (*stmt.pragmas, *(stmt.trailing if isinstance(stmt, Block) else ())):
             words = pragma.tokens[2:4]
@@ -237,20 +261,8 @@ def _mapped_before(unit: Unit, function: Function, own: Sequence[Directive]) -> 
                 continue
             if words[:1] != ("data",) and words != ("enter", "data"):
                 continue
-            if pragma.where.start >= here.start or pragma.where.file != here.file:
-                continue
-            there = visible(unit, pragma.where)
-            for item in directives([pragma])[0].maps:
-                used = {item.name, *(w for w in (*item.low, *item.count) if is_name(w))}
-                same = all(known.get(name) is there.get(name) for name in used)
-                kind = known[item.name].type if item.name in known else None
-                if same and item.count and isinstance(kind, Pointer | Array):
-                    found[item.name] = (item.name, "[", *item.low, ":", *item.count, "]")
-    for name, words in found.items():
-        if name not in mapped and (
-            isinstance(known[name].type, Pointer) or known[name].scope == "param"
-        ):
-            yield Clause("map", ("tofrom", ":", *words))
+            if pragma.where.start < here.start and pragma.where.file == here.file:
+                yield directives([pragma])[0], pragma
 
 
 def _leading(found: list[Directive]) -> tuple[list[Directive], list[Directive]]:

@@ -124,7 +124,7 @@ static int cyclescope_outside(void) { return !cyclescope_inside; }
 #define omp_is_initial_device cyclescope_outside
 
 /* What the region has printed, and its words as the arguments that they are. */
-static uint64_t cyclescope_printed[1 << 14];
+static uint64_t cyclescope_printed[1 << 15];
 static inline int cyclescope_int32(uint64_t word) { return (int32_t)word; }
 static inline long cyclescope_int64(uint64_t word) { return (int64_t)word; }
 static inline unsigned cyclescope_uint32(uint64_t word) { return (uint32_t)word; }
