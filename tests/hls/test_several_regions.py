@@ -124,3 +124,22 @@ def test_blocks_end_where_malloc_says() -> None:
     with Host(compile_c("k.c", text=BLOCKS)) as host:
         inputs = host.run().inputs
     assert (len(inputs["p"]), len(inputs["q"])) == (1501 % 90 + 1 - 2, 21)
+
+
+def test_a_macros_region_may_stand_behind_a_directive_of_data() -> None:
+    text = (
+        "int a[4], on;\n"
+        '#define PROBE _Pragma("omp target map(from: on)") { on = 1; } on += 2;\n'
+        "int main(void) {\n"
+        "#pragma omp target update to(a)\n"
+        "PROBE\n"
+        "#pragma omp target map(tofrom: a)\n"
+        "a[0] = 5;\n"
+        "return a[0] + on - 8;\n}\n"
+    )
+    program = compile_c("k.c", text=text)
+    with Host(program) as host:
+        native = host.run()
+        outputs = interpret(program.region, native.inputs, native.scalars)
+        assert not differences(program, native.outputs, outputs)
+        assert native.status == host.replay(outputs)[1] == 0

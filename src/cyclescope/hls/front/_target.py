@@ -90,10 +90,11 @@ def find_target(unit: Unit, line: int | None = None) -> Target:
     for function in unit.functions.values():
         for stmt in statements(function.body):
             marks = [p for p in stmt.pragmas if p.tokens[:2] == ("omp", "target")]
-            if marks and all(p.is_operator and p.trouble for p in marks):
+            hidden = {p for p in marks if p.is_operator and p.trouble}
+            if hidden:
                 made.append(stmt.where)
-                continue
-            own = [d for d in directives(stmt.pragmas) if d.words and not _is_memory(d)]
+            shown = directives([p for p in stmt.pragmas if p not in hidden])
+            own = [d for d in shown if d.words and not _is_memory(d)]
             if any(d.has("target") for d in own):
                 found.append((function, stmt, own))
     chosen = _chosen(unit, found, made, line)
