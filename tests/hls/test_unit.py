@@ -33,7 +33,9 @@ def feeds_of(layout: TraceLayout) -> list[Feed]:
         by_number = bool(number % 2 and layout.threads > 1)
         lanes = members[-1].index + 1
         if by_number:
-            terms = tuple(Term(largest // 3, tagged=True) for _ in range(3))
+            # Some have more terms than one ring takes.
+            count = 3 if largest % 12 else 12
+            terms = tuple(Term(largest // count, tagged=True) for _ in range(count))
             found.append(Feed(lanes, terms, largest))
         else:
             terms = tuple(Term(1 << bit, tagged=False) for bit in range(largest.bit_length()))

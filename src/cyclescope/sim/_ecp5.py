@@ -36,22 +36,27 @@ ECP5 = "Lattice ECP5 LFE5U-85F, speed grade 6"
 """The device that designs are placed and routed for."""
 
 # Look-up tables are mapped for the least delay: with a time that cannot be met, and with wires as
-# long as they turn out (0.8 ns from one table to the next; Yosys counts on 0.3, with which all that
-# is no carry chain seems short and becomes deep).
+# long as they turn out (1 ns from one table to the next; Yosys counts on 0.3, with which all that
+# is no carry chain seems short and becomes deep). Mapped twice, the second time from the result of
+# the first, they are a level less deep.
 _SCRIPT = """\
 scratchpad -set abc9.D 2000
+scratchpad -set abc9.script +{steps}
 read_verilog -sv design.sv
 hierarchy -check -top {top}
 synth_ecp5 -top {top} -run begin:map_luts
 techmap -map +/lattice/latches_map.v
-abc9 -W 800
+abc9 -W 1000
 clean
 synth_ecp5 -top {top} -json netlist.json -run map_cells:
 tee -q -o usage.json stat -json
 """
+_MAP = "&b,-d;&dch,-f,-r;&ps;&if,{W},{D},{R};&mfs"
+_ABC = f"&scorr;&sweep;&dc2;{_MAP};&st;{_MAP}"  # ABC's commands, as Yosys' abc9 takes them
 _PLACE = (
     "--85k --speed 6 --package CABGA756 --out-of-context --freq {mhz} --seed {seed} --quiet"
-    " --timing-allow-fail --json netlist.json --report report.json"
+    " --timing-allow-fail --placer-heap-timingweight 30 --tmg-ripup"
+    " --json netlist.json --report report.json"
 )
 # LUTs that a cell takes, as nextpnr packs them: a carry cell two, 16 x 4 bits of memory four.
 _LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
@@ -137,7 +142,7 @@ def route_on_ecp5(
             (folder / name).unlink()
 
     versions = tool_version(yosys, "yosys"), tool_version(placer, "nextpnr-ecp5")
-    key = _cache.content_key(verilog, _SCRIPT, *options, *versions)
+    key = _cache.content_key(verilog, _SCRIPT, _ABC, *options, *versions)
     found = json.loads((_cache.entry(f"route-{key}", fill) / "route.json").read_text("utf-8"))
     return Routed(
         found["mhz"],
@@ -306,7 +311,7 @@ def _kept(report: Mapping[str, Any], module: Mapping[str, Any]) -> dict[str, Any
 
 def _netlist(verilog: str, top: str, doing: Callable[[str], object] = lambda _: None) -> Path:
     command = find_yosys()
-    script = _SCRIPT.format(top=top)
+    script = _SCRIPT.format(top=top, steps=_ABC)
 
     def fill(folder: Path) -> None:
         doing("synthesis")

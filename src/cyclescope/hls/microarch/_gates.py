@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.microarch._parts import ThreadMask
@@ -65,6 +67,7 @@ class Gate:
     """A place where threads wait, and its scheduler, which issues one per cycle: head or stage."""
 
     def __init__(self, m: Module, name: str, threads: int, stage: int, note: str) -> None:
+        self._m = m
         self.stage = stage  # -1: the head
         self.name = f"{name}_head" if stage < 0 else f"{name}_w{stage}"
         note = note if stage < 0 else f"{note}, stage {stage}: threads that wait"
@@ -80,3 +83,21 @@ class Gate:
         self.valid: Expr = const(0, 1)
         self.tid: Expr = const(0, 1)
         self.flags = [self.present]
+        # A cycle ahead, most of what a thread waits for: the choice takes long.
+        self.may_go = m.register(f"{self.name}_may_go", threads, reset=0)
+        self._needs: list[tuple[ThreadMask, bool]] = [(self.present, True)]
+
+    def wait_for(self, flags: ThreadMask, *, clear: bool = False) -> None:
+        """A thread goes only when its flag is set, or is clear."""
+        self._needs.append((flags, not clear))
+        self.flags.append(flags)
+
+    def finish(self) -> None:
+        """Everything that sets and clears flags is known."""
+        # A thread that goes sets what the next one of its own waits for: known last, it is but one
+        # condition more.
+        stays = any(not wanted and flags.set_by(self.grant) for flags, wanted in self._needs)
+        unless = self.grant if stays else None
+        nexts = [(flags.next(unless), wanted) for flags, wanted in self._needs]
+        ready = reduce(and_, [bits if wanted else ~bits for bits, wanted in nexts])
+        self._m.update(self.may_go, ready & ~self.grant if stays else ready)

@@ -22,7 +22,14 @@ from cyclescope.hls.microarch._params import (
     OFFSET,
     TAGS,
 )
-from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler, tid_width
+from cyclescope.hls.microarch._parts import (
+    ThreadMask,
+    either,
+    encoded,
+    one_hot,
+    scheduler,
+    tid_width,
+)
 from cyclescope.hls.microarch._preloader import Preloader
 from cyclescope.rtl import cat, choose, const, mux
 
@@ -218,7 +225,6 @@ class Ports:
         for access in (*self._loads, *self._stores):
             for wants in access.wants:
                 wants.finish()
-                self.pending.append(wants.bits)
         if self.preloader:
             self.preloader.take(self._arrivals, TAGS)
             self._busy.append(self.preloader.moving)
@@ -249,15 +255,19 @@ class Ports:
         readdata = m.input(f"{name}_readdata", LINE_BITS)
         reading = m.register(f"{name}_reading", 1, reset=0)
         writing = m.register(f"{name}_writing", 1, reset=0)
+        # With it the interface's wide registers are loaded, whether there is a request or not: who
+        # has one comes later.
         free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
         trace: Net | None = None
+        traces: Net | None = None
         if self._trace and b == 0:
-            # The profiling unit hears of it a cycle later, and then has another line or none.
+            # The profiling unit hears of it a cycle later, and then has another line or none. A
+            # load may go meanwhile; no store, so that what chooses 512 bits of data is a register.
             taken = m.register("trace_was_taken", 1, reset=0)
-            trace = m.wire("trace_goes", free & m.input("trace_write", 1) & ~taken)
-            m.update(taken, trace)
+            traces = m.input("trace_write", 1)
+            trace = m.wire("trace_goes", traces & ~taken)
+            m.update(taken, free & trace)
             m.output("trace_taken", taken)
-            free = m.wire(f"{name}_open", free & ~trace)
 
         space = m.register(f"{name}_space", 1, reset=1, note="for the tag of one more read")
         slot = self._slots[b] if self._slots else None
@@ -266,38 +276,44 @@ class Ports:
         # Alternately, if both want.
         turn = m.register(f"{name}_turn_of_stores", 1, reset=0)
         ready = loads.valid & space
-        asked = m.wire(f"{name}_asked", free & ready & ~(turn & stores.valid))
-        stored = m.wire(f"{name}_stored", free & stores.valid & (turn | ~ready))
+        asks: Expr = ready & ~(turn & stores.valid)
+        puts: Expr = stores.valid & (turn | ~ready)
+        if trace is not None and traces is not None:
+            asks, puts = asks & ~trace, puts & ~traces
+        asks, puts = m.wire(f"{name}_asks", asks), m.wire(f"{name}_puts", puts)
+        asked = m.wire(f"{name}_asked", free & asks)
+        stored = m.wire(f"{name}_stored", free & puts)
         m.update(turn, 0, stored)
         m.update(turn, 1, asked)
+        self.pending += [*loads.pending, *stores.pending]
         loads.move(asked)
         stores.move(stored)
-        m.update(reading, asked, free)
-        m.update(writing, stored, free)
+        m.update(reading, asks, free)
+        m.update(writing, puts if trace is None else puts | trace, free)
         working: Expr = writing
+        line = m.register(f"{name}_line", ADDRESS - OFFSET - BANK_BITS)
+        next_line = mux(puts, _line(stores.address), _line(loads.address))
         if trace is not None:
             tracing = m.register(f"{name}_tracing", 1, reset=0)
-            m.update(reading, 0, trace)
-            m.update(writing, 1, trace)
-            m.update(tracing, 0, free)
-            m.update(tracing, 1, trace)
+            m.update(tracing, trace, free)
             working = writing & ~tracing
             m.output("trace_moving", writing & tracing)
-        line = m.register(f"{name}_line", ADDRESS - OFFSET - BANK_BITS)
-        m.update(line, _line(loads.address), asked)
-        m.update(line, _line(stores.address), stored)
-        if trace is not None:
-            m.update(line, m.input("trace_line", line.width), trace)
+            next_line = mux(trace, m.input("trace_line", line.width), next_line)
+        m.update(line, next_line, free)
         m.output(f"{name}_address", line)
         m.output(f"{name}_read", reading)
         m.output(f"{name}_write", writing)
-        self._write_data(name, stores, stored, trace)
+        self._write_data(name, stores, free, traces)
+        # The thread may begin its next store: what was noted of this one is in the interface.
+        mask = one_hot(stored, stores.tid, self._threads)
+        for store in self._stores:
+            store.busy.clear(mask & stores.is_of(store).repeat(self._threads))
 
         under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
-        count = under_way + asked.zext(under_way.width) - arrives.zext(under_way.width)
-        count = m.wire(f"{name}_count", count)
-        m.update(under_way, count)
-        m.update(space, count.ne(TAGS))
+        m.update(under_way, under_way + 1, asked & ~arrives)
+        m.update(under_way, under_way - 1, ~asked & arrives)
+        last = under_way.eq(TAGS - 1) & asked
+        m.update(space, arrives | ~(last | under_way.eq(TAGS)))
         self._busy += [reading, working, under_way.any(), loads.valid, stores.valid]
         self._answer(b, readdata, self._tags(name, loads, asked, arrives), arrives)
 
@@ -366,34 +382,29 @@ class Ports:
             parts.append(shifted[8 * high - 1 : 8 * low])
         return cat(*reversed(parts))
 
-    def _write_data(self, name: str, stores: _Side, stored: Expr, trace: Expr | None) -> None:
+    def _write_data(self, name: str, stores: _Side, free: Expr, trace: Expr | None) -> None:
         m = self._m
         enables = m.register(f"{name}_enables", LINE)
         data = m.register(f"{name}_lanes", LINE_BITS)
-        line: Expr | None = None
-        if trace is not None:
-            line = m.input("trace_data", LINE_BITS)
+        # What enables don't choose may be anything.
+        bytes_: Expr = const(0, LINE)
+        lanes: Expr = const(0, LINE_BITS)
         if self._stores:
             # Stores are aligned: the smallest says which bits of their places are 0.
             sizes = [store.size for store in self._stores]
             least = min(size & -size for size in sizes)
             byte = stores.address[OFFSET - 1 : 0] & const(LINE - min(least, LINE), OFFSET)
             masks = [const((1 << size) - 1, max(sizes)) for size in sizes]
-            m.update(enables, stores.of(masks, max(sizes)).zext(LINE) << byte, stored)
+            bytes_ = stores.of(masks, max(sizes)).zext(LINE) << byte
             word = m.wire(f"{name}_word", stores.word)
-            lanes: Expr = word.zext(LINE_BITS) << cat(byte, const(0, 3))
+            lanes = word.zext(LINE_BITS) << cat(byte, const(0, 3))
             if all(size & size - 1 == 0 for size in sizes):
-                # What enables don't choose may be anything: repeated, it needs no place.
-                lanes = word.repeat(LINE_BITS // word.width)
-            m.update(data, lanes, stored)
-            # Its thread may begin the next: what was noted of it is in the interface.
-            mask = one_hot(stored, stores.tid, self._threads)
-            for store in self._stores:
-                mine = stores.is_of(store).repeat(self._threads)
-                store.busy.clear(mask & mine)
-        if trace is not None and line is not None:
-            m.update(data, line, trace)
-            m.update(enables, m.input("trace_bytes", LINE), trace)
+                lanes = word.repeat(LINE_BITS // word.width)  # repeated, it needs no place
+        if trace is not None:
+            bytes_ = mux(trace, m.input("trace_bytes", LINE), bytes_)
+            lanes = mux(trace, m.input("trace_data", LINE_BITS), lanes)
+        m.update(enables, bytes_, free)
+        m.update(data, lanes, free)
         m.output(f"{name}_byteenable", enables)
         m.output(f"{name}_writedata", data)
 
@@ -413,6 +424,7 @@ class _Side:
 
     Attributes:
         valid: there is one that was taken.
+        pending: for each operation the threads that wait for the arbiter.
         tid, address, unit, line, word: whose it is, its byte address, its operation's number, the
             line's number in a copy, the data of a store.
     """
@@ -427,6 +439,7 @@ class _Side:
         slot: _Slot | None,
     ) -> None:
         self._m, self._threads, self._accesses = m, threads, accesses
+        self.pending: list[Expr] = []
         width = tid_width(threads)
         # Of a thread's operations the first in the program.
         own = [access.wants[bank] for access in accesses]
@@ -435,7 +448,12 @@ class _Side:
         self.valid = m.register(f"{name}_chosen", 1, reset=0)
         self._moves = m.forward_wire(f"{name}_moves", 1)
         takes = m.wire(f"{name}_takes", self._moves | ~self.valid)
-        ready: Expr = either(bits, threads)
+        # What was taken a cycle ago is taken back now, and its thread is passed over: whether there
+        # is a place for it comes late.
+        took = m.register(f"{name}_took", 1, reset=0)
+        granted = m.register(f"{name}_granted", threads)
+        gone = m.wire(f"{name}_gone", granted & took.repeat(threads))
+        ready: Expr = either(bits, threads) & ~gone
         preload = m.register(f"{name}_preload", 1)
         if slot is not None:
             # Until it is in the interface it keeps its place.
@@ -448,19 +466,22 @@ class _Side:
             f"{name}_arbiter",
             {"eligible": ready, "go": m.wire(f"{name}_goes", takes & ready.any())},
         )
-        grant = hts["grant"]
-        for wants, first in zip(own, firsts, strict=True):
-            wants.clear(grant[threads - 1 : 0] & first & takes.repeat(threads))
-        who = m.delay(hts["tid"].trunc(width), f"{name}_who", when=takes)
-        # Which operation of the thread it is, is looked up when the thread is known.
+        grant = hts["grant"][threads - 1 : 0]
+        m.update(took, takes & ready.any())
+        m.update(granted, grant, takes)
+        who = encoded(m, granted, width, f"{name}_who")
+        # Which operation it is, is looked up when the thread is known.
         self._ops: list[Expr] = []
-        for i, first in enumerate(firsts):
-            if len(own) == 1:
-                self._ops.append(const(1, 1))
-                break
-            late = m.delay(first, f"{name}_first_{i}", when=takes)
-            bit = late if threads == 1 else (late >> who)[0]
-            self._ops.append(m.named(bit, f"{name}_is_{i}"))
+        for i, (wants, first) in enumerate(zip(own, firsts, strict=True)):
+            taken, number = gone, const(1, 1)
+            if len(own) > 1:
+                late = m.delay(first, f"{name}_first_{i}", when=takes)
+                taken = m.wire(f"{name}_gone_{i}", gone & late)
+                number = m.wire(f"{name}_is_{i}", (late & granted).any())
+            wants.clear(taken)
+            waits = m.wire(f"{name}_waits_{i}", wants.bits & ~taken, keep=True)
+            self.pending.append(waits)
+            self._ops.append(number)
         addresses = [access.address.at(who) for access in accesses]
         self.tid: Expr = who
         numbers = max(1, (len(accesses) + (slot is not None) - 1).bit_length())
@@ -469,7 +490,7 @@ class _Side:
         self.address: Expr = self.of(addresses, ADDRESS)
         self.line: Expr | None = None
         if slot is not None:
-            m.update(preload, grant[threads], takes)
+            m.update(preload, hts["grant"][threads], takes)
             self.tid = mux(preload, slot.tid, who)
             self.address = mux(preload, slot.address, self.address)
             self.unit = mux(preload, const(len(accesses), numbers), self.unit)

@@ -33,14 +33,15 @@ ADDRESS = 32
 TAGS = 32
 """Reads that may be under way in a bank."""
 
-FOLD = 6
+FOLD = 5
 """Groups of bits of a line's number that choose its bank."""
 
 
 def bank_of(line: int) -> int:
     """The bank of a line: its number's lowest pairs of bits, exclusive-ored.
 
-    Strides of powers of two thus use all banks.
+    Strides of powers of two thus use all banks, up to 16 KiB. More pairs would be a level of logic
+    more, in the longest path: from an address to the arbiters.
     """
     bank = 0
     for pair in range(FOLD):

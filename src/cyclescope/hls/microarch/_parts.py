@@ -89,7 +89,11 @@ def encoded(m: Module, bits: Expr, width: int, name: str) -> Net:
 
 
 class ThreadMask:
-    """A register with one bit a thread, set and cleared by masks; to set wins."""
+    """A register with one bit a thread, set and cleared by masks; to set wins.
+
+    Attributes:
+        bits: the register.
+    """
 
     def __init__(
         self, m: Module, name: str, threads: int, *, note: str = "", keep: bool = False
@@ -113,12 +117,24 @@ class ThreadMask:
 
     def finish(self) -> None:
         """Everything that sets and clears is known."""
+        self._m.update(self.bits, self.next())
+
+    def next(self, unless: Expr | None = None) -> Expr:
+        """The bits of the next cycle, or what they would be if a mask, `unless`, were nothing.
+
+        Everything that sets and clears is known.
+        """
         value: Expr = self.bits
-        if self._clears:
-            value = value & ~either(self._clears, self.bits.width)
+        if clears := [mask for mask in self._clears if mask is not unless]:
+            value = value & ~either(clears, self.bits.width)
         for mask in self._sets:
-            value = value | mask
-        self._m.update(self.bits, value)
+            if mask is not unless:
+                value = value | mask
+        return value
+
+    def set_by(self, mask: Expr) -> bool:
+        """Return whether a mask sets bits."""
+        return any(mask is one for one in self._sets)
 
 
 def scheduler(threads: int, *, ordered: bool = False, gated: bool = False) -> Module:
@@ -126,7 +142,8 @@ def scheduler(threads: int, *, ordered: bool = False, gated: bool = False) -> Mo
 
     Inputs: `eligible`; with `gated` besides `go`: what is chosen in a cycle goes only if this is 1.
     With `ordered` `in_order`, `arrive` and `arrive_tid`: while `in_order` is 1 only the thread that
-    arrived first may go. Outputs: `grant` (one bit a thread, at most one set), `valid` and `tid`.
+    arrived first may go. Outputs: `grant`, one bit a thread, of which one at most is set, and
+    `valid`. Its number, which would come late, is no output.
     """
     return _scheduler(threads, ordered, gated)
 
@@ -146,18 +163,16 @@ def _scheduler(threads: int, ordered: bool, gated: bool) -> Module:
         # A cycle late, which is time for the longest path: in order, a thread goes every other.
         m.assign(goes_on, m.delay(goes, "went", reset=0))
     grant: Expr = eligible
-    tid: Expr = const(0, 1)
     if threads > 1:
         above = m.register("above", threads, reset=0, note="threads behind the last that went")
         # Those behind it come before all.
-        twice = m.wire("twice", cat(eligible, eligible & above))
-        first = m.wire("first", lowest(twice))
-        grant = m.wire("chosen", first[2 * threads - 1 : threads] | first[threads - 1 : 0])
-        m.update(above, behind(grant), goes)
-        tid = encoded(m, grant, tid_width(threads), "chosen_tid")
+        sooner = m.wire("sooner", eligible & above)
+        some = sooner.any()
+        behind_sooner, behind_first = behind(sooner), behind(eligible)
+        m.update(above, m.wire("beyond", mux(some, behind_sooner, behind_first)), goes)
+        grant = m.wire("chosen", mux(some, sooner & ~behind_sooner, eligible & ~behind_first))
     m.output("grant", grant)
     m.output("valid", eligible.any())
-    m.output("tid", tid)
     return m
 
 

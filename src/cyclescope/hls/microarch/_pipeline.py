@@ -16,7 +16,13 @@ from cyclescope.hls.microarch._gates import Entry, Gate, OpActivity, Operation
 from cyclescope.hls.microarch._given import Given
 from cyclescope.hls.microarch._memory import Traffic
 from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
-from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler
+from cyclescope.hls.microarch._parts import (
+    ThreadMask,
+    encoded,
+    one_hot,
+    scheduler,
+    tid_width,
+)
 from cyclescope.hls.schedule import unit_of
 from cyclescope.model import Part
 from cyclescope.rtl import const
@@ -120,22 +126,23 @@ class Pipeline:
 
     def _scheduler(self, number: int, gate: Gate) -> None:
         core, m, n = self.core, self.core.m, self.core.threads
-        eligible: Expr = gate.present.bits
-        if operations := gate.operations:
-            eligible = eligible & ~either([o.busy.bits for o in operations], n)
+        eligible: Expr = gate.may_go
+        for operation in gate.operations:
+            # The end of an inner loop is known late in a cycle: its condition may be.
+            if operation.node.op is Op.LOOP:
+                eligible = eligible & ~operation.busy.bits
+            else:
+                gate.wait_for(operation.busy, clear=True)
         if gate.stage < 0 and not self.root:
             # One iteration more may be on its way when the last is seen: its values are the
             # last one's, so it ends a second time, in the next cycle, and nothing else.
             eligible = eligible & ~self.last_seen.bits
         if number + 1 < len(self.gates):
-            eligible = eligible & ~self.gates[number + 1].reserved.bits
-            gate.flags.append(self.gates[number + 1].reserved)
+            gate.wait_for(self.gates[number + 1].reserved, clear=True)
         if gate.waits_interval:
-            eligible = eligible & ~gate.blocked.bits
-            gate.flags.append(gate.blocked)
+            gate.wait_for(gate.blocked, clear=True)
         if gate.waits_token:
-            eligible = eligible & gate.token.bits
-            gate.flags.append(gate.token)
+            gate.wait_for(gate.token)
         inputs: dict[str, Expr] = {"eligible": m.wire(f"{gate.name}_ready", eligible)}
         if gate.stage >= 0:
             valid, tid = self.stages[gate.stage]
@@ -145,7 +152,8 @@ class Pipeline:
         gate.valid = m.delay(hts["valid"], f"{gate.name}_goes", reset=0)
         gate.tid = const(0, 1)
         if n > 1:
-            gate.tid = m.delay(hts["tid"], f"{gate.name}_tid", when=hts["valid"])
+            chosen = encoded(m, gate.grant, tid_width(n), f"{gate.name}_chosen")
+            gate.tid = m.delay(chosen, f"{gate.name}_tid", when=hts["valid"])
         if gate.stage >= 0:
             gate.present.clear(gate.grant)
             gate.reserved.clear(gate.grant)
@@ -396,3 +404,5 @@ class Pipeline:
                 given.finish()
             for flags in {id(f): f for g in self.gates for f in g.flags}.values():
                 flags.finish()
+            for gate in self.gates:
+                gate.finish()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.microarch._params import ADDRESS, LINE, LINE_BITS, OFFSET
+from cyclescope.hls.microarch._params import ADDRESS, BANK_BITS, LINE, LINE_BITS, OFFSET
 from cyclescope.hls.microarch._parts import (
     either,
     encoded,
@@ -187,11 +187,11 @@ class Preloader:
         )
         for b, head in enumerate(heads):
             m.update(head, head + 1, hts["grant"][b])
-        tid_ = hts["tid"]
-        # A tree of choices by the arbiter's two bits.
+        bank = encoded(m, hts["grant"], BANK_BITS, "preload_from")
+        # A tree of choices by the number's two bits.
         word = m.wire(
             "preload_word",
-            mux(tid_[1], mux(tid_[0], words[3], words[2]), mux(tid_[0], words[1], words[0])),
+            mux(bank[1], mux(bank[0], words[3], words[2]), mux(bank[0], words[1], words[0])),
         )
         m.update(writing, hts["valid"] | busy)
         m.update(second, busy)

@@ -5,9 +5,9 @@ time stamp of the sample. The totals are time-multiplexed: in the round of time 
 each total goes to a second block RAM, in its thread's time slot, and begins anew; then the words
 there go to the line's other slots, one in each cycle in which no record is to be written.
 
-A register lies between the sums of a round and the totals; without it the path from the number of
-the time slot through a ring and an adder into block RAM would be the longest of the design. So all
-of the totals' logic is a cycle behind the time slot, and nothing else depends on it.
+Registers lie between the sums of a round and the totals; without them the path from an event
+through a ring and an adder into block RAM would be the longest of the design. So the totals' memory
+is written a cycle behind the time slot, and nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.microarch import either
-from cyclescope.hls.trace._rings import counted, rotated, rotated_number, successor
+from cyclescope.hls.trace._rings import at_place, counted, place_of, rotated, successor, total
 from cyclescope.rtl import cat, const, mux
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.hls.trace._format import TraceLayout
-    from cyclescope.hls.trace._rings import Feed
+    from cyclescope.hls.trace._rings import Feed, Term
     from cyclescope.rtl import Expr, Module, Net
 
 __all__ = ["Counts"]
@@ -46,36 +46,50 @@ class Counts:
         m: Module,
         layout: TraceLayout,
         feeds: Sequence[Feed],
-        inputs: Sequence[Sequence[tuple[Expr, Expr | None]]],
+        run: Expr,
         going: Expr,
     ) -> None:
         self._m, self._layout, self._going = m, layout, going
         self._bits = (layout.round - 1).bit_length()
-        # The cycle before time t is time slot t modulo the round: totals are up to t.
-        self._time_slot = m.register("turn", self._bits, reset=1, note="whose turn it is")
+        # The cycle before time t is time slot t modulo the round: totals are up to t. Events are
+        # seen a cycle before the clock says so, in the cycle of time slot t those of time t.
+        self._time_slot = m.register("turn", self._bits, reset=0, note="whose turn it is")
         self._next = m.wire("next_turn", successor(self._time_slot))
-        m.update(self._time_slot, self._next, going)
-        # A total is read, is in a register, and is written: two cycles later than it is asked for.
-        self._adds = [
-            m.delay(
-                counted(m, feed, self._by_slot(j, terms), self._time_slot, f"counter{j}"),
-                f"counter{j}_added",
-                2,
-            )
-            for j, (feed, terms) in enumerate(zip(feeds, inputs, strict=True))
-        ]
-        self._asked = m.delay(self._time_slot, "asked", 2, note="whose totals are added to")
+        self._coming = m.wire("coming_turn", mux(going, self._next, self._time_slot))
+        m.update(self._time_slot, self._coming)
+        self._adds = [self._added(j, feed, run) for j, feed in enumerate(feeds)]
+        self._asked = m.delay(self._time_slot, "asked", note="whose totals are added to")
         self.active = m.register("sampling", 1, reset=0)
 
-    def _by_slot(self, j: int, terms: Sequence[tuple[Expr, Expr | None]]) -> list[Expr]:
-        found = []
-        for k, (bits, lane) in enumerate(terms):
-            name = f"counter{j}_{k}"
-            if lane is None:
-                found.append(rotated(self._m, bits, self._time_slot, name))
-            else:
-                found.append(rotated_number(self._m, bits, lane, self._time_slot, name))
-        return found
+    def _added(self, j: int, feed: Feed, run: Expr) -> Expr:
+        """Build the sum that is added to the totals of a feed.
+
+        A total is read, is in a register, and is written: a cycle later than it is asked for.
+        """
+        m = self._m
+        inputs = [
+            self._by_slot(feed, f"feed{j}_{k}", term, run) for k, term in enumerate(feed.terms)
+        ]
+        parts: list[Expr] = []
+        first = 0
+        for number, part in enumerate(feed.parts()):
+            last = first + len(part.terms)
+            name = f"counter{j}" if len(inputs) == len(part.terms) else f"counter{j}_part{number}"
+            parts.append(counted(m, part, inputs[first:last], self._time_slot, name))
+            first = last
+        width = feed.most(self._layout.round).bit_length()
+        return m.delay(total(parts, width), f"counter{j}_added")
+
+    def _by_slot(self, feed: Feed, name: str, term: Term, run: Expr) -> Expr:
+        """The events of a term a cycle late: no path leads from the datapath into the sums."""
+        m = self._m
+        bits = m.input(name, 1 if term.tagged else feed.lanes)
+        seen = m.delay(bits & run.repeat(bits.width), f"{name}_seen", reset=0)
+        if not term.tagged:
+            return rotated(m, seen, self._time_slot, name)
+        lane = m.input(f"{name}_lane", max(1, (feed.lanes - 1).bit_length()))
+        ahead = m.delay(place_of(m, lane, self._coming, name), f"{name}_place_seen")
+        return at_place(m, seen, ahead, name)
 
     def begin(self, when: Expr, free: Expr, longer: Sequence[Expr]) -> None:
         """Builds what takes samples.
@@ -108,13 +122,22 @@ class Counts:
         clear = m.wire("clear_totals", second ^ last)
         m.update(dumping, 1, self.active & second & last & ~boot)
 
+        # A word comes through two registers, that of the block RAM and one behind it.
+        fetched = m.register("fetched", 1, reset=0, note="the first word is in the block RAM's")
+        there = m.register("word_there", 1, reset=0)
+        self.put = m.wire("put_word", there & free)
+        moves = m.wire("words_move", self.put | (dumping & ~there))
         at = m.register("dump_at", max(1, (span - 1).bit_length()), reset=0)
-        self.put = m.wire("put_word", dumping & free)
-        end = at.eq(span - 1)
-        self.made = m.wire("line_made", self.put & end)
-        following = m.wire("dump_next", mux(self.put, successor(at) if span > 1 else at, at))
-        m.update(at, following)
-        m.update(dumping, 0, self.made)
+        ahead = m.register("fetch_at", at.width, reset=0)
+        self.made = m.wire("line_made", self.put & at.eq(span - 1))
+        if span > 1:
+            m.update(at, successor(at), self.put)
+            m.update(ahead, successor(ahead), moves)
+            m.update(ahead, 0, self.made)
+        m.update(fetched, 1, dumping)
+        m.update(there, 1, fetched)
+        for stage in (dumping, fetched, there):
+            m.update(stage, 0, self.made)
         m.update(self._waits, 1, self.made)
         self.slot = m.wire("sample_slot", self._slot(at))
 
@@ -132,8 +155,8 @@ class Counts:
             else:
                 group = self.line
         words = self._totals(clear, boot, group)
-        now = m.delay(moving, "moving_asked", 2)
-        low = following if span > 1 else None
+        now = m.delay(moving, "moving_asked")
+        low = ahead if span > 1 else None
         address = cat(*(part for part in (self._block, low) if part is not None))
         # What is read of the groups that are not meant is 0.
         parts: list[Expr] = []
@@ -141,12 +164,13 @@ class Counts:
             moved = m.memory(f"moved{number}", word.width, layout.round)
             moved.block = True
             moved.write(self._asked, word, now)
-            shown = moved.read(address, name=f"moved{number}_word")
+            shown = moved.read(address, moves, name=f"moved{number}_word")
             if group is not None:
                 m.update(shown, 0, group.ne(number))
             parts.append(shown)
         width = max(part.width for part in parts)
-        self.word = m.wire("moved_word", either([part.zext(width) for part in parts], width))
+        word = either([part.zext(width) for part in parts], width)
+        self.word = m.delay(word, "moved_word", when=moves)
 
     def _slot(self, at: Expr) -> Expr:
         """The slot's number: 0 for the time stamp, then from 1 on."""
@@ -162,8 +186,7 @@ class Counts:
         if self._block is not None:
             high = self._next[self._bits - 1 : self._bits - blocks.bit_length() + 1]
             mine = mine & high.eq(self._block)
-        following = m.delay(self._next, "asked_next")
-        going = m.delay(self._going, "going_asked", 2)
+        going = m.delay(self._going, "going_asked")
         found: list[Expr] = []
         for number, members in enumerate(self._groups()):
             now = mine if group is None else mine & group.eq(number)
@@ -171,8 +194,8 @@ class Counts:
             memory = m.memory(f"totals{number}", width, layout.round)
             memory.block = True
             held = m.register(f"totals{number}_held", width)
-            m.update(held, memory.read(following, name=f"totals{number}_read"))
-            m.update(held, 0, m.delay((clear & boot) | now, f"clear{number}", 2))
+            m.update(held, memory.read(self._coming, name=f"totals{number}_read"))
+            m.update(held, 0, m.delay((clear & boot) | now, f"clear{number}"))
             parts: list[Expr] = []
             low = 0
             for feed, bits in members:

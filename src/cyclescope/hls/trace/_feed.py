@@ -204,8 +204,8 @@ def side_by_side(core: Core, design: Sequence[Fed], slots: int, number: int) -> 
 
 def _ones(bits: Expr) -> Expr:
     """The number of bits that are 1."""
+    if bits.width == 1:
+        return bits
+    half = bits.width // 2
     width = bits.width.bit_length()
-    total: Expr = bits[0].zext(width)
-    for index in range(1, bits.width):
-        total = total + bits[index].zext(width)
-    return total
+    return _ones(bits[bits.width - 1 : half]).zext(width) + _ones(bits[half - 1 : 0]).zext(width)

@@ -10,7 +10,8 @@ the sum goes to a wide total in block RAM, through one adder for all threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl import cat, choose, const, mux
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 
     from cyclescope.rtl import Expr, Module
 
-__all__ = ["Feed", "Term", "counted", "rotated", "successor"]
+__all__ = ["Feed", "Term", "at_place", "counted", "place_of", "rotated", "successor", "total"]
 
 _TABLE = 4  # terms that one look-up table adds
+_RING = 8  # terms that one ring takes: more are no matter of one cycle
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,16 @@ class Feed:
         times = sum(term.amount * -(-cycles // term.apart) for term in self.terms)
         return min(self.largest * cycles, times)
 
+    def parts(self) -> list[Feed]:
+        """Its terms, so many together as one ring takes."""
+        count = -(-len(self.terms) // _RING)
+        ends = [number * len(self.terms) // count for number in range(count + 1)]
+        parts = [self.terms[begin:end] for begin, end in pairwise(ends)]
+        return [
+            replace(self, terms=part, largest=min(self.largest, sum(term.amount for term in part)))
+            for part in parts
+        ]
+
 
 def successor(value: Expr) -> Expr:
     """The value and 1, modulo its width; without a carry chain, which costs more if short."""
@@ -80,8 +92,8 @@ def rotated(m: Module, mask: Expr, slot: Expr, name: str) -> Expr:
     return value
 
 
-def rotated_number(m: Module, valid: Expr, lane: Expr, slot: Expr, name: str) -> Expr:
-    """The bits of `rotated` where at most one thread has a 1: number `lane`, if `valid`."""
+def place_of(m: Module, lane: Expr, slot: Expr, name: str) -> Expr:
+    """The bit of `rotated` that a thread's is: in how many cycles its slot is."""
     lane = m.wire(f"{name}_lane", lane.zext(slot.width) if lane.width < slot.width else lane)
     bits: list[Expr] = []
     borrow: Expr = const(0, 1)
@@ -90,13 +102,25 @@ def rotated_number(m: Module, valid: Expr, lane: Expr, slot: Expr, name: str) ->
         bits.append(a ^ b ^ borrow if i else a ^ b)
         borrow = (~a & b) | (~(a ^ b) & borrow) if i else ~a & b
         borrow = m.wire(f"{name}_borrow{i}", borrow)
-    place = m.wire(f"{name}_place", cat(*reversed(bits)))
-    ones = [valid & place.eq(p) for p in range(1 << slot.width)]
-    return m.wire(name, cat(*reversed(ones)))
+    return m.wire(f"{name}_place", cat(*reversed(bits)))
+
+
+def at_place(m: Module, valid: Expr, place: Expr, name: str) -> Expr:
+    """The bits of `rotated` where one thread at most has a 1: that of this place, if `valid`."""
+    ones = [valid & place.eq(p) for p in range(1 << place.width)]
+    return m.wire(f"{name}_rotated", cat(*reversed(ones)))
+
+
+def total(parts: Sequence[Expr], width: int) -> Expr:
+    """The sum of all parts."""
+    found = parts[0]
+    for part in parts[1:]:
+        found = found.zext(width) + part.zext(width)
+    return found
 
 
 def counted(m: Module, feed: Feed, inputs: Sequence[Expr], slot: Expr, name: str) -> Expr:
-    """The count of the thread whose slot it is, since its last slot, this cycle included.
+    """The count of the thread whose slot it is, since its last slot, but for this cycle.
 
     Args:
         m: where the ring goes.
@@ -107,13 +131,16 @@ def counted(m: Module, feed: Feed, inputs: Sequence[Expr], slot: Expr, name: str
     """
     slots = 1 << slot.width
     steps = [m.wire(f"{name}_in{p}", _step(feed, [i[p] for i in inputs])) for p in range(slots)]
-    value: Expr = steps[-1]
-    for place in range(slots - 2, -1, -1):
+    # What happens to the thread whose slot it is belongs to its next one.
+    value: Expr = steps[0]
+    for place in range(slots - 1, -1, -1):
         waits = m.register(f"{name}_wait{place}", value.width, reset=0)
         m.update(waits, value)
-        width = feed.most(slots - place).bit_length()
+        if place == 0:
+            break
+        width = feed.most(slots - place + 1).bit_length()
         value = m.wire(f"{name}_sum{place}", _plus(waits, steps[place], width))
-    return value
+    return waits
 
 
 def _plus(a: Expr, b: Expr, width: int) -> Expr:

@@ -73,23 +73,14 @@ class _Unit:
             "profiling_unit",
             f"Profiling unit: states of {layout.threads} threads, {len(layout.places)} counters.",
         )
-        # What it sees is a cycle old: no path leads from the datapath into it.
+        # States are two cycles old, events that are counted one: no path leads from the datapath
+        # to lines, and it is known at the cycle's begin whether a state has changed.
         run = m.input("run", 1)
-        self.run = m.delay(run, "runs", reset=0)
-        self.state = m.delay(m.input("state", 2 * layout.threads), "state_seen")
-        inputs = []
-        for j, feed in enumerate(feeds):
-            terms: list[tuple[Expr, Expr | None]] = []
-            for k, term in enumerate(feed.terms):
-                name = f"feed{j}_{k}"
-                bits = m.input(name, 1 if term.tagged else feed.lanes)
-                seen = m.delay(bits & run.repeat(bits.width), f"{name}_seen", reset=0)
-                lane: Expr | None = None
-                if term.tagged:
-                    lane_bits = max(1, (feed.lanes - 1).bit_length())
-                    lane = m.delay(m.input(f"{name}_lane", lane_bits), f"{name}_lane_seen")
-                terms.append((seen, lane))
-            inputs.append(terms)
+        seen = m.delay(m.input("state", 2 * layout.threads), "state_seen")
+        counts_now = m.delay(run, "runs", reset=0)
+        self.run = m.delay(counts_now, "run_now", reset=0)
+        self.state = m.delay(seen, "state_now")
+        self.moved = m.delay(seen.ne(self.state), "state_moved")
         self.base = m.input("base", ADDRESS)
         self.lines = m.input("lines", ADDRESS)
         self.waitrequest = m.input("waitrequest", 1)
@@ -108,23 +99,21 @@ class _Unit:
         self.counts: Counts | None = None
         self.sampled: Expr = self.over
         if feeds:
-            going = m.wire("going", self.run | self.ran)
-            self.counts = Counts(m, layout, feeds, inputs, going)
+            going = m.wire("going", counts_now | self.run | self.ran)
+            self.counts = Counts(m, layout, feeds, run, going)
             self._samples(self.counts)
         self._lines(depth)
 
     def _states(self) -> None:
         m, layout = self.m, self.layout
-        before = m.register("state_before", 2 * layout.threads)
-        m.update(before, self.state, self.run)
         wraps = self.clock[layout.time_bits]
         wrapped = m.register("wrapped", 1, reset=0, note="the time stamp is known to have wrapped")
         m.update(wrapped, wraps, self.run)
         # The first cycle has a record, and each in which the time stamp is 0 again.
-        news = self.state.ne(before) | wraps.ne(wrapped) | ~self.ran
+        news = self.moved | wraps.ne(wrapped) | ~self.ran
         changed = m.wire("changed", self.run & news)
         late = self.late = m.register("late", 1, reset=0, note="a change found no place")
-        can = m.wire("can_record", successor(self.tail).ne(self.front))
+        can = m.register("can_record", 1, reset=1, note="a line may be begun behind this one")
         self.insert = m.wire("insert", self.run & (changed | late) & can)
         missed = m.wire("missed", changed & ~can)
         m.update(late, 0, self.insert)
@@ -138,7 +127,9 @@ class _Unit:
         flush = m.wire("flush", self.over & self.held.any() & can)
         m.update(self.held, successor(self.held), self.insert)
         m.update(self.held, 0, full | flush)
-        m.update(self.tail, successor(self.tail), full | flush)
+        after = m.wire("tail_next", successor(self.tail))
+        m.update(self.tail, after, full | flush)
+        m.update(can, mux(full | flush, successor(after), after).ne(self.front))
         self.left = m.wire("records_left", self.held.any() | self.insert)
 
     def _samples(self, counts: Counts) -> None:
@@ -334,10 +325,9 @@ class _Unit:
         known = cat(number[SEQUENCE_BITS - 1 : 0], head[11:8], head[7:4] | upper, head[3:0])
         # Each byte of a line can come from one place of a beat only: no slot has to be moved.
         top = slots.width - HEADER_BITS
-        first = mux(last, known, slots[slots.width - 1 : top])
-        shown = m.wire("shown", cat(slots[top - 1 : 0], first))
-        times = -(-layout.line_bits // shown.width)
-        m.output("writedata", m.wire("whole", shown.repeat(times)).trunc(layout.line_bits))
+        shown = m.wire("shown", cat(slots[top - 1 : 0], slots[slots.width - 1 : top]))
+        whole = m.wire("whole", shown.repeat(-(-layout.line_bits // shown.width)))
+        m.output("writedata", cat(whole[layout.line_bits - 1 : HEADER_BITS], known))
         at_beat = [m.wire(f"at_beat{b}", busy & beat.eq(b)) for b in range(beats)]
         on = [last.repeat(HEADER_BITS // 8)]
         on += [at_beat[k // 2].repeat(layout.pitch // 8) for k in range(layout.records)]
