@@ -48,6 +48,7 @@ def test_random_programs_hold_no_surprises(first: int) -> None:
         kernel = generate(seed)
         program = compile_c(f"seed{seed}.c", text=device_text(kernel, 1))
         arrays, scalars = inputs(kernel, 1)
+        arrays |= program.statics
         names = [name for name, _ in program.region.scalars]
         values = dict(zip("xy", scalars, strict=True))
         walked(program, arrays, [values[n] for n in names])

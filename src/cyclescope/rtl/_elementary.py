@@ -267,7 +267,8 @@ def trigonometric(v: Stages, width: int, *, cosine: bool) -> None:
 
 @cache
 def _tanh_pieces(width: int) -> Pieces:
-    grid = float_format(width).fraction + _GUARD + 3
+    # The ratio falls to a twentieth: it needs as many bits more.
+    grid = float_format(width).fraction + _GUARD + 5
     last = 20 if width == 64 else 10
     return fit(real.tanh_ratio, _even(32 * last, last * _ONE), 8 if width == 64 else 4, grid)
 
