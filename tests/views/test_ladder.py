@@ -43,6 +43,20 @@ def test_for_people() -> None:
     assert "| work side by side | -1,000 | -17.2 % |" in markdown
 
 
+def test_with_a_clock_rungs_have_times() -> None:
+    timed = PROFILE.with_meta(period_ps=20_284)
+    lines = ladder_text(timed).splitlines()
+    assert lines[2:4] == [
+        "  unbounded                 129  2.617 µs",
+        "      recurrence         +6,615   113.9 %",
+    ]
+    assert lines[-1].endswith("5,807  117.8 µs")
+    markdown = ladder_markdown(timed).splitlines()
+    assert markdown[2] == "| | cycles | of the run; time |"
+    assert "| **absolute** | **6,807** | 138.1 µs |" in markdown
+    assert ladder_json(timed) == ladder_json(PROFILE)
+
+
 def test_another_model_s_bound_is_beside_it() -> None:
     other = (Rung("of statements", 8000), Rung("of operations", 6807, (Gap("units", -1193),)))
     profile = PROFILE.with_meta(other_bounds=other)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cyclescope.views._text import (
     clip,
     cycles_text,
+    duration,
     markdown_cell,
     nanoseconds,
     percent,
@@ -87,3 +88,23 @@ def test_exact_numbers_in_words() -> None:
     assert cycles_text(1_489_329) == "1,489,329"
     assert nanoseconds(3333) == "3.333 ns"
     assert nanoseconds(4_000_000) == "4,000 ns"
+
+
+@pytest.mark.parametrize(
+    ("picoseconds", "expected"),
+    [
+        (0, "0 ps"),
+        (999, "999 ps"),
+        (3333, "3.333 ns"),
+        (5000, "5 ns"),
+        (20_284, "20.28 ns"),
+        (999_949, "999.9 ns"),
+        (999_950, "1 µs"),
+        (4_966_912, "4.967 µs"),
+        (14_484_684_485, "14.48 ms"),
+        (1_000_000_000_000, "1 s"),
+        (12_345_600_000_000_000, "12,346 s"),
+    ],
+)
+def test_a_time_has_four_digits(picoseconds: int, expected: str) -> None:
+    assert duration(picoseconds) == expected

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cyclescope.errors import InputError
 from cyclescope.model import Part, StepKind
 from cyclescope.views._grid import Column, Grid
-from cyclescope.views._text import clip, nanoseconds, percent, visible
+from cyclescope.views._text import clip, duration, percent, visible
 
 if TYPE_CHECKING:
     from cyclescope.model import Clock, PathStep, Profile
@@ -25,7 +25,7 @@ def clock_text(clock: Clock) -> str:
     mega = Fraction(10**6, clock.period_ps)
     logic = Fraction(clock.logic_ps, clock.period_ps)
     lines = [
-        f"clock: {float(mega):.1f} MHz, {nanoseconds(clock.period_ps)} a cycle"
+        f"clock: {float(mega):.1f} MHz, {duration(clock.period_ps)} a cycle"
         f" ({visible(clock.device)})",
         f"  longest path: from {_end(clock.path[0])} to {_end(clock.path[-1])}",
         f"  {percent(logic)} logic, {percent(1 - logic)} wires",

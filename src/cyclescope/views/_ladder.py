@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cyclescope.analyse import NO_BOUNDS, NO_STATEMENT_BOUNDS
 from cyclescope.errors import InputError
 from cyclescope.views._svg import Svg
-from cyclescope.views._text import clip, markdown_cell, number, percent, visible, width_of
+from cyclescope.views._text import clip, duration, markdown_cell, number, percent, visible, width_of
 
 if TYPE_CHECKING:
     from cyclescope.model import Gap, Profile, Rung
@@ -56,14 +56,17 @@ _CLASS_NAMES = {
 
 
 def ladder_text(profile: Profile) -> str:
-    """A line for each rung, and under it one for each gap that leads to it.
+    """A line for each rung, and above it one for each gap that leads to it.
+
+    With a clock a rung's time is beside its cycles.
 
     Raises:
         InputError: the profile carries no ladder.
     """
-    lines = [visible(profile.meta.title), "", *_steps(_rungs(profile), -1)]
+    period = profile.meta.period_ps
+    lines = [visible(profile.meta.title), "", *_steps(_rungs(profile), -1, period)]
     if profile.meta.other_bounds:
-        lines += ["", f"  {_OTHER}:", *_steps(profile.meta.other_bounds, 0)]
+        lines += ["", f"  {_OTHER}:", *_steps(profile.meta.other_bounds, 0, period)]
     lines += [f"  {visible(name)}: {visible(detail)}" for name, detail in _lost(profile)]
     return "\n".join(lines) + "\n"
 
@@ -71,20 +74,21 @@ def ladder_text(profile: Profile) -> str:
 _OTHER = "cyclescope bounds of the same function"
 
 
-def _steps(rungs: tuple[Rung, ...], whole: int) -> list[str]:
-    """Rungs, and between them the gaps with their shares of one of them."""
+def _steps(rungs: tuple[Rung, ...], whole: int, period: int | None) -> list[str]:
+    """Rungs, with their times, and between them the gaps with their shares of one of them."""
     rows: list[tuple[str, str, str]] = []
     for rung in rungs:
         rows += [
             (f"    {visible(g.name)}", f"{g.cycles:+,}", _share(g, rungs[whole])) for g in rung.gaps
         ]
-        rows.append((visible(rung.name), number(rung.cycles), ""))
+        rows.append((visible(rung.name), number(rung.cycles), _time(rung, period)))
     left = max(width_of(name) for name, _, _ in rows)
     right = max(len(cycles) for _, cycles, _ in rows)
+    last = max(7, *(len(third) for _, _, third in rows))
     lines = []
-    for name, cycles, share in rows:
+    for name, cycles, third in rows:
         space = " " * (left - width_of(name))
-        lines.append(f"  {name}{space}  {cycles:>{right}}  {share:>7}".rstrip())
+        lines.append(f"  {name}{space}  {cycles:>{right}}  {third:>{last}}".rstrip())
     return lines
 
 
@@ -97,28 +101,33 @@ def ladder_markdown(profile: Profile) -> str:
     lines = [
         f"### {markdown_cell(profile.meta.title)}",
         "",
-        *_rows("of the run", _rungs(profile), -1),
+        *_rows("of the run", _rungs(profile), -1, profile.meta.period_ps),
     ]
     if profile.meta.other_bounds:
         lines += [
             "",
             f"{_OTHER.capitalize()}:",
             "",
-            *_rows("of the first", profile.meta.other_bounds, 0),
+            *_rows("of the first", profile.meta.other_bounds, 0, profile.meta.period_ps),
         ]
     lost = [f"\n{name.capitalize()}: {markdown_cell(detail)}" for name, detail in _lost(profile)]
     return "\n".join([*lines, *lost]) + "\n"
 
 
-def _rows(share: str, rungs: tuple[Rung, ...], whole: int) -> list[str]:
+def _rows(share: str, rungs: tuple[Rung, ...], whole: int, period: int | None) -> list[str]:
     """A table in Markdown."""
-    lines = [f"| | cycles | {share} |", "| --- | ---: | ---: |"]
+    heading = f"{share}; time" if period else share
+    lines = [f"| | cycles | {heading} |", "| --- | ---: | ---: |"]
     for rung in rungs:
         lines += [
             f"| {markdown_cell(g.name)} | {g.cycles:+,} | {_share(g, rungs[whole])} |"
             for g in rung.gaps
         ]
-        lines.append(f"| **{markdown_cell(rung.name)}** | **{number(rung.cycles)}** | |")
+        lines.append(
+            f"| **{markdown_cell(rung.name)}** | **{number(rung.cycles)}** |"
+            f" {_time(rung, period)}".rstrip()
+            + " |"
+        )
     return lines
 
 
@@ -161,6 +170,10 @@ def _rungs(profile: Profile) -> tuple[Rung, ...]:
 
 def _share(gap: Gap, whole: Rung) -> str:
     return percent(Fraction(gap.cycles, whole.cycles)) if whole.cycles else ""
+
+
+def _time(rung: Rung, period: int | None) -> str:
+    return duration(rung.cycles * period) if period else ""
 
 
 def _lost(profile: Profile) -> list[tuple[str, str]]:

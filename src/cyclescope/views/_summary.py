@@ -10,7 +10,7 @@ from cyclescope.analyse import Summary, summarise
 from cyclescope.model import Kind, Profile, Severity
 from cyclescope.views._clock import clock_json, clock_text
 from cyclescope.views._team import team_json, team_text
-from cyclescope.views._text import clip, nanoseconds, number, percent, place, visible
+from cyclescope.views._text import clip, duration, number, percent, place, visible
 from cyclescope.views._uses import SHADES, use_style
 
 if TYPE_CHECKING:
@@ -146,9 +146,10 @@ def _head(summary: Summary) -> RenderableType:
     text = Text(f"{number(summary.cycles)} {unit}", style="bold")
     text.append(f"  {clip(visible(summary.meta.title), _LABEL)}", style="not bold")
     if summary.meta.period_ps:
-        duration = nanoseconds(summary.cycles * summary.meta.period_ps)
+        period = summary.meta.period_ps
         text.append(
-            f"  {duration} at {nanoseconds(summary.meta.period_ps)} a cycle", style="not bold dim"
+            f"  {duration(summary.cycles * period)} at {duration(period)} a cycle",
+            style="not bold dim",
         )
     return text
 

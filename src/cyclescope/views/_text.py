@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "clip",
     "cycles_text",
+    "duration",
     "markdown_cell",
     "nanoseconds",
     "number",
@@ -90,6 +91,24 @@ def nanoseconds(picoseconds: int) -> str:
     """A time given in picoseconds, exactly: `4,966.912 ns`."""
     whole, rest = divmod(picoseconds, 1000)
     return f"{whole:,}.{rest:03d}".rstrip("0").rstrip(".") + " ns"
+
+
+_TIMES = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3))
+
+
+def duration(picoseconds: int) -> str:
+    """A time given in picoseconds, to four digits, half up: `14.48 ms`."""
+    for index, (unit, size) in enumerate(_TIMES):
+        if picoseconds < size:
+            continue
+        digits = max(0, 4 - len(str(picoseconds // size)))
+        units = (2 * picoseconds * 10**digits + size) // (2 * size)
+        if index and units == 1000 * 10**digits:  # rounded up to one of the next larger
+            return f"1 {_TIMES[index - 1][0]}"
+        whole, rest = divmod(units, 10**digits)
+        text = f"{whole:,}.{rest:0{digits}d}".rstrip("0").rstrip(".") if digits else f"{whole:,}"
+        return f"{text} {unit}"
+    return f"{picoseconds} ps"
 
 
 def percent(share: Fraction, digits: int = 1) -> str:
