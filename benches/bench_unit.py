@@ -1,9 +1,9 @@
 """The cost of the profiling unit: cycles of the examples with and without it; with --area hardware.
 
 Prints one table: `python benches/bench_unit.py [--area | --clock] [--seeds N] [--counters NAMES]
-[--period N] [EXAMPLE …]`. Area is that of Yosys for an ECP5; the clock is what nextpnr-ecp5 reaches
-at speed grade 6, the median of several placements. It takes minutes an example and placement; what
-was measured once is in the cache.
+[--period N] [EXAMPLE …]`. Area is that of Yosys for an ECP5 and for Xilinx' 7
+series; the clock is what nextpnr-ecp5 reaches at speed grade 6, the median of several placements.
+It takes minutes an example and placement; what was measured once is in the cache.
 """
 
 from __future__ import annotations
@@ -85,6 +85,10 @@ def main() -> None:
             pairs["FF"] = (areas[0].ffs, areas[1].ffs)
             pairs["LUT4"] = (areas[0].luts, areas[1].luts)
             pairs["BRAM"] = (areas[0].brams, areas[1].brams)
+            others = [cost.xc7 for cost in costs]
+            pairs["7 series: FF"] = (others[0].ffs, others[1].ffs)
+            pairs["LUT6"] = (others[0].luts, others[1].luts)
+            pairs["RAMB18"] = (others[0].brams, others[1].brams)
             if asked.clock:
                 pairs["MHz"] = (costs[0].mhz or 0, costs[1].mhz or 0)
         else:

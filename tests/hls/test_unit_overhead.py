@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,7 +20,10 @@ from cyclescope.hls import (
     overhead,
     overhead_table,
 )
-from cyclescope.sim import Ecp5, Routed, _synthesis, find_nextpnr, find_yosys, on_ecp5
+from cyclescope.sim import Ecp5, Routed, Xc7, _synthesis, find_nextpnr, find_yosys, on_ecp5
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PROGRAM = Path(__file__).parent / "programs" / "critical_sections.c"
 
@@ -30,17 +34,28 @@ paper's counters          1,004      8,240   20,800     20   10    99.0
 all counters                  -      8,400   21,000     25   10       -
 paper's counters, more  +0.4 %     +3.0 %   +4.0 %    new  +0.0 %  -2.0 %
 all counters, more            -    +5.0 %   +5.0 %    new  +0.0 %       -
+no MHz: no tool
+
+7 series                registers    LUT6   BRAM   DSP48
+without                     7,500  12,000      0      13
+paper's counters            7,650  12,300     20      13
+all counters                7,800  12,600     25      13
+paper's counters, more     +2.0 %  +2.5 %    new  +0.0 %
+all counters, more         +4.0 %  +5.0 %    new  +0.0 %
 """
 
 
 def test_the_table() -> None:
     costs = [
-        Cost("without", 1000, Ecp5(20_000, 8_000, 0, 10), 101.0),
-        Cost("paper's counters", 1004, Ecp5(20_800, 8_240, 20, 10), 99.0),
-        Cost("all counters", None, Ecp5(21_000, 8_400, 25, 10), None),
+        Cost("without", 1000, Ecp5(20_000, 8_000, 0, 10), Xc7(12_000, 7_500, 0, 13), 101.0),
+        Cost(
+            "paper's counters",
+            *(1004, Ecp5(20_800, 8_240, 20, 10), Xc7(12_300, 7_650, 20, 13), 99.0),
+        ),
+        Cost("all counters", None, Ecp5(21_000, 8_400, 25, 10), Xc7(12_600, 7_800, 25, 13), None),
     ]
     table = overhead_table(costs, "no tool")
-    shown, _, rest = table.partition("no MHz: no tool\n")
+    shown, _, rest = table.partition("\nfor comparison")
     assert [line.split() for line in shown.splitlines()] == [
         line.split() for line in TABLE.splitlines()
     ]
@@ -77,26 +92,49 @@ def test_without_tools_a_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def area(verilog: str, top: str) -> Ecp5:
+    def area(verilog: str, top: str, *, doing: Callable[[str], object]) -> Ecp5:
         asked.append(top)
+        doing("synthesis")
         return Ecp5(len(verilog), verilog.count("reg "), verilog.count("ram_style"), 0)
+
+    def other_area(verilog: str, top: str, *, doing: Callable[[str], object]) -> Xc7:
+        doing(f"synthesis of {top} for the 7 series")
+        return Xc7(7 * len(verilog), 1, 2, 3)
+
+    def route(verilog: str, top: str, *, seed: int, doing: Callable[[str], object]) -> Routed:
+        doing(f"placement of {top}")
+        return Routed(seed * 1e6 / len(verilog), ())
 
     monkeypatch.setattr(sim, "find_yosys", lambda: ["yosys"])
     monkeypatch.setattr(sim, "on_ecp5", area)
     monkeypatch.setattr(sim, "find_nextpnr", lambda: ["nextpnr"])
-    monkeypatch.setattr(
-        sim, "route_on_ecp5", lambda verilog, top, *, seed: Routed(seed * 1e6 / len(verilog), ())
-    )
+    monkeypatch.setattr(sim, "on_xc7", other_area)
+    monkeypatch.setattr(sim, "route_on_ecp5", route)
     units: list[UnitOptions | None] = []
 
     def cycles(unit: UnitOptions | None) -> int:
         units.append(unit)
+        assert not told, "the runs come first, then what takes minutes"
         return 1000 + len(units)
 
-    text = overhead(compile_c(PROGRAM), "x", cycles, period=64)
+    told: list[str] = []
+    text = overhead(compile_c(PROGRAM), "x", cycles, period=64, doing=told.append)
+    steps = [(line.partition(": ")[0], line.partition(": ")[2].split()[0]) for line in told]
+    assert steps == [
+        (f"{name}, {number} of 3", step)
+        for number, name in enumerate(("without", "paper's counters", "all counters"), 1)
+        for step in ("synthesis", "synthesis", "placement")
+    ]
     assert [top.endswith("_profiled") for top in asked] == [False, True, True]
     assert [unit and unit.counters for unit in units] == [None, PAPERS, None]
-    rows = {line.split("  ")[0]: line.split() for line in text.splitlines()}
+    first, _, second = text.partition("7 series")
+    rows = {line.split("  ")[0]: line.split() for line in first.splitlines()}
+    sevens = {line.split("  ")[0]: line.split() for line in second.splitlines()}
+    assert sevens["all counters"][-3:] == [
+        f"{7 * int(rows['all counters'][-4].replace(',', '')):,}",
+        "2",
+        "3",
+    ]
     assert rows["all counters, more"][3:5] == ["+0.2", "%"]
     sizes = [int(rows[name][-4].replace(",", "")) for name in ("without", "paper's counters")]
     assert sizes[0] < sizes[1]

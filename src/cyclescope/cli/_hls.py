@@ -276,9 +276,14 @@ def hls(
 
     with progress(source.name) as show:
         if overhead:
-            table = source_hls.overhead(
-                program, source.name, lambda unit: going(unit).run.cycles, period=period
-            )
+            with timing(source.name) as step:
+                table = source_hls.overhead(
+                    program,
+                    source.name,
+                    lambda unit: going(unit).run.cycles,
+                    period=period,
+                    doing=step,
+                )
             click.echo(table, nl=False)
             return
         result = going(unit)

@@ -81,18 +81,20 @@ def find_nextpnr() -> list[str]:
     return find_tool("nextpnr-ecp5", extra="speed")
 
 
-def on_ecp5(verilog: str, top: str) -> Ecp5:
+def on_ecp5(verilog: str, top: str, *, doing: Callable[[str], object] = lambda _: None) -> Ecp5:
     """Synthesise a design; the result is cached.
 
     Args:
         verilog: SystemVerilog that Yosys can read.
         top: the top module.
+        doing: called with the step that begins, if it is not in the cache.
 
     Raises:
         ToolError: there is no Yosys, or it fails.
         OutputError: the cache cannot be written.
     """
-    return read_cells(json.loads((_netlist(verilog, top) / "usage.json").read_text("utf-8")))
+    usage = _netlist(verilog, top, doing) / "usage.json"
+    return read_cells(json.loads(usage.read_text("utf-8")))
 
 
 def read_cells(usage: dict[str, Any]) -> Ecp5:

@@ -1,4 +1,4 @@
-"""The cost of the profiling unit: cycles, and hardware on an ECP5, with and without it."""
+"""The cost of the profiling unit: cycles, and hardware of two FPGAs, with and without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cyclescope.hls._compile import Program
-    from cyclescope.sim import Ecp5
+    from cyclescope.sim import Ecp5, Xc7
 
 __all__ = ["PAPERS", "Cost", "chosen_counters", "cost_of", "overhead", "overhead_table"]
 
@@ -43,12 +43,14 @@ class Cost:
         name: what it is.
         cycles: of a run; None if it did not run.
         area: what it takes of an ECP5.
-        mhz: the clock it reaches; None if that is not known.
+        xc7: what it takes of Xilinx' 7 series.
+        mhz: the clock it reaches in the ECP5; None if that is not known.
     """
 
     name: str
     cycles: int | None
     area: Ecp5
+    xc7: Xc7
     mhz: float | None
 
 
@@ -74,14 +76,16 @@ def overhead(
     cycles: Callable[[UnitOptions | None], int],
     *,
     period: int,
+    doing: Callable[[str], object] = lambda _: None,
 ) -> str:
     """A table of what the profiling unit costs: without it, with the paper's counters, with all.
 
     Args:
         program: what the hardware does.
         title: of it.
-        cycles: runs it with this profiling unit.
+        cycles: runs it with this profiling unit; all runs come before the first synthesis.
         period: of the samples.
+        doing: called with the step that begins, if it is not in the cache.
 
     Raises:
         ToolError: there is no Yosys, or a tool fails.
@@ -100,11 +104,18 @@ def overhead(
         "paper's counters": UnitOptions(title, period=period, counters=PAPERS),
         "all counters": UnitOptions(title, period=period),
     }
-    costs = [
-        cost_of(program, name, unit, cycles=cycles(unit), seeds=int(not why))
-        for name, unit in units.items()
-    ]
+    taken = {name: cycles(unit) for name, unit in units.items()}
+    costs: list[Cost] = []
+    for name, unit in units.items():
+        seeds = int(not why)
+        told = _placed(doing, f"{name}, {len(costs) + 1} of {len(units)}")
+        costs.append(cost_of(program, name, unit, cycles=taken[name], seeds=seeds, doing=told))
     return overhead_table(costs, why)
+
+
+def _placed(doing: Callable[[str], object], place: str) -> Callable[[str], object]:
+    """Tell each step with the design that it is of."""
+    return lambda step: doing(f"{place}: {step}")
 
 
 def cost_of(
@@ -114,6 +125,7 @@ def cost_of(
     *,
     cycles: int | None = None,
     seeds: int = 0,
+    doing: Callable[[str], object] = lambda _: None,
 ) -> Cost:
     """Synthesise a program's hardware, as it would be built: without the checks of a simulation.
 
@@ -123,50 +135,64 @@ def cost_of(
         unit: its profiling unit.
         cycles: of a run of it, if there was one.
         seeds: place and route it so many times, which takes minutes each; the clock is the median.
+        doing: called with the step that begins, if it is not in the cache.
 
     Raises:
         ToolError: Yosys or nextpnr is missing or fails.
         OutputError: the cache cannot be written.
     """
-    from cyclescope.sim import on_ecp5, route_on_ecp5
+    from cyclescope.sim import on_ecp5, on_xc7, route_on_ecp5
 
     machine = machine_of(program, checks=False, unit=unit)
-    text = "".join(machine.sources.values())
-    area = on_ecp5(text, machine.name)
-    clocks = [route_on_ecp5(text, machine.name, seed=seed).mhz for seed in range(1, seeds + 1)]
-    return Cost(name, cycles, area, median(clocks) if clocks else None)
+    text, top = "".join(machine.sources.values()), machine.name
+    area, xc7 = on_ecp5(text, top, doing=doing), on_xc7(text, top, doing=doing)
+    clocks = [route_on_ecp5(text, top, seed=n, doing=doing).mhz for n in range(1, seeds + 1)]
+    return Cost(name, cycles, area, xc7, median(clocks) if clocks else None)
 
 
 def overhead_table(costs: Sequence[Cost], why_no_speed: str = "") -> str:
-    """The costs as text; the first is what the others are compared with."""
+    """The costs as text: cycles, the ECP5's area and clock, then the area in the 7 series.
+
+    The first is what the others are compared with.
+    """
+    names = [cost.name for cost in costs]
     heads = ("", "cycles", "registers", "LUT4", "BRAM", "DSP", "MHz")
-    rows: list[tuple[str, ...]] = [heads]
-    first = costs[0]
-    for cost in costs:
-        values = (cost.cycles, cost.area.ffs, cost.area.luts, cost.area.brams, cost.area.dsps)
-        mhz = "-" if cost.mhz is None else f"{cost.mhz:.1f}"
-        rows.append((cost.name, *("-" if v is None else f"{v:,}" for v in values), mhz))
-    for cost in costs[1:]:
-        pairs: list[tuple[float | None, float | None]] = [
-            (first.cycles, cost.cycles),
-            (first.area.ffs, cost.area.ffs),
-            (first.area.luts, cost.area.luts),
-            (first.area.brams, cost.area.brams),
-            (first.area.dsps, cost.area.dsps),
-            (first.mhz, cost.mhz),
-        ]
-        rows.append((f"{cost.name}, more", *(_more(a, b) for a, b in pairs)))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
-    lines = [
+    lines = _block(
+        heads,
+        names,
+        [(c.cycles, c.area.ffs, c.area.luts, c.area.brams, c.area.dsps, c.mhz) for c in costs],
+    )
+    if why_no_speed:
+        lines.append(f"no MHz: {why_no_speed}")
+    sevens = [(c.xc7.ffs, c.xc7.luts, c.xc7.brams, c.xc7.dsps) for c in costs]
+    heads = ("7 series", "registers", "LUT6", "BRAM", "DSP48")
+    return "\n".join([*lines, "", *_block(heads, names, sevens), "", _OTHERS]) + "\n"
+
+
+def _block(
+    heads: Sequence[str], names: Sequence[str], rows: Sequence[Sequence[float | None]]
+) -> list[str]:
+    """Lines of figures, and below them what each has more than the first, in columns."""
+    first = rows[0]
+    cells: list[tuple[str, ...]] = [tuple(heads)]
+    cells += [(name, *map(_figure, row)) for name, row in zip(names, rows, strict=True)]
+    for name, row in zip(names[1:], rows[1:], strict=True):
+        cells.append((f"{name}, more", *(_more(a, b) for a, b in zip(first, row, strict=True))))
+    widths = [max(len(row[i]) for row in cells) for i in range(len(heads))]
+    return [
         "  ".join(
             cell.ljust(width) if i == 0 else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
-        for row in rows
+        for row in cells
     ]
-    if why_no_speed:
-        lines.append(f"no MHz: {why_no_speed}")
-    return "\n".join([*lines, "", _OTHERS]) + "\n"
+
+
+def _figure(value: float | None) -> str:
+    """A count, or a clock in MHz."""
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.1f}"
 
 
 def _more(before: float | None, after: float | None) -> str:
