@@ -165,8 +165,8 @@ def overhead_table(costs: Sequence[Cost], why_no_speed: str = "") -> str:
     if why_no_speed:
         lines.append(f"no MHz: {why_no_speed}")
     sevens = [(c.xc7.ffs, c.xc7.luts, c.xc7.brams, c.xc7.dsps) for c in costs]
-    heads = ("7 series", "registers", "LUT6", "BRAM", "DSP48")
-    return "\n".join([*lines, "", *_block(heads, names, sevens), "", _OTHERS]) + "\n"
+    others = ("7 series", "registers", "LUT6", "BRAM", "DSP48")
+    return "\n".join([*lines, "", *_block(others, names, sevens), "", _OTHERS]) + "\n"
 
 
 def _block(
