@@ -1,8 +1,9 @@
 """Advice followed: for each rule, programs as they are, with the finding followed, in other words.
 
-`python benches/bench_advice.py [RULE …] [--record]` prints a table in Markdown of all rules, or of
-these. Hardware takes some ten seconds to build for each program; `--record` keeps those profiles
-for the tests, in `tests/analyse/data/followed`. It fails if a saving is out of its bound, or if the
+`python benches/bench_advice.py [RULE …] [--record | --recorded]` prints a table in Markdown of all
+rules, or of these. Hardware takes some ten seconds to build for each program; `--record` keeps
+those profiles for the tests, in `tests/analyse/data/followed`, and `--recorded` prints the rows of
+hardware from there. It fails if a saving is out of its bound, or if the
 findings on a program in other words are others.
 """
 
@@ -19,7 +20,16 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "analyse"))
 
 from calyx_programs import CALYX  # noqa: E402
-from followed import BOUNDS, HLS, RECORDED, bounded, calyx_run, findings, measured  # noqa: E402
+from followed import (  # noqa: E402
+    BOUNDS,
+    HLS,
+    RECORDED,
+    bounded,
+    calyx_run,
+    findings,
+    measured,
+    recorded,
+)
 
 from cyclescope.model import save  # noqa: E402
 
@@ -46,12 +56,19 @@ def row(rule: str, name: str, plain: Profile, followed: int, rewritten: Profile)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rules", nargs="*")
-    parser.add_argument("--record", action="store_true")
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument("--record", action="store_true")
+    kept.add_argument("--recorded", action="store_true")
     given = parser.parse_args()
     print("| rule | program | cycles | followed | saved | about | at least | at most | inside |"
           " in other words the same |")  # fmt: skip
     print("|---|---|" + "---:|" * 6 + "---|---|")
     good = True
+    if given.recorded:
+        for one in HLS:
+            if not given.rules or one.rule in given.rules:
+                good &= row(one.rule, one.name, *recorded(one))
+        sys.exit(not good)
     known: dict[str, Profile] = {}
     cycles: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from cyclescope.analyse import Advice
     from cyclescope.model import Profile
 
-__all__ = ["BOUNDS", "HLS", "RECORDED", "Case", "bounded", "calyx_run", "findings", "measured"]
+__all__ = [
+    "BOUNDS",
+    "HLS",
+    "RECORDED",
+    "Case",
+    "bounded",
+    "calyx_run",
+    "findings",
+    "measured",
+    "recorded",
+]
 
 _FOLDER = Path(__file__).parent / "programs"
 RECORDED = Path(__file__).parent / "data" / "followed"
@@ -97,6 +107,15 @@ def measured(case: Case, variant: str) -> Profile:
     result = measure(program, start_cost=case.start_cost, period=65536)
     assert result.agrees, result.differing
     return result.profile
+
+
+def recorded(case: Case) -> tuple[Profile, int, Profile]:
+    """A program as it is, its cycles with the finding followed, and it in other words; recorded."""
+    from cyclescope.model import load
+
+    plain, rewritten = (load(RECORDED / f"{case.file(v)}.cyc") for v in ("plain", "rewritten"))
+    cycles: dict[str, int] = json.loads((RECORDED / "cycles.json").read_text("utf-8"))
+    return plain, cycles[case.file("followed")], rewritten
 
 
 def bounded(case: Case, variant: str) -> Profile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -11,9 +10,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from calyx_programs import CALYX, CalyxCase
-from followed import BOUNDS, HLS, RECORDED, Case, bounded, calyx_run, findings, measured
+from followed import BOUNDS, HLS, RECORDED, Case, bounded, calyx_run, findings, measured, recorded
 
 from cyclescope.model import Profile, load
+
+PAGE = Path(__file__).parents[2] / "docs" / "compare.md"
 
 
 def check(rule: str, plain: Profile, followed: int, rewritten: Profile) -> None:
@@ -47,9 +48,17 @@ def test_bounds(case: Case) -> None:
 @pytest.mark.parametrize("case", HLS, ids=lambda case: f"{case.rule} {case.name}")
 def test_hardware_as_recorded(case: Case) -> None:
     """Profiles that `benches/bench_advice.py --record` made."""
-    cycles = json.loads((RECORDED / "cycles.json").read_text("utf-8"))
-    plain, rewritten = (load(RECORDED / f"{case.file(v)}.cyc") for v in ("plain", "rewritten"))
-    check(case.rule, plain, cycles[case.file("followed")], rewritten)
+    check(case.rule, *recorded(case))
+
+
+@pytest.mark.parametrize("case", HLS, ids=lambda case: f"{case.rule} {case.name}")
+def test_the_page_has_what_was_recorded(case: Case) -> None:
+    plain, followed, _ = recorded(case)
+    advice = findings(plain)[case.rule]
+    shown = (plain.cycles, followed, plain.cycles - followed, advice.saving)
+    row = f"| `{case.rule}` | {case.name} | " + " | ".join(f"{n:,}" for n in shown)
+    row += f" | {advice.at_least:,} to {advice.at_most:,} |"
+    assert row in PAGE.read_text("utf-8").splitlines(), "benches/bench_advice.py --recorded"
 
 
 def test_a_recorded_profile_is_what_a_run_gives() -> None:
