@@ -50,7 +50,7 @@ from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._process import End, Finished, Process, Reason, finish, unstartable
 from cyclescope.sim._run import RunResult, StopReason, run
 from cyclescope.sim._synthesis import Usage, Xc7, find_yosys, on_xc7, read_usage, synthesise
-from cyclescope.sim._toolchain import Compiler, call, find_compiler
+from cyclescope.sim._toolchain import Compiler, call, end_calls, find_compiler
 from cyclescope.sim._vivado import read_vivado
 
 __all__ = [
@@ -91,6 +91,7 @@ __all__ = [
     "clear_cache",
     "current_trust",
     "differences",
+    "end_calls",
     "find_compiler",
     "find_nextpnr",
     "find_yosys",

@@ -22,7 +22,7 @@ from cyclescope.sim import _cache
 from cyclescope.sim._toolchain import call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -269,13 +269,12 @@ def synthesise(verilog: str, top: str) -> tuple[Usage, ...]:
     return read_usage(cells, usage, top)
 
 
-def on_xc7(verilog: str, top: str, *, doing: Callable[[str], object] = lambda _: None) -> Xc7:
+def on_xc7(verilog: str, top: str) -> Xc7:
     """Synthesise a design for Xilinx' 7 series, without its hierarchy; the result is cached.
 
     Args:
         verilog: SystemVerilog that Yosys can read.
         top: the top module.
-        doing: called with the step that begins, if it is not in the cache.
 
     Raises:
         ToolError: there is no Yosys, or it fails.
@@ -285,7 +284,6 @@ def on_xc7(verilog: str, top: str, *, doing: Callable[[str], object] = lambda _:
     script = _WHOLE.format(top=top)
 
     def fill(folder: Path) -> None:
-        doing("synthesis for the 7 series")
         run_yosys(command, folder, verilog, script, ("usage.json",))
 
     key = _cache.content_key(verilog, script, tool_version(command, "yosys"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -141,12 +142,26 @@ def cost_of(
         ToolError: Yosys or nextpnr is missing or fails.
         OutputError: the cache cannot be written.
     """
-    from cyclescope.sim import on_ecp5, on_xc7, route_on_ecp5
+    from cyclescope.sim import end_calls, on_ecp5, on_xc7, route_on_ecp5
 
     machine = machine_of(program, checks=False, unit=unit)
     text, top = "".join(machine.sources.values()), machine.name
-    area, xc7 = on_ecp5(text, top, doing=doing), on_xc7(text, top, doing=doing)
-    clocks = [route_on_ecp5(text, top, seed=n, doing=doing).mhz for n in range(1, seeds + 1)]
+    with ThreadPoolExecutor(1) as pool:
+        # Beside the ECP5's synthesis and routing, which take longer.
+        other = pool.submit(on_xc7, text, top)
+        try:
+            area = on_ecp5(text, top, doing=doing)
+            clocks = [
+                route_on_ecp5(text, top, seed=n, doing=doing).mhz for n in range(1, seeds + 1)
+            ]
+            if not other.done():
+                doing("synthesis for the 7 series")
+            xc7 = other.result()
+        except BaseException:
+            # The pool waits for its thread, and the thread for its tool.
+            while not wait([other], 0.05).done:
+                end_calls()
+            raise
     return Cost(name, cycles, area, xc7, median(clocks) if clocks else None)
 
 
