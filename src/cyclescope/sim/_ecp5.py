@@ -55,9 +55,16 @@ _MAP = "&b,-d;&dch,-f,-r;&ps;&if,{W},{D},{R};&mfs"
 _ABC = f"&scorr;&sweep;&dc2;{_MAP};&st;{_MAP}"  # ABC's commands, as Yosys' abc9 takes them
 _PLACE = (
     "--85k --speed 6 --package CABGA756 --out-of-context --freq {mhz} --seed {seed} --quiet"
-    " --timing-allow-fail --placer-heap-timingweight 30 --tmg-ripup"
-    " --json netlist.json --report report.json"
+    " --timing-allow-fail --json netlist.json --report report.json"
 )
+# The placer that spreads cells like charges keeps what works together in one place, where the
+# other, which solves for the least wire and then pushes cells apart, scatters a thread scheduler
+# over a full device: 15 % of the clock of large designs. It never ends on small ones, which have
+# too little to spread. Routes that are ripped up for their timing help the other's results only,
+# and take most of the time.
+_SMALL = "--placer heap --placer-heap-timingweight 30 --tmg-ripup"
+_LARGE = "--placer static"
+_LARGE_LUTS = 2000
 # LUTs that a cell takes, as nextpnr packs them: a carry cell two, 16 x 4 bits of memory four.
 _LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
 
@@ -133,10 +140,12 @@ def route_on_ecp5(
     options = _PLACE.format(mhz=mhz, seed=seed).split()
 
     def fill(folder: Path) -> None:
-        netlist = _netlist(verilog, top, doing) / "netlist.json"
-        shutil.copy(netlist, folder)
+        netlist = _netlist(verilog, top, doing)
+        shutil.copy(netlist / "netlist.json", folder)
+        luts = read_cells(json.loads((netlist / "usage.json").read_text("utf-8"))).luts
         doing("placement and routing")
-        run_tool([*placer, *options], what="nextpnr-ecp5", folder=folder)
+        how = (_SMALL if luts < _LARGE_LUTS else _LARGE).split()
+        run_tool([*placer, *options, *how], what="nextpnr-ecp5", folder=folder)
         report = json.loads((folder / "report.json").read_text("utf-8"))
         module = json.loads((folder / "netlist.json").read_text("utf-8"))["modules"][top]
         (folder / "route.json").write_text(json.dumps(_kept(report, module)), "utf-8")
@@ -144,7 +153,7 @@ def route_on_ecp5(
             (folder / name).unlink()
 
     versions = tool_version(yosys, "yosys"), tool_version(placer, "nextpnr-ecp5")
-    key = _cache.content_key(verilog, _SCRIPT, _ABC, *options, *versions)
+    key = _cache.content_key(verilog, _SCRIPT, _ABC, *options, _SMALL, _LARGE, *versions)
     found = json.loads((_cache.entry(f"route-{key}", fill) / "route.json").read_text("utf-8"))
     return Routed(
         found["mhz"],

