@@ -1,4 +1,4 @@
-"""Whether the tools that the package's extras bring are on this machine."""
+"""The tools that the extras bring: which of them this machine lacks."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ def _missing() -> bool:
 
 
 NO_YOSYS = _missing()
-"""Whether no Yosys is there that is new enough, on PATH or in a package."""
+"""True where there is no Yosys that is new enough, on PATH or in a package."""
