@@ -1,5 +1,5 @@
 //! The Calyx compiler, in process, with cyclescope's two passes; the tables of profile files;
-//! waveforms.
+//! waveforms; the timing of process networks.
 //!
 //! `compile` takes a program and a list of passes and gives Verilog; with `instrument` also the
 //! record of what the probes in it mean, as JSON. Everything that follows from the record is
@@ -17,6 +17,7 @@ mod guard;
 mod inline;
 mod instrument;
 mod memory;
+mod network;
 mod pages;
 mod pass;
 mod plan;
@@ -554,6 +555,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(print_program, module)?)?;
     module.add_function(wrap_pyfunction!(instrumented_passes, module)?)?;
     module.add_class::<Instrumenter>()?;
+    module.add_class::<network::NetworkTiming>()?;
     module.add_function(wrap_pyfunction!(table_integers, module)?)?;
     module.add_function(wrap_pyfunction!(table_rows, module)?)?;
     module.add_function(wrap_pyfunction!(write_table, module)?)?;

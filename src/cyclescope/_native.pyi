@@ -154,3 +154,20 @@ def stored_signals(
 
 def stored_changes(path: str, wanted: Sequence[int], limit: int, texts: int) -> _Changes:
     """Changes of signals of an FST or GHW. ValueError: it cannot be read, or exceeds a limit."""
+
+class NetworkTiming:
+    """The timing of a process network in hardware.
+
+    Arguments: of each process (firings, interval, cycles from a firing's begin to its write, of
+    each operand the channel that each firing reads, negative: none); of each channel (producer,
+    consumer, whether it is a reordering buffer, the token of each read, how many tokens are given
+    up after each, the producer's firings that send one).
+    """
+
+    def __init__(
+        self,
+        stations: list[tuple[int, int, int, list[_Ints]]],
+        channels: list[tuple[int, int, bool, _Ints, _Ints, _Ints]],
+    ) -> None: ...
+    def run(self, depths: list[int], limit: int | None) -> tuple[int | None, list[int]]:
+        """Cycles with these depths, None: a deadlock, or more than `limit`; most tokens of each."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import shutil
 import subprocess
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +21,11 @@ from cyclescope.model import Activity, Cause, Edge, check_laws, load
 from cyclescope.model import Process as ProcessSite
 from cyclescope.network import (
     Measurement,
+    Timing,
     depth_curve,
     files_of,
     hardware_of,
+    least_depths,
     measure,
     network_of,
     report_text,
@@ -30,7 +34,7 @@ from cyclescope.network import (
 )
 from cyclescope.network._starts import critical_path, starts_of
 from extras import NO_YOSYS
-from network.sanlps import Maker, compare
+from network.sanlps import Maker, compare, in_icarus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -243,6 +247,26 @@ def test_functions_agree_to_rounding_and_nothing_else_may_differ() -> None:
 
 
 # Depths
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="no Icarus Verilog")
+def test_the_timing_by_which_depths_are_found_is_that_of_the_hardware() -> None:
+    """With any depths: as fast as with all tokens, slower, or a deadlock."""
+    seen: Counter[str] = Counter()
+    for seed in range(8):
+        chosen = random.Random(seed)
+        stages = Calibration(read=chosen.randint(1, 3), write=chosen.randint(0, 2))
+        network = network_of(bounds_of(Maker(100 + seed).text(), calibration=stages))
+        timing = Timing(network)
+        least = least_depths(network, timing)
+        for _ in range(4):
+            fewer = chosen.choice([1, 1, 2, 4])
+            depths = [max(1, depth - chosen.randint(0, fewer)) for depth in least.tokens]
+            found = in_icarus(network, hardware_of(network, dict(enumerate(depths))))
+            assert timing.run(depths)[0] == found
+            kind = "deadlock" if found is None else "slower"
+            seen["as fast" if found == least.cycles else kind] += 1
+    assert set(seen) == {"as fast", "slower", "deadlock"}, seen
 
 
 def test_one_token_less_costs_cycles_or_is_a_deadlock(mean: Measurement) -> None:

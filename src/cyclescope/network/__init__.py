@@ -16,7 +16,8 @@ from cyclescope.network._channels import Channel, Input, Network, Station, netwo
 from cyclescope.network._depths import Depths, Point, depth_curve, least_depths
 from cyclescope.network._measure import Measurement, files_of, measure, write_files
 from cyclescope.network._report import report_dict, report_text
-from cyclescope.network._simulate import Simulation, Timing, simulate
+from cyclescope.network._simulate import Simulation, simulate
+from cyclescope.network._timing import Timing
 from cyclescope.network._top import Hardware, hardware_of
 
 __all__ = [

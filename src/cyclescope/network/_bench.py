@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["bench", "harness", "wrapper"]
 
 
-def harness(
-    network: Network, hardware: Hardware, *, probe: bool, judge: bool, keep: bool
-) -> Harness:
+def harness(network: Network, hardware: Hardware, *, judge: bool, keep: bool) -> Harness:
     """The bench for Verilator; arguments as of `bench`."""
-    text = bench(network, hardware, probe=probe, judge=judge, keep=keep)
+    text = bench(network, hardware, judge=judge, keep=keep)
     return Harness("bench", text, go_done("bench").cpp)
 
 
@@ -25,26 +23,22 @@ def bench(
     network: Network,
     hardware: Hardware,
     *,
-    probe: bool = False,
     judge: bool = False,
     keep: bool = False,
 ) -> str:
     """The module `bench`: clock in, `go` from the first cycle on, `done` at the end.
 
     Of the folder that the plusarg `RUN` names (default: the current one) it reads the elements of
-    each source from `source<station>.hex`, and with `probe` each channel's depth from `depths.hex`;
-    it writes `sink<station>.out` there. If nothing moves any more it says `CYC deadlock`.
+    each source from `source<station>.hex`; it writes `sink<station>.out` there. If
+    nothing moves any more it says `CYC deadlock`.
 
     Args:
         network: what the hardware was made from.
         hardware: what is driven.
-        probe: the hardware has limits and no values; at the end the bench says `CYC most` and how
-            many tokens each channel had at most.
         judge: it compares each result with the word of `result<station>_<number>.hex` of its
             firing, and says `CYC wrong` and whose the first is that differs.
         keep: it writes each result to `result<station>_<number>.out` at the end instead.
     """
-    values = not probe
     pins = [".clk(clk)", ".reset(reset)", ".done(finished)", ".moving(moving)"]
     outside: list[str] = []
     reading: list[str] = []
@@ -55,32 +49,30 @@ def bench(
         if station.process.kind == "source":
             pins.append(f".next_{number}(next_{number})")
             outside.append(f"  wire next_{number};")
-            if values:
-                width = station.widths[0]
-                outside.append(f"  reg [{width - 1}:0] elements_{number} [0:{count - 1}];")
-                outside.append(f"  reg [31:0] at_{number};")
-                pins.append(f".element_{number}(elements_{number}[at_{number}])")
-                reading += _read(f"source{number}.hex", f"elements_{number}")
-                reading.append(f"    at_{number} = 0;")
-                step = f"at_{number} + 1 < {count} ? at_{number} + 1 : 0"
-                clocked.append(f"      if (next_{number}) at_{number} <= {step};")
+            width = station.widths[0]
+            outside.append(f"  reg [{width - 1}:0] elements_{number} [0:{count - 1}];")
+            outside.append(f"  reg [31:0] at_{number};")
+            pins.append(f".element_{number}(elements_{number}[at_{number}])")
+            reading += _read(f"source{number}.hex", f"elements_{number}")
+            reading.append(f"    at_{number} = 0;")
+            step = f"at_{number} + 1 < {count} ? at_{number} + 1 : 0"
+            clocked.append(f"      if (next_{number}) at_{number} <= {step};")
         if station.process.kind == "sink":
             pins.append(f".written_{number}(written_{number})")
             outside.append(f"  wire written_{number};")
-            if values:
-                width = station.widths[0]
-                outside.append(f"  wire [{width - 1}:0] result_{number};")
-                outside.append(f"  reg [{width - 1}:0] collected_{number} [0:{count - 1}];")
-                outside.append(f"  reg [31:0] to_{number};")
-                pins.append(f".result_{number}(result_{number})")
-                reading.append(f"    to_{number} = 0;")
-                clocked += [
-                    f"      if (written_{number}) begin",
-                    f"        collected_{number}[to_{number}] <= result_{number};",
-                    f"        to_{number} <= to_{number} + 1;",
-                    "      end",
-                ]
-                writing += _write(f"sink{number}.out", f"collected_{number}")
+            width = station.widths[0]
+            outside.append(f"  wire [{width - 1}:0] result_{number};")
+            outside.append(f"  reg [{width - 1}:0] collected_{number} [0:{count - 1}];")
+            outside.append(f"  reg [31:0] to_{number};")
+            pins.append(f".result_{number}(result_{number})")
+            reading.append(f"    to_{number} = 0;")
+            clocked += [
+                f"      if (written_{number}) begin",
+                f"        collected_{number}[to_{number}] <= result_{number};",
+                f"        to_{number} <= to_{number} + 1;",
+                "      end",
+            ]
+            writing += _write(f"sink{number}.out", f"collected_{number}")
         elif (judge or keep) and station.process.kind != "source":
             process = f"{hardware.top.name}.process{number}"
             outside.append(f"  reg [31:0] written_{number};")
@@ -103,15 +95,6 @@ def bench(
                     "        end",
                 ]
             clocked.append("      end")
-    if probe and network.channels:
-        outside.append(f"  reg [31:0] depths [0:{len(network.channels) - 1}];")
-        reading += _read("depths.hex", "depths")
-        for channel in network.channels:
-            number, width = channel.number, hardware.depths[channel.number].bit_length()
-            outside.append(f"  wire [{width - 1}:0] most{number};")
-            pins.append(f".limit{number}(depths[{number}][{width - 1}:0])")
-            pins.append(f".most{number}(most{number})")
-            writing.append(f'      $display("CYC most {number} %0d", most{number});')
     longest = max((s.process.interval for s in network.stations), default=1)
     lines = [
         f"// What drives {hardware.top.name}: it feeds the sources, and collects what sinks write.",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["channel_module"]
 
 
-def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe: bool) -> Module:
+def channel_module(channel: Channel, name: str, depth: int) -> Module:
     """The hardware of a channel.
 
     A token that was pushed in a cycle can be read in the next. The tokens of a reordering buffer
@@ -25,9 +25,6 @@ def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe
         channel: which.
         name: of the module.
         depth: tokens that it keeps at most.
-        width: bits of a token.
-        probe: `limit`, an input, is the depth in force, and `most`, an output, how many tokens
-            there were at most.
 
     Returns:
         A module with the inputs `push`, `in` and `pop` and the outputs `full`, `valid`, `out`.
@@ -36,10 +33,11 @@ def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe
     if not channel.is_plain and not channel.is_reordered:
         kind += " whose reader reads again"
     m = Module(name, f"{kind} of {depth} tokens.")
-    push, token, pop = m.input("push", 1), m.input("in", width), m.input("pop", 1)
-    bits = depth.bit_length()
+    push, token, pop = m.input("push", 1), m.input("in", channel.width), m.input("pop", 1)
+    # Of a depth that cannot hold what is between the oldest token and the next the read must wait.
+    bits = max(depth, 1 + int(channel.window[:, 0].max())).bit_length()
     count = m.register("count", bits, reset=0)
-    memory = m.memory("tokens", width, depth, block=channel.is_reordered)
+    memory = m.memory("tokens", channel.width, depth, block=channel.is_reordered)
     end = m.register("end", memory.address_width, reset=0)
     oldest = m.register("oldest", memory.address_width, reset=0)
     memory.write(end, token, push)
@@ -55,7 +53,7 @@ def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe
         m.update(fetched, move | (fetched & ~pop))
         passed = m.register("passed", 1)
         m.update(passed, passing, move)
-        past = m.register("past", width)
+        past = m.register("past", channel.width)
         m.update(past, token, move & passing)
         m.output("out", mux(passed, past, memory.read(address, move, name="token")))
         m.output("valid", fetched)
@@ -67,14 +65,7 @@ def channel_module(channel: Channel, name: str, depth: int, width: int, *, probe
     added = mux(push, const(1, bits), 0)
     gone = mux(move, taken, 0)
     m.update(count, count + added - gone)
-    if probe:
-        limit = m.input("limit", bits)
-        m.output("full", limit.ule(count))
-        most_yet = m.register("most_yet", bits, reset=0)
-        m.update(most_yet, count, most_yet.ult(count))
-        m.output("most", most_yet)
-    else:
-        m.output("full", count.eq(depth))
+    m.output("full", count.eq(depth))
     return m
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cyclescope.network._channels import Network
-    from cyclescope.network._simulate import Timing
+    from cyclescope.network._timing import Timing
 
 __all__ = ["Depths", "Point", "depth_curve", "least_depths"]
 
@@ -58,11 +58,8 @@ def least_depths(
 
     Args:
         network: which.
-        timing: its timing in simulation.
+        timing: its timing.
         progress: called with (channels done, channels).
-
-    Raises:
-        RunError: the simulation failed.
     """
     channels = network.channels
     cycles, most = timing.run([c.tokens for c in channels])
@@ -98,9 +95,6 @@ def depth_curve(network: Network, timing: Timing, least: Depths) -> list[Point]:
     """Cycles against memory: with no channel deeper than 1, 2, 4 … tokens.
 
     Where a channel needs more for the network to end at all, it has as many as that.
-
-    Raises:
-        RunError: the simulation failed.
     """
     needed = [_needed(network, timing, least, c.number) for c in network.channels]
     points = []

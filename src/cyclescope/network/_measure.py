@@ -14,7 +14,8 @@ from cyclescope.network._channels import network_of
 from cyclescope.network._depths import Depths, least_depths
 from cyclescope.network._judge import differing
 from cyclescope.network._profile import profile_of
-from cyclescope.network._simulate import Simulation, Timing, simulate
+from cyclescope.network._simulate import Simulation, simulate
+from cyclescope.network._timing import Timing
 from cyclescope.network._top import hardware_of
 from cyclescope.rtl import sources
 

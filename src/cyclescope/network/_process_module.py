@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cyclescope.network._channels import Channel, Input, Network, Station
     from cyclescope.rtl import Expr
 
-__all__ = ["STATE_BITS", "WHOM_BITS", "State", "process_module"]
+__all__ = ["STATE_BITS", "WHOM_BITS", "State", "process_module", "stages_of"]
 
 
 class State(IntEnum):
@@ -34,7 +34,7 @@ STATE_BITS = 3
 WHOM_BITS = 16
 
 
-def process_module(network: Network, station: Station, name: str, *, values: bool = True) -> Module:
+def process_module(network: Network, station: Station, name: str) -> Module:
     """The hardware of a process.
 
     In a cycle in which all operands of its next firing are at the heads of their channels it takes
@@ -46,7 +46,6 @@ def process_module(network: Network, station: Station, name: str, *, values: boo
         network: that it is part of.
         station: which process.
         name: of the module.
-        values: if not, only its timing: no data, no function.
 
     Returns:
         A module with the inputs `valid<n>` and `data<n>` and the output `pop<n>` for each channel
@@ -57,26 +56,38 @@ def process_module(network: Network, station: Station, name: str, *, values: boo
         InputError: read and write stage take no time.
         SourceError: see `function_module`.
     """
-    return _Builder(network, station, name, values).build()
+    return _Builder(network, station, name).build()
+
+
+def stages_of(network: Network, station: Station) -> int:
+    """Cycles from the begin of a firing to its write.
+
+    Raises:
+        InputError: there are none.
+    """
+    process = station.process
+    # A token is written in the last of all these cycles, so that there is a register less.
+    stages = network.read + process.latency + network.write - 1
+    if network.read + network.write < 1 or stages < 1:
+        raise InputError(
+            f"{network.kernel}: {process.name} takes no time to read, compute and write, which "
+            "is no hardware; give the calibration read = 1 and write = 1"
+        )
+    return stages
 
 
 class _Builder:
-    def __init__(self, network: Network, station: Station, name: str, values: bool) -> None:
-        self.network, self.station, self.name, self.values = network, station, name, values
+    def __init__(self, network: Network, station: Station, name: str) -> None:
+        self.network, self.station, self.name = network, station, name
         process = station.process
         what = f"{process.name}: {process.kind}, {station.count} firings"
         self.m = Module(name, f"{what}, line {process.where.line}.")
         # A token is written in the last of all these cycles, so that there is a register less.
         self.front = network.read if network.write else network.read - 1
         self.back = max(0, network.write - 1)
-        self.stages = self.front + process.latency + self.back
+        self.stages = stages_of(network, station)
         self.there: list[Expr] = []
         self.full: list[Expr] = []
-        if network.read + network.write < 1 or self.stages < 1:
-            raise InputError(
-                f"{network.kernel}: {process.name} takes no time to read, compute and write, which "
-                "is no hardware; give the calibration read = 1 and write = 1"
-            )
 
     def build(self) -> Module:
         """The module."""
@@ -139,11 +150,10 @@ class _Builder:
             widths.append((len(own.channels) + 1).bit_length())
             fields.append(own.table.view(np.int64))
             widths.append(max(1, own.width))
-        if self.values:
-            graph = station.process.function
-            for given, bits in zip(graph.givens, station.trace.givens, strict=True):
-                fields.append(np.ascontiguousarray(bits).view(np.int64))
-                widths.append(given.type.bits)
+        graph = station.process.function
+        for given, bits in zip(graph.givens, station.trace.givens, strict=True):
+            fields.append(np.ascontiguousarray(bits).view(np.int64))
+            widths.append(given.type.bits)
         words = self._words("reads", fields, widths, fire)
         ready: Expr = const(1, 1)
         operands: list[Expr | None] = []
@@ -179,11 +189,11 @@ class _Builder:
             chosen = m.named(choice.eq(place), "chosen")
             there.append(m.input(f"valid{channel.number}", 1))
             m.output(f"pop{channel.number}", fire & chosen)
-            if own.width and self.values:
+            if own.width:
                 data.append(m.input(f"data{channel.number}", own.width))
         # Behind the channels: what no process wrote, and what is not read.
         ready = choose(choice, [*there, const(1, 1), const(1, 1)])
-        if not own.width or not self.values:
+        if not own.width:
             return m.wire("there", ready), None
         value = choose(choice, [*data, table, table])
         return m.wire("there", ready), m.wire("operand", value)
@@ -197,8 +207,6 @@ class _Builder:
         def later(value: Expr, cycles: int) -> Expr:
             return m.delay(value, "late", cycles, when=enable) if value.value is None else value
 
-        if not self.values:
-            return []
         match process.kind:
             case "source":
                 element = m.input("element", station.widths[0])

@@ -14,20 +14,19 @@ from cyclescope.errors import RunError, VerifyError
 from cyclescope.network._bench import harness
 from cyclescope.network._judge import differing, is_approximate
 from cyclescope.network._process_module import STATE_BITS, WHOM_BITS
-from cyclescope.network._top import hardware_of
 from cyclescope.rtl import sources
 from cyclescope.sim import CaptureModule, Design, Signal, build, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from cyclescope.bounds import Bits
     from cyclescope.network._channels import Network
     from cyclescope.network._top import Hardware
-    from cyclescope.sim import Built, Capture
+    from cyclescope.sim import Capture
 
-__all__ = ["Simulation", "Timing", "simulate", "write_inputs", "write_results"]
+__all__ = ["Simulation", "simulate", "write_inputs", "write_results"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -112,59 +111,15 @@ def simulate(
     return Simulation(result.cycles, collected, result.capture, result.seconds)
 
 
-class Timing:
-    """The network without its values, with depths that a run may choose: for finding the least.
-
-    Args:
-        network: which.
-    """
-
-    def __init__(self, network: Network) -> None:
-        self.network = network
-        # No channel ever has more tokens than are sent through it.
-        most = {c.number: c.tokens for c in network.channels}
-        hardware = hardware_of(network, most, values=False, probe=True)
-        self._built: Built = build(_design(network, hardware, (), probe=True))
-        self.runs = 0
-
-    def run(self, depths: Sequence[int], limit: int | None = None) -> tuple[int | None, list[int]]:
-        """Run it with these depths.
-
-        Returns:
-            The cycles, None for a deadlock or a run beyond the limit; the most tokens that each
-            channel had.
-
-        Raises:
-            RunError: the simulation failed.
-        """
-        self.runs += 1
-        try:
-            with scratch("network") as folder:
-                (folder / "depths.hex").write_text("".join(f"{d:x}\n" for d in depths), "ascii")
-                result = run(
-                    self._built, cycle_limit=limit, arguments=(f"+RUN={folder}",), files=folder
-                )
-        except OSError as error:
-            raise unwritable(tempfile.gettempdir(), error) from error
-        found = re.findall(r"^CYC most (\d+) (\d+)$", result.output, re.MULTILINE)
-        most = [int(count) for _, count in found]
-        if result.stop_reason in ("finish", "limit"):
-            return None, most
-        if not result.complete:
-            raise RunError(f"{self.network.kernel}: the simulation failed: {result.message}")
-        return result.cycles, most
-
-
 def _design(
     network: Network,
     hardware: Hardware,
     captured: tuple[CaptureModule, ...],
     *,
-    probe: bool = False,
     judge: bool = False,
     keep: bool = False,
 ) -> Design:
-    own = harness(network, hardware, probe=probe, judge=judge, keep=keep)
+    own = harness(network, hardware, judge=judge, keep=keep)
     return Design("bench", sources(hardware.top), capture=captured, harness=own)
 
 

@@ -27,7 +27,7 @@ class Hardware:
             which is at the input `element_<station>`; for each sink `written_<station>` says that
             the next one is at `result_<station>`; `done` that all is written.
         modules: of each station the name of its module.
-        probes: whether each channel n has the input `limit<n>` and the output `most<n>`.
+        depths: of each channel the tokens that it keeps.
     """
 
     top: Module
@@ -40,8 +40,6 @@ def hardware_of(
     depths: Mapping[int, int],
     *,
     name: str = "network",
-    values: bool = True,
-    probe: bool = False,
 ) -> Hardware:
     """Build the hardware of a network.
 
@@ -49,8 +47,6 @@ def hardware_of(
         network: which.
         depths: of each channel, by its number, the tokens that it keeps.
         name: of the top module.
-        values: if not, only its timing.
-        probe: channels have a limit below their depth, and say how many tokens they had.
 
     Raises:
         SourceError: an operation without an arithmetic unit.
@@ -60,14 +56,13 @@ def hardware_of(
     m = Module(name, f"The process network of {kernel}.")
     full = {c.number: m.forward_wire(f"full{c.number}", 1) for c in network.channels}
     valid = {c.number: m.forward_wire(f"valid{c.number}", 1) for c in network.channels}
-    width = {c.number: c.width if values else 1 for c in network.channels}
-    data = {c.number: m.forward_wire(f"data{c.number}", width[c.number]) for c in network.channels}
+    data = {c.number: m.forward_wire(f"data{c.number}", c.width) for c in network.channels}
     instances: list[Instance] = []
     modules: list[str] = []
     done: Expr = const(1, 1)
     moving: Expr = const(0, 1)
     for station in network.stations:
-        module = process_module(network, station, f"{name}_process{station.number}", values=values)
+        module = process_module(network, station, f"{name}_process{station.number}")
         modules.append(module.name)
         inputs: dict[str, Expr] = {}
         for port in module.ports():
@@ -84,19 +79,15 @@ def hardware_of(
             channel,
             instances,
             depths[channel.number],
-            width[channel.number],
             (full, valid, data),
             name,
-            values=values,
-            probe=probe,
         )
     for station, instance in zip(network.stations, instances, strict=True):
         if station.process.kind == "source":
             m.output(f"next_{station.number}", instance["next"])
         if station.process.kind == "sink":
             m.output(f"written_{station.number}", instance["written"])
-            if values:
-                m.output(f"result_{station.number}", instance["result0"])
+            m.output(f"result_{station.number}", instance["result0"])
     m.output("done", done)
     m.output("moving", moving)
     return Hardware(m, tuple(modules), tuple(depths[c.number] for c in network.channels))
@@ -130,30 +121,21 @@ def _channel(
     channel: Channel,
     instances: list[Instance],
     depth: int,
-    width: int,
     nets: tuple[Mapping[int, Net], Mapping[int, Net], Mapping[int, Net]],
     name: str,
-    *,
-    values: bool,
-    probe: bool,
 ) -> None:
     number = channel.number
     full, valid, data = nets
     producer, consumer = instances[channel.producer], instances[channel.consumer]
-    module = channel_module(channel, f"{name}_channel{number}", depth, width, probe=probe)
+    module = channel_module(channel, f"{name}_channel{number}", depth)
     inputs: dict[str, Expr] = {
         "push": producer[f"push{number}"],
-        "in": producer[f"result{channel.target}"] if values else const(0, 1),
+        "in": producer[f"result{channel.target}"],
         "pop": consumer[f"pop{number}"],
     }
-    if probe:
-        (limit,) = (port for port in module.ports() if port.name == "limit")
-        inputs["limit"] = m.input(f"limit{number}", limit.width)
     ends = (network.stations[channel.producer], network.stations[channel.consumer])
     note = " to ".join(station.process.name for station in ends)
     instance = m.instance(module, f"channel{number}", inputs, note=note)
     m.assign(full[number], instance["full"])
     m.assign(valid[number], instance["valid"])
     m.assign(data[number], instance["out"])
-    if probe:
-        m.output(f"most{number}", instance["most"])
