@@ -18,6 +18,7 @@ alone.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import subprocess
@@ -29,6 +30,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+_TEAM = {"OMP_NUM_THREADS": "8"}  # of a team whose size the text leaves open, as `hls` has it
 _HEAD = "#pragma omp target defaultmap(tofrom: scalar)\n"
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+((?:[^\n\\]|\\\n|\\.)*)", re.MULTILINE)
 _ALONE = re.compile(
@@ -38,6 +40,7 @@ _ALONE = re.compile(
 _TARGET = re.compile(r"target\b(?!\s+(?:data|enter|exit|update)\b)")
 _QUIET = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _CYCLES = re.compile(r"^\d+ threads, [\d,]+ cycles", re.MULTILINE)
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{8,}")
 _PLACE = re.compile(r"^[^ ]*?:\d+(?::\d+)?: ")
 _DEVICE = re.compile(r"on the (host|device)")
 
@@ -209,7 +212,9 @@ class Corpus:
         if built.returncode:
             return Result(name, Outcome.NO_TEST, f"gcc: {built.stderr.strip()[:100]!r}")
         try:
-            native = subprocess.run([str(binary)], capture_output=True, timeout=60, cwd=own)
+            native = subprocess.run(
+                [str(binary)], capture_output=True, timeout=60, cwd=own, env=_TEAM | os.environ
+            )
         except subprocess.TimeoutExpired:
             return Result(name, Outcome.NO_TEST, "the native run is too long")
         if native.returncode < 0:
@@ -259,11 +264,12 @@ class Corpus:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines in order; where the program ran, which the host and hardware say each its way, aside.
+    """Lines in order, as that of two threads' lines is open.
 
-    Of two threads' lines the order is open.
+    Aside are where the program ran, which the host and hardware say each its way, and addresses,
+    which no two runs have in common.
     """
-    return sorted(_DEVICE.sub("there", text).splitlines())
+    return sorted(_ADDRESS.sub("0x", _DEVICE.sub("there", text)).splitlines())
 
 
 def interpreted(words: list[str]) -> int:
@@ -291,6 +297,8 @@ def interpreted(words: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     sys.stdout.write(stdout.decode(errors="replace"))
+    if stdout and not stdout.endswith(b"\n"):
+        print()
     print(f"{program.region.threads} threads, 0 cycles")
     if wrong:
         print(f"hardware and native run differ: {wrong[0]}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +18,9 @@ from cyclescope.hls import (
     order_matters,
 )
 from cyclescope.hls.run import _host
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
 
@@ -212,3 +216,23 @@ def test_one_nan_is_as_good_as_another() -> None:
     assert differences(made, {"s": one, "a": rest}, {"s": other, "a": rest}) == []
     zero, minus = struct.pack("<f", 0.0), struct.pack("<f", -0.0)
     assert differences(made, {"s": zero, "a": rest}, {"s": minus, "a": rest})
+
+
+def test_a_file_that_the_program_makes_is_there_for_this_run_alone(tmp_path: Path) -> None:
+    source = tmp_path / "p.c"
+    source.write_text(
+        "#include <stdio.h>\nint main(void) {\nchar line[8] = {0};\nint a[4] = {0};\n"
+        'FILE *made = fopen("made.txt", "a+");\n'
+        "#pragma omp target parallel for num_threads(2) map(tofrom: a)\n"
+        'for (int i = 0; i < 4; i++) { a[i] = i; if (i == 3) fprintf(made, "%d\\n", i); }\n'
+        'fclose(made);\nmade = fopen("made.txt", "r");\n'
+        "while (fgets(line, sizeof line, made)) fputs(line, stdout);\nreturn fclose(made);\n}\n"
+    )
+    program = compile_c(source)
+    with Host(program) as host:
+        for _ in range(2):
+            native = host.run()
+            assert native.stdout == b"3\n"
+            outputs = interpret(program.region, native.inputs, native.scalars)
+            assert host.replay(outputs) == (b"3\n", 0)
+    assert not (tmp_path / "made.txt").exists()

@@ -216,13 +216,17 @@ BAD = {
     "ordered nowait": "nowait", "parallel map(s)": "map", "parallel for ordered()": "ordered",
     "teams": "teams", "target": "target", "cancel for": "cancel", "scan inclusive(s)": "scan",
     "cancellation point for": "cancellation point", "tile sizes(2)": "tile", "scope": "scope",
-    "unroll partial(2)": "unroll", "nothing": "nothing", "error": "error", "assume": "assume",
+    "unroll partial(2)": "unroll", "error": "error", "assume": "assume",
     "threadprivate(s)": "threadprivate", "declare reduction(x: int: omp_out)": "declare",
-    "metadirective": "metadirective", "dispatch": "dispatch", "bogus": "bogus", "": "",
+    "metadirective when(kind(host): for)": "is no selector",
+    "dispatch": "dispatch", "bogus": "bogus", "": "",
     "For": "For", "for simdx": "simdx", "paralel for": "paralel", "atomic foo(": "`(` is not",
     "for private(s))": "`)` closes nothing", "for private(s])": "`(` is not closed",
     "depobj(s) depend(in: t)": "depobj", "interop": "interop", "allocate(s)": "allocate",
     "requires reverse_offload": "requires", "workshare": "workshare",
+    "metadirective when(user={condition(k)}: for)": "isn't known before the region runs",
+    "metadirective otherwise(for) bogus(1)": "the clause bogus of omp metadirective",
+    "task affinity(3)": "affinity(x[low:count])",
 }  # fmt: skip
 
 
@@ -247,7 +251,7 @@ REGIONS = {
     "has_device_addr()": "has_device", "uses_allocators(x)": "uses_all", "allocate()": "alloc",
     "defaultmap(firstprivate: aggregate)": "defaultmap", "defaultmap(bogus:scalar)": "defaultmap",
     "map(release: s)": "map", "map(delete: s)": "map", "map(present, to: s)": "map",
-    "map(mapper(m), to: s)": "map", "map(iterator(i=0:2), to: s)": "map", "map(s.x)": "map",
+    "map(mapper(m), to: s)": "map", "map(iterator(i=0:2), to: s)": "map", "map(s.1)": "map",
     "map(tofrom: a)": "a is in map twice", "map(tofrom: *s)": "map", "map(to: s[0:1:2])": "map",
     "map(to: s, )": "map", "map()": "map", "map": "map", "map(inout: s)": "map",
     "device(ancestor: 1)": "device", "if()": "if", "if(simd2: k)": "if(", "if(k;)": "if",
@@ -269,7 +273,7 @@ def test_so_is_what_a_region_says(words: str) -> None:
 
 LEVELS = {
     "#pragma omp declare reduction(x: int: omp_out += omp_in)": "declare reduction",
-    "#pragma omp declare variant(f) match(construct={target})": "declare variant",
+    "#pragma omp declare variant(f)": "declare variant(function) match(…)",
     "#pragma omp requires reverse_offload": "requires reverse_offload",
     "#pragma omp bogus": "bogus",
 }

@@ -62,7 +62,7 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("struct view v; a[0] = *v.at;", "it isn't known what `v.at` points to; let it"),
         ("struct view v = {a}, w = n ? v : v;", "contains pointers: copy it from a variable"),
         ("given.n = 1;", "given contains pointers: a region can only read its other fields"),
-        ("a[0] = given.at[n];", "it isn't known what `given.at` points to"),
+        ("struct view own; a[0] = own.at[n];", "it isn't known what `own.at` points to"),
         ("struct wide w; w = same(w); a[0] = w.at[n];", "has more than 256 parts; hand over its"),
         ("a[0] = same((struct wide){1}).at[0];", "has no place; give it to a variable first"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,8 +137,12 @@ class _Reader:
                 pragmas = self._pragmas.take(where.file, last.get(where.file, (1, 1)), where.start)
                 function = self._function(cursor, pragmas)
                 known = functions.get(function.name)
-                if known is None or known.body is None:
-                    functions[function.name] = function
+                if known is not None:
+                    # What is in front of one declaration is said of the function.
+                    here = function if known.body is None else known
+                    both = (*known.pragmas, *function.pragmas)
+                    function = dataclasses.replace(here, pragmas=both)
+                functions[function.name] = function
             last[where.file] = where.end
         return Unit(
             str(self._path),

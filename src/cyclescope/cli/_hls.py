@@ -329,7 +329,8 @@ def _periods(samples: tuple[str, ...], period: int) -> tuple[int, dict[str, int]
 
 def _tell(program: Program, result: Measurement) -> None:
     if result.run.complete:
-        click.echo(result.stdout.decode("utf-8", "replace"), nl=False)
+        said = result.stdout.decode("utf-8", "replace")
+        click.echo(said, nl=bool(said) and not said.endswith("\n"))
     # The profile's number, as all views say it: its unit no longer counts while it writes the rest.
     cycles = result.profile.cycles
     more = result.run.cycles - cycles

@@ -8,8 +8,9 @@ from cyclescope.hls.front._printing import PRINTED, PrintCall, PrintedPlace
 from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._target import Target, find_target
-from cyclescope.hls.front.omp._directives import Constants, MapItem, directives
+from cyclescope.hls.front.omp._directives import Constants, MapItem, directives, meant
 from cyclescope.hls.front.omp._taken import openmp_table
+from cyclescope.hls.front.omp._variants import with_variants
 
 __all__ = [
     "PRINTED",
@@ -22,6 +23,8 @@ __all__ = [
     "directives",
     "find_target",
     "lower",
+    "meant",
     "openmp_table",
     "visible",
+    "with_variants",
 ]

@@ -21,6 +21,7 @@ from cyclescope.c import (
     Index,
     Member,
     Name,
+    Pointer,
     Return,
     Scalar,
     Stmt,
@@ -82,12 +83,22 @@ def assigned(
     """
     found: set[Variable] = set()
     inside = [e for function in called(parts, functions) for e in expressions(function.body)]
-    for expr in (*parts, *inside):
+    everything = [*parts, *inside]
+    read = {
+        id(arg)
+        for expr in everything
+        if isinstance(expr, Call)
+        for number, arg in enumerate(expr.args)
+        if isinstance(arg, Unary) and _only_reads(expr.function, number, functions)
+    }
+    for expr in everything:
         target: Variable | None = None
         match expr:
             case Assign(target=place):
                 target = _target(place, aliases)
-            case Unary(op=op, operand=operand) if op in STEPS or op == "&":
+            case Unary(op=op, operand=operand) if op in STEPS or (
+                op == "&" and id(expr) not in read
+            ):
                 target = _target(operand, aliases)
             case Call(args=args):  # who is given a pointer may write there
                 found |= {
@@ -98,6 +109,46 @@ def assigned(
         if target is not None:
             found.add(target)
     return found
+
+
+def _only_reads(name: str, number: int, functions: Mapping[str, Function]) -> bool:
+    """Return whether a function only reads what a pointer parameter of it points to."""
+    function = functions.get(name)
+    if function is None or function.body is None or number >= len(function.params):
+        return False
+    param = function.params[number]
+    known, every = 0, list(expressions(function.body))
+    for expr in every:
+        match expr:
+            case Assign(target=place) if _is_through(place, param):
+                return False
+            case Unary(op=op, operand=place) if (op in STEPS or op == "&") and _is_through(
+                place, param
+            ):
+                return False
+            case (
+                Member(base=Name(variable=variable), arrow=True)
+                | Unary(op="*", operand=Name(variable=variable))
+            ):
+                known += variable is param
+    return known == sum(isinstance(e, Name) and e.variable is param for e in every)
+
+
+def _is_through(place: Expr, pointer: Variable) -> bool:
+    """Return whether an object is what a pointer points to, or a part of it."""
+    while True:
+        match place:
+            case (
+                Unary(op="*", operand=Name(variable=variable))
+                | Member(base=Name(variable=variable), arrow=True)
+            ):
+                return variable is pointer
+            case Member(base=inner, arrow=False) | Cast(operand=inner):
+                place = inner
+            case Index(base=inner) if not isinstance(inner.type, Pointer):
+                place = inner
+            case _:
+                return False
 
 
 def root(expr: Expr) -> Variable | None:

@@ -160,6 +160,7 @@ class Environment:
         written_by_team: scalars that nothing maps and that threads share, and give values to: the
             region has a copy of each (OpenMP 4.5, 2.15.1.1: `firstprivate` of `target`).
         scalars: of the host, with their widths, in the order of the region's.
+        given: structs of the host that are on wires.
         hosts: memory → the host's variable that it is.
         arrays: all memories.
         statics: initial contents of those that are static locals, by name.
@@ -179,6 +180,7 @@ class Environment:
     named: set[Variable]
     written_by_team: set[Variable] = field(default_factory=set)
     scalars: list[tuple[Variable, int]] = field(default_factory=list)
+    given: list[Variable] = field(default_factory=list)
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
     statics: dict[str, bytes] = field(default_factory=dict)

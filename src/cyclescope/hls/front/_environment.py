@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Directive
 
-__all__ = ["data_environment", "outer", "variables_outside"]
+__all__ = ["data_environment", "outer", "outer_field", "variables_outside"]
 
 _LOCKS = ("omp_lock_t", "omp_nest_lock_t")  # nothing reads it: the hardware's locks are their own
 
@@ -110,6 +110,8 @@ def outer(ctx: Context, variable: Variable) -> None:
                 ctx, variable, MapItem(name, "to"), size_of(kind, where)
             )
             return
+        if isinstance(kind, Struct):
+            ctx.host.given.append(variable)
         for wire in wires_of(ctx, variable):
             if isinstance(wire.type, Pointer):
                 continue
@@ -126,21 +128,34 @@ def outer(ctx: Context, variable: Variable) -> None:
         _as_memory(ctx, variable, item, size)
         return
     if isinstance(kind, Pointer | CArray):
-        if item is None or not item.count:
-            item = None  # what a pointer points to: the host sees when it runs
-        target = kind.target if isinstance(kind, Pointer) else kind.element
-        count = low = None
-        if item is not None:
-            count = ctx.constants.value(item.count, ctx.host.target.directive.where)
-            low = ctx.constants.value(item.low, ctx.host.target.directive.where)
-        size = None
-        if count is not None and low is not None and not _is_open(target):
-            size = (low + count) * size_of(target, where)
-        array = _external(ctx, variable, item, size)
-        ctx.vars.bases[variable] = array
-        ctx.vars.env[variable] = ctx.b.const(64, 0)
+        _point_outside(ctx, variable, item)
         return
     raise ctx.refuse(variable.where, f"{name} has type {kind}, which a region can't use")
+
+
+def outer_field(ctx: Context, field: Variable) -> None:
+    """Make known what a pointer in a struct of the host's points to, as the host sees it."""
+    before, ctx.b = ctx.b, ctx.root
+    _point_outside(ctx, field, ctx.host.items.get(field.name))
+    ctx.b = before
+
+
+def _point_outside(ctx: Context, variable: Variable, item: MapItem | None) -> None:
+    kind, where = variable.type, ctx.shared.where
+    assert isinstance(kind, Pointer | CArray)
+    if item is None or not item.count:
+        item = None  # what a pointer points to: the host sees when it runs
+    target = kind.target if isinstance(kind, Pointer) else kind.element
+    count = low = None
+    if item is not None:
+        count = ctx.constants.value(item.count, ctx.host.target.directive.where)
+        low = ctx.constants.value(item.low, ctx.host.target.directive.where)
+    size = None
+    if count is not None and low is not None and not _is_open(target):
+        size = (low + count) * size_of(target, where)
+    array = _external(ctx, variable, item, size)
+    ctx.vars.bases[variable] = array
+    ctx.vars.env[variable] = ctx.b.const(64, 0)
 
 
 def _as_memory(ctx: Context, variable: Variable, item: MapItem | None, size: int | None) -> None:
@@ -152,7 +167,7 @@ def _external(ctx: Context, variable: Variable, item: MapItem | None, size: int 
     present = ctx.host.target.present
     # What a pointer leads to may be any of what is there already.
     is_there = variable.name in present or (present and isinstance(variable.type, Pointer))
-    if variable in ctx.host.target.declared or (is_there and direction == "to"):
+    if variable in ctx.host.target.declared or is_there:
         direction = "tofrom"  # it is there already, whatever a clause says
     array = new_array(
         ctx,

@@ -52,7 +52,12 @@ def new_array(
     ctx: Context, variable: Variable, place: Place, size: int | None, *, to: bool, back: bool
 ) -> Array:
     """A memory for a variable."""
-    array = Array(variable.name, place, size, 1, to, back, variable.where)
+    # A field's name is a path, which no memory of the hardware can have.
+    name = variable.name.replace("->", "_").replace(".", "_")
+    taken = {a.name for a in ctx.host.arrays}
+    while name != variable.name and name in taken:
+        name += "_"
+    array = Array(name, place, size, 1, to, back, variable.where)
     ctx.host.arrays.append(array)
     if variable.volatile and place is not Place.LOCAL:
         ctx.host.volatile.add(array)

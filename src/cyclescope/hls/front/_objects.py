@@ -40,7 +40,7 @@ from cyclescope.hls.front._dispatch import (
     object_of,
     rvalue,
 )
-from cyclescope.hls.front._environment import outer
+from cyclescope.hls.front._environment import outer, outer_field
 from cyclescope.hls.front._layout import field_offset, size_of
 from cyclescope.hls.front._memory import load_from, store_to
 from cyclescope.hls.front._structs import (
@@ -313,6 +313,10 @@ def _address_of_member(ctx: Context, expr: Member) -> Location | None:
     if not isinstance(expr.type, Pointer):
         return _address_of_row(ctx, expr)
     pointer = object_of(ctx, expr)
+    if isinstance(pointer, OnWire) and pointer.variable not in ctx.vars.bases:
+        first = ctx.vars.whole.get(pointer.variable)
+        if any(variable is first for variable in ctx.host.given):
+            outer_field(ctx, pointer.variable)
     if isinstance(pointer, OnWire) and pointer.variable in ctx.vars.bases:
         at = ctx.b.use(ctx.vars.env[pointer.variable])
         return Location(ctx.vars.bases[pointer.variable], at, _target(expr.type))

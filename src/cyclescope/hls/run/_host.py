@@ -32,10 +32,10 @@ _FLAGS = (
 )  # fmt: skip
 # What the text leaves without a value is zero in each run, as in block RAM; from GCC 12 on.
 _ZEROS = "-ftrivial-auto-var-init=zero"
-# What tells the hooks of the blocks of memory that the program has, and asks for devices.
+# What tells the hooks of the blocks of memory that the program has, asks for devices, makes files.
 _WRAPPED = (
     "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "omp_target_alloc",
-    "omp_target_free", "free", "omp_get_num_devices",
+    "omp_target_free", "free", "omp_get_num_devices", "fopen",
 )  # fmt: skip
 _WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in _WRAPPED)
 _SECONDS = 120.0  # of a native run: what takes longer cannot be simulated
@@ -94,6 +94,7 @@ class Host:
         self._folder = self._open.enter_context(scratch("hls"))
         folder = self._folder
         self._sources = Path(unit.file).resolve().parent
+        self._runs = 0
         self._compiled = {False: folder / "host"}
         try:
             self._compile(find_compiler().command, self._compiled[False], host_text(program))
@@ -282,6 +283,7 @@ class Host:
         is_first = program != self._compiled[False] and target.is_league
         levels = int(target.is_parallel and not is_first)
         file = self._folder / "data"
+        self._runs += 1
         file.write_bytes(data)
         team = str(threads or self._program.region.threads)
         teams, each = self._program.teams
@@ -291,6 +293,7 @@ class Host:
         environment = {
             "CYCLESCOPE_HLS_MODE": mode,
             "CYCLESCOPE_HLS_FILE": str(file),
+            "CYCLESCOPE_HLS_FILES": str(self._folder / f"run-{self._runs}"),
             "CYCLESCOPE_HLS_THREADS": team,
             "CYCLESCOPE_HLS_TEAMS": str(teams),
             "CYCLESCOPE_HLS_EACH": str(each),

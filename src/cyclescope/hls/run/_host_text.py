@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
-from cyclescope.hls.front import PRINTED, PrintedPlace, directives, visible
+from cyclescope.hls.front import PRINTED, PrintedPlace, directives, meant, visible
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -59,9 +59,14 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     inside[-1] = inside[-1][: end[1]]
     words = target.directive.words
     rewritten = {} if unmodified else {p: _host_pragma(p, words) for p in target.pragmas}
-    if target.is_league and not unmodified:
-        inner = (p for stmt in statements(target.body) for p in stmt.pragmas)
-        rewritten |= {p: _shared_pragma(p) for p in inner if p.tokens[:2] == _DISTRIBUTE}
+    if not unmodified:
+        inner = [p for stmt in statements(target.body) for p in stmt.pragmas]
+        shared = {("omp", "loop"), *([_DISTRIBUTE] if target.is_league else [])}
+        rewritten |= {
+            p: _shared_pragma(p, waits=not target.is_league)
+            for p in inner
+            if p.tokens[:2] in shared
+        }
     for pragma, obeyed in rewritten.items():
         start = pragma.where.line - first
         stop = pragma.where.end_line - first
@@ -77,6 +82,8 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     wanted = " ".join(target.condition) or "1"
     is_league = not unmodified and (program.teams[0] > 1 or target.is_league)
     blocks = _blocks(program)
+    # Calls in the region of functions with variants: the host's threads are in no target.
+    variants = {n: f.name for n, f in unit.functions.items() if f.name != n and not unmodified}
     text = [
         b"#define CYCLESCOPE_LEAGUE" if is_league else b"",
         hooks.encode(),
@@ -89,8 +96,10 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         f"int cyclescope_wanted = !!({wanted});".encode(),
         b"if (!cyclescope_wanted || !cyclescope_enter(cyclescope_items, cyclescope_count)) {",
         *(() if unmodified else map(str.encode, _copies(program))),
+        *(f"#define {name} {variant}".encode() for name, variant in variants.items()),
         f"#line {first}".encode(),
         *inside,
+        *(f"#undef {name}".encode() for name in variants),
         b"}" * (1 if unmodified or not program.copied else 3),
         *map(str.encode, _printing(program)),
         # The results of a region that is a task are there when it is over.
@@ -99,6 +108,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         f"{' '.join(f'cyclescope_note((void *){v}, 0, 0);' for v in blocks)} }}".encode(),
         f"#line {end[0] + 1}".encode(),
         *after,
+        _global_blocks(program).encode(),
     ]
     return b"\n".join(text).decode("utf-8", "surrogateescape")
 
@@ -195,7 +205,8 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
         pragma: where it is.
         words: of all directives of the region: one makes the team, one shares a loop's work.
     """
-    tokens = list(pragma.tokens[1:])
+    obeyed = meant(pragma)
+    tokens = list(obeyed.tokens[1:]) if obeyed is not None else []
     if not {"for", "loop"} & set(words):
         tokens = ["for" if word == "distribute" else word for word in tokens]
     kept: list[str] = []
@@ -227,8 +238,13 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
     return f"#pragma omp {' '.join(kept)}{clause}"
 
 
-def _shared_pragma(pragma: Pragma) -> str:
-    """A loop that a league distributes, as one that the host's team shares."""
+def _shared_pragma(pragma: Pragma, *, waits: bool) -> str:
+    """A loop that a league distributes, or whose kind is open, as one that the host's team shares.
+
+    Args:
+        pragma: in front of the loop.
+        waits: the threads wait for each other behind it.
+    """
     (directive,) = directives([pragma])
     kept = [
         str(clause).replace("dist_schedule", "schedule")
@@ -236,7 +252,7 @@ def _shared_pragma(pragma: Pragma) -> str:
         if clause.name == "dist_schedule" or clause.name not in _DEVICE_CLAUSES
     ]
     simd = " simd" if directive.has("simd") else ""
-    return f"#pragma omp for{simd} {' '.join(kept)} nowait"
+    return f"#pragma omp for{simd} {' '.join(kept)}{'' if waits else ' nowait'}"
 
 
 def _items(program: Program) -> str:
@@ -255,17 +271,38 @@ def _items(program: Program) -> str:
 
 
 def _blocks(program: Program) -> list[str]:
-    """The arrays in scope that pointers which nothing maps may point into."""
-    mapped = {item.name for item in program.target.directive.maps if item.count}
-    pointers = [v for v in program.variables.values() if v.name not in mapped]
-    if not any(isinstance(v.type, Pointer) or v.scope == "param" for v in pointers):
+    """The local arrays in scope that pointers which nothing maps may point into."""
+    if not _has_open_pointers(program):
         return []
     seen = visible(program.unit, program.target.directive.where).values()
     return [
         v.name
         for v in seen
-        if isinstance(v.type, Array) and v.scope != "param" and (v.extents or v.type.extent)
+        if isinstance(v.type, Array)
+        and v.scope not in ("param", "global")
+        and (v.extents or v.type.extent)
     ]
+
+
+def _global_blocks(program: Program) -> str:
+    """The global arrays that such pointers may point into, wherever the text declares them."""
+    unit = program.unit
+    arrays = [
+        v.name
+        for v in unit.variables.values()
+        if isinstance(v.type, Array) and v.type.extent is not None and v.scope == "global"
+    ]
+    if not arrays or not _has_open_pointers(program):
+        return ""
+    notes = " ".join(f"cyclescope_note(0, (void *){name}, sizeof {name});" for name in arrays)
+    return f"static void __attribute__((constructor)) cyclescope_globals(void) {{ {notes} }}"
+
+
+def _has_open_pointers(program: Program) -> bool:
+    """Return whether there are pointers of the host whose extent nothing says."""
+    mapped = {item.name for item in program.target.directive.maps if item.count}
+    pointers = [v for v in program.variables.values() if v.name not in mapped]
+    return any(isinstance(v.type, Pointer) or v.scope == "param" for v in pointers)
 
 
 def _extent(variable: Variable, item: MapItem | None) -> tuple[str, str]:

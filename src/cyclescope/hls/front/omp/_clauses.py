@@ -130,7 +130,7 @@ def check_file_level(directive: Directive) -> None:
     words, where = directive.words, directive.where
     if words in (("declare", "target"), ("end", "declare", "target"), ("declare", "simd")):
         return
-    if words in (("begin", "declare", "target"), ("threadprivate",)):
+    if words in (("begin", "declare", "target"), ("threadprivate",), ("declare", "variant")):
         return
     if words == ("requires",):
         harmless = {"unified_address", "unified_shared_memory", "atomic_default_mem_order"}
@@ -225,7 +225,7 @@ def _map(clause: Clause) -> str:
         if kind not in (["to"], ["from"], ["tofrom"], ["alloc"]):
             return right
         words = words[cut + 1 :]
-    return "" if all(item_of(part, "") for part in split(words, ",")) else right
+    return "" if all(item_of(part, "", fields=True) for part in split(words, ",")) else right
 
 
 def _reduction(clause: Clause) -> str:
@@ -244,6 +244,14 @@ def _allocate(clause: Clause) -> str:
         words = words[words.index(":") + 1 :]
     good = words and all(item_of(part, "") for part in split(words, ","))
     return "" if good else "allocate(x) or allocate(allocator: x)"
+
+
+def _affinity(clause: Clause) -> str:
+    words = clause.words or ()
+    if words[:1] == ("iterator",):
+        words = split(words, ":")[-1]
+    good = words and all(item_of(part, "") for part in split(words, ","))
+    return "" if good else "affinity(x) or affinity(x[low:count])"
 
 
 def _depend(clause: Clause) -> str:
@@ -302,6 +310,6 @@ _WANTED: dict[str, Callable[[Clause], str]] = {
     "in_reduction": _reduction,
     "task_reduction": _reduction,
     "final": _condition,
-    "affinity": _allocate,
+    "affinity": _affinity,
     "linear": _linear,
 }

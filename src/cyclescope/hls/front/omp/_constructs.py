@@ -47,8 +47,6 @@ INSTEAD = {
     "error": "remove it",
     "interchange": "exchange the loops",
     "interop": "do so on the host's side",
-    "metadirective": "write the directive that is meant",
-    "nothing": "remove it",
     "scan": "write the sum of what is before as a loop",
     "scope": "write a block, with reduction at the region",
     "section": "write it inside omp sections",

@@ -6,12 +6,13 @@ with; a directive outside a target region is the host's, whose compiler reads it
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Declare, For, fold, read_c, statements
 from cyclescope.errors import SourceError
+from cyclescope.hls.front.omp._contexts import selector_of
+from cyclescope.hls.front.omp._tokens import closing, is_name, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ __all__ = [
     "is_name",
     "item_of",
     "linear_of",
+    "meant",
     "split",
     "unroll_pragma",
 ]
@@ -60,6 +62,8 @@ _FOLLOW = {
     "end": {"declare", "assumes", "metadirective"},
     "cancellation": {"point"},
 }
+# Directives with a list right behind their names.
+_LISTING = (["critical"], ["flush"], ["threadprivate"], ["declare", "variant"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class MapItem:
     """One entry of a `map` clause.
 
     Attributes:
-        name: the variable.
+        name: the variable, or the path of a field, `s.data` or `p->data`.
         direction: `to`, `from`, `tofrom` or `alloc`.
         low, count: the tokens of its first section's bounds; empty without a section.
     """
@@ -182,45 +186,21 @@ class Directive:
                 cut = words.index(":")
                 direction = words[cut - 1] if cut else ""
                 words = words[cut + 1 :]
-            found += [item for part in split(words, ",") if (item := item_of(part, direction))]
+            items = (item_of(part, direction, fields=True) for part in split(words, ","))
+            found += [item for item in items if item is not None]
         return found
 
 
-def split(words: Sequence[str], at: str) -> list[tuple[str, ...]]:
-    """The parts of tokens between those that are `at`, outside of all brackets."""
-    parts: list[tuple[str, ...]] = []
-    depth = 0
-    current: list[str] = []
-    for word in words:
-        if word == at and depth == 0:
-            parts.append(tuple(current))
-            current = []
-            continue
-        depth += word in ("(", "[", "{")
-        depth -= word in (")", "]", "}")
-        current.append(word)
-    return [*parts, tuple(current)]
-
-
-def _closing(words: Sequence[str]) -> int:
-    """The index of the bracket that closes the first token; they are known to be paired."""
-    depth = 0
-    for position, word in enumerate(words):
-        depth += word in ("(", "[", "{")
-        depth -= word in (")", "]", "}")
-        if depth == 0:
-            return position
-    return len(words)
-
-
-def item_of(words: tuple[str, ...], direction: str) -> MapItem | None:
-    """A variable with the sections behind it; None if it is anything else."""
+def item_of(words: tuple[str, ...], direction: str, *, fields: bool = False) -> MapItem | None:
+    """A variable, or on request a field, with the sections behind it; None: anything else."""
     if not words or not is_name(words[0]):
         return None
     sections = []
-    rest = words[1:]
+    name, rest = words[0], words[1:]
+    while fields and rest[:1] in ((".",), ("->",)) and rest[1:2] and is_name(rest[1]):
+        name, rest = name + rest[0] + rest[1], rest[2:]
     while rest:
-        end = _closing(rest)
+        end = closing(rest)
         if rest[0] != "[":
             return None
         sections.append(split(rest[1:end], ":"))
@@ -228,10 +208,10 @@ def item_of(words: tuple[str, ...], direction: str) -> MapItem | None:
     if any(len(parts) > 2 or (len(parts) == 1 and not parts[0]) for parts in sections):
         return None
     if not sections:
-        return MapItem(words[0], direction)
+        return MapItem(name, direction)
     low, *count_ = sections[0]
     # One element is a section, too.
-    return MapItem(words[0], direction, low or ("0",), count_[0] if count_ else ("1",))
+    return MapItem(name, direction, low or ("0",), count_[0] if count_ else ("1",))
 
 
 def linear_of(clause: Clause) -> list[tuple[str, tuple[str, ...]]]:
@@ -247,18 +227,57 @@ def linear_of(clause: Clause) -> list[tuple[str, tuple[str, ...]]]:
     return [(part[0], step) for part in parts] if good else []
 
 
-def is_name(word: str) -> bool:
-    """Return whether a token is an identifier."""
-    return re.fullmatch(r"[A-Za-z_$]\w*", word) is not None
-
-
 def directives(pragmas: Sequence[Pragma]) -> list[Directive]:
     """The OpenMP directives among pragmas.
 
     Raises:
         SourceError: it can't be told what one says, or of which statement.
     """
-    return [_directive(p) for p in pragmas if p.tokens[:1] == ("omp",)]
+    of_openmp = (meant(p) for p in pragmas if p.tokens[:1] == ("omp",))
+    return [_directive(p) for p in of_openmp if p is not None]
+
+
+def meant(pragma: Pragma) -> Pragma | None:
+    """The pragma that a `metadirective` stands for here; None: `nothing`. Others are themselves.
+
+    Raises:
+        SourceError: what it asks for isn't known.
+    """
+    if pragma.tokens == ("omp", "nothing"):
+        return None
+    if pragma.tokens[:2] != ("omp", "metadirective") or pragma.trouble:
+        return pragma
+    best: tuple[int, tuple[str, ...]] | None = None
+    otherwise: tuple[str, ...] = ()
+    directive = _directive(pragma)
+    for clause in directive.clauses:
+        words = clause.words or ()
+        if clause.name in ("default", "otherwise"):
+            otherwise = words
+        elif clause.name == "when":
+            asked, *then = split(words, ":")
+            selector = selector_of(asked, pragma.where)
+            # Constructs around it are not looked at: what it stands for is one of them.
+            score = None if selector.constructs else selector.rank(())
+            if score is not None and (best is None or score > best[0]):
+                best = score, _joined(then)
+        else:
+            raise SourceError(
+                f"{pragma.where}: the clause {clause.name} of omp metadirective isn't supported; "
+                f"it can have default, otherwise, when"
+            )
+    words = best[1] if best is not None else otherwise
+    if words in ((), ("nothing",)):
+        return None
+    return replace(pragma, tokens=("omp", *words))
+
+
+def _joined(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Tokens that were split at colons, in one again."""
+    found = list(parts[0]) if parts else []
+    for part in parts[1:]:
+        found += [":", *part]
+    return tuple(found)
 
 
 def _directive(pragma: Pragma) -> Directive:
@@ -270,7 +289,7 @@ def _directive(pragma: Pragma) -> Directive:
     while words and words[0] in (_FOLLOW.get(name[-1], ()) if name else _WORDS):
         name.append(words.pop(0))
     clauses: list[Clause] = []
-    if name in (["critical"], ["flush"], ["threadprivate"]) and words[:1] == ["("]:
+    if name in _LISTING and words[:1] == ["("]:
         words.insert(0, "name" if name == ["critical"] else "list")
     while words and (
         is_name(words[0]) or (words[0] == "," and clauses and any(map(is_name, words[1:2])))
@@ -279,7 +298,7 @@ def _directive(pragma: Pragma) -> Directive:
             words.pop(0)
         clause, inside = words.pop(0), None
         if words[:1] == ["("]:
-            end = _closing(words)
+            end = closing(words)
             inside, words = tuple(words[1:end]), words[end + 1 :]
         clauses.append(Clause(clause, inside))
     return Directive(tuple(name), tuple(clauses), where, tuple(words))

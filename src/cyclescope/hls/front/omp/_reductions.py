@@ -80,6 +80,8 @@ def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
             entered.append(one)
             continue
         array = ctx.vars.memories.get(variable) or ctx.vars.bases.get(variable)
+        if ctx.team.is_alone and array is not None and array.place is Place.LOCAL:
+            continue  # the one thread of the team has it for itself, and adds to what is there
         if array is None or not isinstance(kind, Scalar) or array.place is not Place.EXTERNAL:
             raise ctx.refuse(
                 where, f"reduction of {name}: only scalars of the host can be reduced, and "

@@ -88,6 +88,8 @@ def _own_values(ctx: Context, directive: Directive) -> Iterator[None]:
 
     def is_own(variable: Variable) -> bool:
         first = ctx.vars.whole.get(variable, variable)
+        if first in ctx.host.target.thread_private:
+            return False
         return not shares_all and first not in ctx.team.shared and first.name not in names
 
     kept = {v: value for v, value in ctx.vars.env.items() if is_own(v)}
