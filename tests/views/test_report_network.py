@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cyclescope.model import Edge, Kind, Meta, Position, Process, Profile, ProfileBuilder
-from cyclescope.views._network import network_plan
 from cyclescope.views._network_data import network_data
+from cyclescope.views._network_plan import NetworkLine, network_plan
 from meaning import Frame
 
 from .browser import CHROMIUM
@@ -67,17 +70,82 @@ def test_edges_of_which_only_the_waits_are_known_are_no_network() -> None:
     assert network_data(replace(profile, sites=sites)) is None
 
 
-def test_nodes_are_apart_and_follow_what_they_read() -> None:
+def test_nodes_follow_what_they_read() -> None:
     # Statements 0 to 2, of which 2 gives 0 something back; source 3 is read by 2 alone; sink 4.
-    plan = network_plan(5, [(0, 1), (1, 2), (2, 0), (3, 2), (2, 4)])
+    pairs = [(0, 1), (1, 2), (2, 0), (3, 2), (2, 4)]
+    plan = network_plan(5, dict.fromkeys(pairs, (50.0, 12.0)))
     x = [at[0] for at in plan.nodes]
     assert x[0] < x[1] == x[3] < x[2] < x[4]
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], tuple[float, float]]]:
+    count = draw(st.integers(1, 8))
+    node = st.integers(0, count - 1)
+    size = st.tuples(st.floats(10, 200), st.sampled_from([12.0, 24.0, 36.0]))
+    return count, draw(st.dictionaries(st.tuples(node, node), size, max_size=20))
+
+
+@given(networks())
+def test_nothing_in_a_picture_overlaps(
+    network: tuple[int, dict[tuple[int, int], tuple[float, float]]],
+) -> None:
+    """Nodes and labels are apart, and no line passes one that is not its own."""
+    count, labels = network
+    plan = network_plan(count, labels)
+    assert [_ends(line) for line in plan.lines] == sorted(labels)
     width, height = plan.node
-    for number, (left, top) in enumerate(plan.nodes):
-        assert 0 <= left <= plan.width - width
-        assert 0 <= top <= plan.height - height
-        for other_left, other_top in plan.nodes[number + 1 :]:
-            assert abs(left - other_left) >= width or abs(top - other_top) >= height
+    boxes = [(x, y, x + width, y + height) for x, y in plan.nodes]
+    owners = [{line for line in plan.lines if node in _ends(line)} for node in range(count)]
+    for line in plan.lines:
+        pair = _ends(line)
+        wide, high = labels[pair]
+        x, y = line.label
+        boxes.append((x - wide / 2, y - high, x + wide / 2, y))
+        owners.append({line})
+    for at, (left, top, right, bottom) in enumerate(boxes):
+        assert left >= 0
+        assert top >= 0
+        assert right <= plan.width
+        assert bottom <= plan.height
+        for other in boxes[:at]:
+            clear = left >= other[2] or other[0] >= right or top >= other[3] or other[1] >= bottom
+            assert clear, (boxes[at], other)
+    for line in plan.lines:
+        for x, y in _points(line.path):
+            for box, own in zip(boxes, owners, strict=True):
+                inside = box[0] + 1 < x < box[2] - 1 and box[1] + 1 < y < box[3] - 1
+                assert not inside or line in own, (line, box)
+
+
+def _ends(line: NetworkLine) -> tuple[int, int]:
+    return line.producer, line.consumer
+
+
+def _points(path: str) -> list[tuple[float, float]]:
+    """Points of a path of lines and cubic curves."""
+    found: list[tuple[float, float]] = []
+    for command, numbers in re.findall(r"([MLC])([^MLC]+)", path):
+        own = [tuple(map(float, pair.split(","))) for pair in numbers.split()]
+        if command == "M":
+            found.append((own[0][0], own[0][1]))
+            continue
+        begin, end = found[-1], own[-1]
+        first, second = own[:2] if command == "C" else (begin, end)
+        for step in range(1, 21):
+            t = step / 20
+            found.append(
+                (
+                    _cubic(t, begin[0], first[0], second[0], end[0]),
+                    _cubic(t, begin[1], first[1], second[1], end[1]),
+                )
+            )
+    return found
+
+
+def _cubic(t: float, a: float, b: float, c: float, d: float) -> float:
+    s = 1 - t
+    return s * s * s * a + 3 * s * s * t * b + 3 * s * t * t * c + t * t * t * d
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (Debian: apt install chromium)")
@@ -95,6 +163,16 @@ def test_the_page_says_what_limits(show: Callable[..., Seen]) -> None:
     rows = seen.page.locator('[data-part="channels"] tbody tr').all()
     assert [whole(row.locator("td").first.inner_text()) for row in rows] == [80, 4, 0]
     assert "80 critical" in (picture.text_content() or "")
+    # The plan only estimates how wide a text is.
+    texts = [one.bounding_box() for one in picture.locator("text").all()]
+    for at, one in enumerate(texts):
+        for other in texts[:at]:
+            assert one is not None
+            assert other is not None
+            assert any(
+                max(one[way], other[way]) > min(one[way] + one[size], other[way] + other[size]) - 3
+                for way, size in (("x", "width"), ("y", "height"))
+            )
     picture.locator(".process.hot").click()
     assert "highlighted: sum L3" in seen.text("chosen")
     assert picture.locator(".process.pointed").count() == 1

@@ -8,8 +8,6 @@ import { Table } from "./Table.tsx";
 import { cycles, number, percent } from "./text.ts";
 
 const CHANNELS = 20;
-const SHOWN = 3; // channels between two processes that are written at their line
-
 const SMALLEST = 0.7; // of its size, for a picture to fit
 
 /** A channel and its ends. */
@@ -155,24 +153,14 @@ function Line(props: { line: NetworkLine; total: number; title: string }) {
   );
 }
 
-/** What goes through a line: each array with its channel's depth, and the cycles that were waited. */
+/** What goes through a line. */
 function Words(props: { line: NetworkLine }) {
-  const { line } = props;
-  const [x, y] = line.label;
-  const shown = [...line.channels].sort((a, b) => (b.critical ?? 0) - (a.critical ?? 0)).slice(0, SHOWN);
-  const more = line.channels.length - shown.length;
-  const texts = shown.map(({ array, depth, late, critical }) => ({
-    text: [
-      `${array}${depth === null ? "" : ` [${number(depth)}]`}`,
-      ...(critical ? [`${number(critical)} critical`] : late > 0 ? [`waits ${number(late)}`] : []),
-    ].join(", "),
-    warm: (critical ?? 0) > 0,
-  }));
-  if (more) texts.push({ text: `and ${more} more`, warm: false });
+  const [x, y] = props.line.label;
+  const rows = props.line.words;
   return (
     <>
-      {texts.map(({ text, warm }, row) => (
-        <text x={x} y={y - 12 * (texts.length - 1 - row)} class={warm ? "words warm" : "words"}>{text}</text>
+      {rows.map(([text, warm], row) => (
+        <text x={x} y={y - 12 * (rows.length - 1 - row)} class={warm ? "words warm" : "words"}>{text}</text>
       ))}
     </>
   );

@@ -178,6 +178,8 @@ export interface NetworkLine {
   /** As SVG has it, and the foot of its text. */
   path: string;
   label: [x: number, y: number];
+  /** Its rows, and whether they are of the critical path. */
+  words: [text: string, critical: boolean][];
   channels: Channel[];
 }
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.model import Edge, Process
-from cyclescope.views._network import network_plan
+from cyclescope.views._network_plan import network_plan
 from cyclescope.views._text import visible
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["network_data"]
 
 _LABEL = 300  # characters of a name
+_NAME = 24  # of it in a picture
+_SHOWN = 3  # channels of the critical path between two processes that are written at their line
+_LETTER, _ROW = 6.6, 12  # pixels of a label's letter, of a row
 
 
 def network_data(profile: Profile) -> dict[str, Any] | None:
@@ -35,7 +38,12 @@ def network_data(profile: Profile) -> dict[str, Any] | None:
     channels: dict[tuple[int, int], list[Edge]] = defaultdict(list)
     for edge in edges:
         channels[place[edge.producer], place[edge.consumer]].append(edge)
-    plan = network_plan(len(processes), channels)
+    words = {pair: _words(own) for pair, own in channels.items()}
+    sizes = {
+        pair: (_LETTER * max(len(text) for text, _ in rows), _ROW * len(rows))
+        for pair, rows in words.items()
+    }
+    plan = network_plan(len(processes), sizes)
     return {
         "width": plan.width,
         "height": plan.height,
@@ -59,11 +67,37 @@ def network_data(profile: Profile) -> dict[str, Any] | None:
                 "to": line.consumer,
                 "path": line.path,
                 "label": line.label,
+                "words": words[line.producer, line.consumer],
                 "channels": [_channel(e) for e in channels[line.producer, line.consumer]],
             }
             for line in plan.lines
         ],
     }
+
+
+def _words(channels: list[Edge]) -> list[tuple[str, bool]]:
+    """The rows of a line's label, and whether they are of a channel on the critical path.
+
+    Each array with its channel's depth, and the cycles that were waited: of those on the critical
+    path, or else of the first; the table has all.
+    """
+    critical = [edge for edge in channels if edge.critical]
+    shown = sorted(critical, key=lambda edge: -(edge.critical or 0))[:_SHOWN] or channels[:1]
+    rows = [(_of_channel(edge), bool(edge.critical)) for edge in shown]
+    if len(channels) > len(shown):
+        text, warm = rows[-1]
+        rows[-1] = f"{text}, and {len(channels) - len(shown)} more", warm
+    return rows
+
+
+def _of_channel(edge: Edge) -> str:
+    name = visible(edge.array or edge.operand)
+    text = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
+    if edge.depth is not None:
+        text += f" [{edge.depth:,}]"
+    if edge.critical:
+        return f"{text}, {edge.critical:,} critical"
+    return f"{text}, waits {edge.late:,}" if edge.late else text
 
 
 def _channel(edge: Edge) -> dict[str, Any]:
