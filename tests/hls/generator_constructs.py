@@ -1,4 +1,4 @@
-"""Random statements on unions and bit-fields, jumps to labels, tables of constants."""
+"""Random statements on unions, bit-fields, jumps to labels, constant tables and variants."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ class Constructs(Structs):
     """Writes statements with constructs that are seldom, each a class of its own."""
 
     def constructs(self, scope: Scope, depth: int, indent: int) -> None:
-        choice = self.r.randrange(4)
+        choice = self.r.randrange(5)
         if choice == 0 and not self.in_function:
             self.shared_bits(scope, indent)
         elif choice == 1 and depth > 0:
             self.forward(scope, depth, indent)
         elif choice == 2 and depth > 0 and self.loops < 3:
             self.backward(scope, depth, indent)
+        elif choice == 3:
+            self.variant(scope, indent)
         else:
             self.table(scope, indent)
 
@@ -110,3 +112,17 @@ class Constructs(Structs):
         self.say(indent, f"static const {kind} {name}[8] = {{{numbers}}};")
         self.say(indent, f"{kind} {value} = {name}[{self.index(scope, 8, 1)}];")
         scope.variables[value] = kind
+
+    def variant(self, scope: Scope, indent: int) -> None:
+        """A function that a context selects, under a directive that is none here."""
+        value = self.name("v")
+        which = self.r.choice(
+            [
+                "when(user={condition(0)}: critical) default(nothing)",
+                "when(user={condition(1)}: nothing) otherwise(critical)",
+            ]
+        )
+        self.say(indent, f"int64_t {value} = 0;")
+        self.say(indent, f"#pragma omp metadirective {which}")
+        self.say(indent, f"{value} = picked({self.expr(scope, 'int64_t', 1)});")
+        scope.variables[value] = "int64_t"

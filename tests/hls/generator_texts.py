@@ -73,6 +73,11 @@ union u0 { uint64_t u; uint16_t h[4]; int32_t i; float f; };
 struct b0 { uint32_t a : 5; int32_t b : 11; uint64_t c : 37; uint8_t : 2; uint8_t d : 3;
             int16_t e : 16; };
 struct __attribute__((packed)) k0 { int8_t a; int32_t b; uint64_t c : 61; int16_t d; };
+static inline int64_t never_picked(int64_t x) { return x * 3 - 1; }
+static inline int64_t the_picked(int64_t x) { return x ^ 85; }
+#pragma omp declare variant(never_picked) match(user={condition(0)})
+#pragma omp declare variant(the_picked) match(user={condition(1)})
+static inline int64_t picked(int64_t x) { return -x; }
 """
 )
 
