@@ -236,3 +236,25 @@ def test_a_file_that_the_program_makes_is_there_for_this_run_alone(tmp_path: Pat
             outputs = interpret(program.region, native.inputs, native.scalars)
             assert host.replay(outputs) == (b"3\n", 0)
     assert not (tmp_path / "made.txt").exists()
+
+
+@pytest.mark.parametrize("inside", ["", "#pragma omp single\n"])
+def test_one_of_the_host_s_threads_runs_the_region_in_hardware(inside: str) -> None:
+    text = (
+        "int main(void) {\nint a[4] = {0}, b[4] = {0};\n#pragma omp parallel num_threads(4)\n{\n"
+        f"int me = omp_get_thread_num();\n{inside}"
+        "#pragma omp target map(tofrom: a, b)\n{ a[me] += 10 + me;\n"
+        "#pragma omp parallel num_threads(2)\nb[me] += omp_get_num_threads(); }\n}\n"
+        'int one = 0;\nfor (int i = 0; i < 4; i++) { one += b[i]; printf("%d ", a[i]); }\n'
+        "return one;\n}\n"
+    )
+    compiled = program("#include <omp.h>\n" + text, threads=None)
+    with Host(compiled) as host:
+        for _ in range(10):
+            native = host.run()
+            outputs = interpret(compiled.region, native.inputs, native.scalars)
+            if not inside:
+                assert native.stdout == b"10 11 12 13 "
+                assert (native.status, native.scalars) == (4, (0,))
+            assert not differences(compiled, native.outputs, outputs)
+            assert inside or host.replay(outputs) == (native.stdout, native.status)

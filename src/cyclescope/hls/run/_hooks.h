@@ -161,8 +161,16 @@ static void cyclescope_lost(void) {
     fprintf(stderr, "cyclescope: the region prints more than the buffer holds\n");
 }
 
-/* OpenMP has read it; the program sees what its user has set. */
-static void __attribute__((constructor)) cyclescope_start(void) { unsetenv("OMP_TARGET_OFFLOAD"); }
+/* OpenMP has read what it must know of the region; the host's side is as it is by default. */
+void omp_set_max_active_levels(int);
+int omp_get_max_active_levels(void);
+int omp_get_active_level(void);
+static int cyclescope_levels;
+static void __attribute__((constructor)) cyclescope_start(void) {
+    cyclescope_levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(1);
+    unsetenv("OMP_TARGET_OFFLOAD");
+}
 
 static const char *cyclescope_mode(void) {
     const char *mode = getenv("CYCLESCOPE_HLS_MODE");
@@ -257,11 +265,27 @@ static void cyclescope_restore(struct cyclescope_item *items, int count) {
     }
 }
 
+/* Where several of the host's threads come to the region, the first of them is who runs it in
+   hardware, in each run of the program; unless it is in a construct that one of them executes. */
+static _Thread_local int cyclescope_is_own, cyclescope_levels_before;
+static int cyclescope_is_first(void) {
+#ifndef CYCLESCOPE_ANY_THREAD
+    for (int level = 1; level <= omp_get_level(); level++)
+        if (omp_get_ancestor_thread_num(level))
+            return 0;
+#endif
+    return !__atomic_fetch_add(&cyclescope_calls, 1, __ATOMIC_ACQ_REL);
+}
+
 /* Begin the region; 1 if it has been replaced by recorded results. To "begin" alone ends there;
    "given" and "resume" have the arrays' contents before the region from the file, too. */
 static int cyclescope_enter(struct cyclescope_item *items, int count) {
-    cyclescope_inside = 1;
-    if (cyclescope_calls++ || !*cyclescope_mode())
+    __atomic_fetch_add(&cyclescope_inside, 1, __ATOMIC_ACQ_REL);
+    /* A parallel region inside the region has a team of one thread. */
+    cyclescope_levels_before = omp_get_max_active_levels();
+    omp_set_max_active_levels(omp_get_active_level() + cyclescope_levels);
+    cyclescope_is_own = cyclescope_is_first();
+    if (!cyclescope_is_own || !*cyclescope_mode())
         return 0;
     int resume = !strcmp(cyclescope_mode(), "resume");
     int replay = resume || !strcmp(cyclescope_mode(), "replay");
@@ -316,9 +340,11 @@ static int cyclescope_enter(struct cyclescope_item *items, int count) {
 }
 
 static void cyclescope_leave(struct cyclescope_item *items, int count) {
-    cyclescope_inside = 0;
-    if (!cyclescope_file)
+    __atomic_fetch_sub(&cyclescope_inside, 1, __ATOMIC_ACQ_REL);
+    omp_set_max_active_levels(cyclescope_levels_before);
+    if (!cyclescope_is_own || !cyclescope_file)
         return;
+    cyclescope_is_own = 0;
     if (!strcmp(cyclescope_mode(), "record") || !strcmp(cyclescope_mode(), "given"))
         for (int i = 0; i < count; i++)
             if (items[i].is_array)

@@ -300,7 +300,7 @@ class Host:
             "OMP_NUM_THREADS": str(each),
             "OMP_NUM_TEAMS": str(teams),
             "OMP_SCHEDULE": "static",
-            # A parallel region inside the region has a team of one thread.
+            # In the region; what the host's own may be, the hooks see to.
             "OMP_MAX_ACTIVE_LEVELS": str(levels),
             "OMP_TARGET_OFFLOAD": "disabled",
             "OMP_DYNAMIC": "false",

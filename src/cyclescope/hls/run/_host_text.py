@@ -19,6 +19,8 @@ __all__ = ["host_text"]
 # What a directive says about the device; the host's threads take the rest.
 _DEVICE_WORDS = frozenset({"target", "teams", "distribute"})
 _WORDS = frozenset({"for", "simd", "loop", "sections"})
+# Constructs of the host's that one thread of a team executes.
+_ONE_THREAD = frozenset({"single", "sections", "section", "task", "taskloop"})
 _DISTRIBUTE = ("omp", "distribute")
 _OWN = b"static _Thread_local "
 _DEVICE_CLAUSES = frozenset(
@@ -86,6 +88,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     variants = {n: f.name for n, f in unit.functions.items() if f.name != n and not unmodified}
     text = [
         b"#define CYCLESCOPE_LEAGUE" if is_league else b"",
+        b"#define CYCLESCOPE_ANY_THREAD" if _has_one_thread(program) else b"",
         hooks.encode(),
         *map(str.encode, _statics(program)),
         f'#line 1 "{name}"'.encode(),
@@ -111,6 +114,17 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         _global_blocks(program).encode(),
     ]
     return b"\n".join(text).decode("utf-8", "surrogateescape")
+
+
+def _has_one_thread(program: Program) -> bool:
+    """Return whether one of the host's threads comes to the region, whichever it is."""
+    function, region = program.target.function, program.target.stmt.where
+    around = (
+        stmt
+        for stmt in statements(function.body)
+        if stmt.where.start <= region.start and region.end <= stmt.where.end
+    )
+    return any(not _ONE_THREAD.isdisjoint(d.words) for s in around for d in directives(s.pragmas))
 
 
 def _statics(program: Program) -> list[str]:
