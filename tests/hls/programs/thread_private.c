@@ -11,6 +11,9 @@ static struct both pair;
 static float scale = 0.5f;
 #pragma omp threadprivate(counter, pair)
 #pragma omp threadprivate(base, scale)
+static short table[6] = {1, 2, 3}, given[2][3];
+static long zeros[8];
+#pragma omp threadprivate(table, given, zeros)
 
 static int counted(int by) {
     static int times = 10;
@@ -27,10 +30,17 @@ int main(void) {
     pair.n = 1;
     pair.x = 2.5;
     scale = 4;
-#pragma omp target parallel num_threads(4) copyin(base, pair) map(from: out) map(tofrom: sum)
+    for (int i = 0; i < 6; i++) {
+        table[i] += 10 * i;
+        given[i / 3][i % 3] = i;
+    }
+#pragma omp target parallel num_threads(4) copyin(base, pair, given) map(from: out) map(tofrom: sum)
     {
         int own = 0, me = omp_get_thread_num();
         counter += base * me;
+        for (int i = 0; i < 6; i++)
+            table[i] += given[i / 3][i % 3] * me;
+        zeros[me]++;
         pair.n += me;
 #pragma omp single copyprivate(own, pair)
         {
@@ -43,7 +53,7 @@ int main(void) {
             out[i][0] = counted(i % 2) - counter;
             out[i][1] = own;
             out[i][2] = (int)(pair.x * 10) + pair.n + (int)(me ? scale : 2 * scale);
-            out[i][3] = base;
+            out[i][3] = base + table[i % 6] + given[1][2] + zeros[i % 5];
         }
 #pragma omp critical
         sum += counter - base;
@@ -51,5 +61,7 @@ int main(void) {
     }
     for (int i = 0; i < 8; i++)
         printf("%d %d %d %d\n", out[i][0], out[i][1], out[i][2], out[i][3]);
+    for (int i = 0; i < 6; i++)
+        printf("%d %d %ld\n", table[i], given[i / 3][i % 3], zeros[i % 5]);
     printf("%d %d %d %d %g\n", sum, counter, base, pair.n, pair.x);
 }

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cyclescope.c import CType
     from cyclescope.hls.front._context import Context
 
-__all__ = ["declare", "own_memory"]
+__all__ = ["declare", "initialise", "own_memory"]
 
 _MOST_INITIAL = 1024
 
@@ -76,7 +76,7 @@ def _declare_array(ctx: Context, variable: Variable) -> None:
         assert isinstance(given, Location)
         copy_object(ctx, place, given, variable.where)
     elif variable.init is not None:
-        _initialise(ctx, place, 0, variable.init, variable.type)
+        initialise(ctx, place, 0, variable.init, variable.type)
 
 
 def own_memory(ctx: Context, variable: Variable) -> Location:
@@ -89,7 +89,8 @@ def own_memory(ctx: Context, variable: Variable) -> Location:
     return Location(array, ctx.b.const(64, 0), variable.type)
 
 
-def _initialise(ctx: Context, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
+def initialise(ctx: Context, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
+    """Give an object in memory, so far behind a place, the value that a declaration says."""
     where = ctx.shared.where
     if isinstance(kind, Array) and kind.extent is not None:
         if init is not None and not isinstance(init, InitList):
@@ -100,13 +101,13 @@ def _initialise(ctx: Context, start: Location, offset: int, init: Expr | None, k
             raise refusal(Construct.INITIAL, Tool.HLS, where)
         for number in range(kind.extent):
             value = values[number] if number < len(values) else None
-            _initialise(ctx, start, offset + number * size, value, kind.element)
+            initialise(ctx, start, offset + number * size, value, kind.element)
         return
     if isinstance(kind, Struct) and (init is None or isinstance(init, InitList)):
         values = init.values if init is not None else ()
         for (name, sort), value in zip_longest(kind.fields, values[: len(kind.fields)]):
             at = offset + field_offset(kind, name, where)
-            _initialise(ctx, start, at, value, sort)
+            initialise(ctx, start, at, value, sort)
         return
     place = Location(start.array, ctx.b.const(64, offset), kind)
     if isinstance(kind, Placed) and (init is None or isinstance(init, InitList)):
@@ -114,7 +115,7 @@ def _initialise(ctx: Context, start: Location, offset: int, init: Expr | None, k
         for field, value in zip(kind.fields, init.values if init is not None else (), strict=False):
             to = on_bits(ctx, place, field, where)
             if isinstance(to, Location) and isinstance(value, InitList):
-                _initialise(ctx, start, offset + field.at // 8, value, field.type)
+                initialise(ctx, start, offset + field.at // 8, value, field.type)
             else:
                 first = convert(ctx, rvalue(ctx, value), value.type, field.type, where)
                 write_object(ctx, to, first, where)

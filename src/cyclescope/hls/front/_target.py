@@ -95,7 +95,10 @@ def find_target(unit: Unit, line: int | None = None) -> Target:
                 made.append(stmt.where)
             shown = directives([p for p in stmt.pragmas if p not in hidden])
             own = [d for d in shown if d.words and not _is_memory(d)]
-            if any(d.has("target") for d in own):
+            # What is in front of `target` is the host's.
+            while own and not own[0].has("target"):
+                own.pop(0)
+            if own:
                 found.append((function, stmt, own))
     chosen = _chosen(unit, found, made, line)
     function, stmt, own = chosen

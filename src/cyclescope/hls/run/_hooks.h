@@ -266,13 +266,19 @@ static void cyclescope_restore(struct cyclescope_item *items, int count) {
 }
 
 /* Where several of the host's threads come to the region, the first of them is who runs it in
-   hardware, in each run of the program; unless it is in a construct that one of them executes. */
+   hardware, in each run of the program; unless it is in a construct that one of them executes. The
+   others wait for it, a second at most: their writes to the same arrays come after its own. */
 static _Thread_local int cyclescope_is_own, cyclescope_levels_before;
+static int cyclescope_is_over;
+int usleep(unsigned);
 static int cyclescope_is_first(void) {
 #ifndef CYCLESCOPE_ANY_THREAD
     for (int level = 1; level <= omp_get_level(); level++)
-        if (omp_get_ancestor_thread_num(level))
+        if (omp_get_ancestor_thread_num(level)) {
+            for (int i = 0; i < 10000 && !__atomic_load_n(&cyclescope_is_over, __ATOMIC_ACQUIRE); i++)
+                usleep(100);
             return 0;
+        }
 #endif
     return !__atomic_fetch_add(&cyclescope_calls, 1, __ATOMIC_ACQ_REL);
 }
@@ -352,4 +358,5 @@ static void cyclescope_leave(struct cyclescope_item *items, int count) {
     if (fclose(cyclescope_file))
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
     cyclescope_file = NULL;
+    __atomic_store_n(&cyclescope_is_over, 1, __ATOMIC_RELEASE);
 }

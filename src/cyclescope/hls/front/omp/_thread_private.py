@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
+from cyclescope.hls.front._blocks import copy_object
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._conversions import convert
+from cyclescope.hls.front._declarations import initialise, own_memory
 from cyclescope.hls.front._dispatch import rvalue
 from cyclescope.hls.front._environment import outer
 from cyclescope.hls.front._layout import is_flat, width_of
@@ -50,10 +53,10 @@ def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
     shared: dict[Variable, Array] = {}
     first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
     for variable in sorted(used, key=lambda v: v.where.start):
-        if not is_flat(variable.type):
+        if not is_flat(variable.type) and variable.scope == "static":
             raise ctx.refuse(
-                where, f"threadprivate({variable.name}): only scalars, vectors and structs of "
-                f"them; declare it in the region"
+                where, f"threadprivate({variable.name}): of static locals only scalars, vectors "
+                f"and structs of them; declare it outside of functions"
             )  # fmt: skip
         if variable.scope == "static":
             check_own(ctx, variable)
@@ -62,6 +65,9 @@ def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
         if variable not in ctx.vars.memories:
             outer(ctx, variable)
         array = shared[variable] = ctx.vars.memories[variable]
+        if not is_flat(variable.type):
+            _begin_array(ctx, variable, array, None if variable.name in given else first)
+            continue
         value = load_object(ctx, Location(array, ctx.b.const(64, 0), variable.type), where)
         if variable.name not in given and ctx.most_threads > 1:
             value = ctx.b.select(first, value, _initial(ctx, variable))
@@ -70,9 +76,30 @@ def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
     yield
     for variable, array in shared.items():
         place = Location(array, ctx.b.const(64, 0), variable.type)
+        if not is_flat(variable.type):
+            own = own_memory(ctx, variable)
+            branch(ctx, first, lambda p=place, o=own: copy_object(ctx, p, o, where))  # type: ignore[misc]
+            ctx.vars.memories[variable] = array
+            continue
         value = held_value(ctx, variable)
         branch(ctx, first, lambda p=place, v=value: store_object(ctx, p, v, where))  # type: ignore[misc]
         release_copy(ctx, variable, array)
+
+
+def _begin_array(ctx: Context, variable: Variable, array: Array, first: Value | None) -> None:
+    """A thread's own array, with the host's contents or, but for the first thread, the text's."""
+    given = Location(array, ctx.b.const(64, 0), variable.type)
+    del ctx.vars.memories[variable]
+    own = own_memory(ctx, variable)
+
+    def copy() -> None:
+        copy_object(ctx, own, given, ctx.shared.where)
+
+    if first is None or ctx.most_threads == 1:
+        copy()
+    else:
+        as_written = partial(initialise, ctx, own, 0, variable.init, variable.type)
+        branch(ctx, first, copy, as_written if variable.init is not None else None)
 
 
 def _initial(ctx: Context, variable: Variable) -> Value:
