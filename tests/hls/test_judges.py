@@ -200,3 +200,20 @@ def test_a_native_run_without_end_ends_by_a_limit(body: str, where: str) -> None
     assert "took more than 1 s (its limit of time)" in said
     assert said.endswith("let it end, give it less to do, or more time with --time-limit")
     assert "\n" not in said
+
+
+ADDRESSES = """\
+int n[2];
+int main(void) {
+  int *block = malloc(8), own = 0;
+#pragma omp target map(tofrom: n)
+  n[1] = 3;
+  printf("%p %p %p %d\\n", (void *)n, (void *)block, (void *)&own, n[1]); }
+"""
+
+
+def test_addresses_say_nothing() -> None:
+    program = compile_c("h.c", text=HEAD + ADDRESSES)
+    assert all(j.prints_alike and not j.differing for j in judged(program))
+    wrong = judged(program, {"n": struct.pack("<2i", 0, 4)})
+    assert not any(j.prints_alike for j in wrong)
