@@ -64,7 +64,8 @@ class Construct(Enum):
     MATHS = _Refused(
         "a function of math.h that has no arithmetic unit",
         "compute it on the host's side, or give its text",
-        hls="there are units for sqrt, exp, log, sin, cos, tanh, minima, maxima and rounding only",
+        hls="there are units for sqrt, exp, log, sin, cos, tanh, minima, maxima and rounding only, "
+        "for powf, and for pow with a constant exponent of 2 or -1",
     )  # fmt: skip
     FMA = _Refused("fma", "write a * b + c, rounded twice", hls=_NO_UNIT)
     ASSEMBLY = _Refused("inline assembly", "write C", _UNKNOWN, _UNKNOWN)

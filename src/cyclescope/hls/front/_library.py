@@ -13,6 +13,7 @@ from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, address, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
+from cyclescope.hls.front._power import power
 from cyclescope.hls.front._printing import PRINTING
 from cyclescope.hls.front._rounding import exact_call
 from cyclescope.hls.front.omp._team import acquire, query, release
@@ -89,6 +90,10 @@ def _call(ctx: Context, expr: Call) -> Value:
     )
     if exact is not None:
         return exact
+    if name in ("pow", "powf"):
+        raised = power(ctx, *(rvalue(ctx, a) for a in expr.args))
+        if raised is not None:
+            return raised
     of_bits = bit_call(ctx, expr.function, lambda: rvalue(ctx, expr.args[0]))
     if of_bits is not None:
         return of_bits
