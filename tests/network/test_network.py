@@ -197,8 +197,9 @@ def test_what_no_unit_computes_is_named() -> None:
             "void kernel(int a[4], int b[4]) { memcpy(b, a, sizeof(int) * 4); }\n",
             r"k\.c:2:.*what memcpy computes is no expression of values",
         ),
+        ("int kernel(void) { return 4; }\n", "no process fires in this run"),
     ],
-    ids=["may meet", "memcpy"],
+    ids=["may meet", "memcpy", "nothing"],
 )
 def test_what_is_no_expression_is_named(text: str, said: str) -> None:
     with pytest.raises(SourceError, match=said):

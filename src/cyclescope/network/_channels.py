@@ -143,10 +143,14 @@ def network_of(bounds: Bounds) -> Network:
         bounds: made with `detail`, `values` and `trace`.
 
     Raises:
-        SourceError: a process whose results are no expressions, or a value that is read in another
-            width than it was written in.
+        SourceError: nothing fires, a process whose results are no expressions, or a value that is
+            read in another width than it was written in.
     """
     traces = trace_of(bounds)
+    if not traces:
+        raise SourceError(
+            f"{bounds.network.kernel}: no process fires in this run: there is no hardware to build"
+        )
     number_of = {trace.process.index: n for n, trace in enumerate(traces)}
     stations = [
         Station(n, trace, [], [[] for _ in trace.results], _widths(bounds, trace))
