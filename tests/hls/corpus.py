@@ -247,7 +247,7 @@ class Corpus:
         if done.returncode == 0 and self.options.only_compile:
             return Result(name, Outcome.EQUAL)
         out = done.stdout.decode(errors="replace")
-        races = "data race" in said or "differ from run to run" in out
+        races = "data race:" in said or "differ from run to run" in out
         own = _CYCLES.split(out)[0]
         if done.returncode == 0 and _lines(own) == _lines(expected.decode(errors="replace")):
             return Result(name, Outcome.EQUAL)

@@ -358,15 +358,15 @@ def _judge(source: Path, result: Measurement) -> None:
         first = result.differing[0] if result.differing else "what it prints differs"
         wrong = [j for j in result.judgements if j.differing or not j.prints_alike]
         who = " and ".join(f"the {j.judge}" for j in wrong)
-        raise VerifyError(
-            f"{source}: hardware and native run ({who}) differ: {first}; if the program has no"
-            " data race, please report it"
-        )
+        why = result.race or "no data race of the region was found: please report it"
+        raise VerifyError(f"{source}: hardware and native run ({who}) differ: {first}; {why}")
     how = "to rounding" if result.loose else "bit for bit"
     if result.undecided:
         how += f"; {', '.join(result.undecided)} not compared: which thread writes last is open"
     used = " and ".join(f"the {j.judge}" for j in result.judgements if not j.why_not)
     click.echo(f"results: as in the native run, {how} (judged by {used})")
+    if result.race:
+        click.echo(result.race)
     for judgement in result.judgements:
         if judgement.why_not:
             click.echo(f"the {judgement.judge} was no judge: {judgement.why_not}")

@@ -18,6 +18,7 @@ from cyclescope.hls.run._host import EndlessError, Host
 from cyclescope.hls.run._judges import judge
 from cyclescope.hls.run._memory_model import MemoryModel
 from cyclescope.hls.run._profile import profile_of
+from cyclescope.hls.run._race_detector import find_race
 from cyclescope.hls.run._simulation import TRACE_LINES, run_setup, set_up
 from cyclescope.hls.run._testbench import bench, dram, wrapper
 from cyclescope.hls.trace import Sites, build_profiled, layout_of, read_dump
@@ -60,6 +61,8 @@ class Measurement:
         status: its exit status.
         profile: of the region.
         dump: what the profiling unit wrote, where there is one; the profile is made of it.
+        race: where results differ or are open, two accesses of the region's that race; empty if
+            none are found.
     """
 
     machine: Machine
@@ -72,6 +75,7 @@ class Measurement:
     status: int
     profile: Profile
     dump: bytes = b""
+    race: str = ""
 
     @property
     def layout(self) -> TraceLayout | None:
@@ -224,7 +228,7 @@ def measure(
             for name, text in program.unit.sources.items()
         },
     )
-    return Measurement(
+    measured = Measurement(
         machine,
         native,
         run,
@@ -236,6 +240,9 @@ def measure(
         profile,
         run.trace,
     )
+    if not run.complete or only is not None or (measured.agrees and not measured.undecided):
+        return measured
+    return replace(measured, race=find_race(program.region, native.inputs, native.scalars))
 
 
 def _native(host: Host, arguments: Sequence[str]) -> tuple[Native, RunError | None]:
