@@ -1,0 +1,128 @@
+"""Rewrites of a source program, and how a rewritten one is measured: what all sources share.
+
+A source offers candidates for a text of a program, and measures a text. Whoever searches
+(`cyclescope.studies`) knows no more of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from cyclescope._edits import apply_edits, overlap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cyclescope._edits import Edit
+
+__all__ = ["Candidate", "Claim", "Measured", "Rewrite", "Subject", "apply_candidates", "compatible"]
+
+
+class Claim(Enum):
+    """The ground on which a rewrite is held to change no result."""
+
+    CONSTRUCTION = "by construction"
+    ROUNDING = "up to rounding"
+    DATA = "checked on this data only"
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A kind of rewrite.
+
+    Attributes:
+        name: a word or two, with hyphens.
+        sentence: what it does, for people.
+    """
+
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A rewrite at a place of a text.
+
+    Attributes:
+        rewrite: the rewrite's name.
+        place: where, for people and as an identity among the candidates of one rewrite; it names
+            constructs, not offsets or lines, so that it stays while other places are rewritten.
+        line: in the text, from 1.
+        claim: how far it is known to change no result.
+        reason: why, in one line.
+        edits: of the text.
+    """
+
+    rewrite: str
+    place: str
+    line: int
+    claim: Claim
+    reason: str
+    edits: tuple[Edit, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its identity in all texts of one program."""
+        return self.rewrite, self.place
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A text, compiled and run.
+
+    Attributes:
+        failure: why it is not to be used (`does not compile: …`, `memory m differs: …`), in one
+            line; empty if it ended with the results that it must have.
+        cycles: how long it ran; over several data their sum. 0 if it does not compile.
+        figures: further figures, by name (`LUT4`), where they were asked for.
+    """
+
+    failure: str
+    cycles: int
+    figures: Mapping[str, int] = field(default_factory=dict)
+
+
+class Subject(Protocol):
+    """A program that is to be improved; goes to other processes, so it can be pickled."""
+
+    @property
+    def rewrites(self) -> Sequence[Rewrite]:
+        """The kinds of rewrites, in the order in which they are tried."""
+
+    def candidates(self, text: bytes) -> Sequence[Candidate]:
+        """The candidates of a text, those of each rewrite in the order of the text.
+
+        Raises:
+            SourceError: the text cannot be read.
+        """
+
+    def measure(self, text: bytes) -> Measured:
+        """Compile a text, run it, and compare its results with those of the original program."""
+
+    def cost(self, text: bytes) -> Mapping[str, int]:
+        """The area of what a text becomes, figures by name.
+
+        Raises:
+            ToolError: it cannot be synthesised.
+        """
+
+
+def compatible(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Those of some candidates whose edits do not overlap, the earlier first."""
+    chosen: list[Candidate] = []
+    for candidate in candidates:
+        taken = [edit for other in chosen for edit in other.edits]
+        if not overlap([*taken, *candidate.edits]):
+            chosen.append(candidate)
+    return chosen
+
+
+def apply_candidates(text: bytes, candidates: Iterable[Candidate]) -> bytes:
+    """A text with some candidates' edits, of which equal ones are applied once.
+
+    Raises:
+        ValueError: two of them overlap.
+    """
+    return apply_edits(text, dict.fromkeys(edit for c in candidates for edit in c.edits))
