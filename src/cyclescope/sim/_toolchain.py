@@ -41,10 +41,13 @@ class Compiler:
     Attributes:
         command: the program and its first arguments.
         identity: command and version, to key what it made.
+        libraries: what to link behind the objects. Not every compiler makes all of C++'s atomic
+            operations itself; what it leaves out is in a library of GCC's, if it has that.
     """
 
     command: tuple[str, ...]
     identity: str
+    libraries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,23 @@ def _identified(command: tuple[str, ...]) -> Compiler:
         version = call([*command, "--version"], what=shlex.join(command), seconds=_VERSION_SECONDS)
     except ToolError as error:
         raise ToolError(f"{error}; set CXX to a C++ compiler that works, or unset it") from error
-    return Compiler(command, f"{shlex.join(command)}\n{version}")
+    return Compiler(command, f"{shlex.join(command)}\n{version}", _libraries(command))
+
+
+def _libraries(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The library of atomic operations, where the compiler finds one, linked only if needed."""
+    try:
+        path = call(
+            [*command, "-print-file-name=libatomic.so"],
+            what=shlex.join(command),
+            seconds=_VERSION_SECONDS,
+        ).strip()
+    except ToolError:
+        return ()
+    # GCC and Clang print the bare name of a library that they do not find.
+    if not Path(path).is_absolute():
+        return ()
+    return ("-Wl,--push-state,--as-needed", "-latomic", "-Wl,--pop-state")
 
 
 @cache
