@@ -26,7 +26,7 @@ import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -275,7 +275,7 @@ def _lines(text: str) -> list[str]:
 def interpreted(words: list[str]) -> int:
     """One region through the data-flow form; prints and ends as `cyclescope hls` does."""
     from cyclescope.errors import CyclescopeError
-    from cyclescope.hls import Host, compile_c, differences, interpret
+    from cyclescope.hls import TIMES, Host, Reach, compile_c, differences, interpret
 
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
@@ -289,10 +289,22 @@ def interpreted(words: list[str]) -> int:
         for warning in program.warnings:
             print(f"warning: {warning}", file=sys.stderr)
         with Host(program) as host:
-            native = host.run()
-            outputs = interpret(program.region, native.inputs, native.scalars)
-            wrong = differences(program, native.outputs, outputs)
-            stdout, _ = host.replay(outputs)
+            native = host.run(times=TIMES)
+            reaches: list[Reach] = []
+            wrong: list[str] = []
+            coming: Reach | None = native.reaches[0]
+            while coming is not None:
+                outputs = interpret(
+                    program.region,
+                    dict(coming.inputs)
+                    | {n: reaches[-1].outputs[n] for n in program.statics if reaches},
+                    coming.scalars,
+                )
+                reaches.append(replace(coming, outputs=outputs))
+                for before in native.reaches[len(reaches) - 1 : len(reaches)]:
+                    wrong += differences(program, before.outputs, outputs)
+                resumed = host.resume(reaches, times=TIMES)
+                coming, stdout = resumed.reach, resumed.stdout
     except CyclescopeError as error:
         print(error, file=sys.stderr)
         return 1

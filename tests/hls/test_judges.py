@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cyclescope.errors import RunError
-from cyclescope.hls import Host, Judge, Program, compile_c, interpret, measure
-from cyclescope.hls.run._host import EndlessError, Native
+from cyclescope.hls import Host, Judge, Native, Program, Reach, compile_c, interpret, measure
+from cyclescope.hls.run._host import EndlessError
 from cyclescope.hls.run._judges import judge
 from cyclescope.sim import Confine, Trust, trusting
 
@@ -29,7 +29,7 @@ def judged(program: Program, change: dict[str, bytes] | None = None) -> tuple[Ju
         native = host.run()
         arrays = interpret(program.region, native.inputs, native.scalars) | (change or {})
         end = host.replay(arrays, inputs=native.inputs)
-        return judge(program, host, [], native, arrays, end)
+        return judge(program, host, [], native, [replace(native.reaches[0], outputs=arrays)], end)
 
 
 TEAM = """\
@@ -148,14 +148,14 @@ def test_what_a_judges_own_runs_do_not_agree_on_is_not_compared() -> None:
         def run(self, *_: object, **__: object) -> Native:
             self.runs += 1
             outputs = {"n": struct.pack("<2i", 0, self.runs), "m": struct.pack("<2i", 1, 0)}
-            return Native({}, (), outputs, b"", 0)
+            return Native((Reach({}, (), outputs),), b"", 0)
 
     native = Fickle().run()
     arrays = {"n": struct.pack("<2i", 9, 9), "m": struct.pack("<2i", 1, 0)}
-    for found in judge(made, Fickle(), [], native, arrays, (b"", 0)):  # type: ignore[arg-type]
+    for found in judge(made, Fickle(), [], native, [Reach({}, (), arrays)], (b"", 0)):  # type: ignore[arg-type]
         assert (found.undecided, found.differing) == (("n",), ())
     arrays["m"] = struct.pack("<2i", 2, 0)
-    for found in judge(made, Fickle(), [], native, arrays, (b"", 0)):  # type: ignore[arg-type]
+    for found in judge(made, Fickle(), [], native, [Reach({}, (), arrays)], (b"", 0)):  # type: ignore[arg-type]
         assert found.undecided == ("n",)
         assert [line[:2] for line in found.differing] == ["m:"]
 
@@ -172,7 +172,7 @@ def test_a_judge_that_crashes_says_so() -> None:
             return run(*given, **options)  # type: ignore[arg-type]
 
         host.run = crashing  # type: ignore[method-assign, assignment]
-        first, second = judge(made, host, [], native, native.outputs, (native.stdout, 0))
+        first, second = judge(made, host, [], native, native.reaches, (native.stdout, 0))
     assert first.why_not == "killed by signal 11"
     assert second == type(second)(Judge.HOST)
 

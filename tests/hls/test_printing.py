@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,8 @@ def test_a_line_that_is_missing_is_seen() -> None:
         outputs = interpret(other.region, native.inputs, native.scalars)
         from cyclescope.hls.run._judges import judge
 
-        found = judge(program, host, [], native, outputs, host.replay(outputs))
+        reaches = [replace(native.reaches[0], outputs=outputs)]
+        found = judge(program, host, [], native, reaches, host.replay(outputs))
     assert [(j.judge, j.prints_alike) for j in found] == [
         (Judge.UNMODIFIED, False),
         (Judge.HOST, False),

@@ -141,6 +141,13 @@ def _taken() -> str:
     metavar="FILE",
     help="Write that region to FILE, and its layout to FILE.json; with --profile.",
 )
+@click.option(
+    "--times",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run the region in hardware N times at most, else 16, if the host comes to it more often;"
+    " then the host runs it.",
+)
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option(
     "--unit-rtl", is_flag=True, help="Simulate arithmetic units by their RTL: much slower."
@@ -176,6 +183,7 @@ def hls(
     on_full: str,
     trace_lines: int | None,
     dump: Path | None,
+    times: int | None,
     cycle_limit: int | None,
     unit_rtl: bool,
     rtl: Path | None,
@@ -185,7 +193,8 @@ def hls(
     """Compile the target region of a C program to multithreaded hardware, and run it.
 
     The program runs natively; then its region runs as simulated hardware with the same data, the
-    results are compared, and the rest of the program continues with those of the hardware.
+    results are compared, and the rest of the program continues with those of the hardware. If it
+    comes to the region again, that runs again; the profile has the runs one after another.
 
     With --explain or --print-after alone nothing runs. The schedule has a list of stages for each
     loop; `interval` is the number of cycles between two iterations of one thread when nothing
@@ -272,6 +281,7 @@ def hls(
             force=force,
             unit=unit,
             trace_lines=trace_lines or source_hls.TRACE_LINES,
+            times=times or source_hls.TIMES,
         )
 
     with progress(source.name) as show:
@@ -337,7 +347,16 @@ def _tell(program: Program, result: Measurement) -> None:
     rest = (
         f", and {more:,} more until the trace was written" if more and result.run.complete else ""
     )
-    click.echo(f"{program.region.threads} threads, {cycles:,} cycles{rest}")
+    runs = f" in {len(result.runs):,} runs" if len(result.runs) > 1 else ""
+    click.echo(f"{program.region.threads} threads, {cycles:,} cycles{runs}{rest}")
+    if result.left and result.run.complete:
+        where = program.region.where
+        say(
+            f"warning: {where.file}:{where.line}: the host came to the region "
+            f"{result.native.reached:,} times and ran the last {result.left:,} itself; to have all "
+            f"in hardware: --times {result.native.reached}",
+            err=True,
+        )
     if result.profile.meta.clock is not None:
         from cyclescope.views import clock_text
 
@@ -364,7 +383,10 @@ def _judge(source: Path, result: Measurement) -> None:
     if result.undecided:
         how += f"; {', '.join(result.undecided)} not compared: which thread writes last is open"
     used = " and ".join(f"the {j.judge}" for j in result.judgements if not j.why_not)
-    click.echo(f"results: as in the native run, {how} (judged by {used})")
+    if used:
+        click.echo(f"results: as in the native run, {how} (judged by {used})")
+    else:
+        click.echo("results: compared with nothing from one of the runs on, as no two runs agree")
     if result.race:
         click.echo(result.race)
     for judgement in result.judgements:

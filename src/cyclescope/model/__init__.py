@@ -47,6 +47,7 @@ from cyclescope.model._segments import (
     sampled,
     segmented,
 )
+from cyclescope.model._sequence import in_sequence
 from cyclescope.model._series import SUMMED, Bank, Series
 from cyclescope.model._site import (
     SITES,
@@ -139,6 +140,7 @@ __all__ = [
     "first_cycles",
     "flat_weights",
     "held",
+    "in_sequence",
     "in_windows",
     "lasting",
     "leaves",

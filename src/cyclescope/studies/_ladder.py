@@ -84,7 +84,7 @@ def measure_ladder(
         def run(timing: MemoryModel, cost: int = 0, only: int | None = None) -> Measurement:
             made = measure(
                 program, arguments, memory=timing, start_cost=cost, only=only, progress=progress,
-                host=host,
+                host=host, times=1,
             )  # fmt: skip
             if not made.agrees and only is None:
                 what = made.differing[0] if made.differing else "what the program prints"

@@ -6,9 +6,16 @@ differs in from native ones, and its profile.
 
 from cyclescope.hls.run._clock import clock_of, find_router, placed
 from cyclescope.hls.run._compare import differences, order_matters
-from cyclescope.hls.run._host import Host, Native
+from cyclescope.hls.run._host import Host, Native, Reach, Resumed
 from cyclescope.hls.run._judges import Judge, Judgement
-from cyclescope.hls.run._measure import PERIOD, START_COST, Measurement, machine_of, measure
+from cyclescope.hls.run._measure import (
+    PERIOD,
+    START_COST,
+    TIMES,
+    Measurement,
+    machine_of,
+    measure,
+)
 from cyclescope.hls.run._memory_model import MemoryModel, memory_names, read_memory_model
 from cyclescope.hls.run._overhead import (
     PAPERS,
@@ -26,6 +33,7 @@ __all__ = [
     "PAPERS",
     "PERIOD",
     "START_COST",
+    "TIMES",
     "TRACE_LINES",
     "Cost",
     "Host",
@@ -34,6 +42,8 @@ __all__ = [
     "Measurement",
     "MemoryModel",
     "Native",
+    "Reach",
+    "Resumed",
     "Share",
     "chosen_counters",
     "clock_of",

@@ -1,5 +1,5 @@
-/* Hooks around the target region, in place of its mapping: they write the region's data to a file
-   before and after it, or read them from a file instead of running it. */
+/* Hooks around the target region, in place of its mapping: each time that the host comes to it they
+   write its data to a file before and after it, or read them from a file instead of running it. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,8 +15,9 @@ struct cyclescope_item {
 
 enum { CYCLESCOPE_NO_FILE = 121, CYCLESCOPE_BAD_FILE = 122, CYCLESCOPE_OVERLAP = 123, CYCLESCOPE_NOWHERE = 124 };
 
-static FILE *cyclescope_file;
-static int cyclescope_calls;
+static FILE *cyclescope_file, *cyclescope_data; /* what is written, what is read */
+static int cyclescope_reached; /* how often the host came to the region, as far as that counts */
+static int cyclescope_taken; /* whether it has */
 
 /* The blocks of memory that the program has: of a pointer that no clause maps, what it points to
    ends where the block does. The linker leads the calls here. */
@@ -243,21 +244,42 @@ static void cyclescope_write(const struct cyclescope_item *item) {
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
 }
 
+static int cyclescope_number(const char *name) {
+    const char *text = getenv(name);
+    return text ? atoi(text) : 0;
+}
+
+/* Of what comes in excess of the times that are recorded the host says how many there are. */
+static void __attribute__((destructor)) cyclescope_end(void) {
+    char name[4096];
+    const char *file = getenv("CYCLESCOPE_HLS_FILE");
+    if (!file || cyclescope_reached <= cyclescope_number("CYCLESCOPE_HLS_TIMES")
+        || snprintf(name, sizeof name, "%s.reached", file) >= (int)sizeof name)
+        return;
+    FILE *said = __real_fopen(name, "w");
+    if (said) {
+        fprintf(said, "%d", cyclescope_reached);
+        fclose(said);
+    }
+}
+
 /* Give the arrays the contents of a file; what has them already may be constant. */
 static void cyclescope_restore(struct cyclescope_item *items, int count) {
     for (int i = 0; i < count; i++) {
         uint64_t bytes = 0;
         if (!items[i].is_array)
             continue;
-        if (fread(&bytes, sizeof bytes, 1, cyclescope_file) != 1)
+        if (fread(&bytes, sizeof bytes, 1, cyclescope_data) != 1)
             cyclescope_stop(CYCLESCOPE_BAD_FILE);
-        if (bytes != items[i].bytes) /* another run's sizes: nothing can be compared */
-            return;
+        if (bytes != items[i].bytes) { /* another run's size: nothing can be compared */
+            fseek(cyclescope_data, (long)bytes, SEEK_CUR);
+            continue;
+        }
         char part[4096];
         for (uint64_t at = 0; at < bytes; at += sizeof part) {
             char *place = (char *)items[i].data + at;
             size_t size = bytes - at < sizeof part ? bytes - at : sizeof part;
-            if (fread(part, 1, size, cyclescope_file) != size)
+            if (fread(part, 1, size, cyclescope_data) != size)
                 cyclescope_stop(CYCLESCOPE_BAD_FILE);
             if (memcmp(place, part, size))
                 memcpy(place, part, size);
@@ -266,8 +288,8 @@ static void cyclescope_restore(struct cyclescope_item *items, int count) {
 }
 
 /* Where several of the host's threads come to the region, the first of them is who runs it in
-   hardware, in each run of the program; unless it is in a construct that one of them executes. The
-   others wait for it, a second at most: their writes to the same arrays come after its own. */
+   hardware, once, in each run of the program; unless it is in a construct that one of them executes.
+   The others wait for it, a second at most: their writes to the same arrays come after its own. */
 static _Thread_local int cyclescope_is_own, cyclescope_levels_before;
 static int cyclescope_is_over;
 int usleep(unsigned);
@@ -280,67 +302,78 @@ static int cyclescope_is_first(void) {
             return 0;
         }
 #endif
-    return !__atomic_fetch_add(&cyclescope_calls, 1, __ATOMIC_ACQ_REL);
+    return !__atomic_exchange_n(&cyclescope_taken, 1, __ATOMIC_ACQ_REL) || !omp_get_active_level();
 }
 
-/* Begin the region; 1 if it has been replaced by recorded results. To "begin" alone ends there;
-   "given" and "resume" have the arrays' contents before the region from the file, too. */
+/* Say which items are at fault, and end. */
+static void cyclescope_refuse(int status, int item, int other) {
+    FILE *said = freopen(getenv("CYCLESCOPE_HLS_FILE"), "wb", cyclescope_file);
+    if (!said || fprintf(said, "%d %d", item, other) < 0 || fclose(said))
+        status = CYCLESCOPE_BAD_FILE;
+    cyclescope_stop(status);
+}
+
+/* A mapped array must lie apart from the others, and somewhere. */
+static void cyclescope_check(const struct cyclescope_item *items, int count) {
+    for (int i = 0; i < count; i++) {
+        if (items[i].bytes == UINT64_MAX)
+            cyclescope_refuse(CYCLESCOPE_NOWHERE, i, i);
+        if (!items[i].is_array)
+            continue;
+        for (int j = 0; j < i; j++) {
+            char *a = items[i].data, *b = items[j].data;
+            if (items[j].is_array && a < b + items[j].bytes && b < a + items[i].bytes)
+                cyclescope_refuse(CYCLESCOPE_OVERLAP, j, i);
+        }
+    }
+}
+
+/* Begin the region; 1 if it has been replaced by recorded results. "record" writes down what is
+   before and after it, as often as may be; "given" too, with the arrays' contents before it from a
+   file. "replay" has its results from there, "resume" also what was before; both write down the
+   first time that has none, and end there. */
 static int cyclescope_enter(struct cyclescope_item *items, int count) {
     __atomic_fetch_add(&cyclescope_inside, 1, __ATOMIC_ACQ_REL);
     /* A parallel region inside the region has a team of one thread. */
     cyclescope_levels_before = omp_get_max_active_levels();
     omp_set_max_active_levels(omp_get_active_level() + cyclescope_levels);
-    cyclescope_is_own = cyclescope_is_first();
-    if (!cyclescope_is_own || !*cyclescope_mode())
+    cyclescope_is_own = *cyclescope_mode() && cyclescope_is_first();
+    if (!cyclescope_is_own)
         return 0;
+    int number = cyclescope_reached++, is_given = number < cyclescope_number("CYCLESCOPE_HLS_GIVEN");
     int resume = !strcmp(cyclescope_mode(), "resume");
     int replay = resume || !strcmp(cyclescope_mode(), "replay");
-    if (!strcmp(cyclescope_mode(), "given")) {
-        cyclescope_file = fopen(getenv("CYCLESCOPE_HLS_FILE"), "rb");
-        if (!cyclescope_file)
+    if (number >= cyclescope_number("CYCLESCOPE_HLS_TIMES")) {
+        cyclescope_is_own = 0;
+        return 0;
+    }
+    if (!cyclescope_file) {
+        cyclescope_file = __real_fopen(getenv("CYCLESCOPE_HLS_FILE"), "wb");
+        cyclescope_data = __real_fopen(getenv("CYCLESCOPE_HLS_DATA"), "rb");
+        if (!cyclescope_file || !cyclescope_data)
             cyclescope_stop(CYCLESCOPE_NO_FILE);
-        cyclescope_restore(items, count);
-        fclose(cyclescope_file);
     }
-    cyclescope_file = fopen(getenv("CYCLESCOPE_HLS_FILE"), replay ? "rb" : "wb");
-    if (!cyclescope_file)
-        cyclescope_stop(CYCLESCOPE_NO_FILE);
-    for (int i = 0; i < count; i++) {
-        if (items[i].bytes == UINT64_MAX) {
-            fprintf(cyclescope_file, "%d", i);
-            fclose(cyclescope_file);
-            cyclescope_stop(CYCLESCOPE_NOWHERE);
-        }
-        if (!items[i].is_array)
-            continue;
-        for (int j = 0; j < i; j++) {
-            char *a = items[i].data, *b = items[j].data;
-            if (items[j].is_array && a < b + items[j].bytes && b < a + items[i].bytes) {
-                fprintf(cyclescope_file, "%d %d", j, i);
-                fclose(cyclescope_file);
-                cyclescope_stop(CYCLESCOPE_OVERLAP);
-            }
-        }
-    }
-    if (resume)
+    memset(cyclescope_printed, 0, sizeof cyclescope_printed);
+    cyclescope_check(items, count);
+    if (is_given && (resume || !replay))
         cyclescope_restore(items, count);
     for (int i = 0; i < count; i++) {
-        if (!replay) {
+        if (!replay || !is_given) {
             cyclescope_write(&items[i]);
         } else if (items[i].is_array) {
             uint64_t bytes = 0;
-            if (fread(&bytes, sizeof bytes, 1, cyclescope_file) != 1 || bytes != items[i].bytes)
+            if (fread(&bytes, sizeof bytes, 1, cyclescope_data) != 1 || bytes != items[i].bytes)
                 cyclescope_stop(CYCLESCOPE_BAD_FILE);
             if (!items[i].is_result)
-                fseek(cyclescope_file, (long)bytes, SEEK_CUR);
-            else if (fread(items[i].data, 1, bytes, cyclescope_file) != bytes)
+                fseek(cyclescope_data, (long)bytes, SEEK_CUR);
+            else if (fread(items[i].data, 1, bytes, cyclescope_data) != bytes)
                 cyclescope_stop(CYCLESCOPE_BAD_FILE);
         }
     }
     /* What has been recorded must be there to read if the region never ends. */
-    if (!replay && fflush(cyclescope_file))
+    if (fflush(cyclescope_file))
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
-    if (!strcmp(cyclescope_mode(), "begin"))
+    if (replay && !is_given)
         cyclescope_stop(0);
     return replay;
 }
@@ -348,15 +381,14 @@ static int cyclescope_enter(struct cyclescope_item *items, int count) {
 static void cyclescope_leave(struct cyclescope_item *items, int count) {
     __atomic_fetch_sub(&cyclescope_inside, 1, __ATOMIC_ACQ_REL);
     omp_set_max_active_levels(cyclescope_levels_before);
-    if (!cyclescope_is_own || !cyclescope_file)
+    if (!cyclescope_is_own)
         return;
     cyclescope_is_own = 0;
     if (!strcmp(cyclescope_mode(), "record") || !strcmp(cyclescope_mode(), "given"))
         for (int i = 0; i < count; i++)
             if (items[i].is_array)
                 cyclescope_write(&items[i]);
-    if (fclose(cyclescope_file))
+    if (fflush(cyclescope_file))
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
-    cyclescope_file = NULL;
     __atomic_store_n(&cyclescope_is_over, 1, __ATOMIC_RELEASE);
 }

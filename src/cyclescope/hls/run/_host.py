@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cyclescope.hls._compile import Program
 
-__all__ = ["EndlessError", "Host", "Native"]
+__all__ = ["EndlessError", "Host", "Native", "Reach", "Resumed"]
 
 # Floating point as written, also where `simd` would allow lanes of it, signed arithmetic that
 # wraps: what the hardware does.
@@ -49,22 +49,76 @@ class EndlessError(RunError):
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """One time that the host came to the region.
+
+    Attributes:
+        inputs: contents of the external arrays when the region began.
+        scalars: bits of the host's scalars then, in the region's order.
+        outputs: contents of the external arrays when it ended; empty where it was not run.
+    """
+
+    inputs: Mapping[str, bytes]
+    scalars: tuple[int, ...]
+    outputs: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Native:
     """A native run.
 
     Attributes:
-        inputs: contents of the external arrays when the region began (the first time).
-        scalars: bits of the host's scalars then, in the region's order.
-        outputs: contents of the external arrays when it ended.
+        reaches: the times that the host came to the region, as many as were asked for; at least
+            one.
         stdout: what the whole program wrote there.
+        status: its exit status.
+        reached: how often the host came to the region.
+    """
+
+    reaches: tuple[Reach, ...]
+    stdout: bytes
+    status: int
+    reached: int = 1
+
+    @property
+    def inputs(self) -> Mapping[str, bytes]:
+        """Contents of the external arrays when the region began for the first time."""
+        return self.reaches[0].inputs
+
+    @property
+    def scalars(self) -> tuple[int, ...]:
+        """Bits of the host's scalars then, in the region's order."""
+        return self.reaches[0].scalars
+
+    @property
+    def outputs(self) -> Mapping[str, bytes]:
+        """Contents of the external arrays when the region ended for the first time."""
+        return self.reaches[0].outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A run of the host with given results.
+
+    Attributes:
+        reach: the next time that it comes to the region, without outputs; None: it does not.
+        stdout: what the whole program wrote, if it came to its end.
         status: its exit status.
     """
 
-    inputs: dict[str, bytes]
-    scalars: tuple[int, ...]
-    outputs: dict[str, bytes]
+    reach: Reach | None
     stdout: bytes
     status: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """A way of the hooks: what they read, for how many times, how many they keep."""
+
+    name: str
+    data: bytes = b""
+    given: int = 0
+    times: int = 1
 
 
 class Host:
@@ -97,7 +151,9 @@ class Host:
         self._runs = 0
         self._compiled = {False: folder / "host"}
         try:
-            self._compile(find_compiler().command, self._compiled[False], host_text(program))
+            gcc = [(path,) for path in (shutil.which("gcc"),) if path is not None]
+            # OpenMP may be missing from the compiler that simulators are built with.
+            self._try([find_compiler().command, *gcc], self._compiled[False], host_text(program))
         except BaseException:
             self.close()
             raise
@@ -114,18 +170,25 @@ class Host:
         if True not in self._compiled:
             file = self._folder / "unmodified"
             text = host_text(self._program, unmodified=True)
-            commands = [find_compiler().command]
-            if gcc := shutil.which("gcc"):
-                commands.insert(0, (gcc,))
-            for number, command in enumerate(commands):
-                try:
-                    self._compile(command, file, text)
-                    break
-                except ToolError:
-                    if number + 1 == len(commands):
-                        raise
+            gcc = [(path,) for path in (shutil.which("gcc"),) if path is not None]
+            self._try([*gcc, find_compiler().command], file, text)
             self._compiled[True] = file
         return self._compiled[True]
+
+    def _try(self, compilers: Sequence[Sequence[str]], file: Path, text: str) -> None:
+        """Compile with the first compiler that takes the text.
+
+        Raises:
+            ToolError: none does; what the first one says.
+        """
+        first: ToolError | None = None
+        for compiler in compilers:
+            try:
+                return self._compile(compiler, file, text)
+            except ToolError as error:
+                first = first or error
+        assert first is not None
+        raise first
 
     def _compile(self, compiler: Sequence[str], file: Path, text: str) -> None:
         source = file.with_suffix(".c")
@@ -170,7 +233,8 @@ class Host:
         *,
         threads: int | None = None,
         unmodified: bool = False,
-        inputs: Mapping[str, bytes] | None = None,
+        inputs: Sequence[Mapping[str, bytes]] = (),
+        times: int = 1,
     ) -> Native:
         """Run natively.
 
@@ -178,8 +242,10 @@ class Host:
             arguments: of the program.
             threads: of the region; None: as many as the hardware has.
             unmodified: the region with its directives as they are.
-            inputs: contents of the external arrays when the region begins; None: what the program
-                has there. What it leaves without a value may differ from run to run.
+            inputs: contents of the external arrays when the region begins, for each time from the
+                first on; then what the program has there. What it leaves without a value may
+                differ from run to run.
+            times: that the host comes to the region of which data are kept, at most.
 
         Raises:
             RunError: it crashes, never enters the region, or maps memory twice.
@@ -187,9 +253,10 @@ class Host:
             ToolError: the unmodified program cannot be compiled.
         """
         program = self._unmodified() if unmodified else self._compiled[False]
-        mode, data = ("record", b"") if inputs is None else ("given", self._packed(inputs))
-        found = self._recorded(mode, arguments, threads, program, data)
-        if len(found.outputs) != len(self._arrays):
+        data = b"".join(map(self._packed, inputs))
+        how = _Mode("given" if inputs else "record", data, len(inputs), times)
+        found = self._recorded(how, arguments, threads, program)
+        if len(found.reaches[-1].outputs) != len(self._arrays):
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {found.status}) inside the "
                 f"region"
@@ -205,32 +272,20 @@ class Host:
         Raises:
             RunError: it crashes, never enters the region, or maps memory twice.
         """
-        return self._recorded("begin", arguments, None, self._compiled[False])
+        return self._recorded(_Mode("resume"), arguments, None, self._compiled[False])
 
     def _recorded(
-        self,
-        mode: str,
-        arguments: Sequence[str],
-        threads: int | None,
-        program: Path,
-        given: bytes = b"",
+        self, how: _Mode, arguments: Sequence[str], threads: int | None, program: Path
     ) -> Native:
-        data, stdout, status = self._execute(mode, given, arguments, threads, program)
+        data, stdout, status, reached = self._execute(how, arguments, threads, program)
         if not data:
             condition = " where its if clause is true" if self._program.target.condition else ""
             raise RunError(
                 f"{self._program.unit.file}: the program ended (status {status}) without "
                 f"entering the target region{condition}; give it other arguments"
             )
-        parts = _parts(data)
-        names, count = self._arrays, self._recorded_first
-        return Native(
-            inputs=dict(zip(names, parts, strict=False)),
-            scalars=tuple(int.from_bytes(p, "little") for p in parts[len(names) : count]),
-            outputs=dict(zip(names, parts[count:], strict=False)),
-            stdout=stdout,
-            status=status,
-        )
+        reaches = self._reaches(data)
+        return Native(reaches, stdout, status, reached or len(reaches))
 
     def replay(
         self,
@@ -239,7 +294,7 @@ class Host:
         *,
         inputs: Mapping[str, bytes] | None = None,
     ) -> tuple[bytes, int]:
-        """Run with given results in the place of the region (the first time it is entered).
+        """Run with given results in the place of the region, the first time that it is entered.
 
         Args:
             outputs: contents of the external arrays after the region.
@@ -252,11 +307,30 @@ class Host:
         Raises:
             RunError: it crashes.
         """
-        mode, data = "replay", self._packed(outputs)
+        data = self._packed(outputs)
+        how = _Mode("replay", data, 1)
         if inputs is not None:
-            mode, data = "resume", self._packed(inputs) + data
-        _, stdout, status = self._execute(mode, data, arguments, None, self._compiled[False])
+            how = _Mode("resume", self._packed(inputs) + data, 1)
+        _, stdout, status, _ = self._execute(how, arguments, None, self._compiled[False])
         return stdout, status
+
+    def resume(
+        self, reaches: Sequence[Reach], arguments: Sequence[str] = (), *, times: int
+    ) -> Resumed:
+        """Run with given results in the place of the region, up to where it is entered once more.
+
+        Args:
+            reaches: the times that the host comes to the region which have results.
+            arguments: of the program.
+            times: that may have results, at most; later the host runs the region.
+
+        Raises:
+            RunError: it crashes.
+        """
+        data = b"".join(self._packed(r.inputs) + self._packed(r.outputs) for r in reaches)
+        how = _Mode("resume", data, len(reaches), times)
+        found, stdout, status, _ = self._execute(how, arguments, None, self._compiled[False])
+        return Resumed(self._reaches(found)[0] if found else None, stdout, status)
 
     def _packed(self, arrays: Mapping[str, bytes]) -> bytes:
         return b"".join(struct.pack("<Q", len(arrays[n])) + arrays[n] for n in self._arrays)
@@ -267,32 +341,61 @@ class Host:
 
     @property
     def _recorded_first(self) -> int:
-        """The number of items recorded when the region begins."""
-        return len(self._arrays) + len(self._program.scalars)
+        """The number of items recorded when the region begins; an empty one if it has no data."""
+        return max(len(self._arrays) + len(self._program.scalars), 1)
+
+    def _reaches(self, data: bytes) -> tuple[Reach, ...]:
+        """The times that the host came to the region, as the hooks wrote them down."""
+        parts, names = _parts(data), self._arrays
+        first = self._recorded_first
+        found = []
+        for at in range(0, len(parts), first + len(names)):
+            before, after = parts[at : at + first], parts[at + first : at + first + len(names)]
+            scalars = before[len(names) : len(names) + len(self._program.scalars)]
+            found.append(
+                Reach(
+                    dict(zip(names, before, strict=False)),
+                    tuple(int.from_bytes(p, "little") for p in scalars),
+                    dict(zip(names, after, strict=False)),
+                )
+            )
+        return tuple(found)
+
+    def _is_inside(self, data: bytes) -> bool:
+        """Return whether the last thing that was recorded is the begin of a region."""
+        parts = len(_parts(data))
+        return parts % (self._recorded_first + len(self._arrays)) == self._recorded_first
 
     def _execute(
-        self,
-        mode: str,
-        data: bytes,
-        arguments: Sequence[str],
-        threads: int | None,
-        program: Path,
-    ) -> tuple[bytes, bytes, int]:
+        self, how: _Mode, arguments: Sequence[str], threads: int | None, program: Path
+    ) -> tuple[bytes, bytes, int, int]:
+        """Run a program of the host.
+
+        Returns:
+            What the hooks wrote, what it printed, its exit status; how often it came to the region,
+            if that is more than was asked for, else 0.
+        """
         target = self._program.target
         # Of a league each thread of the unmodified program is the first of its team.
         is_first = program != self._compiled[False] and target.is_league
         levels = int(target.is_parallel and not is_first)
-        file = self._folder / "data"
         self._runs += 1
-        file.write_bytes(data)
+        file, given = self._folder / "recorded", self._folder / "given"
+        more = self._folder / f"{file.name}.reached"
+        more.unlink(missing_ok=True)
+        file.write_bytes(b"")
+        given.write_bytes(how.data)
         team = str(threads or self._program.region.threads)
         teams, each = self._program.teams
         if threads is not None and threads != self._program.region.threads:
             is_league = target.is_league
             teams, each = (min(teams, 1) * threads, 1) if is_league else (1, threads)
         environment = {
-            "CYCLESCOPE_HLS_MODE": mode,
+            "CYCLESCOPE_HLS_MODE": how.name,
             "CYCLESCOPE_HLS_FILE": str(file),
+            "CYCLESCOPE_HLS_DATA": str(given),
+            "CYCLESCOPE_HLS_GIVEN": str(how.given),
+            "CYCLESCOPE_HLS_TIMES": str(how.times),
             "CYCLESCOPE_HLS_FILES": str(self._folder / f"run-{self._runs}"),
             "CYCLESCOPE_HLS_THREADS": team,
             "CYCLESCOPE_HLS_TEAMS": str(teams),
@@ -327,7 +430,7 @@ class Host:
             os.close(output)
         assert end is not None
         if end.exceeded:
-            inside = 0 < len(_parts(file.read_bytes())) == self._recorded_first
+            inside = self._is_inside(file.read_bytes())
             raise EndlessError(
                 f"{self._program.region.where if inside else self._program.unit.file}: the native "
                 f"run {end.exceeded}{' in the region' if inside else ''}; let it end, give it less "
@@ -346,14 +449,15 @@ class Host:
                 f"memory; map it once"
             )
         if status == _NOWHERE:
-            pointer = self._arrays[int(file.read_bytes())]
+            pointer = self._arrays[int(file.read_bytes().split()[0])]
             raise RunError(
                 f"{self._program.region.where}: {pointer} is a pointer to no block of malloc: say "
                 f"what it points to, map(tofrom: {pointer}[0:count])"
             )
         if status in (_NO_FILE, _BAD_FILE):
             raise ToolError(f"{file}: the native run cannot write there, or the disk is full")
-        return file.read_bytes(), stdout, status
+        reached = int(more.read_text("ascii")) if more.exists() else 0
+        return file.read_bytes(), stdout, status, reached
 
     def _await(self, running: Process, output: int, stdout: bytearray, file: Path) -> None:
         """Collect what a process writes until it ends.
@@ -379,7 +483,7 @@ class Host:
             before = now
             if idle < _IDLE:
                 continue
-            if len(_parts(file.read_bytes())) == self._recorded_first:
+            if self._is_inside(file.read_bytes()):
                 raise RunError(
                     f"{self._program.region.where}: the native run hangs in the region: its "
                     f"threads wait for each other; let all of them reach every barrier"

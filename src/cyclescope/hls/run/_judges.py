@@ -11,10 +11,10 @@ from cyclescope.errors import RunError
 from cyclescope.hls.run._compare import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from cyclescope.hls._compile import Program
-    from cyclescope.hls.run._host import Host, Native
+    from cyclescope.hls.run._host import Host, Native, Reach
 
 __all__ = ["Judge", "Judgement", "judge"]
 
@@ -54,7 +54,7 @@ def judge(
     host: Host,
     arguments: Sequence[str],
     native: Native,
-    arrays: Mapping[str, bytes],
+    reaches: Sequence[Reach],
     end: tuple[bytes, int],
 ) -> tuple[Judgement, ...]:
     """Compare a run's memories, and what the host's side made of them, with native runs.
@@ -63,17 +63,18 @@ def judge(
         program: that ran.
         host: its host.
         arguments: of its main function.
-        native: the rewritten host's run, which the hardware's data are from.
-        arrays: the external memories after the region in hardware.
+        native: the rewritten host's run, which the hardware's first data are from.
+        reaches: the times that the region ran in hardware: the external memories before and after.
         end: what the host's side wrote after it, and its exit status.
 
     Raises:
         ToolError: the unmodified program cannot be compiled.
     """
+    inputs = [reach.inputs for reach in reaches]
 
     def run(who: Judge) -> Native:
         unmodified = who is Judge.UNMODIFIED
-        return host.run(arguments, unmodified=unmodified, inputs=native.inputs)
+        return host.run(arguments, unmodified=unmodified, inputs=inputs, times=len(inputs))
 
     def prints_in_any_order(who: Judge, first: Native) -> bool:
         """Return whether lines may come in any order, as those of several threads do."""
@@ -85,37 +86,63 @@ def judge(
             return False
 
     def compared(who: Judge, first: Native) -> Judgement:
-        differing = differences(program, first.outputs, arrays)
-        alike = (_printed(end[0]), end[1]) == (_printed(first.stdout), first.status)
+        known = _alike(first.reaches, reaches)
+        if known < max(len(first.reaches), len(reaches)):
+            why_not = "its data differ from run to run"
+            if known:
+                why_not += f", from the region's run {known + 1} on"
+        else:
+            why_not = ""
+        before, after = first.reaches[:known], reaches[:known]
+        alike = bool(why_not) or (_printed(end[0]), end[1]) == (
+            _printed(first.stdout),
+            first.status,
+        )
         if not alike and end[1] == first.status and _lines(end[0]) == _lines(first.stdout):
             alike = prints_in_any_order(who, first)
-        if not differing:
-            return Judgement(who, prints_alike=alike)
+        if not _differing(program, before, after):
+            return Judgement(who, prints_alike=alike, why_not=why_not)
         open_: set[str] = set()
         for _ in range(_AGAIN):
             try:
                 other = run(who)
             except RunError:
                 break
-            open_.update(n for n in first.outputs if other.outputs.get(n) != first.outputs[n])
-        left = {n: first.outputs[n] if n in open_ else data for n, data in arrays.items()}
-        found = differences(program, first.outputs, left)
-        return Judgement(who, tuple(found), tuple(sorted(open_)), alike)
+            for a, b in zip(before, other.reaches, strict=False):
+                open_.update(n for n in a.outputs if b.outputs.get(n) != a.outputs[n])
+        found = _differing(program, before, after, open_)
+        return Judgement(who, tuple(found), tuple(sorted(open_)), alike, "" if found else why_not)
 
-    own = compared(Judge.HOST, native)
-    why_not = host.no_judge
-    if not why_not:
-        try:
-            first = run(Judge.UNMODIFIED)
-        except RunError as error:
-            why_not = str(error)
-        else:
-            sizes = [{n: len(data) for n, data in run.inputs.items()} for run in (first, native)]
-            if sizes[0] != sizes[1] or first.scalars != native.scalars:
-                why_not = "its data differ from run to run"
-    if why_not:
-        return (Judgement(Judge.UNMODIFIED, why_not=why_not), own)
+    # One that came to the region once had the hardware's data.
+    own = compared(Judge.HOST, native if len(reaches) == 1 else run(Judge.HOST))
+    if host.no_judge:
+        return (Judgement(Judge.UNMODIFIED, why_not=host.no_judge), own)
+    try:
+        first = run(Judge.UNMODIFIED)
+    except RunError as error:
+        return (Judgement(Judge.UNMODIFIED, why_not=str(error)), own)
     return (compared(Judge.UNMODIFIED, first), own)
+
+
+def _differing(
+    program: Program, native: Sequence[Reach], ran: Sequence[Reach], open_: Collection[str] = ()
+) -> list[str]:
+    """The differences of arrays that are not open, each time that the region ran."""
+    found = []
+    for number, (a, b) in enumerate(zip(native, ran, strict=True), 1):
+        left = {n: a.outputs[n] if n in open_ else data for n, data in b.outputs.items()}
+        lines = differences(program, a.outputs, left)
+        found += [f"run {number}: {line}" if len(ran) > 1 else line for line in lines]
+    return found
+
+
+def _alike(native: Sequence[Reach], ran: Sequence[Reach]) -> int:
+    """The times, from the first on, that the host came to the region with data of one shape."""
+    for number, (a, b) in enumerate(zip(native, ran, strict=False)):
+        sizes = [{n: len(data) for n, data in one.inputs.items()} for one in (a, b)]
+        if sizes[0] != sizes[1] or a.scalars != b.scalars:
+            return number
+    return min(len(native), len(ran))
 
 
 def _lines(text: bytes) -> list[bytes]:

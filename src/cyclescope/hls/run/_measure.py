@@ -8,21 +8,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cyclescope._files import write_folder
 from cyclescope._stack import deep_recursion
 from cyclescope.errors import OutputError, RunError
 from cyclescope.hls.microarch import build_machine
 from cyclescope.hls.passes import Given
 from cyclescope.hls.run._compare import contents, is_rounding_open
-from cyclescope.hls.run._host import EndlessError, Host
+from cyclescope.hls.run._host import EndlessError, Host, Reach
 from cyclescope.hls.run._judges import judge
 from cyclescope.hls.run._memory_model import MemoryModel
-from cyclescope.hls.run._profile import profile_of
+from cyclescope.hls.run._profile import counted, profile_of
 from cyclescope.hls.run._race_detector import find_race
 from cyclescope.hls.run._simulation import TRACE_LINES, run_setup, set_up
 from cyclescope.hls.run._testbench import bench, dram, wrapper
 from cyclescope.hls.trace import Sites, build_profiled, layout_of, read_dump
-from cyclescope.model import Anomaly, Loop, Severity
+from cyclescope.model import Anomaly, Loop, Series, Severity, in_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,13 +37,16 @@ if TYPE_CHECKING:
     from cyclescope.hls.trace import TraceLayout, UnitOptions
     from cyclescope.model import Clock, Contents, Profile
 
-__all__ = ["PERIOD", "START_COST", "Measurement", "machine_of", "measure", "write_rtl"]
+__all__ = ["PERIOD", "START_COST", "TIMES", "Measurement", "machine_of", "measure", "write_rtl"]
 
 START_COST = 100
 """Cycles from one thread's start to the next: a posted write of the host, about 1 us."""
 
 PERIOD = 1024
 """Cycles between two samples of the counters."""
+
+TIMES = 16
+"""Runs of the region in hardware at most, where the host comes to it more often."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Measurement:
     Attributes:
         machine: the hardware.
         native: the run without hardware.
-        run: the region in hardware.
+        runs: the region in hardware, each time that the host came to it.
         judgements: what the judges say of it; empty if it is not complete.
         loose: floating-point results were compared with a tolerance, as threads combined them in
             an order that is open, or a function's last bit is each library's own.
@@ -67,7 +72,7 @@ class Measurement:
 
     machine: Machine
     native: Native
-    run: HardwareRun
+    runs: tuple[HardwareRun, ...]
     judgements: tuple[Judgement, ...]
     loose: bool
     undecided: tuple[str, ...]
@@ -76,6 +81,20 @@ class Measurement:
     profile: Profile
     dump: bytes = b""
     race: str = ""
+
+    @property
+    def run(self) -> HardwareRun:
+        """The last run; with the cycles and seconds of all."""
+        return replace(
+            self.runs[-1],
+            cycles=sum(run.cycles for run in self.runs),
+            seconds=sum(run.seconds for run in self.runs),
+        )
+
+    @property
+    def left(self) -> int:
+        """The number of times that the host ran the region itself, after those."""
+        return max(self.native.reached - len(self.runs), 0)
 
     @property
     def layout(self) -> TraceLayout | None:
@@ -141,8 +160,12 @@ def measure(
     unit: UnitOptions | None = None,
     trace_lines: int = TRACE_LINES,
     host: Host | None = None,
+    times: int = TIMES,
 ) -> Measurement:
     """Runs a program natively and with its region in simulated hardware.
+
+    Each time that the host comes to the region the hardware runs with the data of that time, and
+    the host goes on with its results.
 
     Args:
         program: compiled.
@@ -152,7 +175,7 @@ def measure(
         in_order: no thread overtakes another in a variable-latency stage.
         start_cost: cycles that the host needs to start each further thread.
         period: cycles between two samples of the counters.
-        cycle_limit: stop the simulation after so many cycles.
+        cycle_limit: stop the simulation after so many cycles of all runs.
         progress: called a few times a second with (cycles, seconds) so far.
         unit_rtl: simulate arithmetic units by their RTL, not by models.
         rtl: folder to write the hardware and a testbench with this run's data to.
@@ -161,6 +184,7 @@ def measure(
             memory, and `period` has no say.
         trace_lines: of 64 bytes in the profiling unit's region of memory.
         host: the program's host, compiled already; it stays open.
+        times: runs in hardware at most; comes the host to the region more often, it runs it itself.
 
     Raises:
         DataError: the profiling unit cannot be built so.
@@ -172,55 +196,54 @@ def measure(
     memory = memory or MemoryModel()
     machine = machine_of(program, unit=unit)
     with nullcontext(host) if host is not None else Host(program) as host:
-        native, failed = _native(host, arguments)
-        setup = set_up(
-            machine,
-            native.inputs,
-            native.scalars,
-            memory=memory,
-            only=only,
-            in_order=in_order,
-            start_cost=start_cost,
-            period=period if unit is None else None,
-            cycle_limit=cycle_limit,
-            trace_lines=trace_lines,
-        )
-        if rtl is not None:
-            write_rtl(setup, rtl, force=force)
-        run = run_setup(setup, progress=progress, unit_rtl=unit_rtl)
-        if failed is not None:
-            raise failed
+        native, failed = _native(host, arguments, times)
+        reaches: list[Reach] = []
+        runs: list[HardwareRun] = []
+        reach, end = native.reaches[0], (native.stdout, native.status)
+        while True:
+            left = cycle_limit
+            if cycle_limit is not None and runs:
+                left = max(cycle_limit - sum(r.cycles for r in runs), 1)
+            setup = set_up(
+                machine,
+                # Static locals are the region's alone.
+                dict(reach.inputs) | {n: runs[-1].arrays[n] for n in program.statics if runs},
+                reach.scalars,
+                memory=memory,
+                only=only,
+                in_order=in_order,
+                start_cost=start_cost,
+                period=period if unit is None else None,
+                cycle_limit=left,
+                trace_lines=trace_lines,
+            )
+            if rtl is not None and not runs:
+                write_rtl(setup, rtl, force=force)
+            run = run_setup(setup, progress=progress, unit_rtl=unit_rtl)
+            runs.append(run)
+            if failed is not None:
+                raise failed
+            if not run.complete or only is not None:
+                break
+            reaches.append(Reach(reach.inputs, reach.scalars, run.arrays))
+            resumed = host.resume(reaches, arguments, times=times)
+            end = resumed.stdout, resumed.status
+            if resumed.reach is None:
+                break
+            reach = resumed.reach
         judgements: tuple[Judgement, ...] = ()
         memories: tuple[Contents, ...] = ()
-        stdout, status = native.stdout, native.status
-        if run.complete and only is None:
-            memories = contents(program, native.inputs, native.outputs, run.arrays)
-            stdout, status = host.replay(run.arrays, arguments, inputs=native.inputs)
-            end = stdout, status
-            judgements = judge(program, host, arguments, native, run.arrays, end)
+        if runs[-1].complete and only is None:
+            memories = _contents(program, native, reaches)
+            judgements = judge(program, host, arguments, native, reaches, end)
     inputs = {
         Path(name).name: hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         for name, text in program.unit.sources.items()
     }
     options = _options(machine, memory, in_order, start_cost, period, arguments)
     title = Path(program.unit.file).name
-    layout = layout_of(machine)
-    if layout is not None:
-        profile = _profile_of_trace(layout, run, title, inputs, options)
-        given = Given(native.scalars, machine.threads)
-        profile = _with_trips(profile, Sites(machine.region, machine.pipelines, given=given))
-    else:
-        assert run.capture is not None
-        profile = profile_of(
-            machine,
-            run.capture,
-            team=machine.threads,
-            period=period,
-            title=title,
-            inputs=inputs,
-            options=options,
-            stop_reason="" if run.complete else run.stop_reason,
-        )
+    profiles = _profiles(machine, runs, reaches, title, inputs, options, period)
+    profile = in_sequence(profiles, extra=_marks(profiles, machine.region.name))
     profile = replace(
         profile.with_meta(memories=memories),
         sources={
@@ -231,27 +254,27 @@ def measure(
     measured = Measurement(
         machine,
         native,
-        run,
+        tuple(runs),
         judgements,
         is_rounding_open(program),
         tuple(sorted(program.undecided.union(*(j.undecided for j in judgements)))),
-        stdout,
-        status,
+        *end,
         profile,
-        run.trace,
+        runs[0].trace,
     )
-    if not run.complete or only is not None or (measured.agrees and not measured.undecided):
+    if not runs[-1].complete or only is not None or (measured.agrees and not measured.undecided):
         return measured
-    return replace(measured, race=find_race(program.region, native.inputs, native.scalars))
+    races = (find_race(program.region, r.inputs, r.scalars) for r in reaches)
+    return replace(measured, race=next(filter(None, races), ""))
 
 
-def _native(host: Host, arguments: Sequence[str]) -> tuple[Native, RunError | None]:
+def _native(host: Host, arguments: Sequence[str], times: int) -> tuple[Native, RunError | None]:
     """The native run; if it goes wrong in the region, its begin, and what went wrong.
 
     The hardware finds out more exactly then: which thread, in which line.
     """
     try:
-        return host.run(arguments), None
+        return host.run(arguments, times=times), None
     except EndlessError:
         raise  # so would the hardware be
     except RunError as error:
@@ -259,6 +282,71 @@ def _native(host: Host, arguments: Sequence[str]) -> tuple[Native, RunError | No
             return host.begin(arguments), error
         except RunError:
             raise error from None
+
+
+def _contents(program: Program, native: Native, reaches: Sequence[Reach]) -> tuple[Contents, ...]:
+    """Digests of the region's arrays before its first run and after its last one.
+
+    Nothing is expected of what comes after a run whose data the native run did not have.
+    """
+    first, last = reaches[0], reaches[-1]
+    known = len(native.reaches) == len(reaches) and all(
+        a.scalars == b.scalars for a, b in zip(native.reaches, reaches, strict=True)
+    )
+    expected = native.reaches[-1].outputs if known else last.outputs
+    found = contents(program, first.inputs, expected, last.outputs)
+    return found if known else tuple(replace(one, expected="") for one in found)
+
+
+def _profiles(
+    machine: Machine,
+    runs: Sequence[HardwareRun],
+    reaches: Sequence[Reach],
+    title: str,
+    inputs: dict[str, str],
+    options: dict[str, str],
+    period: int,
+) -> list[Profile]:
+    """The profile of each run; its sites count all of them."""
+    layout = layout_of(machine)
+    if layout is not None:
+        scalars = {reach.scalars for reach in reaches}
+        given = Given(scalars.pop(), machine.threads) if len(scalars) == 1 else None
+        known = Sites(machine.region, machine.pipelines, given=given)
+        return [
+            _with_trips(_profile_of_trace(layout, run, title, inputs, options), known)
+            for run in runs
+        ]
+    captures = [run.capture for run in runs if run.capture is not None]
+    counts = [counted(machine, capture) for capture in captures]
+    together = {
+        graph: (sum(one[graph][0] for one in counts), sum(one[graph][1] for one in counts))
+        for graph in counts[0]
+    }
+    return [
+        profile_of(
+            machine,
+            capture,
+            team=machine.threads,
+            period=period,
+            title=title,
+            inputs=inputs,
+            options=options,
+            stop_reason="" if runs[-1].complete else runs[-1].stop_reason,
+            counts=together,
+        )
+        for capture in captures
+    ]
+
+
+def _marks(profiles: Sequence[Profile], region: str) -> list[Series]:
+    """A counter that says which run of the region each cycle is in, if there are several."""
+    if len(profiles) == 1:
+        return []
+    cycles = np.array([profile.cycles for profile in profiles], dtype=np.int64)
+    ends, number = np.cumsum(cycles), np.arange(1, len(cycles) + 1)
+    labels = {n: f"run {n}" for n in number.tolist()}
+    return [Series(region, "run", "run", "", 0, ends - cycles, ends, number, labels=labels)]
 
 
 def _profile_of_trace(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cyclescope.model import Ints
     from cyclescope.sim import Capture
 
-__all__ = ["profile_of"]
+__all__ = ["counted", "profile_of"]
 
 _THREAD_COUNTERS = (
     ("integers", "integer operations", "operations", "OP"),
@@ -59,6 +59,7 @@ def profile_of(
     inputs: Mapping[str, str],
     options: Mapping[str, str],
     stop_reason: str = "",
+    counts: Mapping[Graph, tuple[int, int]] | None = None,
 ) -> Profile:
     """A captured run as a profile.
 
@@ -71,6 +72,8 @@ def profile_of(
         inputs: name → SHA-256 of each input.
         options: that shaped the result.
         stop_reason: why the run ended before its end; empty if it did not.
+        counts: how often each loop was entered and its iterations, where this run is one of
+            several of which sites tell.
     """
     builder = ProfileBuilder()
     region = machine.region
@@ -105,7 +108,7 @@ def profile_of(
             totals = capture.values("thread_watch", signal).astype(np.int64)[which]
             builder.counter(_series(track, label, metric, unit, path, starts, totals, period))
     which = capture.states[:, whole][capture.run_state]
-    sites = Sites(machine.region, machine.pipelines, _counted(machine, capture, whole))
+    sites = Sites(machine.region, machine.pipelines, counts or counted(machine, capture))
     places: dict[str, Ints] = {}
     causes: dict[str, str] = {}
     for number, wait in enumerate(machine.waits):
@@ -146,20 +149,20 @@ def profile_of(
     return builder.build(meta, capture.run_cycles, trees, sites=every)
 
 
-def _counted(machine: Machine, capture: Capture, whole: int) -> dict[Graph, tuple[int, int]]:
+def counted(machine: Machine, capture: Capture) -> dict[Graph, tuple[int, int]]:
     """Of each loop how often it was entered, and iterations, as shown at the end."""
+    loops = [(i, pipe.graph) for i, pipe in enumerate(machine.pipelines) if not pipe.root]
     if not len(capture.run_state):
-        return {}
+        return dict.fromkeys((graph for _, graph in loops), (0, 0))
+    (whole,) = (
+        column for column, (_, module) in enumerate(capture.instances) if module == "machine_watch"
+    )
     last = capture.states[capture.run_state[-1], whole]
 
     def total(name: str) -> int:
         return int(capture.values("machine_watch", name)[last])
 
-    return {
-        pipe.graph: (total(f"entries{i}"), total(f"iterations{i}"))
-        for i, pipe in enumerate(machine.pipelines)
-        if not pipe.root
-    }
+    return {graph: (total(f"entries{i}"), total(f"iterations{i}")) for i, graph in loops}
 
 
 def _trees(
