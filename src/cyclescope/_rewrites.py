@@ -35,10 +35,13 @@ class Rewrite:
     Attributes:
         name: a word or two, with hyphens.
         sentence: what it does, for people.
+        opens: others build on it, so it is kept even where it gains nothing by itself; it must
+            not undo what another one does.
     """
 
     name: str
     sentence: str
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class Measured:
 
 
 class Subject(Protocol):
-    """A program that is to be improved; goes to other processes, so it can be pickled."""
+    """A program that is to be improved; several threads may measure at once."""
 
     @property
     def rewrites(self) -> Sequence[Rewrite]:
@@ -101,6 +104,13 @@ class Subject(Protocol):
     def measure(self, text: bytes) -> Measured:
         """Compile a text, run it, and compare its results with those of the original program."""
 
+    def confirm(self, text: bytes) -> str:
+        """Check the chosen text once more, by routes too slow for every trial.
+
+        Returns:
+            Why it is not to be used, in one line; empty if nothing speaks against it.
+        """
+
     def cost(self, text: bytes) -> Mapping[str, int]:
         """The area of what a text becomes, figures by name.
 
@@ -112,10 +122,13 @@ class Subject(Protocol):
 def compatible(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Those of some candidates whose edits do not overlap, the earlier first."""
     chosen: list[Candidate] = []
+    taken: dict[Edit, None] = {}
     for candidate in candidates:
-        taken = [edit for other in chosen for edit in other.edits]
-        if not overlap([*taken, *candidate.edits]):
+        # Two may change one piece of text in the same way: that is no conflict.
+        together = dict.fromkeys((*taken, *candidate.edits))
+        if not overlap(together):
             chosen.append(candidate)
+            taken = together
     return chosen
 
 

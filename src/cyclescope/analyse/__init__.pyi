@@ -18,6 +18,7 @@ from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
 from ._diff import Change, Diff, Spot, diff
+from ._evidence import exclusive_blocks, fixed_lengths
 from ._ladder import (
     NO_BOUNDS,
     NO_STATEMENT_BOUNDS,
@@ -87,6 +88,8 @@ __all__ = [
     "check",
     "decisive_leaves",
     "diff",
+    "exclusive_blocks",
+    "fixed_lengths",
     "is_hot",
     "levels",
     "line_cycles",

@@ -10,16 +10,18 @@ call tree for each distinct state.
 
 from cyclescope.calyx._compile import Program, compile_program, list_passes
 from cyclescope.calyx._expect import Expected, read_expected
-from cyclescope.calyx._judge import Judgement, Outcome, Suspect, judge_program
+from cyclescope.calyx._judge import Judgement, Outcome, Suspect, judge_program, run_unoptimised
 from cyclescope.calyx._own import OwnCompiler, find_own_compiler
 from cyclescope.calyx._source import (
     CalyxOptions,
     CalyxRun,
     Verdict,
     profile_program,
+    synthesised,
     variants,
     verify_program,
 )
+from cyclescope.calyx._texts import copied_with, run_program
 from cyclescope.calyx._trees import build_profile
 
 __all__ = [
@@ -34,11 +36,15 @@ __all__ = [
     "Verdict",
     "build_profile",
     "compile_program",
+    "copied_with",
     "find_own_compiler",
     "judge_program",
     "list_passes",
     "profile_program",
     "read_expected",
+    "run_program",
+    "run_unoptimised",
+    "synthesised",
     "variants",
     "verify_program",
 ]

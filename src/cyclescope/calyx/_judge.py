@@ -32,7 +32,16 @@ if TYPE_CHECKING:
     from cyclescope.model import Meta
     from cyclescope.sim import Difference, Memory, MemoryData
 
-__all__ = ["Judgement", "Open", "OpenResult", "Outcome", "Suspect", "judge_program", "judged"]
+__all__ = [
+    "Judgement",
+    "Open",
+    "OpenResult",
+    "Outcome",
+    "Suspect",
+    "judge_program",
+    "judged",
+    "run_unoptimised",
+]
 
 _LOWER = (
     "wrap-main", "go-insertion", "wire-inliner", "clk-insertion", "reset-insertion",
@@ -220,6 +229,28 @@ def judge_program(
     return _Judge(path, data, options, progress).judgement()
 
 
+def run_unoptimised(
+    path: Path, data: Path | None, options: CalyxOptions, *, tries: int = 0
+) -> tuple[Outcome, OpenResult | None]:
+    """Run a program without optimisation, and tell whether it leaves its result open.
+
+    Args:
+        path: the program.
+        data: its memories; None if it has none.
+        options: how it is compiled.
+        tries: other timings that are tried, to tell what it leaves open; None is told without.
+
+    Raises:
+        VerifyError: it cannot be compiled without optimisation, or does not end then.
+        SourceError, DataError, ToolError, RunError, OutputError: see `cyclescope.errors`.
+    """
+    judge = _Judge(path, data, options, lambda _: None)
+    with suppress(SourceError):
+        check_top(compile_program(path, passes=("compile", "lower")))
+    reference = judge.reference()
+    return reference, judge.left_open(reference, tries) if tries else None
+
+
 def judged(meta: Meta, outcome: Outcome, data: Path | None, options: CalyxOptions) -> Meta:
     """Say in the head of a run's profile what its memories should be, and whether they are.
 
@@ -356,10 +387,10 @@ class _Judge:
 
     # Does the program leave its own result open?
 
-    def left_open(self, reference: Outcome) -> OpenResult | None:
+    def left_open(self, reference: Outcome, tries: int = _TRIES) -> OpenResult | None:
         self._bound(reference)
-        for attempt in range(_TRIES):
-            self.progress(f"with waits in its control ({attempt + 1} of {_TRIES})")
+        for attempt in range(tries):
+            self.progress(f"with waits in its control ({attempt + 1} of {tries})")
             # What cannot be made, built or settled says nothing.
             with suppress(CyclescopeError), scratch("calyx") as folder:
                 copy = with_waits(self.path, folder, attempt)

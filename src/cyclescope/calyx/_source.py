@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from cyclescope.model import Profile
     from cyclescope.sim import Difference, Memory, MemoryData, RunResult, Usage
 
-__all__ = ["CalyxOptions", "CalyxRun", "Verdict", "profile_program", "variants", "verify_program"]
+__all__ = [
+    "CalyxOptions",
+    "CalyxRun",
+    "Verdict",
+    "profile_program",
+    "synthesised",
+    "variants",
+    "verify_program",
+]
 
 Progress = Callable[[int, float], object]
 
@@ -157,6 +165,15 @@ def profile_program(
     if options.embed:
         profile = replace(profile, sources=source_texts(path, program.texts.values()))
     return CalyxRun(profile, result.memories, result.message, program.design.memories)
+
+
+def synthesised(path: Path, options: CalyxOptions) -> tuple[Usage, ...]:
+    """Synthesise a program without probes; gives the cost of each instance.
+
+    Raises:
+        SourceError, ToolError, OutputError: see `cyclescope.errors`.
+    """
+    return _usage(path, replace(options, area=True)) or ()
 
 
 def _usage(path: Path, options: CalyxOptions) -> tuple[Usage, ...] | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
+    "NOWHERE",
     "Assignment",
     "Attributes",
     "CellText",
@@ -25,6 +26,7 @@ __all__ = [
     "GroupText",
     "Port",
     "PrimitiveText",
+    "Span",
     "Statement",
     "SyntaxFile",
     "walk",
@@ -32,6 +34,10 @@ __all__ = [
 
 # Name to number, or to the numbers of a set; in the order of the text.
 Attributes = dict[str, "int | tuple[int, ...]"]
+
+# Offsets of a piece of the text, the second exclusive; NOWHERE for what has none in it.
+Span = tuple[int, int]
+NOWHERE: Span = (0, 0)
 
 
 @dataclass(slots=True)
@@ -77,6 +83,7 @@ class CellText:
     reference: bool
     attributes: Attributes
     start: int = field(default=0, compare=False)
+    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(slots=True)
@@ -88,11 +95,15 @@ class Assignment:
     src: str
     attributes: Attributes = field(default_factory=dict)
     start: int = field(default=0, compare=False)
+    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(slots=True)
 class GroupText:
-    """A group: combinational, of a fixed length (`latency`), or neither."""
+    """A group: combinational, of a fixed length (`latency`), or neither.
+
+    `named` is its name's piece of the text, `block` that of its assignments with their braces.
+    """
 
     name: str
     attributes: Attributes
@@ -100,6 +111,13 @@ class GroupText:
     latency: int | None
     assignments: list[Assignment]
     start: int = field(default=0, compare=False)
+    named: Span = field(default=NOWHERE, compare=False)
+    block: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def span(self) -> Span:
+        """Its piece of the text."""
+        return self.start, self.block[1]
 
 
 @dataclass(slots=True)
@@ -136,6 +154,10 @@ class Statement:
         otherwise: else-branch; None without one.
         chained: the else-branch is an `if` without braces.
         start: where it begins; after position sets, which say nothing of its own.
+        span: its piece of the text, position sets included.
+        block, otherwise_block: the pieces of the body and the else-branch, with their braces.
+        head: of `static`, the kind and what follows, up to the block.
+        conditioned: the piece ` with group`, from the end of the port on.
     """
 
     kind: str
@@ -153,11 +175,19 @@ class Statement:
     otherwise: list[Statement] | None = None
     chained: bool = False
     start: int = field(default=0, compare=False)
+    span: Span = field(default=NOWHERE, compare=False)
+    block: Span = field(default=NOWHERE, compare=False)
+    otherwise_block: Span = field(default=NOWHERE, compare=False)
+    head: Span = field(default=NOWHERE, compare=False)
+    conditioned: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(slots=True)
 class ComponentText:
-    """A component; `control` is None where the text has no such section."""
+    """A component; `control` is None where the text has no such section.
+
+    The blocks are the pieces of its sections from brace to brace.
+    """
 
     name: str
     attributes: Attributes
@@ -169,6 +199,9 @@ class ComponentText:
     wires: list[GroupText | Fsm | Assignment]
     control: list[Statement] | None
     start: int = field(default=0, compare=False)
+    cells_block: Span = field(default=NOWHERE, compare=False)
+    wires_block: Span = field(default=NOWHERE, compare=False)
+    control_block: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cyclescope.calyx._syntax import (
+    NOWHERE,
     Assignment,
     Attributes,
     CellText,
@@ -15,6 +16,7 @@ from cyclescope.calyx._syntax import (
     GroupText,
     Port,
     PrimitiveText,
+    Span,
     Statement,
     SyntaxFile,
 )
@@ -108,22 +110,27 @@ class _Reader(Tokens):
         inputs, outputs = self._signature()
         self.expect("{")
         self.expect("cells")
+        open_cells = self.start
         self.expect("{")
         cells = []
         while not self.accept("}"):
             cells.append(self._cell())
+        cells_block = open_cells, self.past
         self.expect("wires")
+        open_wires = self.start
         self.expect("{")
         wires = []
         while not self.accept("}"):
             wires.append(self._wire())
-        control = None
+        wires_block = open_wires, self.past
+        control, control_block = None, NOWHERE
         if self.accept("control"):
-            control = self._block()
+            control, control_block = self._block()
         self.expect("}")
         return ComponentText(
-            name, attributes, comb, latency, inputs, outputs, cells, wires, control, start
-        )
+            name, attributes, comb, latency, inputs, outputs, cells, wires, control, start,
+            cells_block, wires_block, control_block,
+        )  # fmt: skip
 
     def _signature(self) -> tuple[list[Port], list[Port]]:
         self.expect("(")
@@ -170,6 +177,7 @@ class _Reader(Tokens):
     # Cells and wires.
 
     def _cell(self) -> CellText:
+        begin = self.start
         attributes, start = self._attributes()
         name = self.name("a cell (name = type(parameters);)")
         reference = name == "ref" and self.word != "="
@@ -181,7 +189,7 @@ class _Reader(Tokens):
         several = self._float_argument if kind == "std_float_const" else self._argument
         args = self.list_of(several, ")")
         self.accept(";")
-        return CellText(name, kind, args, reference, attributes, start)
+        return CellText(name, kind, args, reference, attributes, start, (begin, self.past))
 
     def _argument(self) -> str:
         sign = "-" if self.accept("-") else ""
@@ -209,9 +217,13 @@ class _Reader(Tokens):
                 return self._fsm(start)
             comb, latency = self._prefix()
             self.expect("group")
+            named = self.start, self.end
             name, attributes = self.name(), self._declared_attributes()
+            open_ = self.start
             self.expect("{")
-            return GroupText(name, attributes, comb, latency, self._assignments(), start)
+            found = self._assignments()
+            block = open_, self.past
+            return GroupText(name, attributes, comb, latency, found, start, named, block)
         return self._assignment()
 
     def _assigns(self) -> bool:
@@ -225,6 +237,7 @@ class _Reader(Tokens):
         return found
 
     def _assignment(self) -> Assignment:
+        begin = self.start
         attributes, start = self._attributes()
         dst = self._reference(constant=False)
         self.expect("=")
@@ -235,7 +248,7 @@ class _Reader(Tokens):
         elif not _REFERENCE.fullmatch(first):
             self.fail("`?`")
         self.expect(";")
-        return Assignment(dst, guard, first, attributes, start)
+        return Assignment(dst, guard, first, attributes, start, (begin, self.past))
 
     def _reference(self, *, constant: bool = True) -> str:
         if constant and "'" in self.word and self.word[0].isdigit():
@@ -310,17 +323,25 @@ class _Reader(Tokens):
 
     # Control.
 
-    def _block(self) -> list[Statement]:
+    def _block(self) -> tuple[list[Statement], Span]:
         self.enter()
+        open_ = self.start
         self.expect("{")
         statements = []
         while not self.accept("}"):
             statements.append(self._statement())
         self.depth -= 1
-        return statements
+        return statements, (open_, self.past)
 
     def _statement(self) -> Statement:
+        begin = self.start
+        statement = self._inner_statement()
+        statement.span = begin, self.past
+        return statement
+
+    def _inner_statement(self) -> Statement:
         attributes, start = self._attributes()
+        head = self.start
         if self.accept(";"):
             return Statement("empty", attributes, start=start)
         word = self.name("a statement")
@@ -335,33 +356,39 @@ class _Reader(Tokens):
             word = self.name("seq, par, if, repeat or invoke")
         statement.kind = word
         if word in ("seq", "par"):
-            statement.body = self._block()
+            self._body(statement, head)
         elif word == "if":
             self._condition(statement)
-            statement.body = self._block()
+            self._body(statement, head)
             self._else(statement)
         elif word == "while" and not statement.static:
             self._condition(statement)
-            statement.body = self._block()
+            self._body(statement, head)
         elif word == "repeat":
             statement.count = self.number()
-            statement.body = self._block()
+            self._body(statement, head)
         elif word == "invoke":
             self._invoke(statement)
         else:
             self.fail(f"`;` or a statement instead of `{printable(word)}` before")
         return statement
 
+    def _body(self, statement: Statement, head: int) -> None:
+        statement.head = head, self.past
+        statement.body, statement.block = self._block()
+
     def _condition(self, statement: Statement) -> None:
         statement.port = self._reference(constant=False)
+        after = self.past
         if not statement.static and self.accept("with"):
             statement.with_group = self.name("a group")
+            statement.conditioned = after, self.past
 
     def _else(self, statement: Statement) -> None:
         if not self.accept("else"):
             return
         if self.word == "{":
-            statement.otherwise = self._block()
+            statement.otherwise, statement.otherwise_block = self._block()
             return
         self.enter()
         inner = self._statement()

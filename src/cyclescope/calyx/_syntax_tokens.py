@@ -35,11 +35,12 @@ _DEEPEST = 250  # Each level takes two frames of the interpreter's thousand.
 class Tokens:
     """A text's tokens, one ahead: `word` is the one at hand."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, begin: int = 0) -> None:
         self.text = text
         self._file = file
         self.depth = 0
-        self.end = 0  # where the token at hand ends
+        self.end = begin  # where the token at hand ends
+        self.past = begin  # where the one before it ended
         self.start = 0
         self.word = ""
         self.advance()
@@ -47,7 +48,7 @@ class Tokens:
     def advance(self) -> str:
         """Go on by one token; gives the one that was at hand."""
         old = self.word
-        at = self.end
+        at = self.past = self.end
         while match := _TOKEN.match(self.text, at):
             at = match.end()
             if match.lastgroup:

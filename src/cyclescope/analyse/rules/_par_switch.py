@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse.rules._facts import Facts
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cyclescope.analyse.rules._facts import Facts
+    from cyclescope.model import Profile
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "exclusive_pars"]
 
 
 def _find(facts: Facts) -> Iterable[Place]:
@@ -27,6 +28,16 @@ def _find(facts: Facts) -> Iterable[Place]:
             place = _place(facts, frame, paths, len(arms))
             if place is not None:
                 yield place
+
+
+def exclusive_pars(profile: Profile) -> list[Frame]:
+    """The dynamic `par`s of `if`s of which, in a run, never more than one arm had work."""
+    facts = Facts(profile)
+    return [
+        frame
+        for frame, paths in facts.blocks("par")
+        if not frame.static and all(_exclusive(facts, path) for path in paths)
+    ]
 
 
 def _place(facts: Facts, frame: Frame, paths: list[int], arms: int) -> Place | None:

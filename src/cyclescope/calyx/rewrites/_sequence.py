@@ -1,0 +1,47 @@
+"""A `par` whose join costs more than running side by side saves, as a `seq`.
+
+Precondition: no arm drives what another drives or reads, so that no arm can wait for another.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from cyclescope._edits import Edit
+from cyclescope._rewrites import Claim
+from cyclescope.calyx._syntax import walk
+from cyclescope.calyx.rewrites._rewrite import CalyxRewrite, bare, candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclescope._rewrites import Candidate
+    from cyclescope.calyx.rewrites._scope import Scope
+
+__all__ = ["REWRITE"]
+
+
+def _find(scope: Scope) -> Iterator[Candidate]:
+    if not scope.plain or scope.aliased():
+        return
+    for statement in scope.statements:
+        if statement.kind != "par" or statement.static or not bare(statement):
+            continue
+        if len(statement.body) < 2 or any("sync" in s.attributes for s in walk([statement])):
+            continue
+        pairs = combinations(map(scope.effects, statement.body), 2)
+        if any(a.conflicts(b) for a, b in pairs):
+            continue
+        yield candidate(
+            NAME, scope, scope.place(statement), statement.start, Claim.CONSTRUCTION,
+            "no arm drives what another drives or reads", [Edit(*statement.head, b"seq")],
+        )  # fmt: skip
+
+
+NAME = "par-to-seq"
+REWRITE = CalyxRewrite(
+    NAME,
+    "Run the arms of a par in turn where its join costs more than running side by side saves.",
+    find=_find,
+)

@@ -1,0 +1,326 @@
+"""Improving a program: rewrites are tried, and those stay that save cycles and change no result.
+
+All candidates of one rewrite are tried at once; where that fails or gains nothing, each half is,
+down to single ones. What gained as a batch is tried without each of its members. This goes on,
+rewrite by rewrite, until a whole pass changes nothing; then what was rejected gets a second chance
+in what the program has become, and what was kept without a gain of its own is taken out if nothing
+came of it. Every text is measured once; a store of measurements lets a search go on that was
+stopped.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from cyclescope._rewrites import apply_candidates, compatible
+from cyclescope.sim import end_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+
+    from cyclescope._rewrites import Candidate, Measured, Rewrite, Subject
+    from cyclescope.studies._measurements import Measurements
+
+__all__ = ["Improvement", "Step", "Tried", "improve"]
+
+_SMALL = 12  # candidates of a batch of which each is tried without
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Candidates that were tried together.
+
+    Attributes:
+        candidates: them.
+        cycles: of the program with them, 0 if it did not compile.
+        verdict: `kept`, or why not: `slower by 12`, `gains nothing`, `memory m differs: …`.
+    """
+
+    candidates: tuple[Candidate, ...]
+    cycles: int
+    verdict: str
+
+    @property
+    def kept(self) -> bool:
+        """Return whether they were kept."""
+        return self.verdict == "kept"
+
+
+@dataclass(frozen=True)
+class Step:
+    """Candidates that were kept, and the cycles before and after."""
+
+    candidates: tuple[Candidate, ...]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The result of a search.
+
+    Attributes:
+        original, text: the program before and after.
+        before, after: cycles.
+        steps: what was kept, in order.
+        tried: everything that was tried.
+        runs: how many texts were measured, of which `known` were measured by an earlier search.
+        stopped: why the search ended before its end: `interrupted`, or the budget; empty if not.
+        doubts: what speaks against the result, and was not mended.
+    """
+
+    original: bytes
+    text: bytes
+    before: int
+    after: int
+    steps: tuple[Step, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    runs: int = 0
+    known: int = 0
+    stopped: str = ""
+    doubts: str = ""
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Everything that was kept."""
+        return tuple(c for step in self.steps for c in step.candidates)
+
+
+class _BudgetError(Exception):
+    """The budget is used up."""
+
+
+def improve(
+    subject: Subject,
+    text: bytes,
+    measurements: Measurements,
+    *,
+    budget: int = 100,
+    workers: int = 2,
+    only: Sequence[str] = (),
+    progress: Callable[[str], object] = lambda _: None,
+) -> Improvement:
+    """Search for rewrites of a program that save cycles and change no result.
+
+    An interrupt ends the search with what was found so far.
+
+    Args:
+        subject: finds candidates and measures texts.
+        text: the program.
+        measurements: where measurements are, and go.
+        budget: measure at most so many texts.
+        workers: texts measured at a time.
+        only: names of rewrites to try; all if empty.
+        progress: told what is tried, in a line.
+
+    Raises:
+        VerifyError: the program itself cannot be measured.
+        SourceError: it cannot be read.
+    """
+    search = _Search(subject, text, measurements, budget, workers, tuple(only), progress)
+    return search.run()
+
+
+@dataclass
+class _Search:
+    subject: Subject
+    original: bytes
+    measurements: Measurements
+    budget: int
+    workers: int
+    only: tuple[str, ...]
+    progress: Callable[[str], object]
+    text: bytes = b""
+    cycles: int = 0
+    before: int = 0
+    steps: list[Step] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+    rejected: dict[tuple[str, str], bytes] = field(default_factory=dict)  # in which text
+    stopped: str = ""
+
+    def run(self) -> Improvement:
+        self.text = self.original
+        try:
+            self.progress("as it is")
+            self.before = self.cycles = self._measured([self.text])[0].cycles
+            self._passes()
+            # What was rejected in another text may gain something in this one.
+            self.rejected = {k: t for k, t in self.rejected.items() if t == self.text}
+            self._passes()
+            self._without_idle()
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+            if not self.before:
+                raise
+        except _BudgetError:
+            self.stopped = f"the budget of {self.budget} runs is used up"
+        doubts = "" if self.stopped == "interrupted" else self._confirmed()
+        return Improvement(
+            self.original, self.text, self.before, self.cycles, tuple(self.steps),
+            tuple(self.tried), self.measurements.runs, self.measurements.known, self.stopped,
+            doubts,
+        )  # fmt: skip
+
+    # Passes over the rewrites.
+
+    @property
+    def _rewrites(self) -> list[Rewrite]:
+        return [r for r in self.subject.rewrites if not self.only or r.name in self.only]
+
+    def _passes(self) -> None:
+        """Try each rewrite in turn until none finds anything more."""
+        while True:
+            before = self.text
+            for rewrite in self._rewrites:
+                found = self._candidates(rewrite.name)
+                if found:
+                    self._batch(rewrite, found)
+            if self.text == before:
+                return
+
+    def _candidates(self, name: str) -> list[Candidate]:
+        found = self.subject.candidates(self.text)
+        return [c for c in found if c.rewrite == name and c.key not in self.rejected]
+
+    def _again(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The same candidates in the text as it is now, those that are still possible."""
+        wanted = {candidate.key for candidate in candidates}
+        return [c for c in self._candidates(candidates[0].rewrite) if c.key in wanted]
+
+    def _batch(self, rewrite: Rewrite, candidates: Sequence[Candidate]) -> None:
+        """Try candidates of a rewrite at once, then by halves."""
+        chosen = compatible(candidates)
+        later = [c for c in candidates if c not in chosen]
+        result = self._try([chosen])[0]
+        if self._good(result, rewrite):
+            self._keep(chosen, result)
+            if not rewrite.opens:
+                self._refine(chosen)
+        else:
+            self._tell(chosen, result)
+            if len(chosen) == 1:
+                self.rejected[chosen[0].key] = self.text
+            else:
+                middle = (len(chosen) + 1) // 2
+                # Both at once: the second is there already if the first is rejected.
+                self._measured([apply_candidates(self.text, h) for h in self._halves(chosen)])
+                for half in (chosen[:middle], chosen[middle:]):
+                    if again := self._again(half):
+                        self._batch(rewrite, again)
+        if later and (again := self._again(later)):
+            self._batch(rewrite, again)
+
+    def _halves(self, chosen: list[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+        middle = (len(chosen) + 1) // 2
+        return chosen[:middle], chosen[middle:]
+
+    def _refine(self, kept: list[Candidate]) -> None:
+        """Take out of a batch those without which the program is faster."""
+        if not 1 < len(kept) <= _SMALL:
+            return
+        step = self.steps[-1]
+        start = self._before_last()
+        while len(kept) > 1:
+            rests = [[c for c in kept if c is not left] for left in kept]
+            results = self._measured([apply_candidates(start, rest) for rest in rests])
+            sound = [n for n, r in enumerate(results) if not r.failure]
+            best = min(sound, key=lambda n: results[n].cycles, default=None)
+            if best is None or results[best].cycles > self.cycles:
+                return
+            left, result = kept[best], results[best]
+            self.rejected[left.key] = self.text
+            slower = self.cycles - result.cycles
+            verdict = f"slower by {slower:,}" if slower else "gains nothing"
+            self.tried.append(Tried((left,), self.cycles, verdict))
+            kept = rests[best]
+            self.text, self.cycles = apply_candidates(start, kept), result.cycles
+            self.steps[-1] = replace(step, candidates=tuple(kept), after=result.cycles)
+
+    def _before_last(self) -> bytes:
+        return self._replayed(self.steps[:-1])
+
+    def _replayed(self, steps: Sequence[Step]) -> bytes:
+        """The original with some steps; candidates that are no longer possible are left out."""
+        text = self.original
+        for step in steps:
+            wanted = {candidate.key for candidate in step.candidates}
+            found = [c for c in self.subject.candidates(text) if c.key in wanted]
+            text = apply_candidates(text, compatible(found))
+        return text
+
+    def _without_idle(self) -> None:
+        """Take out the steps that gained nothing, if nothing was built on them."""
+        for step in [s for s in self.steps if s.after == s.before]:
+            rest = [s for s in self.steps if s is not step]
+            text = self._replayed(rest)
+            result = self._measured([text])[0]
+            if not result.failure and result.cycles <= self.cycles:
+                self.text, self.cycles, self.steps = text, result.cycles, rest
+                self.tried.append(Tried(step.candidates, result.cycles, "gains nothing"))
+
+    def _confirmed(self) -> str:
+        """Check the result by slower routes; go back to the last text that passes."""
+        steps, first = list(self.steps), ""
+        while steps:
+            self.progress("checking the result")
+            if not (doubt := self.subject.confirm(self.text)):
+                return ""
+            first = first or doubt
+            last = steps.pop()
+            self.tried.append(Tried(last.candidates, self.cycles, doubt))
+            self.steps, self.text, self.cycles = steps, self._replayed(steps), last.before
+        return self.subject.confirm(self.text)
+
+    # Trials.
+
+    def _try(self, batches: Sequence[list[Candidate]]) -> list[Measured]:
+        return self._measured([apply_candidates(self.text, batch) for batch in batches])
+
+    def _good(self, result: Measured, rewrite: Rewrite) -> bool:
+        limit = self.cycles if rewrite.opens else self.cycles - 1
+        return not result.failure and result.cycles <= limit
+
+    def _keep(self, candidates: list[Candidate], result: Measured) -> None:
+        self.text = apply_candidates(self.text, candidates)
+        self.steps.append(Step(tuple(candidates), self.cycles, result.cycles))
+        self.cycles = result.cycles
+        self._tell(candidates, result, "kept")
+
+    def _tell(self, candidates: list[Candidate], result: Measured, verdict: str = "") -> None:
+        if not verdict:
+            more = result.cycles - self.cycles
+            verdict = result.failure or (f"slower by {more:,}" if more > 0 else "gains nothing")
+        self.tried.append(Tried(tuple(candidates), result.cycles, verdict))
+
+    def _measured(self, texts: Sequence[bytes]) -> list[Measured]:
+        """Measure texts side by side, those that are not known yet."""
+        wanted = [t for t in dict.fromkeys(texts) if self.measurements.get(t) is None]
+        allowed = self.budget - self.measurements.runs
+        if len(wanted) > allowed:
+            raise _BudgetError
+        for text in wanted:
+            self.measurements.reserve(text)
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="trial")
+        try:
+            running = {pool.submit(self.subject.measure, text): text for text in wanted}
+            self._collect(running)
+        except BaseException:
+            self.measurements.release()
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_calls()
+            raise
+        finally:
+            pool.shutdown()
+        return [self.measurements.require(text) for text in texts]
+
+    def _collect(self, running: dict[Future[Measured], bytes]) -> None:
+        waiting = set(running)
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                self.measurements.put(running[future], future.result())
+                best = f", best {self.cycles:,} of {self.before:,} cycles" if self.before else ""
+                self.progress(f"run {self.measurements.runs} of at most {self.budget}{best}")

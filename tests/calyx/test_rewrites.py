@@ -1,0 +1,192 @@
+"""Rewrites of Calyx programs: which they offer, what they leave alone, what the text becomes."""
+
+from __future__ import annotations
+
+from cyclescope._rewrites import Claim, apply_candidates, compatible
+from cyclescope.calyx._syntax_read import read_syntax
+from cyclescope.calyx.rewrites import REWRITES, Facts, find_candidates
+
+HEAD = 'import "primitives/core.futil";\nimport "primitives/memories/seq.futil";\n'
+
+
+def program(cells: str, wires: str, control: str) -> bytes:
+    return (
+        f"{HEAD}component main(sel: 2) -> () {{\n  cells {{\n{cells}\n  }}\n"
+        f"  wires {{\n{wires}\n  }}\n  control {{\n{control}\n  }}\n}}\n"
+    ).encode()
+
+
+def group(register: str, source: str = "8'd1", name: str = "") -> str:
+    name = name or f"set_{register}"
+    return (
+        f"group {name} {{ {register}.in = {source}; {register}.write_en = 1'd1;"
+        f" {name}[done] = {register}.done; }}\n"
+    )
+
+
+def found(text: bytes, name: str, facts: Facts | None = None) -> list[tuple[str, Claim]]:
+    return [(c.place, c.claim) for c in find_candidates(text, "t", facts) if c.rewrite == name]
+
+
+def applied(text: bytes, name: str, facts: Facts | None = None) -> str:
+    chosen = [c for c in find_candidates(text, "t", facts) if c.rewrite == name]
+    result = apply_candidates(text, compatible(chosen))
+    read_syntax(result, "t")
+    return result.decode()
+
+
+CELLS = "a = std_reg(8); b = std_reg(8); lt = std_lt(8); add = std_add(8);"
+LOOP = "comb group test { lt.left = a.out; lt.right = 8'd3; }\n" + group("a") + group("b")
+
+
+def test_every_rewrite_has_a_name_of_its_own_and_a_sentence() -> None:
+    assert len({r.name for r in REWRITES}) == len(REWRITES)
+    assert all(r.sentence.endswith(".") for r in REWRITES)
+
+
+def test_a_condition_that_nothing_else_drives_is_driven_continuously() -> None:
+    text = program(CELLS, LOOP, "while lt.out with test { // kept\n set_a; }")
+    assert found(text, "continuous-condition") == [("main: test", Claim.CONSTRUCTION)]
+    after = applied(text, "continuous-condition")
+    assert "comb group" not in after
+    assert "while lt.out { // kept" in after
+
+
+def test_a_condition_that_another_group_reads_is_left_alone() -> None:
+    other = "group use { b.in = 8'd1; b.write_en = lt.out; use[done] = b.done; }"
+    text = program(CELLS, LOOP + other, "seq { while lt.out with test { set_a; } use; }")
+    assert not found(text, "continuous-condition")
+
+
+def test_a_condition_on_what_a_group_drives_is_left_alone() -> None:
+    wires = "comb group test { lt.left = add.out; lt.right = 8'd3; }\n" + (
+        "group use { add.left = a.out; add.right = 8'd1; a.in = add.out; a.write_en = 1'd1;"
+        " use[done] = a.done; }"
+    )
+    assert not found(
+        program(CELLS, wires, "while lt.out with test { use; }"), "continuous-condition"
+    )
+
+
+def test_a_condition_on_a_shared_cell_gets_one_of_its_own() -> None:
+    other = "comb group test2 { lt.left = b.out; lt.right = 8'd5; }\n"
+    control = "seq { if lt.out with test { set_a; } if lt.out with test2 { set_b; } }"
+    after = applied(program(CELLS, LOOP + other, control), "continuous-condition")
+    assert "lt_of_test = std_lt(8);" in after
+    assert "if lt_of_test.out {" in after
+    assert "lt_of_test2.left = b.out;" in after
+
+
+SWITCH = "eq0 = std_eq(2); eq1 = std_eq(2); le1 = std_le(2); a = std_reg(8); b = std_reg(8);"
+CASES = (
+    "".join(
+        f"{cell}.left = sel; {cell}.right = 2'd{n};\n"
+        for cell, n in (("eq0", 0), ("eq1", 1), ("le1", 1))
+    )
+    + group("a")
+    + group("b")
+)
+
+
+def test_ifs_that_exclude_each_other_are_nested() -> None:
+    text = program(SWITCH, CASES, "par { if eq0.out { set_a; } if eq1.out { set_b; } }")
+    assert [claim for _, claim in found(text, "nest-ifs")] == [Claim.CONSTRUCTION]
+    assert "if eq0.out { set_a; } else { if eq1.out { set_b; } }" in applied(text, "nest-ifs")
+
+
+def test_ifs_that_may_hold_together_are_nested_on_evidence_alone() -> None:
+    text = program(SWITCH, CASES, "par { if eq0.out { set_a; } if le1.out { set_b; } }")
+    assert not found(text, "nest-ifs")
+    facts = Facts(exclusive=frozenset({("main", ("set_a", "set_b"))}))
+    assert [claim for _, claim in found(text, "nest-ifs", facts)] == [Claim.DATA]
+
+
+READ = (
+    "group read { m.addr0 = sel; m.content_en = 1'd1; a.write_en = m.done ? 1'd1;"
+    " a.in = m.read_data; read[done] = a.done; }\n"
+)
+
+
+def test_lengths_are_known_by_structure_or_from_a_run() -> None:
+    cells = "m = seq_mem_d1(8, 4, 2); a = std_reg(8); b = std_reg(8);"
+    slow = "group slow { b.in = 8'd1; b.write_en = a.out; slow[done] = b.done; }"
+    text = program(cells, READ + slow, "seq { read; slow; }")
+    facts = Facts(lengths={("main", "read"): 2, ("main", "slow"): 3})
+    assert found(text, "promote-group") == [("main: read", Claim.CONSTRUCTION)]
+    assert found(text, "promote-group", facts)[1] == ("main: slow", Claim.DATA)
+    after = applied(text, "promote-group", facts)
+    assert 'group read<"promotable"=2> {' in after
+    assert 'group slow<"promotable"=3> {' in after
+
+
+def test_a_read_whose_address_is_what_it_writes_has_no_length_by_structure() -> None:
+    cells = "m = seq_mem_d1(2, 4, 2); a = std_reg(2);"
+    chase = READ.replace("m.addr0 = sel", "m.addr0 = a.out")
+    assert not found(program(cells, chase, "read;"), "promote-group")
+
+
+def test_control_is_static_where_all_in_it_is() -> None:
+    text = program(CELLS, LOOP, "seq { seq { set_a; set_b; } while lt.out with test { set_a; } }")
+    after = applied(text, "static-control")
+    assert "seq { static seq { set_a; set_b; }" in after
+    assert "static<1> group set_a" in after
+    assert "set_a[done]" not in after
+
+
+def test_neighbours_run_side_by_side_if_independent() -> None:
+    independent = program(CELLS, LOOP, "seq { set_a; set_b; }")
+    assert "par { set_a; set_b; }" in applied(independent, "seq-to-par")
+    wires = group("a") + group("b", "a.out")
+    assert not found(program(CELLS, wires, "seq { set_a; set_b; }"), "seq-to-par")
+
+
+def test_what_is_read_through_a_continuous_assignment_counts() -> None:
+    wires = "add.left = a.out; add.right = 8'd1;\n" + group("a") + group("b", "add.out")
+    assert not found(program(CELLS, wires, "seq { set_a; set_b; }"), "seq-to-par")
+
+
+def test_an_adder_that_two_groups_share_does_not_keep_them_apart() -> None:
+    def count(register: str) -> str:
+        return (
+            f"group add_{register} {{ add.left = {register}.out; add.right = 8'd1;"
+            f" {register}.in = add.out; {register}.write_en = 1'd1;"
+            f" add_{register}[done] = {register}.done; }}\n"
+        )
+
+    text = program(CELLS, count("a") + count("b"), "seq { add_a; add_b; }")
+    after = applied(text, "seq-to-par")
+    assert "add_of_add_b = std_add(8);" in after
+    assert "b.in = add_of_add_b.out;" in after
+    assert "a.in = add.out;" in after
+
+
+def test_what_follows_a_par_moves_into_the_arm_that_it_needs() -> None:
+    wires = group("a") + group("b") + group("c", "a.out")
+    text = program(CELLS + " c = std_reg(8);", wires, "seq { par { set_a; set_b; } set_c; }")
+    after = " ".join(applied(text, "beside-an-arm").split())
+    assert "seq { par { seq { set_a; set_c; } set_b; } }" in after
+    both = text.replace(b"c.in = a.out", b"c.in = a.out; c.in = b.out")
+    assert not found(both, "beside-an-arm")
+
+
+def test_arms_that_depend_on_each_other_stay_in_a_par() -> None:
+    independent = program(CELLS, LOOP, "par { set_a; set_b; }")
+    assert "seq { set_a; set_b; }" in applied(independent, "par-to-seq")
+    wires = group("a") + group("b", "a.out")
+    assert not found(program(CELLS, wires, "par { set_a; set_b; }"), "par-to-seq")
+
+
+def test_blocks_that_say_nothing_go() -> None:
+    text = program(CELLS, LOOP, "seq { seq { set_a; set_b; } par { set_a; } }")
+    assert "seq { set_a; set_b; set_a; }" in " ".join(applied(text, "flatten").split())
+    synced = program(CELLS, LOOP, "seq { @sync(1) seq { set_a; set_b; } set_a; }")
+    assert not found(synced, "flatten")
+
+
+def test_a_condition_is_asked_once_if_nothing_changes_it() -> None:
+    wires = "lt.left = a.out; lt.right = 8'd3;\n" + group("a") + group("b")
+    text = program(CELLS, wires, "seq { if lt.out { set_b; } if lt.out { set_a; } }")
+    after = " ".join(applied(text, "fold-conditions").split())
+    assert "if lt.out { seq { set_b; set_a; } }" in after
+    changed = program(CELLS, wires, "seq { if lt.out { set_a; } if lt.out { set_b; } }")
+    assert not found(changed, "fold-conditions")
