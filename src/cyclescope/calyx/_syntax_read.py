@@ -329,17 +329,13 @@ class _Reader(Tokens):
         self.expect("{")
         statements = []
         while not self.accept("}"):
+            begin = self.start
             statements.append(self._statement())
+            statements[-1].span = begin, self.past
         self.depth -= 1
         return statements, (open_, self.past)
 
     def _statement(self) -> Statement:
-        begin = self.start
-        statement = self._inner_statement()
-        statement.span = begin, self.past
-        return statement
-
-    def _inner_statement(self) -> Statement:
         attributes, start = self._attributes()
         head = self.start
         if self.accept(";"):
@@ -356,26 +352,26 @@ class _Reader(Tokens):
             word = self.name("seq, par, if, repeat or invoke")
         statement.kind = word
         if word in ("seq", "par"):
-            self._body(statement, head)
+            statement.head = head, self.past
+            statement.body, statement.block = self._block()
         elif word == "if":
             self._condition(statement)
-            self._body(statement, head)
+            statement.head = head, self.past
+            statement.body, statement.block = self._block()
             self._else(statement)
         elif word == "while" and not statement.static:
             self._condition(statement)
-            self._body(statement, head)
+            statement.head = head, self.past
+            statement.body, statement.block = self._block()
         elif word == "repeat":
             statement.count = self.number()
-            self._body(statement, head)
+            statement.head = head, self.past
+            statement.body, statement.block = self._block()
         elif word == "invoke":
             self._invoke(statement)
         else:
             self.fail(f"`;` or a statement instead of `{printable(word)}` before")
         return statement
-
-    def _body(self, statement: Statement, head: int) -> None:
-        statement.head = head, self.past
-        statement.body, statement.block = self._block()
 
     def _condition(self, statement: Statement) -> None:
         statement.port = self._reference(constant=False)
@@ -391,7 +387,9 @@ class _Reader(Tokens):
             statement.otherwise, statement.otherwise_block = self._block()
             return
         self.enter()
+        begin = self.start
         inner = self._statement()
+        inner.span = begin, self.past
         self.depth -= 1
         if inner.kind != "if":
             self.fail("`if` or `{` after `else`")
