@@ -79,7 +79,7 @@ class Construct(Enum):
         _NO_NODE, _NO_NODE,
     )  # fmt: skip
     POINTER_IN_MEMORY = _Refused(
-        "a pointer in memory", "use subscripts",
+        "a pointer in memory that is no element of an array", "use subscripts",
         hls="the accelerator does not know the host's addresses",
     )  # fmt: skip
     TWO_ARRAYS = _Refused(

@@ -38,6 +38,7 @@ class Program:
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
         statics: initial contents of memories that are static locals, by name.
+        pointees: name of a memory that the host's pointers lead to → of that which they are in.
         printing: calls that the host makes when the region is over, by number from 1 on.
         exact: arithmetic that cannot overflow.
         guarded: loads and stores under mutual exclusion.
@@ -56,6 +57,7 @@ class Program:
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
     statics: dict[str, bytes]
+    pointees: dict[str, str]
     printing: tuple[PrintCall, ...]
     exact: frozenset[Node]
     guarded: frozenset[Node]
@@ -112,6 +114,7 @@ def compile_c(
         lowered.scalars,
         lowered.copied,
         lowered.statics,
+        {a: b for a, b in lowered.pointees.items() if a in (m.name for m in draft.region.arrays)},
         lowered.printing,
         frozenset(lowered.shared.exact),
         frozenset(lowered.shared.guarded),

@@ -65,6 +65,7 @@ class Variables:
         env: the present value of each scalar variable; of pointers, byte offsets.
         bases: pointer variable → the memory it points into.
         memories: variable that lives in memory → the memory.
+        pointees: memory of pointers → the memory they point into.
         aliases: pointer parameter → the variable on wires that it was given the address of.
         parts: struct variable on wires → the variables that stand for its fields, by name.
         whole: the other way: what a field's variable is a part of, the outermost struct.
@@ -78,6 +79,7 @@ class Variables:
     env: dict[Variable, Value] = field(default_factory=dict)
     bases: dict[Variable, Array] = field(default_factory=dict)
     memories: dict[Variable, Array] = field(default_factory=dict)
+    pointees: dict[Array, Array] = field(default_factory=dict)
     aliases: dict[Variable, Variable] = field(default_factory=dict)
     parts: dict[Variable, dict[str, Variable]] = field(default_factory=dict)
     whole: dict[Variable, Variable] = field(default_factory=dict)
@@ -163,6 +165,7 @@ class Environment:
         given: structs of the host that are on wires.
         hosts: memory → the host's variable that it is.
         arrays: all memories.
+        pointees: name of a memory that the host's pointers lead to → of that which they are in.
         statics: initial contents of those that are static locals, by name.
         strings: the memory of each string that is a value, by its spelling.
         volatile: memories of the host whose accesses keep the order of the text.
@@ -183,6 +186,7 @@ class Environment:
     given: list[Variable] = field(default_factory=list)
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
+    pointees: dict[str, str] = field(default_factory=dict)
     statics: dict[str, bytes] = field(default_factory=dict)
     strings: dict[str, Array] = field(default_factory=dict)
     volatile: set[Array] = field(default_factory=set)

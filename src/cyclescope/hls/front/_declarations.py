@@ -10,6 +10,7 @@ from cyclescope.c import (
     Construct,
     Expr,
     InitList,
+    Literal,
     Placed,
     Pointer,
     Struct,
@@ -25,6 +26,7 @@ from cyclescope.hls.front._dispatch import address, object_of, rvalue
 from cyclescope.hls.front._layout import field_offset, is_block, size_of, width_of
 from cyclescope.hls.front._memory import new_array, store_to
 from cyclescope.hls.front._objects import write_object
+from cyclescope.hls.front._pointees import store_pointer
 from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
 from cyclescope.hls.front._statics import declare_static
 from cyclescope.hls.front._structs import hold, on_wires, store_object
@@ -110,6 +112,10 @@ def initialise(ctx: Context, start: Location, offset: int, init: Expr | None, ki
             initialise(ctx, start, at, value, sort)
         return
     place = Location(start.array, ctx.b.const(64, offset), kind)
+    if isinstance(kind, Pointer):
+        if init is not None and not isinstance(init, InitList | Literal):
+            store_pointer(ctx, place, address(ctx, init), where)
+        return
     if isinstance(kind, Placed) and (init is None or isinstance(init, InitList)):
         store_object(ctx, place, ctx.b.const(width_of(kind, where), 0), where)
         for field, value in zip(kind.fields, init.values if init is not None else (), strict=False):

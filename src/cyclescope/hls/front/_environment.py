@@ -99,12 +99,15 @@ def outer(ctx: Context, variable: Variable) -> None:
         _as_memory(ctx, variable, MapItem(name, "tofrom"), size_of(kind, where))
         return
     if isinstance(kind, Scalar | Vector | Struct):
-        shared = name in ctx.host.reduced or ctx.host.maps_scalars
+        # Of a construct inside `target` that is not combined with it the host sees nothing.
+        shared = name in _given_back(ctx.host.target.first) or ctx.host.maps_scalars
         shared = shared or (item is not None and item.direction != "alloc")
         shared = shared or variable in ctx.host.target.declared
         if shared and not private and (variable in ctx.host.written or name in ctx.host.reduced):
             _as_memory(ctx, variable, item, size_of(kind, where))
             return
+        if not private and name in ctx.host.reduced:
+            ctx.host.written_by_team.add(variable)
         if variable in ctx.host.written_by_team:
             ctx.vars.memories[variable] = _external(
                 ctx, variable, MapItem(name, "to"), size_of(kind, where)
@@ -203,6 +206,14 @@ def _maps_scalars(directive: Directive) -> bool:
     return False
 
 
+def _given_back(directive: Directive) -> set[str]:
+    """The names that a directive gives values to that go on behind it."""
+    found = {*directive.names("lastprivate"), *directive.linear}
+    found |= {reduction.name for reduction in directive.reductions}
+    words = (c.words or () for c in directive.clauses if c.name == "in_reduction")
+    return found.union(*words)
+
+
 def data_environment(unit: Unit, target: Target) -> Environment:
     """The data environment that a region's directive and its text ask for."""
     body = target.body
@@ -219,17 +230,7 @@ def data_environment(unit: Unit, target: Target) -> Environment:
             for e in expressions(b)
             if isinstance(e, Name) and e.variable.scope == "global"
         },
-        {
-            name
-            for d in (target.directive, *inside)
-            for name in (*d.names("lastprivate"), *d.linear, *(r.name for r in d.reductions))
-        }
-        | {
-            word
-            for c in target.directive.clauses
-            if c.name == "in_reduction"
-            for word in c.words or ()
-        },
+        {name for d in (target.directive, *inside) for name in _given_back(d)},
         assigned(list(expressions(body)), unit.functions, {}) | target.thread_private,
         {e.variable for b in bodies for e in expressions(b) if isinstance(e, Name)},
     )

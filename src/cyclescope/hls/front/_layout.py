@@ -122,17 +122,25 @@ def size_of(kind: CType, where: Range) -> int:
             size_of(element, where)
         case Struct(fields=fields):
             for _, field in fields:
-                size_of(field, where)
+                _check_member(field, where)
         case Placed(fields=members):
             for member in members:
-                size_of(member.type, where)
-        case Pointer():
-            raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
-        case Scalar() | Vector():
+                _check_member(member.type, where)
+        case Scalar() | Vector() | Pointer():
             pass
         case _:
             raise refused_type(kind, where)
     return layout_size(kind)
+
+
+def _check_member(kind: CType, where: Range) -> None:
+    """Raise `SourceError` if a struct or union in memory can't have such a member."""
+    inner = kind
+    while isinstance(inner, Array):
+        inner = inner.element
+    if isinstance(inner, Pointer):
+        raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
+    size_of(kind, where)
 
 
 def refused_type(kind: CType, where: Range) -> SourceError:

@@ -43,6 +43,7 @@ from cyclescope.hls.front._dispatch import (
 from cyclescope.hls.front._environment import outer, outer_field
 from cyclescope.hls.front._layout import field_offset, size_of
 from cyclescope.hls.front._memory import load_from, store_to
+from cyclescope.hls.front._pointees import pointed_from
 from cyclescope.hls.front._structs import (
     field_variable,
     held_value,
@@ -287,6 +288,8 @@ def _address_of_name(ctx: Context, expr: Name) -> Location:
     place = _object_of_variable(ctx, variable)
     if isinstance(place, Location) and isinstance(kind, Array):
         return _element(place)
+    if isinstance(place, Location) and isinstance(kind, Pointer):
+        return pointed_from(ctx, place, expr.where)
     if isinstance(place, OnWire) and variable in ctx.vars.bases:
         extents = open_extents(kind, variable.extents)
         if isinstance(kind, Array) and kind.extent is None:
@@ -302,6 +305,9 @@ def _address_of_name(ctx: Context, expr: Name) -> Location:
 @ADDRESSES.of(Index)
 def _address_of_row(ctx: Context, expr: Expr) -> Location | None:
     """The first element of an array that is an element of another one, or a field."""
+    if isinstance(expr.type, Pointer) and not isinstance(expr, Member):
+        place = object_of(ctx, expr)
+        return pointed_from(ctx, place, expr.where) if isinstance(place, Location) else None
     if not isinstance(expr.type, Array):
         return None
     inner = object_of(ctx, expr)
@@ -373,6 +379,8 @@ def _address_assigned(ctx: Context, expr: Expr, target: Expr) -> Location:
     """The target of a pointer that an expression assigns."""
     at = rvalue(ctx, expr)
     pointer = object_of(ctx, target)
+    if isinstance(pointer, Location):
+        return Location(ctx.vars.pointees[pointer.array], at, _target(expr.type))
     assert isinstance(pointer, OnWire)
     return Location(ctx.vars.bases[pointer.variable], at, _target(expr.type))
 

@@ -28,6 +28,7 @@ from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import address, object_of, rvalue
 from cyclescope.hls.front._layout import is_flat
 from cyclescope.hls.front._objects import OnWire, moved_by
+from cyclescope.hls.front._pointees import store_pointer
 from cyclescope.hls.front._structs import field_variable, hold, wires_of
 
 if TYPE_CHECKING:
@@ -42,17 +43,20 @@ def assign_pointer(ctx: Context, expr: Assign) -> Value:
     """A pointer is given another place, or moved.
 
     Raises:
-        SourceError: it is in a memory.
+        SourceError: it can't be told into which array.
     """
     pointer = object_of(ctx, expr.target)
-    if not isinstance(pointer, OnWire):
+    if not isinstance(pointer, OnWire | Location):
         raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, expr.where)
     if expr.op == "=":
         place = address(ctx, expr.value)
     else:
         sign = -1 if expr.op == "-=" else 1
         place = moved_by(ctx, address(ctx, expr.target), expr.value, sign, expr.where)
-    point(ctx, pointer.variable, place, expr.where)
+    if isinstance(pointer, Location):
+        store_pointer(ctx, pointer, place, expr.where)
+    else:
+        point(ctx, pointer.variable, place, expr.where)
     return place.offset
 
 

@@ -51,6 +51,7 @@ class Lowered:
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
         statics: initial contents of memories that are static locals, by name.
+        pointees: name of a memory that the host's pointers lead to → of that which they are in.
         printing: calls that the host makes when the region is over, by number from 1 on.
         warnings: for people; each begins with file and line.
         teams: their number, and the threads in each, as far as the program can tell.
@@ -63,6 +64,7 @@ class Lowered:
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
     statics: dict[str, bytes]
+    pointees: dict[str, str]
     printing: tuple[PrintCall, ...]
     warnings: tuple[str, ...]
     teams: tuple[int, int]
@@ -119,6 +121,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         tuple(v for v, _ in host.scalars),
         _copied(ctx),
         host.statics,
+        host.pointees,
         tuple(host.printing),
         tuple(ctx.warnings),
         (league.teams, league.each),

@@ -37,6 +37,7 @@ class Target:
         body: the statement that each thread executes.
         directive: all directives between them in one.
         pragmas: that the directives are in, the outermost first.
+        first: the directive that says `target`, alone.
         condition: the words that say whether hardware runs the region; empty if it always does.
         team: the words that say whether it has a team; empty if it always has.
         others: the program's other target regions, which the host runs.
@@ -51,6 +52,7 @@ class Target:
     body: Stmt
     directive: Directive
     pragmas: tuple[Pragma, ...]
+    first: Directive
     condition: tuple[str, ...] = ()
     team: tuple[str, ...] = ()
     others: tuple[Range, ...] = ()
@@ -146,6 +148,7 @@ def find_target(unit: Unit, line: int | None = None) -> Target:
         body,
         merged,
         tuple(pragmas),
+        own[0],
         condition,
         team,
         others,

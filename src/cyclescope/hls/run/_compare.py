@@ -42,6 +42,8 @@ def _layout(kind: CType) -> tuple[int, list[_Part]]:
     Padding is nothing: whether a copy of a struct takes it along is the compiler's choice.
     """
     match kind:
+        case Array(element=Pointer()) | Pointer(target=Pointer()):
+            return 8, [("", 0, Scalar("uint", 64))]  # offsets
         case Array(element=inner) | Pointer(target=inner):
             return _layout(inner)
         case Vector(element=scalar):

@@ -11,6 +11,15 @@ struct cyclescope_item {
     uint64_t bytes;
     int is_array;
     int is_result;
+    int pointees;                 /* of pointers: which item they lead to, from 1 on */
+    char **own;                   /* the pointers themselves; `data` has offsets then */
+    struct cyclescope_part *parts; /* the blocks that they lead to, in that item one after another */
+    int used;
+};
+
+struct cyclescope_part {
+    char *begin;
+    uint64_t bytes, base;
 };
 
 enum { CYCLESCOPE_NO_FILE = 121, CYCLESCOPE_BAD_FILE = 122, CYCLESCOPE_OVERLAP = 123, CYCLESCOPE_NOWHERE = 124 };
@@ -105,16 +114,21 @@ void __wrap_free(void *from) {
         cyclescope_note(from, NULL, 0);
     __real_free(from);
 }
-/* The bytes from a place to the end of its block; all ones: it is in none that is known. */
-static uint64_t cyclescope_extent(void *at) {
-    if (!at)
-        return 0;
+/* The block that a place is in; none begins at NULL. */
+static struct cyclescope_block cyclescope_block_of(char *at) {
     for (uint64_t i = 0; i < cyclescope_places; i++) {
         struct cyclescope_block one = cyclescope_blocks[i];
-        if (!one.is_free && (char *)at >= one.begin && (char *)at < one.begin + one.bytes)
-            return one.bytes - (uint64_t)((char *)at - one.begin);
+        if (!one.is_free && at >= one.begin && at < one.begin + one.bytes)
+            return one;
     }
-    return UINT64_MAX;
+    return (struct cyclescope_block){0};
+}
+/* The bytes from a place to the end of its block; all ones: it is in none that is known. */
+static uint64_t cyclescope_extent(void *at) {
+    struct cyclescope_block found = cyclescope_block_of(at);
+    if (!at)
+        return 0;
+    return found.begin ? found.bytes - (uint64_t)((char *)at - found.begin) : UINT64_MAX;
 }
 
 /* A run may write to its own folder alone: files that the program makes are there for it, too. */
@@ -328,6 +342,78 @@ static void cyclescope_check(const struct cyclescope_item *items, int count) {
     }
 }
 
+/* Memories of pointers: offsets in what they lead to, whose blocks follow each other behind 64 bytes
+   that no pointer but NULL leads to. */
+static void cyclescope_view(struct cyclescope_item *items, int count) {
+    for (int i = 0; i < count; i++) {
+        struct cyclescope_item *from = &items[i], *to = from->pointees ? items + from->pointees - 1 : 0;
+        uint64_t next = 64, number = from->bytes / sizeof(char *);
+        if (!to || from->bytes == UINT64_MAX)
+            continue;
+        from->own = from->data;
+        from->parts = __real_calloc(number + 1, sizeof *from->parts);
+        for (uint64_t k = 0; k < number; k++) {
+            char *at = from->own[k];
+            int known = !at;
+            for (int n = 0; n < from->used && !known; n++)
+                known = at >= from->parts[n].begin && at <= from->parts[n].begin + from->parts[n].bytes;
+            if (known)
+                continue;
+            struct cyclescope_block block = cyclescope_block_of(at);
+            if (!block.begin)
+                cyclescope_refuse(CYCLESCOPE_NOWHERE, from->pointees - 1, i);
+            for (int j = 0; j < count; j++) {
+                char *other = items[j].own ? (char *)items[j].own : items[j].data;
+                if (items[j].is_array && other < block.begin + block.bytes
+                    && block.begin < other + items[j].bytes)
+                    cyclescope_refuse(CYCLESCOPE_OVERLAP, j, from->pointees - 1);
+            }
+            from->parts[from->used++] = (struct cyclescope_part){block.begin, block.bytes, next};
+            next += (block.bytes + 63) / 64 * 64;
+        }
+        from->data = __real_calloc(number + 1, sizeof(uint64_t));
+        to->data = __real_calloc(1, next);
+        to->bytes = next;
+    }
+}
+/* What the host has now. */
+static void cyclescope_gather(struct cyclescope_item *items, int count) {
+    for (int i = 0; i < count; i++) {
+        struct cyclescope_item *from = &items[i];
+        for (int n = 0; n < from->used; n++)
+            memcpy((char *)items[from->pointees - 1].data + from->parts[n].base, from->parts[n].begin,
+                   from->parts[n].bytes);
+        for (uint64_t k = 0; from->own && k < from->bytes / sizeof(char *); k++) {
+            char *at = from->own[k];
+            uint64_t offset = 0;
+            for (int n = 0; at && n < from->used; n++)
+                if (at >= from->parts[n].begin && at <= from->parts[n].begin + from->parts[n].bytes)
+                    offset = from->parts[n].base + (uint64_t)(at - from->parts[n].begin);
+            ((uint64_t *)from->data)[k] = offset;
+        }
+    }
+}
+/* What the hardware has made of it. */
+static void cyclescope_scatter(struct cyclescope_item *items, int count) {
+    for (int i = 0; i < count; i++) {
+        struct cyclescope_item *from = &items[i];
+        for (int n = 0; n < from->used; n++) {
+            char *data = (char *)items[from->pointees - 1].data + from->parts[n].base;
+            if (memcmp(from->parts[n].begin, data, from->parts[n].bytes))
+                memcpy(from->parts[n].begin, data, from->parts[n].bytes);
+        }
+        for (uint64_t k = 0; from->own && k < from->bytes / sizeof(char *); k++) {
+            uint64_t offset = ((uint64_t *)from->data)[k];
+            char *at = NULL;
+            for (int n = 0; offset && n < from->used; n++)
+                if (offset >= from->parts[n].base && offset <= from->parts[n].base + from->parts[n].bytes)
+                    at = from->parts[n].begin + (offset - from->parts[n].base);
+            if (from->own[k] != at)
+                from->own[k] = at;
+        }
+    }
+}
+
 /* Begin the region; 1 if it has been replaced by recorded results. "record" writes down what is
    before and after it, as often as may be; "given" too, with the arrays' contents before it from a
    file. "replay" has its results from there, "resume" also what was before; both write down the
@@ -355,8 +441,12 @@ static int cyclescope_enter(struct cyclescope_item *items, int count) {
     }
     memset(cyclescope_printed, 0, sizeof cyclescope_printed);
     cyclescope_check(items, count);
-    if (is_given && (resume || !replay))
+    cyclescope_view(items, count);
+    cyclescope_gather(items, count);
+    if (is_given && (resume || !replay)) {
         cyclescope_restore(items, count);
+        cyclescope_scatter(items, count);
+    }
     for (int i = 0; i < count; i++) {
         if (!replay || !is_given) {
             cyclescope_write(&items[i]);
@@ -370,6 +460,8 @@ static int cyclescope_enter(struct cyclescope_item *items, int count) {
                 cyclescope_stop(CYCLESCOPE_BAD_FILE);
         }
     }
+    if (replay && is_given)
+        cyclescope_scatter(items, count);
     /* What has been recorded must be there to read if the region never ends. */
     if (fflush(cyclescope_file))
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
@@ -384,10 +476,17 @@ static void cyclescope_leave(struct cyclescope_item *items, int count) {
     if (!cyclescope_is_own)
         return;
     cyclescope_is_own = 0;
+    cyclescope_gather(items, count);
     if (!strcmp(cyclescope_mode(), "record") || !strcmp(cyclescope_mode(), "given"))
         for (int i = 0; i < count; i++)
             if (items[i].is_array)
                 cyclescope_write(&items[i]);
+    for (int i = 0; i < count; i++)
+        if (items[i].own) {
+            __real_free(items[i].data);
+            __real_free(items[i].parts);
+            __real_free(items[items[i].pointees - 1].data);
+        }
     if (fflush(cyclescope_file))
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
     __atomic_store_n(&cyclescope_is_over, 1, __ATOMIC_RELEASE);

@@ -450,6 +450,12 @@ class Host:
             )
         if status == _NOWHERE:
             pointer = self._arrays[int(file.read_bytes().split()[0])]
+            if pointer in self._program.pointees:
+                raise RunError(
+                    f"{self._program.region.where}: an element of "
+                    f"{self._program.pointees[pointer]} points to no block of malloc, nor to an "
+                    f"array that is seen here; let it point into one"
+                )
             raise RunError(
                 f"{self._program.region.where}: {pointer} is a pointer to no block of malloc: say "
                 f"what it points to, map(tofrom: {pointer}[0:count])"

@@ -273,13 +273,19 @@ def _items(program: Program) -> str:
     """The address and size of each external array and each scalar, in the host's C."""
     mapped = {item.name: item for item in program.target.directive.maps}
     items = []
-    for array in program.region.arrays:
-        if array.place is not Place.EXTERNAL:
+    outside = [a for a in program.region.arrays if a.place is Place.EXTERNAL]
+    number = {array.name: place for place, array in enumerate(outside, 1)}
+    leads = {pointers: number[pointee] for pointee, pointers in program.pointees.items()}
+    for array in outside:
+        if array.name in program.pointees:
+            items.append("{ 0, 0, 1, 1 }")
             continue
         variable = program.variables[array.name]
         item = mapped.get(variable.name)
         data, size = _extent(variable, item)
-        items.append(f"{{ (void *){data}, {size}, 1, {int(array.from_device)} }}")
+        items.append(
+            f"{{ (void *){data}, {size}, 1, {int(array.from_device)}, {leads.get(array.name, 0)} }}"
+        )
     items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.scalars]
     return ", ".join(items) or "{ 0, 0, 0, 0 }"
 
@@ -314,6 +320,8 @@ def _global_blocks(program: Program) -> str:
 
 def _has_open_pointers(program: Program) -> bool:
     """Return whether there are pointers of the host whose extent nothing says."""
+    if program.pointees:
+        return True
     mapped = {item.name for item in program.target.directive.maps if item.count}
     pointers = [v for v in program.variables.values() if v.name not in mapped]
     return any(isinstance(v.type, Pointer) or v.scope == "param" for v in pointers)
