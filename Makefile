@@ -111,6 +111,12 @@ lock:            ## renew requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --group docs --generate-hashes --no-emit-index-url \
 	  --constraint requirements.lock --no-header --universal --python-version 3.11 --quiet \
 	  --output-file docs/requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --group build --generate-hashes --no-emit-index-url \
+	  --constraint requirements.lock --no-header --universal --python-version 3.11 --quiet \
+	  --output-file scripts/run.lock
+	$(BIN)/uv pip compile --group wheel --generate-hashes --no-emit-index-url \
+	  --constraint requirements.lock --no-header --universal --python-version 3.11 --quiet \
+	  --output-file scripts/wheel.lock
 
 clean:           ## remove what was built (not the user's cache)
 	rm -rf .venv build rust/target

@@ -23,6 +23,7 @@ mod pass;
 mod plan;
 mod record;
 mod repeat;
+mod rows;
 mod segments;
 mod share;
 mod source;
@@ -35,6 +36,7 @@ mod wave;
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error, OutputFile};
+use parquet::basic::ZstdLevel;
 use pyo3::buffer::PyBuffer;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -418,22 +420,91 @@ fn column(kind: &str, values: &Bound<'_, PyAny>) -> PyResult<store::Column> {
         "truth" => Column::Truth(values.extract()?),
         "whole lists" => Column::WholeLists(values.extract()?),
         "place lists" => Column::PlaceLists(values.extract()?),
+        "names" => {
+            let (texts, which): (Vec<String>, PyBuffer<i64>) = values.extract()?;
+            let text = |n: i64| usize::try_from(n).ok().and_then(|n| texts.get(n)).cloned();
+            Column::SomeText(which.to_vec(values.py())?.into_iter().map(text).collect())
+        }
+        "whole?" => Column::SomeWhole(values.extract()?),
+        "text?" => Column::SomeText(values.extract()?),
+        "truth?" => Column::SomeTruth(values.extract()?),
+        "number?" => Column::SomeNumber(values.extract()?),
         _ => return Err(PyValueError::new_err(format!("no kind of column: {kind}"))),
     })
 }
 
+type Given<'py> = Vec<(String, String, Bound<'py, PyAny>)>;
+
+fn given(columns: Given<'_>) -> PyResult<Vec<(String, store::Column)>> {
+    columns.into_iter().map(|(name, kind, values)| Ok((name, column(&kind, &values)?))).collect()
+}
+
 /// Columns (name, kind, values) as a Parquet file.
 #[pyfunction]
-fn write_table<'py>(
-    py: Python<'py>,
-    columns: Vec<(String, String, Bound<'py, PyAny>)>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let columns = columns
-        .into_iter()
-        .map(|(name, kind, values)| Ok((name, column(&kind, &values)?)))
-        .collect::<PyResult<Vec<_>>>()?;
+fn write_table<'py>(py: Python<'py>, columns: Given<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    let columns = given(columns)?;
     let table = py.detach(|| parquet_work(|| store::table(columns)))?;
     Ok(PyBytes::new(py, &table))
+}
+
+/// A Parquet file that is written part by part.
+#[pyclass(frozen)]
+struct TableWriter(Mutex<Option<store::Table>>);
+
+#[pymethods]
+impl TableWriter {
+    #[new]
+    fn new() -> Self {
+        TableWriter(Mutex::new(None))
+    }
+
+    /// Add rows; the first part says which columns there are. Gives the bytes that are due.
+    fn add<'py>(&self, py: Python<'py>, columns: Given<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let columns = given(columns)?;
+        let written = py.detach(|| {
+            let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            parquet_work(|| match table.as_mut() {
+                Some(table) => table.add(columns).and_then(|()| table.written()),
+                None => {
+                    let first = store::Table::of(columns, ZstdLevel::try_new(3)?)?;
+                    table.insert(first).written()
+                }
+            })
+        })?;
+        Ok(PyBytes::new(py, &written))
+    }
+
+    /// The rest of the file.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let table = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let table = table.ok_or_else(|| PyValueError::new_err("no table"))?;
+        let rest = py.detach(|| parquet_work(|| table.finish()))?;
+        Ok(PyBytes::new(py, &rest))
+    }
+}
+
+/// A column of `rows::lines`: numbers, or texts and which of them each row has.
+type Field = (Option<Vec<String>>, PyBuffer<i64>);
+
+/// Rows as lines: a piece of text before each field, one behind the last.
+#[pyfunction]
+fn format_rows<'py>(
+    py: Python<'py>,
+    pieces: Vec<String>,
+    fields: Vec<Field>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let fields = fields
+        .into_iter()
+        .map(|(texts, values)| {
+            let values = values.to_vec(py)?;
+            Ok(match texts {
+                Some(texts) => rows::Field::Text(texts, values),
+                None => rows::Field::Number(values),
+            })
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    let lines = py.detach(|| rows::lines(&pieces, &fields)).map_err(PyValueError::new_err)?;
+    Ok(PyBytes::new(py, &lines))
 }
 
 /// (times, steps, signals, values, texts)
@@ -559,5 +630,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_integers, module)?)?;
     module.add_function(wrap_pyfunction!(table_rows, module)?)?;
     module.add_function(wrap_pyfunction!(write_table, module)?)?;
+    module.add_class::<TableWriter>()?;
+    module.add_function(wrap_pyfunction!(format_rows, module)?)?;
     Ok(())
 }

@@ -67,7 +67,29 @@ def write_table(columns: Sequence[tuple[str, str, object]]) -> bytes:
 
     Kinds: of int64 arrays `narrow` (the narrowest type that can represent them all), `whole`,
         `optional`
-    (-1 is a missing value); of lists `text`, `truth`, `whole lists`, `place lists`.
+    (-1 is a missing value); of lists `text`, `truth`, `whole lists`, `place lists`, and with None
+    where there is no value `whole?`, `text?`, `truth?`, `number?`; `names`: a pair of texts and of
+    an int64 array, which of them each row has (-1: none).
+    """
+
+class TableWriter:
+    """A Parquet file that is written part by part."""
+
+    def add(self, columns: Sequence[tuple[str, str, object]]) -> bytes:
+        """Rows that follow, as `write_table` takes them; gives the bytes that are due.
+
+        The first part says which columns there are; there may be no rows in it.
+        """
+
+    def finish(self) -> bytes:
+        """The rest of the file."""
+
+def format_rows(
+    pieces: Sequence[str], fields: Sequence[tuple[Sequence[str] | None, _Ints]]
+) -> bytes:
+    """Rows as text: a piece before each field, and one behind the last.
+
+    A field is (None, its numbers), or (texts, which of them each row has).
     """
 
 _Ints = np.ndarray[tuple[int], np.dtype[np.int64]]

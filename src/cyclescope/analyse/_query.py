@@ -19,17 +19,29 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cyclescope._address_space import require_space
 from cyclescope._files import scratch
+from cyclescope._native import TableWriter
 from cyclescope.errors import InputError, ToolError
+from cyclescope.model import (
+    TableColumn,
+    active_cycles,
+    flat_weights,
+    in_memory,
+    spans,
+    table_parts,
+    text_column,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from cyclescope.model import Profile
+    from cyclescope.model import Ints, Profile, TablePart
 
 __all__ = ["QUERY_TABLES", "Answer", "query", "query_parquet"]
 
@@ -79,37 +91,36 @@ def query_parquet(profile: Profile, sql: str) -> bytes:
         return database.parquet(sql)
 
 
-def _frames(profile: Profile) -> pl.DataFrame:
-    from cyclescope._polars import pl
-
-    first = pl.col("positions").list.first()
-    return profile.frames.with_columns(
-        file=first.struct.field("file"), line=first.struct.field("line")
-    )
-
-
-def _paths(profile: Profile) -> pl.DataFrame:
-    from cyclescope._polars import pl
-    from cyclescope.model import active_cycles, flat_weights
-
-    return profile.paths.with_columns(
-        pl.Series("instance", profile.instances, dtype=pl.String),
-        pl.Series("active", active_cycles(profile), dtype=pl.Int64),
-        pl.Series("own", flat_weights(profile), dtype=pl.Int64),
-    )
+def _frames(profile: Profile) -> Iterator[TablePart]:
+    first = [next(iter(frame.positions), None) for frame in profile.catalog]
+    lines = np.array([-1 if place is None else place.line for place in first], dtype=np.int64)
+    more = [
+        text_column("file", [None if place is None else place.file for place in first]),
+        TableColumn("line", "optional", lines),
+    ]
+    return ([*part, *more] for part in table_parts(profile, "frames"))
 
 
-def _spans(profile: Profile) -> pl.DataFrame:
-    from cyclescope._polars import pl
-    from cyclescope.model import spans
+def _paths(profile: Profile) -> Iterator[TablePart]:
+    more = [
+        text_column("instance", profile.instances),
+        TableColumn("active", "whole", _whole(active_cycles(profile))),
+        TableColumn("own", "whole", _whole(flat_weights(profile))),
+    ]
+    return ([*part, *more] for part in table_parts(profile, "paths"))
 
+
+def _whole(numbers: Sequence[int] | Ints) -> Ints:
+    return np.ascontiguousarray(numbers, dtype=np.int64)
+
+
+def _spans(profile: Profile) -> Iterator[TablePart]:
     found = spans(profile)
-    return pl.DataFrame({"path": found.path, "start": found.start, "end": found.end})
+    columns = (("path", found.path), ("start", found.start), ("end", found.end))
+    yield [TableColumn(name, "whole", _whole(numbers)) for name, numbers in columns]
 
 
-def _meta(profile: Profile) -> pl.DataFrame:
-    from cyclescope._polars import pl
-
+def _meta(profile: Profile) -> Iterator[TablePart]:
     meta = profile.meta
     entries = {
         "source": meta.source,
@@ -121,18 +132,15 @@ def _meta(profile: Profile) -> pl.DataFrame:
     }
     for part in ("tools", "inputs", "options"):
         entries |= {f"{part}.{key}": value for key, value in getattr(meta, part).items()}
-    return pl.DataFrame(
-        {"key": list(entries), "value": list(entries.values())},
-        schema={"key": pl.String, "value": pl.String},
-    )
+    yield [text_column("key", list(entries)), text_column("value", list(entries.values()))]
 
 
-_MAKERS: dict[str, Callable[[Profile], pl.DataFrame]] = {
+_MAKERS: dict[str, Callable[[Profile], Iterator[TablePart]]] = {
     "frames": _frames,
     "paths": _paths,
-    "trees": lambda profile: profile.trees,
-    "runs": lambda profile: profile.runs,
-    "counters": lambda profile: profile.counters,
+    "trees": lambda profile: table_parts(profile, "trees"),
+    "runs": lambda profile: table_parts(profile, "runs"),
+    "counters": lambda profile: table_parts(profile, "counters"),
     "spans": _spans,
     "meta": _meta,
 }
@@ -169,6 +177,14 @@ class _Database:
         return file.read_bytes()
 
 
+def _write(parts: Iterator[TablePart], file: Path) -> None:
+    table = TableWriter()
+    with file.open("wb") as stream:
+        for part in parts:
+            stream.write(table.add(part))
+        stream.write(table.finish())
+
+
 def _line(error: Exception) -> str:
     """The reason, without the picture of where in the text it is."""
     return " ".join(str(error).split("\nLINE ")[0].split())
@@ -203,7 +219,7 @@ def _database(profile: Profile, sql: str) -> Iterator[_Database]:
     ):
         for table in words & _MAKERS.keys():
             file = folder / f"{table}.parquet"
-            _MAKERS[table](profile).write_parquet(file)
+            _write(in_memory(_MAKERS[table](profile)), file)
             # Table and folder have names of ours: nothing of the user's is in this text.
             connection.execute(
                 f"CREATE TABLE {table} AS SELECT * FROM read_parquet('{file}')"  # noqa: S608

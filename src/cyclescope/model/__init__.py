@@ -18,6 +18,7 @@ from cyclescope.model._activity import Activity, Cause
 from cyclescope.model._area import Area
 from cyclescope.model._builder import ProfileBuilder
 from cyclescope.model._clock import Clock, Part, PathStep, StepKind
+from cyclescope.model._columns import TableColumn, TablePart, in_memory, table_parts, text_column
 from cyclescope.model._control import CONTROL, WORK, control_register
 from cyclescope.model._derive import (
     active_cycles,
@@ -30,7 +31,14 @@ from cyclescope.model._derive import (
     tree_cycles,
 )
 from cyclescope.model._edges import Edges
-from cyclescope.model._file import FORMAT_VERSION, load, save, save_together
+from cyclescope.model._file import (
+    FORMAT_VERSION,
+    load,
+    load_stream,
+    save,
+    save_stream,
+    save_together,
+)
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
@@ -122,6 +130,8 @@ __all__ = [
     "Site",
     "Spans",
     "StepKind",
+    "TableColumn",
+    "TablePart",
     "ThreadStates",
     "Trees",
     "active_cycles",
@@ -140,23 +150,28 @@ __all__ = [
     "first_cycles",
     "flat_weights",
     "held",
+    "in_memory",
     "in_sequence",
     "in_windows",
     "lasting",
     "leaves",
     "load",
+    "load_stream",
     "moved",
     "profile_of_combinations",
     "profile_of_threads",
     "repeated_spans",
     "sampled",
     "save",
+    "save_stream",
     "save_together",
     "scaled_weights",
     "segmented",
     "site_from_json",
     "site_to_json",
     "spans",
+    "table_parts",
+    "text_column",
     "together",
     "tree_cycles",
     "values",

@@ -21,6 +21,7 @@ Lengths rather than times are stored, since they repeat, and of what repeats one
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from dataclasses import asdict, fields
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
     from cyclescope.model._profile import Ints
 
-__all__ = ["FORMAT_VERSION", "load", "save", "save_together"]
+__all__ = ["FORMAT_VERSION", "load", "load_stream", "save", "save_stream", "save_together"]
 
 FORMAT = "cyclescope profile"
 FORMAT_VERSION = 3
@@ -85,7 +86,22 @@ def save_together(
     """
     with write_together([Path(path) for _, path in profiles], force=force) as streams:
         for (profile, _), stream in zip(profiles, streams, strict=True):
-            _write(profile, stream)
+            save_stream(profile, stream)
+
+
+def save_stream(profile: Profile, stream: BinaryIO) -> None:
+    """Write a profile to a stream, which may be a pipe.
+
+    Raises:
+        OSError: the stream's own.
+    """
+    if stream.seekable():
+        _write(profile, stream)
+        return
+    # A zip that cannot go back to its heads is laid out differently: equal profiles, equal bytes.
+    buffer = io.BytesIO()
+    _write(profile, buffer)
+    stream.write(buffer.getbuffer())
 
 
 def _write(profile: Profile, stream: BinaryIO) -> None:
@@ -263,10 +279,31 @@ def load(path: str | os.PathLike[str]) -> Profile:
         ) from None
     except IsADirectoryError:
         raise ProfileFileError(f"{source}: is a folder, not a profile") from None
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError):
-        raise ProfileFileError(f"{source}: not a profile, or cut short; make it anew") from None
+    except _NO_ZIP:
+        raise ProfileFileError(f"{source}: {_CUT}") from None
     except OSError as error:
         raise ProfileFileError(f"{source}: cannot be read: {error.strerror or error}") from error
+    return _load(archive, str(source))
+
+
+def load_stream(stream: BinaryIO, name: str) -> Profile:
+    """Read a profile from an open file that can seek; `name` is what errors call it.
+
+    Raises:
+        ProfileFileError: as `load`.
+    """
+    try:
+        archive = zipfile.ZipFile(stream)
+    except _NO_ZIP:
+        raise ProfileFileError(f"{name}: {_CUT}") from None
+    return _load(archive, name)
+
+
+_NO_ZIP = (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError)
+_CUT = "not a profile, or cut short; make it anew"
+
+
+def _load(archive: zipfile.ZipFile, source: str) -> Profile:
     with archive:
         _check_members(archive, source)
         head = _head(archive, source)
@@ -290,7 +327,7 @@ _MEMBERS = frozenset({"head.json", *(f"{table}.parquet" for table in _TABLES)})
 _LARGEST_HEAD = 64 << 20  # bytes
 
 
-def _check_members(archive: zipfile.ZipFile, source: Path) -> None:
+def _check_members(archive: zipfile.ZipFile, source: str) -> None:
     """Refuse what is not laid out as we write it, before any of it is read.
 
     Members are stored: what is small on disk is small in memory, tables apart, which are measured
@@ -309,7 +346,7 @@ def _check_members(archive: zipfile.ZipFile, source: Path) -> None:
         seen.add(name)
 
 
-def _head(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
+def _head(archive: zipfile.ZipFile, source: str) -> dict[str, Any]:
     try:
         head = json.loads(archive.read("head.json"))
     except KeyError:

@@ -297,37 +297,37 @@ class Profile:
     @cached_property
     def frames(self) -> pl.DataFrame:
         """One row a frame; columns as in `docs/profile-file.md`."""
-        from cyclescope.model._tables import frames
+        from cyclescope.model._tables import frame_of
 
-        return frames(self)
+        return frame_of(self, "frames")
 
     @cached_property
     def paths(self) -> pl.DataFrame:
         """One row a call path: path, parent, frame."""
-        from cyclescope.model._tables import paths
+        from cyclescope.model._tables import frame_of
 
-        return paths(self)
+        return frame_of(self, "paths")
 
     @cached_property
     def trees(self) -> pl.DataFrame:
         """One row a (tree, active path)."""
-        from cyclescope.model._tables import trees
+        from cyclescope.model._tables import frame_of
 
-        return trees(self)
+        return frame_of(self, "trees")
 
     @cached_property
     def runs(self) -> pl.DataFrame:
         """One row a run: start, cycles, tree."""
-        from cyclescope.model._tables import runs
+        from cyclescope.model._tables import frame_of
 
-        return runs(self)
+        return frame_of(self, "runs")
 
     @cached_property
     def counters(self) -> pl.DataFrame:
         """One row an interval: track, name, metric, unit, path, start, end, value."""
-        from cyclescope.model._tables import counters
+        from cyclescope.model._tables import frame_of
 
-        return counters(self)
+        return frame_of(self, "counters")
 
 
 _AT_ONCE = 1 << 21  # paths of trees that are compared at once: the intermediate arrays stay small

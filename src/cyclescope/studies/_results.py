@@ -10,7 +10,6 @@ stopped, or extended, goes on where it is.
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -158,26 +157,30 @@ def front(results: Sequence[Result], objectives: Sequence[Objective]) -> list[Re
 
 def results_parquet(results: Sequence[Result], objectives: Sequence[Objective]) -> bytes:
     """All runs as a Parquet table: what varied, the figures, `best` (on the front), failures."""
-    from cyclescope._polars import pl
+    from cyclescope._native import write_table
 
     best = {result.digest for result in front(results, objectives)}
     varied = list(dict.fromkeys(name for result in results for name in result.point))
     figures = list(dict.fromkeys(name for result in results for name in result.figures))
-    columns: dict[str, Any] = {}
+    columns: list[tuple[str, str, list[Any]]] = []
     for name in varied:
-        values = [result.point.get(name) for result in results]
-        columns[name] = pl.Series(_plain(values), strict=False)
+        values = _plain([result.point.get(name) for result in results])
+        columns.append((name, _kind(values), values))
     for name in figures:
         # A figure that is called like an option keeps both.
-        key = name if name not in columns else f"figure {name}"
-        columns[key] = pl.Series([r.figures.get(name) for r in results], dtype=pl.Int64)
-    columns["best"] = pl.Series([r.digest in best for r in results], dtype=pl.Boolean)
-    columns["failure"] = pl.Series([r.failure for r in results], dtype=pl.String)
-    columns["seconds"] = pl.Series([r.seconds for r in results], dtype=pl.Float64)
-    columns["digest"] = pl.Series([r.digest for r in results], dtype=pl.String)
-    buffer = io.BytesIO()
-    pl.DataFrame(columns).write_parquet(buffer)
-    return buffer.getvalue()
+        key = name if name not in varied else f"figure {name}"
+        columns.append((key, "whole?", [r.figures.get(name) for r in results]))
+    columns.append(("best", "truth?", [r.digest in best for r in results]))
+    columns.append(("failure", "text?", [r.failure for r in results]))
+    columns.append(("seconds", "number?", [r.seconds for r in results]))
+    columns.append(("digest", "text?", [r.digest for r in results]))
+    return write_table(columns)
+
+
+def _kind(values: list[Any]) -> str:
+    """The kind of a column of values of one type."""
+    kinds = {bool: "truth?", int: "whole?", float: "number?", str: "text?"}
+    return next((kinds[type(value)] for value in values if value is not None), "text?")
 
 
 def _plain(values: list[Any]) -> list[Any]:

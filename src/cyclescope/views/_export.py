@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import io
-from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, Literal
+import json
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from cyclescope.views._by_polars import by_polars
+import numpy as np
+
+from cyclescope._native import TableWriter, format_rows
+from cyclescope.model import TableColumn, table_parts
 from cyclescope.views._text import spreadsheet_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Sequence
 
-    import polars as pl
-
-    from cyclescope.model import Profile
+    from cyclescope.model import Ints, Profile
 
 __all__ = ["EXPORT_FORMATS", "EXPORT_TABLES", "export_table", "write_table"]
 
@@ -45,52 +47,74 @@ def write_table(
 
     Runs and counters, of which a long run has many, are written part by part.
     """
-    parts = _parts(profile, which)
-    with by_polars(stream) as target:
-        if fmt == "parquet":
-            _write_parquet(parts, target)
-            return
-        for number, part in enumerate(parts):
-            if fmt == "json":
-                part.write_ndjson(target)
-            else:
-                _plain(profile, part).write_csv(target, include_header=number == 0)
+    parts = table_parts(profile, which)
+    if fmt == "parquet":
+        table = TableWriter()
+        for part in parts:
+            stream.write(table.add(part))
+        stream.write(table.finish())
+        return
+    for number, part in enumerate(parts):
+        if fmt == "csv":
+            if number == 0:
+                stream.write((",".join(column.name for column in part) + "\n").encode())
+            plain = [_places_as_names(profile, column) for column in part]
+            stream.write(_lines(plain, ["", *[","] * (len(part) - 1), "\n"], _csv, ""))
+        else:
+            keys = [f"{json.dumps(column.name)}:" for column in part]
+            pieces = [("," if n else "{") + key for n, key in enumerate(keys)]
+            stream.write(_lines(part, [*pieces, "}\n"], _json, "null"))
 
 
-def _parts(profile: Profile, which: ExportTable) -> Iterator[pl.DataFrame]:
-    """A table in parts; the first has all columns."""
-    from cyclescope.model._tables import counters_in_parts, runs_in_parts
-
-    if which == "runs":
-        return runs_in_parts(profile)
-    if which == "counters":
-        return counters_in_parts(profile)
-    return iter([getattr(profile, which)])
+def _lines(
+    part: Sequence[TableColumn], pieces: Sequence[str], shown: Callable[[Any], str], nothing: str
+) -> bytes:
+    """The rows of a part as text; `shown` is what a text, a truth or places become."""
+    return format_rows(pieces, [_field(column, shown, nothing) for column in part])
 
 
-def _write_parquet(parts: Iterator[pl.DataFrame], stream: BinaryIO) -> None:
-    from polars.io.plugins import register_io_source
+def _field(
+    column: TableColumn, shown: Callable[[Any], str], nothing: str
+) -> tuple[Sequence[str] | None, Ints]:
+    match column.kind:
+        case "whole":
+            return None, cast("Ints", column.values)
+        case "optional":
+            numbers = cast("Ints", column.values)
+            if not (numbers == -1).any():
+                return None, numbers
+            distinct, which = np.unique(numbers, return_inverse=True)
+            return [nothing if n == -1 else str(n) for n in distinct.tolist()], which
+        case "names":
+            texts, which = cast("tuple[list[str], Ints]", column.values)
+            return [*map(shown, texts), nothing], np.where(which < 0, len(texts), which)
+        case _:
+            values = cast("Sequence[Any]", column.values)
+            return [shown(value) for value in values], np.arange(len(values))
 
-    first = next(parts)
 
-    def source(*_: object) -> Iterator[pl.DataFrame]:
-        return chain([first], parts)
+def _places_as_names(profile: Profile, column: TableColumn) -> TableColumn:
+    """Source positions as one text; other columns as they are."""
+    if column.kind != "place lists":
+        return column
+    texts = [" ".join(map(str, frame.positions)) for frame in profile.catalog]
+    return TableColumn(column.name, "names", (texts, np.arange(len(texts))))
 
-    table = register_io_source(source, schema=first.schema)
-    table.sink_parquet(stream, compression="zstd", maintain_order=True)
+
+def _csv(value: str | bool) -> str:
+    if isinstance(value, bool):
+        return _json(value)
+    if not value:
+        return '""'  # a text, if an empty one: where there is none, nothing is written
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="").writerow([spreadsheet_cell(value)])
+    return buffer.getvalue()
 
 
-def _plain(profile: Profile, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with columns of numbers and harmless texts only."""
-    from cyclescope._polars import pl
+_PLACE = ("level", "file", "line", "column")
 
-    if "positions" in table.columns:
-        texts = [" ".join(map(str, frame.positions)) for frame in profile.catalog]
-        table = table.with_columns(pl.Series("positions", texts, dtype=pl.String))
-    harmless = {}
-    for name in table.columns:
-        if table[name].dtype == pl.String:
-            distinct = table[name].unique(maintain_order=True).drop_nulls()
-            safe = [spreadsheet_cell(text) for text in distinct]
-            harmless[name] = table[name].replace_strict(distinct, safe, return_dtype=pl.String)
-    return table.with_columns(**harmless)
+
+def _json(value: Any) -> str:
+    if isinstance(value, list):
+        value = [dict(zip(_PLACE, place, strict=True)) for place in value]
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -99,7 +99,8 @@ class Grid(Generic[Row]):
     def _text(self, rows: Sequence[Row]) -> bytes:
         grid = [[heading.strip() for heading in self.shown]]
         grid += [
-            [clip(visible(cell(row)), CELL_WIDTH) for cell in self.shown.values()] for row in rows
+            [_cell(heading, visible(cell(row))) for heading, cell in self.shown.items()]
+            for row in rows
         ]
         widths = [max(width_of(line[i]) for line in grid) for i in range(len(self.shown))]
         lines = []
@@ -136,18 +137,30 @@ class Grid(Generic[Row]):
         return ("[\n" + ",\n".join(records) + "\n]\n").encode()
 
     def _parquet(self, rows: Sequence[Row]) -> bytes:
-        from cyclescope._polars import pl
+        from cyclescope._native import write_table
 
-        types = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
-        schema = {name: types[of] for name, of in self.schema.items()}
         records = [self.record(row) for row in rows]
-        for record in records:
-            for name, value in record.items():
-                if isinstance(value, str):
-                    record[name] = value.encode("utf-8", "backslashreplace").decode()
-        buffer = io.BytesIO()
-        pl.DataFrame(records, schema=schema, orient="row").write_parquet(buffer)
-        return buffer.getvalue()
+        return write_table(
+            [
+                (name, _KINDS[of], [_stored(record[name], of) for record in records])
+                for name, of in self.schema.items()
+            ]
+        )
+
+
+def _cell(heading: str, text: str) -> str:
+    """A text is cut to the widest cell; of a number cut short nothing would be right."""
+    return text if heading.startswith(" ") else clip(text, CELL_WIDTH)
+
+
+_KINDS = {str: "text?", int: "whole?", float: "number?", bool: "truth?"}
+
+
+def _stored(value: Any, of: type) -> Any:
+    """A value of a column of Parquet; a text that has no encoding is shown by its numbers."""
+    if value is None:
+        return None
+    return of(value) if of is not str else value.encode("utf-8", "backslashreplace").decode()
 
 
 def _csv_value(value: Any) -> Any:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from cyclescope import _prv
+from cyclescope._native import format_rows
 from cyclescope.errors import InputError
 from cyclescope.model import STREAM, in_windows, lasting, values
-from cyclescope.views._by_polars import by_polars
 from cyclescope.views._paraver_plan import ACTIVITY, plan
 
 if TYPE_CHECKING:
@@ -85,26 +85,25 @@ class _Records:
 
     def write(self, stream: BinaryIO) -> None:
         """Write everything in order of time, part by part; of one time in order of rows."""
-        from cyclescope._polars import pl
-
-        prefixes = pl.Series(self._prefixes(), dtype=pl.String)
+        prefixes = self._prefixes()
         rows = [*self._states(), *self._activity(), *self._counters()]
         # The last cycle leads to what is in the one behind it.
         windows = in_windows([parts for _, parts in rows], 0, self._profile.cycles + 1)
-        with by_polars(stream) as target:
-            for _, _, found in windows:
-                parts = [part for several in found for part in several]
-                if not parts:
-                    continue
-                keys = [key for (key, _), several in zip(rows, found, strict=True) for _ in several]
-                who = np.repeat(np.array(keys, dtype=np.int32), [len(part[0]) for part in parts])
-                columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-                order = np.argsort(columns[0], kind="stable")
-                columns[0] = self._times(columns[0])
-                frame = pl.DataFrame({str(n): column[order] for n, column in enumerate(columns)})
-                frame.insert_column(0, prefixes.gather(who[order]).alias("who"))
-                frame.write_csv(target, include_header=False, separator=":", quote_style="never")
-                self.count += len(order)
+        for _, _, found in windows:
+            parts = [part for several in found for part in several]
+            if not parts:
+                continue
+            keys = [key for (key, _), several in zip(rows, found, strict=True) for _ in several]
+            who = np.repeat(np.array(keys, dtype=np.int64), [len(part[0]) for part in parts])
+            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+            order = np.argsort(columns[0], kind="stable")
+            columns[0] = self._times(columns[0])
+            fields = [np.ascontiguousarray(column[order], np.int64) for column in columns]
+            pieces = ["", *[":"] * len(fields), "\n"]
+            stream.write(
+                format_rows(pieces, [(prefixes, who[order]), *((None, field) for field in fields)])
+            )
+            self.count += len(order)
 
     def _prefixes(self) -> list[str]:
         """The first fields of the lines of each row: its states, then its events."""
