@@ -100,7 +100,7 @@ def test_a_parquet_table_is_not_for_the_terminal(
 def test_summary_as_json_has_what_scripts_need(
     profile: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["summary", str(profile), "--json"]) == 0
+    assert main(["summary", str(profile), "--format", "json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["complete"] is True
     assert summary["useful"] + sum(summary["lost"].values()) == summary["cycles"]

@@ -50,7 +50,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, st
     ("arguments", "expected"),
     [
         (["sumary", "p.cyc"], "no command sumary; do you mean summary?; see cyclescope --help"),
-        (["p.cyc", "summary"], "the command comes first: cyclescope COMMAND p.cyc"),
+        (["p.cyc", "summary"], "the command comes first: cyclescope report p.cyc"),
         (["qqqq"], "no command qqqq; there are calyx, bounds"),
         (["summary"], "missing argument 'PROFILE.cyc'; see cyclescope summary --help"),
         (["summary", "p.cyc", "p.cyc"], "unexpected extra argument"),

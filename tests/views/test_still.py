@@ -121,7 +121,7 @@ def test_a_window_of_a_still() -> None:
     assert set(boxes(svg)) == {
         "main: cycles 6 to 7", "seq L1: cycles 6 to 7", "b: cycles 6 to 7",
     }  # fmt: skip
-    with pytest.raises(InputError, match="no cycles from 8 to 8"):
+    with pytest.raises(InputError, match="no cycles from 8 to before 8"):
         timeline_svg([steps("slow", 2), steps("fast", 0)], start=8)
 
 

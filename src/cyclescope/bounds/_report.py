@@ -272,7 +272,7 @@ def _calls(bounds: Bounds) -> list[str]:
         ]
         lines += table_text(["  call", "absolute", "unbounded", "firings"], rows)
         if len(shown) < len(calls):
-            lines.append(f"  … and {len(calls) - len(shown):,} more (all in --json)")
+            lines.append(f"  … and {len(calls) - len(shown):,} more (all in --format json)")
     return lines
 
 

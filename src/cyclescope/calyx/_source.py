@@ -130,11 +130,12 @@ def profile_program(
     """
     from cyclescope.calyx._sources import source_texts
     from cyclescope.calyx._trees import bare_profile, build_profile
-    from cyclescope.sim import StopReason, read_data
+    from cyclescope.sim import StopReason, phase, read_data
 
     options = options or CalyxOptions()
     values = read_data(data) if data else {}
     usage = _usage(path, options)
+    phase("compiling the program")
     program = _compile(path, options, instrument=True)
     result = simulate(program, values, data, options.cycle_limit, progress)
     if not result.cycles:

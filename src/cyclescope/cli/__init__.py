@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
 import importlib
 import io
@@ -21,6 +20,8 @@ from cyclescope._address_space import is_near, limited_to
 from cyclescope._garbage import collect_rarely
 from cyclescope._interrupts import forget, interrupt, was_interrupted
 from cyclescope._visible import visible
+from cyclescope.cli._groups import Group
+from cyclescope.cli._voice import with_voice
 from cyclescope.errors import CyclescopeError
 
 __all__ = ["COMMANDS", "all_is_said", "main", "program"]
@@ -48,10 +49,12 @@ COMMANDS = (
     "query",
     "sweep",
     "cache",
+    "completion",
+    "help",
 )
 
 
-class _Verbs(click.Group):
+class _Verbs(Group):
     """The commands in the order given, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -62,7 +65,7 @@ class _Verbs(click.Group):
             return None
         module = importlib.import_module(f"cyclescope.cli._{name}")
         command: click.Command = getattr(module, f"{name}_", None) or getattr(module, name)
-        return command
+        return with_voice(command)
 
     def invoke(self, ctx: click.Context) -> object:
         """As click's, which would put an empty line before what we say of an interruption."""
@@ -72,19 +75,6 @@ class _Verbs(click.Group):
             if sys.stderr.isatty():
                 print(file=sys.stderr)  # the terminal shows ^C
             raise click.exceptions.Abort from None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, but a word that is no command is answered with what may be meant."""
-        word = args[0]
-        if word not in COMMANDS and not word.startswith("-"):
-            near = difflib.get_close_matches(word, COMMANDS, n=1)
-            hint = f"do you mean {near[0]}?" if near else f"there are {', '.join(COMMANDS)}"
-            if Path(word).suffix:
-                hint = f"the command comes first: cyclescope COMMAND {word}"
-            ctx.fail(f"no command {word}; {hint}")
-        return super().resolve_command(ctx, args)
 
 
 # \b keeps click from filling the lines that follow into a paragraph.

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    OneOf,
     check_form,
     check_picture,
     force_option,
@@ -26,7 +27,7 @@ _KINDS = {"cells": "cell", "groups": "group", "control": "control"}
 
 @click.command()
 @profile_argument
-@click.argument("kind", type=click.Choice([*_KINDS, "all"]), default="cells")
+@click.argument("kind", type=OneOf([*_KINDS, "all"]), default="cells")
 @level_option
 @form_option
 @output_option("File to write, a map of the cells if it ends in .svg; the terminal if not given")

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cyclescope._files import parse_json, read_text
-from cyclescope.cli._common import check_outputs, force_option, pairs, progress, report, writing
+from cyclescope.cli._common import (
+    check_outputs,
+    force_option,
+    hush_if_quiet,
+    json_option,
+    pairs,
+    progress,
+    report,
+    save_profiles,
+    tell_json,
+    told_option,
+    writing,
+)
+from cyclescope.cli._kinds import FolderPath, InputPath
 from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
@@ -70,7 +83,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
 
 @click.command(cls=_WithProgram)
 @click.argument(
-    "sources", nargs=-1, required=True, type=click.Path(path_type=Path),
+    "sources", nargs=-1, required=True, type=InputPath("a C program"),
     metavar="FILE.c… [-- ARGUMENTS]",
 )  # fmt: skip
 @click.option("--kernel", metavar="FUNCTION", help="The function; needed if there are several.")
@@ -102,12 +115,14 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
     help="Draw cycles against resources (SVG), of 1,2,4,... if --resources names none.",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path),
-    help="Profile of the absolute estimate; the unbounded one goes beside it (.unbounded.cyc).",
+    "-o", "--output", type=click.Path(path_type=Path, allow_dash=True),
+    help="Profile of the absolute estimate; the unbounded one goes beside it (.unbounded.cyc);"
+    " - for standard output: the absolute one alone.",
 )  # fmt: skip
 @click.option("--vcd", type=click.Path(path_type=Path), help="Write the absolute waveform.")
 @click.option("--network", type=click.Path(path_type=Path), help="Draw the process network (SVG).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
+@told_option
 @click.option(
     "--detail/--no-detail", default=True, show_default=True,
     help="Waits, critical path, edges; dropped beyond 4 million firings.",
@@ -117,7 +132,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
     help="Memory for activity over time; above it the resolution is lowered.",
 )  # fmt: skip
 @click.option(
-    "--rtl", type=click.Path(path_type=Path), metavar="DIR",
+    "--rtl", type=FolderPath(), metavar="DIR",
     help="Build the process network as hardware, simulate it, and write its Verilog, a testbench "
     "and this run's data to DIR; with -o its profile goes beside the others (.rtl.cyc).",
 )  # fmt: skip
@@ -137,7 +152,7 @@ def bounds(
     defines: tuple[str, ...], include: tuple[Path, ...],
     arguments: tuple[str, ...], calibration: Path | None, plain: bool, hls_report: Path | None,
     data: Path | None, resources: Resources | None, curve: Path | None, output: Path | None,
-    vcd: Path | None, network: Path | None, as_json: bool,
+    vcd: Path | None, network: Path | None, as_json: bool, form: str,
     detail: bool, memory: int, rtl: Path | None, depths: bool,
     area: bool, verify: bool, force: bool,
 ) -> None:  # fmt: skip
@@ -157,21 +172,25 @@ def bounds(
         report_dict,
         report_text,
     )
-    from cyclescope.model import save_together
     from cyclescope.network import report_dict as network_dict
     from cyclescope.network import report_text as network_text
     from cyclescope.network import with_areas
 
     if depths and rtl is None:
         raise click.BadParameter("needs --rtl, which builds the channels", param_hint="--depths")
-    if area and (rtl is None or output is None):
+    alone = output is not None and str(output) == "-"
+    if area and (rtl is None or output is None or alone):
         raise click.BadParameter(
             "needs --rtl and -o, for hardware and the profile that it goes to", param_hint="--area"
         )
-    beside = output.with_suffix(".unbounded.cyc") if output is not None else None
-    built = output.with_suffix(".rtl.cyc") if output is not None and rtl is not None else None
+    beside = built = None
+    if output is not None and not alone:
+        beside = output.with_suffix(".unbounded.cyc")
+        built = output.with_suffix(".rtl.cyc") if rtl is not None else None
     bench = rtl / "bench.v" if rtl is not None and rtl.is_dir() else None
     check_outputs(output, beside, built, vcd, network, curve, bench, force=force)
+    if output is not None:
+        hush_if_quiet()
     macros = pairs(defines, "-D")
     result = estimate(
         sources,
@@ -196,29 +215,30 @@ def bounds(
         _verify(result)
     hardware = _hardware(result, rtl, force=force) if rtl is not None else None
     points = _points(hardware) if hardware is not None and depths else []
-    if output is not None and beside is not None:
+    if output is not None:
         absolute = profile_of(result, result.absolute)
         rungs = bounds_ladder(
             result.unbounded.cycles, result.absolute.cycles, result.resource_cycles
         )
         absolute = absolute.with_meta(ladder=rungs)
-        unbounded = profile_of(result, result.unbounded)
-        saved = [(absolute, output), (unbounded, beside)]
+        saved = [(absolute, output)]
+        if beside is not None:
+            saved.append((profile_of(result, result.unbounded), beside))
         if hardware is not None and built is not None:
             made = with_areas(hardware) if area else hardware.profile
             saved.append((made.with_meta(ladder=network_ladder(rungs, made)), built))
-        save_together(saved, force=force)
+        save_profiles(saved, force=force)
     if vcd is not None:
         _waveform(result, vcd, force=force)
     if network is not None:
         _picture(result, hardware, network, force=force)
     if curve is not None:
         _curve(result, curve, force=force)
-    if as_json:
+    if as_json or form == "json":
         whole = report_dict(result, levels)
         if hardware is not None:
             whole["rtl"] = network_dict(hardware, points)
-        click.echo(json.dumps(whole, indent=1, ensure_ascii=False))
+        tell_json(json.dumps(whole, indent=1, ensure_ascii=False))
         return
     click.echo(report_text(result, levels), nl=False)
     if hardware is not None:
@@ -288,7 +308,8 @@ def _waveform(result: Bounds, path: Path, *, force: bool) -> None:
     from cyclescope.bounds import profile_of
     from cyclescope.views import write_vcd
 
-    with writing(path, force=force) as stream:
+    cheaper = "the profile (-o) is smaller, and every view opens it"
+    with writing(path, force=force, cheaper=cheaper) as stream:
         write_vcd(profile_of(result, result.absolute), stream)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 
 import click
 
+from cyclescope.cli._common import tell_json, told_option
+from cyclescope.cli._groups import Group
+
 __all__ = ["cache"]
 
 
-@click.group()
+@click.group(cls=Group)
 def cache() -> None:
     """Show or clear what was built once and is kept: simulators, syntheses."""
 
@@ -24,12 +28,18 @@ def path() -> None:
 
 
 @cache.command()
-def info() -> None:
+@told_option
+def info(form: str) -> None:
     """Print what is in the cache, its size and its limit."""
     from cyclescope.sim import CACHE_BYTES, cache_entries, cache_folder
 
     found = cache_entries()
     total = sum(entry.bytes for entry in found)
+    if form == "json":
+        kinds = dict(Counter(entry.kind for entry in found))
+        sizes = {"bytes": total, "limit": CACHE_BYTES, "entries": len(found), "kinds": kinds}
+        tell_json(json.dumps({"folder": str(cache_folder()), **sizes}, indent=1))
+        return
     click.echo(f"folder   {cache_folder()}")
     click.echo(f"size     {total / 1e6:,.1f} MB of at most {CACHE_BYTES / 1e6:,.0f} MB")
     click.echo(f"entries  {len(found):,}")

@@ -16,13 +16,20 @@ from cyclescope.cli._common import (
     check_outputs,
     doing,
     force_option,
+    hush_if_quiet,
     listing_option,
     not_complete,
+    output_option,
     progress,
     report,
+    save_profile,
     say,
+    tell_json,
+    tell_summary,
+    told_option,
     writing,
 )
+from cyclescope.cli._kinds import InputPath
 from cyclescope.cli._trust import trust_options
 from cyclescope.errors import InputError, VerifyError
 
@@ -39,11 +46,9 @@ def _passes() -> str:
 
 
 @click.command()
-@click.argument("program", type=click.Path(path_type=Path), metavar="PROGRAM.futil")
+@click.argument("program", type=InputPath("a Calyx program"), metavar="PROGRAM.futil")
 @click.option("--data", type=click.Path(path_type=Path), help="Memories as Calyx data JSON.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Profile; PROGRAM.cyc if not given."
-)
+@output_option("Profile; PROGRAM.cyc if not given")
 @click.option(
     "-p",
     "--pass",
@@ -123,6 +128,7 @@ def _passes() -> str:
     cls=StudySwitch,
     help="Say which memories differ from those of a build without optimisation.",
 )
+@told_option
 @force_option
 @trust_options
 def calyx(
@@ -144,6 +150,7 @@ def calyx(
     verify: bool,
     expect: Path | None,
     judge: bool,
+    form: str,
     force: bool,
 ) -> None:
     """Profile a Calyx program: where every cycle of its run goes.
@@ -155,6 +162,7 @@ def calyx(
 
     if program.is_dir():
         raise InputError(f"{program}: is a folder, not a Calyx program")
+    hush_if_quiet()
     own = _own_compiler(compiler, library)
     if area and sys.stderr.isatty():
         print("synthesising first: a minute or more, the same design only once", file=sys.stderr)
@@ -172,17 +180,19 @@ def calyx(
     )
     expected = read_expected(expect) if expect else None
     if verify:
-        _verify(program, data, chosen, expected)
+        _verify(program, data, chosen, expected, form)
     elif vary is not None:
         if memories:
             raise click.UsageError("--vary makes several runs; --memories is for one")
         if area_report:
             raise click.UsageError("--vary makes several designs; --area-report is of one")
-        _vary(program, data, chosen, vary, expected, output, force=force)
+        if output is not None and str(output) == "-":
+            raise click.UsageError("--vary makes several profiles; name a file, not -")
+        _vary(program, data, chosen, vary, expected, output, form, force=force)
     else:
         target = output or Path(program.with_suffix(".cyc").name)
         check_outputs(target, memories, force=force)
-        _profile(program, data, chosen, target, memories, expected, force=force)
+        _profile(program, data, chosen, target, memories, expected, form, force=force)
 
 
 def _own_compiler(name: str | None, library: Path | None) -> OwnCompiler | None:
@@ -196,7 +206,11 @@ def _own_compiler(name: str | None, library: Path | None) -> OwnCompiler | None:
 
 
 def _verify(
-    program: Path, data: Path | None, options: CalyxOptions, expected: Expected | None
+    program: Path,
+    data: Path | None,
+    options: CalyxOptions,
+    expected: Expected | None,
+    form: str,
 ) -> None:
     from cyclescope.calyx import judge_program, verify_program
 
@@ -213,6 +227,13 @@ def _verify(
             f"{program}: {verdict.stock_cycles:,} cycles stock, {verdict.instrumented_cycles:,} "
             f"instrumented{memories}; please report this program"
         )
+    if form == "json":
+        cycles = {
+            "cycles": verdict.stock_cycles,
+            "cycles without optimisation": judgement.reference.cycles,
+        }
+        tell_json(json.dumps({"verified": True, **cycles}, indent=1))
+        return
     what = "equal memories" if judgement.optimised.memories else "no memories to compare"
     click.echo(
         f"verified: {verdict.stock_cycles:,} cycles stock and measured, "
@@ -236,12 +257,13 @@ def _vary(
     vary: str,
     expected: Expected | None,
     output: Path | None,
+    form: str,
     *,
     force: bool,
 ) -> None:
     from cyclescope.calyx import profile_program, variants
-    from cyclescope.model import Severity, save
-    from cyclescope.views import comparison
+    from cyclescope.model import Severity
+    from cyclescope.views import comparison, summary_json
 
     first = output or Path(program.with_suffix(".cyc").name)
     names = list(dict.fromkeys(name.strip() for name in vary.split(",") if name.strip()))
@@ -253,12 +275,15 @@ def _vary(
     check_outputs(*targets, force=force)
     profiles = []
     for target, (name, changed) in zip(targets, chosen, strict=True):
-        with progress(f"simulating {name}") as show:
+        with progress(f"{program.name}, {name}") as show:
             run = profile_program(program, data, changed, progress=show)
         profile = run.profile if expected is None else expected.marked(run)
         profiles.append(profile.with_meta(title=f"{profile.meta.title}, {name}"))
-        save(profiles[-1], target, force=force)
-    click.echo(comparison(profiles).decode(), nl=False)
+        save_profile(profiles[-1], target, force=force)
+    if form == "json":
+        tell_json(f"[{','.join(summary_json(profile) for profile in profiles)}]")
+    else:
+        click.echo(comparison(profiles).decode(), nl=False)
     for target in targets:
         report(target, "profile")
     say(f"on one axis: cyclescope timeline {' '.join(map(str, targets))}")
@@ -278,18 +303,17 @@ def _profile(
     target: Path,
     memories: Path | None,
     expected: Expected | None,
+    form: str,
     *,
     force: bool,
 ) -> None:
     from cyclescope.calyx import profile_program
-    from cyclescope.model import save
-    from cyclescope.views import print_summary
 
-    with progress("simulating") as show:
+    with progress(program.name) as show:
         run = profile_program(program, data, options, progress=show)
     profile = run.profile if expected is None else expected.marked(run)
-    save(profile, target, force=force)
-    print_summary(profile, sys.stdout)
+    save_profile(profile, target, force=force)
+    tell_summary(profile, form)
     report(target, "profile")
     if memories:
         with writing(memories, force=force) as stream:

@@ -7,9 +7,12 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    PROFILE,
     check_outputs,
     force_option,
+    format_option,
     level_option,
+    output_option,
     profile_argument,
     read_profile,
     report,
@@ -18,6 +21,7 @@ from cyclescope.cli._common import (
 
 __all__ = ["check"]
 
+_NAMES = {"json": "JSON", "junit": "JUnit", "markdown": "Markdown"}
 _FILE = click.Path(path_type=Path, allow_dash=True)
 
 
@@ -28,16 +32,16 @@ _FILE = click.Path(path_type=Path, allow_dash=True)
     "--budget", "budgets", multiple=True, metavar="LIMIT",
     help="Must hold: 'cycles<=1000', 'useful>=30%', 'longest(main.queue/push)<8'; repeatable.",
 )  # fmt: skip
-@click.option(
-    "--against", type=click.Path(path_type=Path), metavar="BASE.cyc", help="Compare with this one."
-)
+@click.option("--against", type=PROFILE, metavar="BASE.cyc", help="Compare with this one.")
 @click.option(
     "--fail-on", multiple=True, metavar="CHANGE",
     help="Must not hold of the change since BASE: 'cycles>+2%', 'fsm>+100'; repeatable.  "
     "[default, with --against: cycles>+0]",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="Fail on lost data too.")
-@click.option("--json", "as_json", type=_FILE, metavar="FILE", help="Also write JSON.")
+@format_option("text", "json", "junit", "markdown")
+@output_option("File to write; the terminal if not given")
+@click.option("--json", "as_json", type=_FILE, metavar="FILE", hidden=True)
 @click.option("--junit", type=_FILE, metavar="FILE", help="Also write JUnit's XML.")
 @click.option(
     "--markdown", type=_FILE, metavar="FILE",
@@ -46,8 +50,8 @@ _FILE = click.Path(path_type=Path, allow_dash=True)
 @force_option
 def check(
     profile: Path, level: str | None, budgets: tuple[str, ...], against: Path | None,
-    fail_on: tuple[str, ...], strict: bool, as_json: Path | None, junit: Path | None,
-    markdown: Path | None, force: bool,
+    fail_on: tuple[str, ...], strict: bool, form: str, output: Path | None,
+    as_json: Path | None, junit: Path | None, markdown: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Check a profile: budgets, or a comparison with an earlier one.
 
@@ -60,7 +64,7 @@ def check(
     from cyclescope.analyse import diff
     from cyclescope.views import check_json, check_junit, check_markdown, check_text
 
-    check_outputs(as_json, junit, markdown, force=force)
+    check_outputs(output, as_json, junit, markdown, force=force)
     if fail_on and against is None:
         raise click.UsageError("--fail-on compares: give --against BASE.cyc")
     if against is not None and not fail_on:
@@ -68,17 +72,24 @@ def check(
     loaded = read_profile(profile, level)
     base = read_profile(against, level) if against is not None else None
     findings = examine(loaded, budgets, against=base, fail_on=fail_on, strict=strict)
-    outputs = [as_json, junit, markdown]
-    if not any(path is not None and str(path) == "-" for path in outputs):
+    writers = {
+        "text": lambda: check_text(loaded, findings).encode(),
+        "json": lambda: check_json(loaded, findings).encode(),
+        "junit": lambda: check_junit(loaded, findings),
+        "markdown": lambda: check_markdown(
+            loaded, findings, diff(base, loaded) if base is not None else None
+        ).encode(),
+    }
+    beside = ((as_json, "json"), (junit, "junit"), (markdown, "markdown"))
+    # Whoever sends one of the others to standard output wants nothing else there.
+    has_place = output is not None or not any(str(path) == "-" for path, _ in beside)
+    if form == "text" and output is None and has_place:
         click.echo(check_text(loaded, findings), nl=False)
-    if as_json is not None:
-        _write(as_json, check_json(loaded, findings).encode(), "JSON", force=force)
-    if junit is not None:
-        _write(junit, check_junit(loaded, findings), "JUnit", force=force)
-    if markdown is not None:
-        compared = diff(base, loaded) if base is not None else None
-        _write(markdown, check_markdown(loaded, findings, compared).encode(), "Markdown",
-               force=force)  # fmt: skip
+    elif has_place:
+        _write(output or Path("-"), writers[form](), "result", force=force)
+    for path, other in beside:
+        if path is not None:
+            _write(path, writers[other](), _NAMES[other], force=force)
     if not all(finding.passed for finding in findings):
         raise click.exceptions.Exit(1)
 

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import difflib
 import io
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, TypeVar, cast
 
 import click
 
 from cyclescope._files import check_free, parse_number, write_together
-from cyclescope._visible import visible
+from cyclescope.cli._kinds import InputPath
+from cyclescope.cli._voice import doing, is_quiet, is_verbose, progress, say, timing
 from cyclescope.errors import InputError, OutputError
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from cyclescope.model import Profile
 
 __all__ = [
+    "PROFILE",
+    "OneOf",
     "Period",
     "StudySwitch",
     "check_form",
@@ -30,6 +37,10 @@ __all__ = [
     "force_option",
     "form_option",
     "format_option",
+    "hush_if_quiet",
+    "is_quiet",
+    "is_verbose",
+    "json_option",
     "level_option",
     "listing_option",
     "memory_option",
@@ -41,8 +52,14 @@ __all__ = [
     "progress",
     "read_profile",
     "report",
+    "save_profile",
+    "save_profiles",
     "say",
     "target",
+    "tell_json",
+    "tell_summary",
+    "timing",
+    "told_option",
     "window_options",
     "words",
     "writing",
@@ -51,14 +68,36 @@ __all__ = [
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-profile_argument = click.argument("profile", type=click.Path(path_type=Path), metavar="PROFILE.cyc")
+PROFILE = InputPath("a profile", stdin=True)
+"""The type of an argument that is a profile; `-` is one on standard input."""
+
+profile_argument = click.argument("profile", type=PROFILE, metavar="PROFILE.cyc")
 profiles_argument = click.argument(
     "profiles",
-    type=click.Path(path_type=Path),
+    type=PROFILE,
     nargs=-1,
     required=True,
     metavar="PROFILE.cyc...",
 )
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg] # generic only in newer click
+    """A choice whose likeliest word is suggested where another was given."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The chosen word."""
+        words = [str(choice) for choice in self.choices]
+        if value not in self.choices:
+            self.fail(self._answer(str(value), words), param, ctx)
+        return value
+
+    @staticmethod
+    def _answer(value: str, words: list[str]) -> str:
+        near = difflib.get_close_matches(value.lower(), words, n=1, cutoff=0.5)
+        hint = f"; do you mean {near[0]}?" if near else ""
+        return f"'{value}' is not one of {', '.join(words)}{hint}"
+
+
 force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
 
 
@@ -78,7 +117,7 @@ def window_options(what: str) -> Callable[[Decorated], Decorated]:
             "last",
             type=click.IntRange(min=1),
             metavar="CYCLE",
-            help="Cycle to stop before; the end if not given.",
+            help="Cycle to stop before: the first one that is left out; the end if not given.",
         )
         first = click.option(
             "--from",
@@ -100,6 +139,7 @@ _ENDINGS = {
     ".json": "json",
     ".md": "markdown",
     ".parquet": "parquet",
+    ".xml": "junit",
 }
 
 
@@ -114,13 +154,43 @@ def format_option(*forms: str) -> Callable[[Decorated], Decorated]:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(forms),
+        type=OneOf(forms),
         callback=chosen,
         help=f"Else as the name of the output ends, else {forms[0]}.",
     )
 
 
 form_option = format_option("text", "csv", "json", "markdown", "parquet")
+
+
+# The spelling of earlier versions.
+json_option = click.option("--json", "as_json", is_flag=True, hidden=True)
+
+
+def told_option(command: Decorated) -> Decorated:
+    """`--format` of what a command prints besides the files that it writes: text or JSON."""
+    return click.option(
+        "--format",
+        "form",
+        type=OneOf(("text", "json")),
+        default="text",
+        show_default=True,
+        help="How to print the result.",
+        callback=_told,
+    )(command)
+
+
+def _told(_context: click.Context, _: click.Parameter, form: str) -> str:
+    if form == "json":
+        _keep_output_clean(what=_JSON)
+    return form
+
+
+def tell_json(text: str) -> None:
+    """Print the JSON that `--format json` asks for."""
+    out = _standard_output()
+    out.write(text if text.endswith("\n") else f"{text}\n")
+    out.flush()
 
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
@@ -194,16 +264,48 @@ def check_form(form: str, output: Path | None) -> None:
 
 
 def read_profile(path: Path, level: str | None = None) -> Profile:
-    """Load a profile, and show it at a source level. No output of the command may replace it."""
-    from cyclescope.model import load
+    """Load a profile, and show it at a source level. No output of the command may replace it.
 
-    profile = load(path)
-    _inputs().append(path.resolve())
+    `-` is one on standard input.
+    """
+    from cyclescope.model import load, load_stream
+
+    if _is_dash(path):
+        profile = load_stream(_standard_input(), "standard input")
+    else:
+        profile = load(path)
+        _inputs().append(path.resolve())
     if level is None:
         return profile
     from cyclescope.analyse import at_level
 
     return at_level(profile, level)
+
+
+def _is_dash(path: Path) -> bool:
+    return str(path) == "-"
+
+
+_LARGEST_INPUT = 1 << 30  # bytes of a profile on standard input
+
+
+def _standard_input() -> BinaryIO:
+    """All of standard input.
+
+    Raises:
+        InputError: it is a terminal, too large, or was read already.
+    """
+    meta = click.get_current_context().find_root().meta
+    if meta.setdefault(f"{__name__}.read", False):
+        raise InputError("standard input (-) is read once; name a file for the other profile")
+    meta[f"{__name__}.read"] = True
+    stream = sys.stdin
+    if stream is None or stream.isatty():
+        raise InputError("standard input (-) is no profile; pipe one to it, or name a file")
+    data = stream.buffer.read(_LARGEST_INPUT + 1)
+    if len(data) > _LARGEST_INPUT:
+        raise InputError(f"standard input is larger than {_LARGEST_INPUT >> 20:,} MB; use a file")
+    return io.BytesIO(data)
 
 
 def _inputs() -> list[Path]:
@@ -214,7 +316,12 @@ def _inputs() -> list[Path]:
 
 
 def target(output: Path | None, profile: Path, suffix: str) -> Path:
-    """The file to write: as asked, or beside the profile with another ending."""
+    """The file to write: as asked, or beside the profile with another ending.
+
+    What is made of a profile on standard input goes to standard output.
+    """
+    if output is None and _is_dash(profile):
+        return profile
     if output is None and profile.is_dir():
         raise InputError(f"{profile}: is a folder, not a profile")
     return output if output is not None else profile.with_suffix(suffix)
@@ -230,33 +337,127 @@ _NOT_SVG = {".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".png", ".ps", ".we
 
 
 @contextmanager
-def writing(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A stream to a file that appears only when whole, or to standard output."""
-    with writing_together([path], force=force) as (stream,):
+def writing(path: Path, *, force: bool, cheaper: str = "") -> Iterator[BinaryIO]:
+    """A stream to a file that appears only when whole, or to standard output.
+
+    Args:
+        path: of the file.
+        force: write over one that is there.
+        cheaper: what makes a smaller one, to say so if it is large.
+    """
+    with writing_together([path], force=force, cheaper=cheaper) as (stream,):
         yield stream
 
 
+_LARGE = 50_000_000  # bytes
+
+
+class _Measured:
+    """A stream that tells, while it is written, that it becomes large."""
+
+    def __init__(self, stream: BinaryIO, path: Path, cheaper: str) -> None:
+        self._stream, self._path, self._cheaper = stream, path, cheaper
+        self._written, self._told = 0, is_quiet()
+
+    def write(self, data: Buffer) -> int:
+        """As the stream's."""
+        count = self._stream.write(data)
+        self._written += memoryview(data).nbytes
+        if self._written > _LARGE and not self._told:
+            self._told = True
+            say(f"{self._path}: more than {_LARGE // 10**6} MB; {self._cheaper}", err=True)
+        return count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 @contextmanager
-def writing_together(paths: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
-    """Streams to files that appear only when all are whole; or one to standard output."""
+def writing_together(
+    paths: Sequence[Path], *, force: bool, cheaper: str = ""
+) -> Iterator[list[BinaryIO]]:
+    """Streams to files that appear only when all are whole; or one to standard output.
+
+    The first of the files is measured, as in `writing`.
+    """
     if [str(path) for path in paths] == ["-"]:
-        buffer = getattr(sys.stdout, "buffer", None)
+        out = _standard_output()
+        buffer = getattr(out, "buffer", None)
         stream = buffer or io.BytesIO()
         yield [stream]
         stream.flush()
         if buffer is None:  # a program of its own has put a text in its place
-            sys.stdout.write(stream.getvalue().decode("utf-8", "replace"))
+            out.write(stream.getvalue().decode("utf-8", "replace"))
         return
     for path in paths:
         if path.exists() and path.resolve() in _inputs():
             raise OutputError(f"{path}: is the profile that is shown; choose another name")
-    with write_together(paths, force=force) as streams:
-        yield streams
+    with write_together(paths, force=force) as (first, *others):
+        yield [_measured(first, paths[0], cheaper), *others]
 
 
-def say(text: str, *, err: bool = False) -> None:
-    """Print a line in which there are names: whatever they hold, it stays one, and harmless."""
-    click.echo(visible(text), err=err)
+def _measured(stream: BinaryIO, path: Path, cheaper: str) -> BinaryIO:
+    return cast("BinaryIO", _Measured(stream, path, cheaper)) if cheaper else stream
+
+
+_REAL, _TAKEN = f"{__name__}.stdout", f"{__name__}.taken"
+_JSON = "--format json prints on standard output"
+
+
+def _standard_output() -> TextIO:
+    """The stream of an output named `-`, whatever is printed elsewhere meanwhile."""
+    context = click.get_current_context(silent=True)
+    out = sys.stdout if context is None else context.find_root().meta.get(_REAL, sys.stdout)
+    return cast("TextIO", out)
+
+
+def _keep_output_clean(what: str) -> None:
+    """Print on standard error from here on: standard output is for one thing, `what`."""
+    context = click.get_current_context()
+    meta = context.find_root().meta
+    if _TAKEN in meta:
+        raise OutputError(f"two outputs to standard output ({meta[_TAKEN]}); name a file for one")
+    meta[_TAKEN] = what
+    meta.setdefault(_REAL, sys.stdout)
+    context.with_resource(redirect_stdout(sys.stderr))
+
+
+def hush_if_quiet() -> None:
+    """With `-q`, print nothing from here on but what `--format json` or `-o -` asks for."""
+    context = click.get_current_context()
+    if is_quiet():
+        context.find_root().meta.setdefault(_REAL, sys.stdout)
+        nowhere = context.with_resource(Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - closed with it
+        context.with_resource(redirect_stdout(nowhere))
+
+
+def save_profile(profile: Profile, path: Path, *, force: bool) -> None:
+    """Write a profile to a file, or to standard output.
+
+    Raises:
+        OutputError: it cannot be written, or standard output is a terminal.
+    """
+    save_profiles([(profile, path)], force=force)
+
+
+def save_profiles(profiles: Sequence[tuple[Profile, Path]], *, force: bool) -> None:
+    """Write profiles that belong together: all of them or none; to `-` one alone."""
+    from cyclescope.model import save_stream
+
+    paths = [path for _, path in profiles]
+    with writing_together(paths, force=force) as streams:
+        for (profile, _), stream in zip(profiles, streams, strict=True):
+            save_stream(profile, stream)
+
+
+def tell_summary(profile: Profile, form: str = "text") -> None:
+    """Print the summary of a profile that was made."""
+    from cyclescope.views import print_summary, summary_json
+
+    if form == "json":
+        tell_json(summary_json(profile))
+    else:
+        print_summary(profile, sys.stdout)
 
 
 def not_complete(reason: str) -> NoReturn:
@@ -271,77 +472,9 @@ def not_complete(reason: str) -> NoReturn:
 
 def report(path: Path, what: str) -> None:
     """Say what was written, unless it went to standard output."""
-    if str(path) != "-":
-        say(f"{what}: {path}")
-
-
-@contextmanager
-def progress(label: str) -> Iterator[Callable[[int, float], None]]:
-    """A line on the terminal that tells cycles and cycles/s; nothing where there is no terminal."""
-    shown = False
-
-    def show(cycles: int, seconds: float) -> None:
-        nonlocal shown
-        if sys.stderr.isatty():
-            rate = cycles / seconds if seconds > 0 else 0.0
-            print(f"\r{label}: {cycles:,} cycles, {rate:,.0f} cycles/s ", end="", file=sys.stderr)
-            sys.stderr.flush()
-            shown = True
-
-    try:
-        yield show
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr)
-
-
-@contextmanager
-def doing() -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that tells what is being done; nothing where there is no terminal."""
-    shown = sys.stderr.isatty()
-
-    def show(what: str) -> None:
-        if shown:
-            print(f"\r\x1b[K{what} \u2026", end="", file=sys.stderr)
-            sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr)
-
-
-@contextmanager
-def timing(label: str) -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that tells what is being done, and for how long; as `doing`."""
-    from threading import Event, Thread
-    from time import monotonic
-
-    current: list[tuple[str, float]] = []
-    ended = Event()
-
-    def tick() -> None:
-        while not ended.wait(1):
-            if current:
-                what, since = current[-1]
-                line = f"{label}: {what}, {monotonic() - since:.0f} s"
-                print(f"\r\x1b[K{line} ", end="", file=sys.stderr)
-                sys.stderr.flush()
-
-    def show(what: str) -> None:
-        current.append((what, monotonic()))
-
-    thread = Thread(target=tick, daemon=True)
-    if sys.stderr.isatty():
-        thread.start()
-    try:
-        yield show
-    finally:
-        ended.set()
-        if thread.is_alive():
-            thread.join()
-            print("\r\x1b[K", end="", file=sys.stderr)
+    if str(path) != "-" and not is_quiet():
+        size = path.stat().st_size if path.is_file() else 0
+        say(f"{what}: {path}" + (f" ({size / 1e6:,.0f} MB)" if size > _LARGE else ""))
 
 
 # Unit of a clock's period or frequency → picoseconds for a number of it.
@@ -382,8 +515,14 @@ class Period(click.ParamType):  # type: ignore[type-arg] # generic only in newer
 
 
 def check_outputs(*paths: Path | None, force: bool) -> None:
-    """Refuse before the work what could not be written after it."""
-    named = [path for path in paths if path is not None and str(path) != "-"]
+    """Refuse before the work what could not be written after it.
+
+    If one of them is `-`, what else is printed from here on goes to standard error.
+    """
+    given = [path for path in paths if path is not None]
+    named = [path for path in given if not _is_dash(path)]
+    for _ in range(len(given) - len(named)):
+        _keep_output_clean("-")
     for index, path in enumerate(named):
         if path in named[:index]:
             raise OutputError(f"{path}: two outputs of one name; choose another for one of them")

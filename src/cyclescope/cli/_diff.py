@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    PROFILE,
     check_outputs,
     check_picture,
     force_option,
@@ -22,8 +23,8 @@ __all__ = ["diff"]
 
 
 @click.command()
-@click.argument("before", type=click.Path(path_type=Path), metavar="BEFORE.cyc")
-@click.argument("after", type=click.Path(path_type=Path), metavar="AFTER.cyc")
+@click.argument("before", type=PROFILE, metavar="BEFORE.cyc")
+@click.argument("after", type=PROFILE, metavar="AFTER.cyc")
 @level_option
 @format_option("text", "markdown", "json", "html")
 @click.option(

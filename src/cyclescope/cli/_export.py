@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from cyclescope.cli._common import (
+    OneOf,
     Period,
     force_option,
     level_option,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["export"]
 
 _TABLES = ("frames", "paths", "trees", "runs", "counters")
+_PART = "--from and --to write a part"
+_CHEAPER = dict.fromkeys(("csv", "json"), f"--format parquet is a fraction of it, {_PART}")
 _SUFFIXES = {
     "folded": ".folded",
     "folded-scaled": ".scaled.folded",
@@ -43,11 +46,11 @@ _SUFFIXES = {
 @click.command()
 @profile_argument
 @level_option
-@click.option("--format", "form", required=True, type=click.Choice(list(_SUFFIXES)))
+@click.option("--format", "form", required=True, type=OneOf(list(_SUFFIXES)))
 @click.option(
     "--table",
     "which",
-    type=click.Choice(_TABLES),
+    type=OneOf(_TABLES),
     help="Which of the profile's tables, for parquet, csv and json.  [default: runs]",
 )
 @window_options("write")
@@ -94,7 +97,7 @@ def export(
         return
     suffix = f".{which}{_SUFFIXES[form]}" if tables else _SUFFIXES[form]
     path = target(output, profile, suffix)
-    with writing(path, force=force) as stream:
+    with writing(path, force=force, cheaper=_CHEAPER.get(form, _PART)) as stream:
         if tables:
             from cyclescope.views import write_table
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cyclescope.cli._common import (
+    OneOf,
     check_picture,
     force_option,
     level_option,
@@ -35,7 +36,7 @@ __all__ = ["flamegraph"]
 )
 @click.option(
     "--threads",
-    type=click.Choice(["merged", "apart"]),
+    type=OneOf(["merged", "apart"]),
     default="merged",
     show_default=True,
     help="One box for all threads, or one for each.",

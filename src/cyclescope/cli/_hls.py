@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from cyclescope.cli._common import (
+    OneOf,
     Period,
     check_outputs,
     force_option,
+    hush_if_quiet,
     listing_option,
     memory_option,
     not_complete,
@@ -19,11 +21,15 @@ from cyclescope.cli._common import (
     pairs,
     progress,
     report,
+    save_profile,
     say,
+    tell_summary,
     timing,
+    told_option,
     words,
     writing,
 )
+from cyclescope.cli._kinds import FolderPath, InputPath
 from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
@@ -47,7 +53,7 @@ def _taken() -> str:
 
 
 @click.command()
-@click.argument("source", type=click.Path(path_type=Path), metavar="PROGRAM.c")
+@click.argument("source", type=InputPath("a C program"), metavar="PROGRAM.c")
 @click.option("--threads", type=click.IntRange(1, 256), help="Hardware threads.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option(
@@ -124,7 +130,7 @@ def _taken() -> str:
 )
 @click.option(
     "--on-full",
-    type=click.Choice(["stop", "wrap"]),
+    type=OneOf(["stop", "wrap"]),
     default="stop",
     show_default=True,
     help="What the profiling unit does when its region of memory is full.",
@@ -154,11 +160,12 @@ def _taken() -> str:
 )
 @click.option(
     "--rtl",
-    type=click.Path(path_type=Path),
+    type=FolderPath(),
     metavar="DIR",
     help="Write the Verilog, a testbench and this run's data to DIR.",
 )
 @output_option("Profile of the region; without it none is written")
+@told_option
 @force_option
 @trust_options
 def hls(
@@ -188,6 +195,7 @@ def hls(
     unit_rtl: bool,
     rtl: Path | None,
     output: Path | None,
+    form: str,
     force: bool,
 ) -> None:
     """Compile the target region of a C program to multithreaded hardware, and run it.
@@ -218,6 +226,8 @@ def hls(
         raise click.BadParameter(
             "says the clock that --clock would find; give one of them", param_hint="--period"
         )
+    if dump is not None and str(dump) == "-":
+        raise click.BadParameter("two files are written: name one, not -", param_hint="--dump")
     layout = dump.with_name(f"{dump.name}.json") if dump is not None else None
     check_outputs(output, dump, layout, force=force)
     model = source_hls.read_memory_model(memory) if memory is not None else None
@@ -303,15 +313,15 @@ def hls(
     elif clock_period is not None:
         result = result.at_period(clock_period)
     if output is not None:
-        from cyclescope.model import save
-
-        save(result.profile, output, force=force)
+        save_profile(result.profile, output, force=force)
     if dump is not None and layout is not None and result.layout is not None:
         with writing(dump, force=force) as stream:
             stream.write(result.dump)
         with writing(layout, force=force) as stream:
             stream.write(result.layout.to_json().encode())
-    _tell(program, result)
+    if not explain and not printed:
+        hush_if_quiet()
+    _tell(program, result, form)
     if rtl is not None:
         report(rtl, "hardware")
     if dump is not None:
@@ -337,7 +347,7 @@ def _periods(samples: tuple[str, ...], period: int) -> tuple[int, dict[str, int]
     return period, own
 
 
-def _tell(program: Program, result: Measurement) -> None:
+def _tell(program: Program, result: Measurement, form: str) -> None:
     if result.run.complete:
         said = result.stdout.decode("utf-8", "replace")
         click.echo(said, nl=bool(said) and not said.endswith("\n"))
@@ -347,6 +357,7 @@ def _tell(program: Program, result: Measurement) -> None:
     rest = (
         f", and {more:,} more until the trace was written" if more and result.run.complete else ""
     )
+    tell_summary(result.profile, form)
     runs = f" in {len(result.runs):,} runs" if len(result.runs) > 1 else ""
     click.echo(f"{program.region.threads} threads, {cycles:,} cycles{runs}{rest}")
     if result.left and result.run.complete:

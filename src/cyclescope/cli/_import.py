@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from cyclescope.cli._common import Period, check_outputs, force_option, not_complete, report
+from cyclescope.cli._common import (
+    Period,
+    check_outputs,
+    force_option,
+    hush_if_quiet,
+    not_complete,
+    output_option,
+    report,
+    save_profile,
+    tell_summary,
+    told_option,
+)
+from cyclescope.cli._groups import Group
+from cyclescope.cli._kinds import InputPath
 
 if TYPE_CHECKING:
     from cyclescope.model import Profile
 
 __all__ = ["import_"]
 
-_output = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Profile; named after the input."
-)
+_output = output_option("Profile; named after the input if not given")
 _period = click.option(
     "--period", type=Period(), help="Clock period (10ns, 100MHz); else 1 cycle = 1 ns."
 )
@@ -36,7 +46,7 @@ def _names(parts: tuple[str, ...]) -> list[str]:
     return [name.strip() for part in parts for name in part.split(",") if name.strip()]
 
 
-@click.group("import", context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("import", cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 def import_() -> None:
     """Make a profile of what another tool recorded."""
 
@@ -58,6 +68,7 @@ def import_() -> None:
 )
 @_output
 @_period
+@told_option
 @force_option
 def petal(
     folder: Path,
@@ -66,6 +77,7 @@ def petal(
     embed: bool,
     output: Path | None,
     period: int | None,
+    form: str,
     force: bool,
 ) -> None:
     """Read what the original Petal's flow leaves in DIR.
@@ -78,11 +90,11 @@ def petal(
     target = output or Path(f"{folder.resolve().name}.cyc")
     check_outputs(target, force=force)
     profile = import_petal(folder, waveform, program=program or "", period_ps=period, embed=embed)
-    _finish(profile, target, force=force)
+    _finish(profile, target, form, force=force)
 
 
 @import_.command()
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("file", type=InputPath("a waveform"), metavar="FILE")
 @click.option(
     "--signals",
     multiple=True,
@@ -106,6 +118,7 @@ def petal(
 )
 @_output
 @_period
+@told_option
 @force_option
 def vcd(
     file: Path,
@@ -115,6 +128,7 @@ def vcd(
     work: tuple[str, ...],
     output: Path | None,
     period: int | None,
+    form: str,
     force: bool,
 ) -> None:
     """Read signals of a VCD (.gz, .xz), FST or GHW as states.
@@ -133,17 +147,23 @@ def vcd(
     target = output or Path(f"{file.name.split('.')[0]}.cyc")
     check_outputs(target, force=force)
     profile = import_signals(file, _names(signals), clock, period_ps=period, work=_names(work))
-    _finish(profile, target, force=force)
+    _finish(profile, target, form, force=force)
 
 
 @import_.command()
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("file", type=InputPath("a Paraver trace"), metavar="FILE")
 @_work
 @_output
 @_period
+@told_option
 @force_option
 def paraver(
-    file: Path, work: tuple[str, ...], output: Path | None, period: int | None, force: bool
+    file: Path,
+    work: tuple[str, ...],
+    output: Path | None,
+    period: int | None,
+    form: str,
+    force: bool,
 ) -> None:
     """Read a Paraver trace: .prv, .prv.gz, .prv.xz.
 
@@ -154,7 +174,7 @@ def paraver(
 
     target = output or Path(f"{file.name.split('.')[0]}.cyc")
     check_outputs(target, force=force)
-    _finish(import_paraver(file, period_ps=period, work=_names(work)), target, force=force)
+    _finish(import_paraver(file, period_ps=period, work=_names(work)), target, form, force=force)
 
 
 @import_.command()
@@ -168,8 +188,11 @@ def paraver(
 )
 @_output
 @_period
+@told_option
 @force_option
-def nymble(dump: Path, layout: Path, output: Path | None, period: int | None, force: bool) -> None:
+def nymble(
+    dump: Path, layout: Path, output: Path | None, period: int | None, form: str, force: bool
+) -> None:
     """Read what a profiling unit in hardware left in memory.
 
     DUMP contains the bytes of the trace region, from its first line on.
@@ -178,15 +201,13 @@ def nymble(dump: Path, layout: Path, output: Path | None, period: int | None, fo
 
     target = output or Path(f"{dump.name.split('.')[0]}.cyc")
     check_outputs(target, force=force)
-    _finish(import_dump(dump, layout, period_ps=period), target, force=force)
+    _finish(import_dump(dump, layout, period_ps=period), target, form, force=force)
 
 
-def _finish(profile: Profile, target: Path, *, force: bool) -> None:
-    from cyclescope.model import save
-    from cyclescope.views import print_summary
-
-    save(profile, target, force=force)
-    print_summary(profile, sys.stdout)
+def _finish(profile: Profile, target: Path, form: str, *, force: bool) -> None:
+    hush_if_quiet()
+    save_profile(profile, target, force=force)
+    tell_summary(profile, form)
     report(target, "profile")
     if not profile.meta.complete:
         not_complete(profile.meta.stop_reason)

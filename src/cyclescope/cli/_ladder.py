@@ -15,10 +15,13 @@ from cyclescope.cli._common import (
     output_option,
     pairs,
     progress,
+    read_profile,
     report,
+    save_profile,
     words,
     writing,
 )
+from cyclescope.cli._kinds import InputPath
 from cyclescope.cli._trust import trust_options
 
 if TYPE_CHECKING:
@@ -30,7 +33,11 @@ __all__ = ["ladder"]
 
 
 @click.command()
-@click.argument("source", type=click.Path(path_type=Path), metavar="PROGRAM.c|RUN.cyc")
+@click.argument(
+    "source",
+    type=InputPath("a C program", "a profile", "a Calyx program", stdin=True),
+    metavar="PROGRAM.c|RUN.cyc",
+)
 @click.option("--threads", type=click.IntRange(1, 256), help="Hardware threads.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option(
@@ -39,7 +46,8 @@ __all__ = ["ladder"]
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Arguments of the program.")
 @memory_option
 @click.option(
-    "--calyx", "design", type=click.Path(path_type=Path), metavar="DESIGN.futil|RUN.cyc",
+    "--calyx", "design", type=InputPath("a Calyx program", "a profile", stdin=True),
+    metavar="DESIGN.futil|RUN.cyc",
     help="Measure this Calyx design, which computes the C kernel.",
 )  # fmt: skip
 @click.option(
@@ -75,7 +83,6 @@ def ladder(
     whose hardware is its process network, or with --calyx a design. Of a profile that has a ladder,
     that is shown.
     """
-    from cyclescope.model import load, save
     from cyclescope.views import ladder_json, ladder_markdown, ladder_svg, ladder_text
 
     check_outputs(output, force=force)
@@ -88,9 +95,9 @@ def ladder(
             f"{source} has no bounds by itself; give the C kernel that it computes:"
             f" cyclescope ladder KERNEL.c --calyx {source}"
         )
-    if source.suffix == ".cyc":
+    if source.suffix == ".cyc" or str(source) == "-":
         _refuse({**for_calyx, **for_threads, "--calyx": design}, "is for a program")
-        profile = load(source)
+        profile = read_profile(source)
     elif design is not None:
         _refuse(for_threads, "is for hardware threads")
         profile = _calyx(source, design, data, kernel, macros, include, values, calibration)
@@ -110,7 +117,7 @@ def ladder(
     path = output or Path("-")
     if path.suffix == ".cyc":
         text = writers[form](profile)
-        save(profile, path, force=force)
+        save_profile(profile, path, force=force)
         click.echo(text, nl=False)
         report(path, "profile")
         return
@@ -145,7 +152,7 @@ def _threads(
 
     given = words(arguments)
     try:
-        with progress("simulating") as show:
+        with progress(source.name) as show:
             return measure_ladder(
                 source,
                 threads=threads,
@@ -171,7 +178,7 @@ def _network(
     from cyclescope.studies import measure_network_ladder
 
     given = numbers(values)
-    with progress("simulating") as show:
+    with progress(source.name) as show:
         return measure_network_ladder(
             source,
             kernel=kernel,
@@ -195,15 +202,14 @@ def _calyx(
 ) -> Profile:
     from cyclescope.calyx import profile_program
     from cyclescope.cli._bounds import numbers
-    from cyclescope.model import load
     from cyclescope.studies import measure_calyx_ladder
 
     given = numbers(values)
-    if design.suffix == ".cyc":
+    if design.suffix == ".cyc" or str(design) == "-":
         _refuse({"--data": data}, "is for a design that is run")
-        measured = load(design)
+        measured = read_profile(design)
     else:
-        with progress("simulating") as show:
+        with progress(source.name) as show:
             measured = profile_program(design, data, progress=show).profile
     return measure_calyx_ladder(
         source,

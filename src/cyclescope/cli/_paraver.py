@@ -28,7 +28,9 @@ def export_paraver(profile: Profile, path: Path, period: int | None, *, force: b
     texts = {} if alone else paraver_companions(profile, period_ps=period)
     beside = {stem.with_name(stem.stem + ending): text for ending, text in texts.items()}
     check_outputs(path, *beside, force=force)
-    with writing_together([path, *beside], force=force) as (stream, *others):
+    part = "--from and --to write a part"
+    cheaper = part if compress else f"{stem.name}.gz, if named so, is a fraction of it, {part}"
+    with writing_together([path, *beside], force=force, cheaper=cheaper) as (stream, *others):
         write_paraver(profile, stream, period_ps=period, compress=compress)
         for other, text in zip(others, beside.values(), strict=True):
             other.write(text.encode())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cyclescope.cli._common import (
+    PROFILE,
+    OneOf,
     check_outputs,
     force_option,
     level_option,
@@ -17,20 +19,23 @@ from cyclescope.cli._common import (
     writing,
 )
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 __all__ = ["report_"]
 
 
 @click.command("report")
 @click.argument(
     "profiles",
-    type=click.Path(path_type=Path),
+    type=PROFILE,
     metavar="PROFILE.cyc …",
     nargs=-1,
     required=True,
 )
 @click.option(
     "--embed-source",
-    type=click.Choice(("none", "used", "all")),
+    type=OneOf(("none", "used", "all")),
     default="used",
     show_default=True,
     help="Source text to put into the report: none, the lines around those that ran or could have, "
@@ -59,7 +64,8 @@ def report_(
         (name, read_profile(profile, level))
         for name, profile in zip(_names(profiles), profiles, strict=True)
     ]
-    with writing(path, force=force) as stream:
+    cheaper = "--embed-source none leaves the programs' texts out"
+    with writing(path, force=force, cheaper=cheaper) as stream:
         write_report(named, stream, embed=embed_source)
     report(path, "report")
 

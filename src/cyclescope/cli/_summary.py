@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
-from cyclescope.cli._common import level_option, profile_argument, read_profile
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from cyclescope.cli._common import (
+    force_option,
+    format_option,
+    json_option,
+    level_option,
+    output_option,
+    profile_argument,
+    read_profile,
+    report,
+    writing,
+)
 
 __all__ = ["summary"]
 
@@ -18,15 +25,26 @@ __all__ = ["summary"]
 @click.command()
 @profile_argument
 @level_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
+@format_option("text", "json")
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True,
               help="How many of the hottest paths.")  # fmt: skip
-def summary(profile: Path, level: str | None, as_json: bool, top: int) -> None:
+@output_option("File to write; the terminal if not given")
+@force_option
+def summary(
+    profile: Path, level: str | None, as_json: bool, form: str, top: int,
+    output: Path | None, force: bool,
+) -> None:  # fmt: skip
     """Print the total cycles and where they went."""
-    from cyclescope.views import print_summary, summary_json
+    from cyclescope.views import print_summary, summary_json, summary_text
 
     loaded = read_profile(profile, level)
-    if as_json:
-        click.echo(summary_json(loaded, hottest=top))
-    else:
+    as_json = as_json or form == "json"
+    if output is None and not as_json:
         print_summary(loaded, sys.stdout, hottest=top)
+        return
+    text = summary_json(loaded, hottest=top) if as_json else summary_text(loaded, hottest=top)
+    path = output or Path("-")
+    with writing(path, force=force) as stream:
+        stream.write((text if text.endswith("\n") else f"{text}\n").encode())
+    report(path, "summary")

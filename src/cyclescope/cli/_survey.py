@@ -11,11 +11,17 @@ from cyclescope.cli._common import (
     check_outputs,
     doing,
     force_option,
+    hush_if_quiet,
+    json_option,
+    output_option,
     pairs,
     report,
     say,
+    tell_json,
+    told_option,
     writing,
 )
+from cyclescope.cli._kinds import InputPath
 from cyclescope.cli._trust import trust_options
 
 __all__ = ["survey"]
@@ -23,7 +29,7 @@ __all__ = ["survey"]
 
 @click.command()
 @click.argument(
-    "places", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER|FILE.c…"
+    "places", nargs=-1, required=True, type=InputPath("a C program"), metavar="FOLDER|FILE.c…"
 )
 @click.option(
     "--with", "beside", multiple=True, type=click.Path(path_type=Path), metavar="FILE.c",
@@ -39,11 +45,9 @@ __all__ = ["survey"]
     help="Of every kernel; else NAME.toml beside NAME.c, where there is one.",
 )  # fmt: skip
 @click.option("--plain", is_flag=True, help="Leave the calibrations' [tweak]s out.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path),
-    help="Draw maximum and average parallelism of all kernels (SVG).",
-)  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@output_option("Draw maximum and average parallelism of all kernels (SVG)")
+@json_option
+@told_option
 @click.option(
     "--detail/--no-detail", default=True, show_default=True, help="Tell what bounds each."
 )
@@ -56,7 +60,7 @@ __all__ = ["survey"]
 def survey(
     places: tuple[Path, ...], beside: tuple[Path, ...], kernel: str | None,
     defines: tuple[str, ...], include: tuple[Path, ...], calibration: Path | None, plain: bool,
-    output: Path | None, as_json: bool, detail: bool, memory: int, force: bool,
+    output: Path | None, as_json: bool, form: str, detail: bool, memory: int, force: bool,
 ) -> None:  # fmt: skip
     """Bound many C kernels, and show the design space of each.
 
@@ -70,6 +74,8 @@ def survey(
     from cyclescope.views import DesignSpace, design_space_svg
 
     check_outputs(output, force=force)
+    if output is not None:
+        hush_if_quiet()
     apart = {path.resolve() for path in beside}
     files = [file for file in programs_in(places) if file.resolve() not in apart]
     rows: list[tuple[Path, Bounds]] = []
@@ -98,8 +104,8 @@ def survey(
         title = f"Parallelism of {len(spaces)} kernels, from absolute to unbounded"
         with writing(output, force=force) as stream:
             stream.write(design_space_svg(title, spaces))
-    if as_json:
-        click.echo(json.dumps(survey_dict(rows), indent=1, ensure_ascii=False))
+    if as_json or form == "json":
+        tell_json(json.dumps(survey_dict(rows), indent=1, ensure_ascii=False))
     else:
         click.echo(survey_text(rows), nl=False)
         if output is not None:

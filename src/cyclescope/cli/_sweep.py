@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cyclescope.cli._common import StudySwitch, report, say, writing
+from cyclescope.cli._common import (
+    StudySwitch,
+    hush_if_quiet,
+    is_quiet,
+    is_verbose,
+    report,
+    say,
+    tell_json,
+    told_option,
+    writing,
+)
+from cyclescope.cli._kinds import FolderPath, InputPath
 from cyclescope.cli._trust import TRUST_OPTIONS, trust_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from cyclescope.studies import Option, Result, Study
 
@@ -21,13 +32,13 @@ __all__ = ["sweep"]
 
 # Sources whose -o is a profile.
 _SOURCES = ("calyx", "bounds", "hls")
-_OWN = {"output", "force", "help"} | TRUST_OPTIONS
+_OWN = {"output", "force", "help", "form", "as_json", "quiet", "verbose"} | TRUST_OPTIONS
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path), metavar="STUDY.toml")
+@click.argument("study", type=InputPath("a table of settings"), metavar="STUDY.toml")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="DIR",
+    "-o", "--output", type=FolderPath(), metavar="DIR",
     help="Folder for results; STUDY.sweep if not given. What is there is not run again.",
 )  # fmt: skip
 @click.option(
@@ -38,10 +49,12 @@ _OWN = {"output", "force", "help"} | TRUST_OPTIONS
 @click.option("--retry", is_flag=True, help="Run again what failed before.")
 @click.option("--top", type=click.IntRange(min=0), default=20, show_default=True,
               help="Print at most so many runs.")  # fmt: skip
+@told_option
 @trust_options
 def sweep(
-    study: Path, output: Path | None, workers: int | None, dask: str | None, retry: bool, top: int
-) -> None:
+    study: Path, output: Path | None, workers: int | None, dask: str | None, retry: bool, top: int,
+    form: str,
+) -> None:  # fmt: skip
     """Run a program at many points of a space of options, and show the best.
 
     Grid, random or Optuna; each run in a process of its own, here or on a Dask cluster. Writes
@@ -52,6 +65,7 @@ def sweep(
     from cyclescope.studies import Store, read_study, results_parquet, run_study
     from cyclescope.views import answer_view
 
+    hush_if_quiet()
     asked = read_study(study, _commands())
     folder = output or study.with_suffix(".sweep")
     store = Store(folder)
@@ -62,7 +76,11 @@ def sweep(
     with writing(table, force=True) as stream:
         stream.write(results_parquet(results, asked.objectives))
     failed = [result for result in results if result.failure]
-    click.echo(answer_view(_table(asked, results, top)).decode(), nl=False)
+    shown = answer_view(_table(asked, results, top), form).decode()
+    if form == "json":
+        tell_json(shown)
+    else:
+        click.echo(shown, nl=False)
     if failed:
         say(f"{len(failed)} of {len(results)} runs failed: {failed[0].failure}", err=True)
     report(table, "results")
@@ -106,7 +124,7 @@ def _told(study: Study) -> Any:
     def tell(result: Result, was_known: bool) -> None:
         nonlocal done
         done += 1
-        if sys.stderr.isatty():
+        if (sys.stderr.isatty() and not is_quiet()) or is_verbose():
             first = study.objectives[0].name
             what = result.failure or f"{first} {result.figures[first]:,}"
             known = ", known" if was_known else ""

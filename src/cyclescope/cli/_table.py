@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    OneOf,
     check_form,
     force_option,
     form_option,
@@ -36,7 +37,7 @@ _OTHERS = ("team", "waits", "lines", "clock")
 @click.command()
 @profile_argument
 @level_option
-@click.argument("kind", type=click.Choice([*_KINDS, *_OTHERS]), default="cells")
+@click.argument("kind", type=OneOf([*_KINDS, *_OTHERS]), default="cells")
 @form_option
 @output_option("File to write; the terminal if not given")
 @force_option

@@ -65,7 +65,9 @@ def timeline(
         raise click.UsageError("--gzip is for traces; a picture (.svg) is written as it is")
     loaded = _named(profiles, [read_profile(profile, level) for profile in profiles])
     periods = {one.meta.period_ps for one in loaded}
-    with writing(path, force=force) as stream:
+    part = "--from and --to write a part"
+    cheaper = part if gzip else f"--gzip makes a tenth of it, {part}"
+    with writing(path, force=force, cheaper=cheaper) as stream:
         if path.suffix == ".svg":
             stream.write(timeline_svg(loaded, start=first, end=last))
         else:

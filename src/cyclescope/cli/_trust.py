@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cyclescope.cli._common import OneOf
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -46,7 +48,7 @@ def trust_options(command: Decorated) -> Decorated:
         ),
         click.option(
             "--confine",
-            type=click.Choice(["auto", "require", "off"]),
+            type=OneOf(["auto", "require", "off"]),
             envvar="CYCLESCOPE_CONFINE",
             show_envvar=True,
             help="Run what the program becomes without network, writing in its own folder only:"

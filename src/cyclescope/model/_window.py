@@ -28,8 +28,8 @@ def check_window(profiles: Sequence[Profile], start: int, end: int | None) -> No
     until = longest if end is None else min(end, longest)
     if start < 0 or (start >= until and longest > 0):
         raise InputError(
-            f"no cycles from {start} to {until if end is None else end}: the run has cycles 0 to "
-            f"{longest - 1}; choose a window inside it"
+            f"no cycles from {start} to before {until if end is None else end}: the run has cycles "
+            f"0 to {longest - 1}; choose a window inside it"
         )
 
 

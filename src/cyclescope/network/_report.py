@@ -90,7 +90,7 @@ def report_text(measurement: Measurement, curve: Sequence[Point] = ()) -> str:
         )
     lines += table_text(head, rows, left=4)
     if len(order) > _SHOWN:
-        lines.append(f"and {len(order) - _SHOWN} more (--json has all)")
+        lines.append(f"and {len(order) - _SHOWN} more (--format json has all)")
     lines.append(f"{depths.bits:,} bits in {len(order)} channels: the least for these cycles")
     if curve:
         lines.append("")

@@ -46,6 +46,7 @@ from cyclescope.sim._memory import (
     memory_digest,
     read_data,
 )
+from cyclescope.sim._phases import phase, telling
 from cyclescope.sim._probe import Layout, Place
 from cyclescope.sim._process import End, Finished, Process, Reason, finish, unstartable
 from cyclescope.sim._run import RunResult, StopReason, run
@@ -102,6 +103,7 @@ __all__ = [
     "memory_digest",
     "on_ecp5",
     "on_xc7",
+    "phase",
     "read_data",
     "read_route",
     "read_usage",
@@ -109,6 +111,7 @@ __all__ = [
     "route_on_ecp5",
     "run",
     "synthesise",
+    "telling",
     "trusting",
     "uncovered",
     "unstartable",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import RunError, ToolError
 from cyclescope.sim import _cache
+from cyclescope.sim._phases import phase
 from cyclescope.sim._probe import lay_out, layout_text, probe_verilog
 from cyclescope.sim._runtime import (
     CXX_FLAGS,
@@ -170,9 +171,11 @@ class _Job:
             (folder / name).unlink()
 
     def _compile(self, folder: Path, objects: Future[list[Path]]) -> None:
+        phase("translating the hardware to C++ (Verilator)")
         loops = self._verilate(folder)
         (folder / "loops.json").write_text(json.dumps(loops), "utf-8")
         uses_dpi = self._gather(folder)
+        phase("compiling the simulator")
         header = precompiled_header(self.compiler, self.verilator, self.optimise)
         call(
             [
@@ -185,6 +188,7 @@ class _Job:
             makes=folder / "all.o",
             read=(self.verilator.root, header.parent),
         )
+        phase("linking the simulator")
         linked = objects.result()
         if uses_dpi:
             linked += dpi_objects(self.compiler, self.verilator)

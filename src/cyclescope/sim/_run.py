@@ -16,6 +16,7 @@ from cyclescope._files import scratch, unwritable
 from cyclescope.errors import DataError, OutputError, RunError
 from cyclescope.sim._confine import Confine, calculation, current_trust
 from cyclescope.sim._memory import check_data, decode_memory, encode_memory
+from cyclescope.sim._phases import phase
 from cyclescope.sim._process import Process, unstartable
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def run(
         with scratch("run") as folder:
             for memory, text in texts.items():
                 (folder / f"{memory}.dat").write_text(text, "ascii")
+            phase("simulating")
             child = _Child(progress)
             started = time.monotonic()
             child.run(built, folder, files, _command(built, folder, cycle_limit, arguments))

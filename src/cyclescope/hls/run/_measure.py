@@ -25,6 +25,7 @@ from cyclescope.hls.run._simulation import TRACE_LINES, run_setup, set_up
 from cyclescope.hls.run._testbench import bench, dram, wrapper
 from cyclescope.hls.trace import Sites, build_profiled, layout_of, read_dump
 from cyclescope.model import Anomaly, Loop, Series, Severity, in_sequence
+from cyclescope.sim import phase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -196,6 +197,7 @@ def measure(
     memory = memory or MemoryModel()
     machine = machine_of(program, unit=unit)
     with nullcontext(host) if host is not None else Host(program) as host:
+        phase("running the program natively")
         native, failed = _native(host, arguments, times)
         reaches: list[Reach] = []
         runs: list[HardwareRun] = []
@@ -234,6 +236,7 @@ def measure(
         judgements: tuple[Judgement, ...] = ()
         memories: tuple[Contents, ...] = ()
         if runs[-1].complete and only is None:
+            phase("comparing the results")
             memories = _contents(program, native, reaches)
             judgements = judge(program, host, arguments, native, reaches, end)
     inputs = {
