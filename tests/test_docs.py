@@ -170,6 +170,7 @@ def test_errors_are_told_as_the_catalogue_says(
     run(["cyclescope", "calyx", program, "--data", data, "-o", "switch.cyc"])
     (broken,) = (block for block in _blocks(ERRORS, "") if block.startswith("component"))
     Path("broken.futil").write_text(broken, encoding="utf-8")
+    Path("switch.json").write_text("{}", encoding="utf-8")
     told = _told(ERRORS)
     assert len(told) >= 10
     for kind, command, said in told:
