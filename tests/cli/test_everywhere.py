@@ -125,6 +125,8 @@ def test_a_profile_on_standard_output_is_the_file(
         assert shown.out == Path("a.cyc").read_bytes()
         assert b"cycles" in shown.err
         assert load("a.cyc").cycles > 0
+        assert main([*words, "-o", "-", "-q"]) == 0
+        assert capfdbinary.readouterr() == (shown.out, b"")
         assert main([*words, "-o", "-", "--format", "json"]) == 3
         assert b"two outputs to standard output" in capfdbinary.readouterr().err
         for path in Path().glob("a*.cyc"):

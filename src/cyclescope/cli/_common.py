@@ -401,6 +401,7 @@ def _measured(stream: BinaryIO, path: Path, cheaper: str) -> BinaryIO:
 
 
 _REAL, _TAKEN = f"{__name__}.stdout", f"{__name__}.taken"
+_HUSHED = f"{__name__}.hushed"
 _JSON = "--format json prints on standard output"
 
 
@@ -419,7 +420,8 @@ def _keep_output_clean(what: str) -> None:
         raise OutputError(f"two outputs to standard output ({meta[_TAKEN]}); name a file for one")
     meta[_TAKEN] = what
     meta.setdefault(_REAL, sys.stdout)
-    context.with_resource(redirect_stdout(sys.stderr))
+    if not meta.get(_HUSHED):
+        context.with_resource(redirect_stdout(sys.stderr))
 
 
 def hush_if_quiet() -> None:
@@ -427,6 +429,7 @@ def hush_if_quiet() -> None:
     context = click.get_current_context()
     if is_quiet():
         context.find_root().meta.setdefault(_REAL, sys.stdout)
+        context.find_root().meta[_HUSHED] = True
         nowhere = context.with_resource(Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - closed with it
         context.with_resource(redirect_stdout(nowhere))
 
