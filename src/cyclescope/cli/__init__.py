@@ -45,6 +45,7 @@ COMMANDS = (
     "diff",
     "check",
     "advise",
+    "improve",
     "ladder",
     "query",
     "sweep",

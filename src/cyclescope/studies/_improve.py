@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope._rewrites import apply_candidates, compatible
 from cyclescope.sim import end_calls
+from cyclescope.studies._improve_report import replayed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -243,13 +244,7 @@ class _Search:
         return self._replayed(self.steps[:-1])
 
     def _replayed(self, steps: Sequence[Step]) -> bytes:
-        """The original with some steps; candidates that are no longer possible are left out."""
-        text = self.original
-        for step in steps:
-            wanted = {candidate.key for candidate in step.candidates}
-            found = [c for c in self.subject.candidates(text) if c.key in wanted]
-            text = apply_candidates(text, compatible(found))
-        return text
+        return replayed(self.subject, self.original, steps)
 
     def _without_idle(self) -> None:
         """Take out the steps that gained nothing, if nothing was built on them."""

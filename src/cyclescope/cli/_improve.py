@@ -1,0 +1,195 @@
+"""`cyclescope improve`: find the changes that save cycles, make them, and prove them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cyclescope._rewrites import Claim
+from cyclescope.cli._common import (
+    check_outputs,
+    doing,
+    force_option,
+    not_complete,
+    report,
+    say,
+    writing,
+)
+from cyclescope.cli._trust import trust_options
+from cyclescope.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope._rewrites import Subject
+    from cyclescope.analyse import Answer
+    from cyclescope.studies import Improvement
+
+__all__ = ["improve", "run_improvement"]
+
+
+@click.command()
+@click.argument("program", type=click.Path(path_type=Path), metavar="PROGRAM")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Memories as Calyx data JSON; several times to check on more.",
+)
+@click.option(
+    "--fuzz",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Check on N more data of the same shape, made at random.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The better program.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Measure at most so many programs.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Programs measured at a time; one for each processor if not given.",
+)
+@click.option(
+    "--only", multiple=True, metavar="REWRITE", help="Try this rewrite only; may be repeated."
+)
+@click.option("--list-rewrites", is_flag=True, help="List the rewrites, and exit.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Keep measurements here, and go on from those that are there.",
+)
+@click.option("--diff", type=click.Path(path_type=Path), metavar="FILE", help="Write a diff here.")
+@click.option("--area", is_flag=True, help="Say what the steps cost: cycles against area.")
+@force_option
+@trust_options
+def improve(
+    program: Path,
+    data: tuple[Path, ...],
+    fuzz: int,
+    output: Path | None,
+    budget: int,
+    workers: int | None,
+    only: tuple[str, ...],
+    list_rewrites: bool,
+    state: Path | None,
+    diff: Path | None,
+    area: bool,
+    force: bool,
+) -> None:
+    """Change a program so that it takes fewer cycles, and check that its results stay.
+
+    Rewrites of the text are tried, each compiled and run: what saves cycles and leaves every
+    memory as it was is kept. Each rewrite claims to be right by construction, or was checked on
+    this data only, and says which. Ctrl-C ends the search with the best so far.
+    """
+    check_outputs(output, diff, force=force)
+    if not program.is_file():
+        raise InputError(f"{program}: no such file")
+    if list_rewrites:
+        _list_rewrites()
+        return
+    run_improvement(
+        program, data, fuzz, output, budget, workers, only, state, diff, area=area, force=force
+    )
+
+
+def run_improvement(
+    program: Path,
+    data: Sequence[Path],
+    fuzz: int,
+    output: Path | None,
+    budget: int,
+    workers: int | None,
+    only: Sequence[str],
+    state: Path | None,
+    diff: Path | None,
+    *,
+    area: bool,
+    force: bool,
+) -> None:
+    """Search, print what was found, and write what was asked for."""
+    from cyclescope._files import scratch
+    from cyclescope.studies import (
+        Measurements,
+        cost_table,
+        fuzzed,
+        improvement_diff,
+        subject_of,
+    )
+    from cyclescope.studies import improve as search
+
+    with scratch("improve") as folder, doing() as tell:
+        tell("measuring the program")
+        every = [*data, *(fuzzed(data[0], fuzz, folder) if fuzz and data else ())]
+        subject = subject_of(program, every, {})
+        _check_names(subject, only)
+        identity = "\n".join(path.read_text("utf-8") for path in every)
+        found = search(
+            subject,
+            program.read_bytes(),
+            Measurements(state, identity),
+            budget=budget,
+            workers=workers or os.cpu_count() or 1,
+            only=only,
+            progress=tell,
+        )
+        costs = cost_table(subject, found, tell) if area and not found.stopped else None
+    _print(subject, found, costs)
+    if output is not None:
+        with writing(output, force=force) as stream:
+            stream.write(found.text)
+        report(output, "program")
+    if diff is not None:
+        with writing(diff, force=force) as stream:
+            stream.write(improvement_diff(found, program.name))
+        report(diff, "diff")
+    if found.stopped == "interrupted":
+        not_complete("interrupted; this is the best so far")
+
+
+def _list_rewrites() -> None:
+    from cyclescope.calyx.rewrites import REWRITES
+
+    for rewrite in REWRITES:
+        say(f"{rewrite.name}: {rewrite.sentence}")
+
+
+def _check_names(subject: Subject, only: Sequence[str]) -> None:
+    known = [rewrite.name for rewrite in subject.rewrites]
+    if odd := [name for name in only if name not in known]:
+        raise InputError(f"--only {odd[0]}: no such rewrite; there are {', '.join(known)}")
+
+
+def _print(subject: Subject, found: Improvement, costs: Answer | None) -> None:
+    """Print what was kept, what was tried, what the steps cost."""
+    from cyclescope.studies import kept_table, tried_table
+    from cyclescope.views import answer_view
+
+    for table in (kept_table(found), tried_table(found), costs):
+        if table is not None and table.rows:
+            click.echo(answer_view(table).decode())
+    saved = found.before - found.after
+    share = f" ({100 * saved / found.before:.1f} % fewer)" if found.before else ""
+    say(f"{found.before:,} cycles before, {found.after:,} after{share}; {found.runs} runs")
+    data_only = sum(c.claim is Claim.DATA for c in found.candidates)
+    if found.doubts:
+        say(f"not proved: {found.doubts}", err=True)
+    elif found.candidates:
+        sure = "by construction" if not data_only else f"{data_only} checked on this data only"
+        say(f"memories equal, also without the compiler's optimisation; {sure}")
+    if note := getattr(subject, "note", ""):
+        say(f"note: {note}", err=True)
+    if found.stopped and found.stopped != "interrupted":
+        say(f"not searched to the end: {found.stopped}", err=True)
