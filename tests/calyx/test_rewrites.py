@@ -133,7 +133,7 @@ def test_control_is_static_where_all_in_it_is() -> None:
     assert "set_a[done]" not in after
 
 
-def test_neighbours_run_side_by_side_if_independent() -> None:
+def test_independent_statements_run_side_by_side() -> None:
     independent = program(CELLS, LOOP, "seq { set_a; set_b; }")
     assert "par { set_a; set_b; }" in applied(independent, "seq-to-par")
     wires = group("a") + group("b", "a.out")

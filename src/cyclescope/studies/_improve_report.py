@@ -19,7 +19,7 @@ __all__ = ["cost_table", "improvement_diff", "kept_table", "replayed", "tried_ta
 
 
 def kept_table(found: Improvement) -> Answer:
-    """What was kept: a row a step, with its claim and the reason of it."""
+    """The steps that were kept, a row each, with their claims."""
     rows = [
         (
             step.candidates[0].rewrite,
@@ -35,7 +35,7 @@ def kept_table(found: Improvement) -> Answer:
 
 
 def tried_table(found: Improvement) -> Answer:
-    """What was tried and not kept, and why not."""
+    """The candidates that were tried and not kept, and why not."""
     rows = [
         (
             t.candidates[0].rewrite,
