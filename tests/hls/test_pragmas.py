@@ -70,6 +70,26 @@ def test_the_size_of_a_team_is_read_as_c(directive: str) -> None:
     assert program(directive).region.threads == TEAMS[directive]
 
 
+@pytest.mark.parametrize(
+    ("called", "threads"), [("omp_set_num_threads(3);", 3), ("omp_set_num_threads(argc);", 8)]
+)
+def test_a_team_has_the_size_that_a_call_in_front_of_it_says(called: str, threads: int) -> None:
+    text = f"""\
+#include <omp.h>
+int main(int argc, char **argv) {{
+  int n = 0;
+  {called}
+  #pragma omp target parallel map(tofrom: n)
+  if (!omp_get_thread_num()) n = omp_get_num_threads();
+  omp_set_num_threads(2);
+  return n;
+}}
+"""
+    made = compile_c("k.c", text=text)
+    assert (made.region.threads, made.overruled) == (threads, False)
+    assert compile_c("k.c", text=text, threads=5).region.threads == 5
+
+
 def test_a_team_of_another_size_overrules_the_text() -> None:
     given = f"{TARGET} num_threads(N)"
     assert not program(given).overruled

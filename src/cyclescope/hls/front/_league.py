@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cyclescope.c import Call, expressions, fold
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def _teams(sizes: _Sizes, target: Target) -> tuple[int, int]:
     each = sizes.of("num_threads", _MOST_THREADS // (teams or 1))
     most = sizes.of("thread_limit", _MOST_THREADS) or _MOST_THREADS
     if each is None:
-        each = max(1, _DEFAULT_THREADS // (teams or 1))
+        set_before = sizes.set_before()
+        each = max(1, _DEFAULT_THREADS // (teams or 1)) if set_before is None else set_before
     return (teams or 1) * min(each, most), teams or 1
 
 
@@ -102,6 +104,7 @@ class _Sizes:
     """The sizes that a region's clauses say."""
 
     def __init__(self, target: Target, constants: Constants) -> None:
+        self._target = target
         self._directive, self._constants = target.directive, constants
         self.are_said = False
         self.warnings: list[str] = []
@@ -133,6 +136,17 @@ class _Sizes:
             return None
         self.are_said = self.are_said or clause != "thread_limit"
         return value
+
+    def set_before(self) -> int | None:
+        """The team's size that `omp_set_num_threads` gives in front of the region, a constant."""
+        target = self._target
+        found = None
+        for expr in expressions(target.function.body):
+            if isinstance(expr, Call) and expr.function == "omp_set_num_threads" and expr.args:
+                before = expr.where.start < self._directive.where.start
+                if before and expr.where.file == self._directive.where.file:
+                    found = fold(expr.args[0], {})
+        return int(found) if found is not None and 1 <= found <= _MOST_THREADS else None
 
     def tell(self, clause: str, why: str) -> None:
         self.warnings.append(
