@@ -17,6 +17,7 @@ from ._activations import Activations, Key, activations
 from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
+from ._critical import Critical, CriticalFrame, PhaseWait, critical
 from ._diff import Change, Diff, Spot, diff
 from ._evidence import exclusive_blocks, fixed_lengths
 from ._ladder import (
@@ -32,6 +33,7 @@ from ._ladder import (
 )
 from ._lines import Line, line_cycles
 from ._match import match_paths, plain_name
+from ._names import frames_named
 from ._places import places
 from ._query import QUERY_TABLES, Answer, query, query_parquet
 from ._source_levels import at_level, levels, located
@@ -40,6 +42,7 @@ from ._summary import HotPath, Summary, is_hot, summarise
 from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
 from ._track_stacks import TrackUnits, track_units
+from ._whatif import OtherLength, Retimed, Step, best_changes, parse_lengths, retimed
 from .rules import RULES, Advice, Place, Rule, advise
 
 __all__ = [
@@ -55,6 +58,8 @@ __all__ = [
     "Answer",
     "AreaRow",
     "Change",
+    "Critical",
+    "CriticalFrame",
     "Diff",
     "Finding",
     "HotPath",
@@ -63,12 +68,16 @@ __all__ = [
     "Line",
     "Member",
     "Moves",
+    "OtherLength",
+    "PhaseWait",
     "Place",
+    "Retimed",
     "Roof",
     "Row",
     "Rule",
     "SameResults",
     "Spot",
+    "Step",
     "Summary",
     "Team",
     "ThreadBounds",
@@ -83,13 +92,16 @@ __all__ = [
     "advise",
     "area_table",
     "at_level",
+    "best_changes",
     "bounds_ladder",
     "calyx_ladder",
     "check",
+    "critical",
     "decisive_leaves",
     "diff",
     "exclusive_blocks",
     "fixed_lengths",
+    "frames_named",
     "is_hot",
     "levels",
     "line_cycles",
@@ -98,11 +110,13 @@ __all__ = [
     "moves",
     "moves_over_time",
     "network_ladder",
+    "parse_lengths",
     "parse_limit",
     "places",
     "plain_name",
     "query",
     "query_parquet",
+    "retimed",
     "same_results",
     "statement_bounds",
     "summarise",

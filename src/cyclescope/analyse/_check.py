@@ -13,7 +13,6 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,11 +21,14 @@ from cyclescope._files import parse_number
 from cyclescope.analyse._account import Account, Use, account, possible_uses
 from cyclescope.analyse._activations import Activations, activations
 from cyclescope.analyse._contents import same_results
+from cyclescope.analyse._names import frames_by_name, hint
 from cyclescope.errors import InputError
 from cyclescope.model import Activity, Cause, Kind, Profile, Severity, active_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from cyclescope.analyse._activations import Key
 
 __all__ = ["Finding", "Limit", "check", "parse_limit"]
 
@@ -287,20 +289,17 @@ class _Figures:
         return result
 
     @cached_property
-    def _frames(self) -> dict[str, list[Activations]]:
-        """Activations by each name that a frame goes by: its own, and with its instance."""
-        result: dict[str, list[Activations]] = {}
-        for (frame, instance), found in activations(self.profile).items():
-            what = self.profile.catalog[frame]
-            cell = what.kind in (Kind.CELL, Kind.THREAD)
-            for name in {instance} if cell else {f"{instance}/{what.name}", what.name}:
-                result.setdefault(" ".join(name.split()), []).append(found)
-        return result
+    def _activations(self) -> dict[Key, Activations]:
+        return activations(self.profile)
+
+    @cached_property
+    def _frames(self) -> dict[str, list[Key]]:
+        return frames_by_name(self.profile, self._activations)
 
     def _find(self, limit: Limit) -> Activations:
         found = self._frames.get(limit.of, [])
         if len(found) == 1:
-            return found[0]
+            return self._activations[found[0]]
         title = self.profile.meta.title
         if found:
             where = [name for name in self._frames if name.endswith(f"/{limit.of}")]
@@ -309,7 +308,5 @@ class _Figures:
                 f"{limit.text}: {len(found)} frames of {title} are called {limit.of}{several}; "
                 f"name one with its instance"
             )
-        near = [name for name in self._frames if limit.of in name][:3]
-        near = near or get_close_matches(limit.of, self._frames, n=3)
-        hint = f"; there are {', '.join(near)} …" if near else "; see `cyclescope table`"
-        raise InputError(f"{limit.text}: nothing called {limit.of} ran in {title}{hint}")
+        there = hint(limit.of, self._frames)
+        raise InputError(f"{limit.text}: nothing called {limit.of} ran in {title}; {there}")

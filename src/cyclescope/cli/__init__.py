@@ -46,6 +46,8 @@ COMMANDS = (
     "check",
     "advise",
     "improve",
+    "critical",
+    "whatif",
     "ladder",
     "query",
     "sweep",

@@ -5,6 +5,7 @@ from ._area import area_svg, area_view
 from ._check import check_json, check_junit, check_markdown, check_text
 from ._clock import clock_text, clock_view
 from ._compare import comparison
+from ._critical import best_changes_view, critical_view, phase_waits_view, retimed_view
 from ._curve import CurvePoint, curve_svg
 from ._design_space import DesignSpace, design_space_svg
 from ._diff import DIFF_FORMATS, diff_json, diff_markdown, diff_text
@@ -48,6 +49,7 @@ __all__ = [
     "answer_view",
     "area_svg",
     "area_view",
+    "best_changes_view",
     "check_json",
     "check_junit",
     "check_markdown",
@@ -55,6 +57,7 @@ __all__ = [
     "clock_text",
     "clock_view",
     "comparison",
+    "critical_view",
     "curve_svg",
     "design_space_svg",
     "diff_flamegraph",
@@ -73,8 +76,10 @@ __all__ = [
     "network_svg",
     "paraver_companions",
     "pareto_svg",
+    "phase_waits_view",
     "print_source",
     "print_summary",
+    "retimed_view",
     "source_svg",
     "source_text",
     "speedscope",

@@ -1,0 +1,301 @@
+"""A run as a graph of its activations: what must be over before what begins, each kept once.
+
+An activation goes through *phases*. In a phase the activations that it calls run side by side (the
+arms of a `par`, the cells that a group starts); the next phase begins when all of them are over.
+What an activation takes besides its phases (updates of state registers, the join of a `par`) are
+its *own* cycles. So its length is the sum of its own cycles and its phases', and a phase's length
+is that of the member that ends last: with other lengths the run is timed anew without simulation,
+as LightningSimV2 does for FIFO depths.
+
+Phases are read off the profile's spans, not off names of operators: whatever calls several things
+at once joins them. Equal activations (of one frame in one instance, with equal own cycles and equal
+phases) are one node, as trees of a profile are: millions of activations are a few thousand nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.errors import InputError
+from cyclescope.model import Kind, spans
+
+if TYPE_CHECKING:
+    from cyclescope.analyse._activations import Key
+    from cyclescope.model import Ints, Profile
+
+__all__ = ["ActivationGraph", "Level", "activation_graph", "phase_lengths", "phases_passed"]
+
+Words = np.ndarray[tuple[int], np.dtype[np.uint64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The nodes of one depth, a range of numbers; those that they call have smaller ones.
+
+    Attributes:
+        first: the first node's number.
+        own: cycles of each node outside its phases, shape (nodes,).
+        key: what each is an activation of, an index into `ActivationGraph.keys`, shape (nodes,).
+        phase_offset: node i has the phases from `phase_offset[i]` to before `phase_offset[i + 1]`.
+        phase: which of the level's distinct phases each is.
+        times: how often the node goes through it.
+        member_offset: distinct phase j has the members from `member_offset[j]` on.
+        member: the node of each member.
+        lead: cycles from the phase's begin to the member's.
+    """
+
+    first: int
+    own: Ints
+    key: Ints
+    phase_offset: Ints
+    phase: Ints
+    times: Ints
+    member_offset: Ints
+    member: Ints
+    lead: Ints
+
+    @property
+    def nodes(self) -> slice:
+        """The numbers of its nodes."""
+        return slice(self.first, self.first + len(self.own))
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationGraph:
+    """A run's distinct activations. See the module.
+
+    Attributes:
+        keys: frames in instances that were active: (index into the catalog, dotted name).
+        levels: deepest calls first; the last one has the root alone.
+        cycles: of the run.
+    """
+
+    keys: tuple[Key, ...]
+    levels: tuple[Level, ...]
+    cycles: int
+
+    def __len__(self) -> int:
+        """The number of nodes."""
+        return sum(len(level.own) for level in self.levels)
+
+    def lengths(self, more: Ints | None = None, *, fixed: Ints | None = None) -> Ints:
+        """The length of every node, as it was or with other cycles.
+
+        Args:
+            more: cycles that each activation of a key takes more (fewer, if negative) than it did,
+                shape (keys,) or (keys, cases).
+            fixed: cycles that each activation of a key takes instead, -1 for as many as before;
+                the same shape.
+
+        Returns:
+            Cycles, shape (nodes,) or (nodes, cases); the last row is the run.
+        """
+        given = more if more is not None else fixed
+        cases = () if given is None else given.shape[1:]
+        found = np.zeros((len(self), *cases), dtype=np.int64)
+        for level in self.levels:
+            length = level.own.reshape(-1, *(1 for _ in cases))
+            if len(level.phase):
+                length = length + _sums(level, phase_lengths(level, found))
+            if more is not None:
+                length = length + more[level.key]
+            if fixed is not None:
+                length = np.where(fixed[level.key] >= 0, fixed[level.key], length)
+            found[level.nodes] = length
+        return found
+
+    def occurrences(self) -> Ints:
+        """Count the occurrences of each node in the run, shape (nodes,)."""
+        count = np.zeros(len(self), dtype=np.int64)
+        count[-1] = 1
+        for level in reversed(self.levels):
+            number = phases_passed(level, count)
+            np.add.at(count, level.member, np.repeat(number, np.diff(level.member_offset)))
+        return count
+
+    def sizes(self) -> tuple[Ints, Ints]:
+        """Activations of each key and the cycles of all of these, shape (keys,) each."""
+        times, total = np.zeros((2, len(self.keys)), dtype=np.int64)
+        occurs, lengths = self.occurrences(), self.lengths()
+        for level in self.levels:
+            np.add.at(times, level.key, occurs[level.nodes])
+            np.add.at(total, level.key, occurs[level.nodes] * lengths[level.nodes])
+        return times, total
+
+
+def phase_lengths(level: Level, lengths: Ints) -> Ints:
+    """The length of each distinct phase of a level, given those of all nodes below it."""
+    lead = level.lead.reshape(-1, *(1 for _ in lengths.shape[1:]))
+    ends = lengths[level.member] + lead
+    return np.asarray(np.maximum.reduceat(ends, level.member_offset[:-1], axis=0))
+
+
+def phases_passed(level: Level, count: Ints) -> Ints:
+    """Count how often a level's distinct phases are gone through, given the times of each node."""
+    number = np.zeros(len(level.member_offset) - 1, dtype=np.int64)
+    caller = np.repeat(count[level.nodes], np.diff(level.phase_offset))
+    np.add.at(number, level.phase, caller * level.times)
+    return number
+
+
+def _sums(level: Level, of_phase: Ints) -> Ints:
+    """The sum over each node's phases, each as often as it goes through it."""
+    times = level.times.reshape(-1, *(1 for _ in of_phase.shape[1:]))
+    total = np.zeros((len(level.own), *of_phase.shape[1:]), dtype=np.int64)
+    owner = np.repeat(np.arange(len(level.own)), np.diff(level.phase_offset))
+    np.add.at(total, owner, of_phase[level.phase] * times)
+    return total
+
+
+def activation_graph(profile: Profile) -> ActivationGraph:
+    """The graph of a run that has one root.
+
+    Raises:
+        InputError: it has several tracks, whose threads or processes share what they wait for,
+            or no cycle.
+    """
+    if profile.tracks:
+        raise InputError(
+            f"{profile.meta.title}: what its threads or processes share is not in their"
+            " activations; critical paths are those of Calyx programs"
+        )
+    if not profile.cycles:
+        raise InputError(f"{profile.meta.title}: it has no cycle")
+    graph: ActivationGraph = profile.once(_graph)
+    return graph
+
+
+def _graph(profile: Profile) -> ActivationGraph:
+    parents = profile.call_paths.parent
+    # A primitive is a part of its group, which takes the time.
+    timed = np.array([profile.frame_of(p).kind is not Kind.PRIMITIVE for p in range(len(parents))])
+    every = spans(profile, paths=np.flatnonzero(timed))
+    keys: dict[Key, int] = {}
+    key_of_path = np.array(
+        [
+            keys.setdefault((frame, profile.instances[path]), len(keys)) if timed[path] else -1
+            for path, frame in enumerate(profile.call_paths.frame.tolist())
+        ],
+        dtype=np.int64,
+    )
+    depth = np.zeros(len(parents), dtype=np.int64)
+    for path, parent in enumerate(parents.tolist()):
+        depth[path] = depth[parent] + 1 if parent >= 0 else 0
+    depths = depth[every.path]
+    node = np.zeros(len(every), dtype=np.int64)
+    wide = np.int64(profile.cycles + 1)
+    levels: list[Level] = []
+    called = np.empty(0, dtype=np.int64)
+    for deep in range(int(depth[timed].max()), -1, -1):
+        mine = np.flatnonzero(depths == deep)
+        # No two activations of a path overlap: the caller is its last one that had begun.
+        at = every.path[mine] * wide + every.start[mine]
+        from_ = parents[every.path[called]] * wide + every.start[called]
+        owner = np.searchsorted(at, from_, side="right") - 1
+        order = np.lexsort((every.start[called], owner))
+        called, owner = called[order], owner[order]
+        phases = _phases(owner, every.start[called], every.end[called], node[called], wide)
+        first = levels[-1].nodes.stop if levels else 0
+        length = every.end[mine] - every.start[mine]
+        level, which = _level(first, length, key_of_path[every.path[mine]], phases)
+        node[mine] = first + which
+        levels.append(level)
+        called = mine
+    return ActivationGraph(tuple(keys), tuple(levels), profile.cycles)
+
+
+@dataclass(frozen=True, slots=True)
+class _Phases:
+    """The phases of some activations, one after another; equal ones have one number.
+
+    Attributes:
+        owner: whose each is, ascending.
+        length: cycles.
+        which: its number.
+        member_offset, member, lead: of each number, as in `Level`.
+    """
+
+    owner: Ints
+    length: Ints
+    which: Ints
+    member_offset: Ints
+    member: Ints
+    lead: Ints
+
+
+def _phases(owner: Ints, start: Ints, end: Ints, node: Ints, wide: np.int64) -> _Phases:
+    """The phases that calls make, given in the order of owner and start."""
+    if not len(owner):
+        nothing = np.empty(0, dtype=np.int64)
+        return _Phases(nothing, nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing)
+    # One axis for all owners: each has a segment of its own, so that one sweep does for all.
+    reach = np.maximum.accumulate(owner * wide + end)
+    begins = np.append(True, owner[1:] * wide + start[1:] >= reach[:-1])
+    first = np.flatnonzero(begins)
+    after = np.append(first[1:], len(owner))
+    lead = start - start[first][np.cumsum(begins) - 1]
+    length = reach[after - 1] - owner[first] * wide - start[first]
+    word = np.add.reduceat(_mixed(_mixed(lead) ^ node.astype(np.uint64)), first)
+    where, which = _distinct(word, length, after - first)
+    member = _ranges(first[where], after[where])
+    offset = np.concatenate(([0], np.cumsum((after - first)[where])))
+    return _Phases(owner[first], length, which, offset, node[member], lead[member])
+
+
+def _level(first: int, length: Ints, key: Ints, phases: _Phases) -> tuple[Level, Ints]:
+    """The distinct ones of some activations of one depth, and which of them each is.
+
+    An activation is told by what it is of, its own cycles, and its phases in any order: they sum.
+    """
+    own = length.copy()
+    np.subtract.at(own, phases.owner, phases.length)
+    word = _mixed(_mixed(own) ^ key.astype(np.uint64))
+    np.add.at(word, phases.owner, _mixed(~phases.which))
+    where, which = _distinct(word, length, key)
+    rank = np.full(len(length), -1, dtype=np.int64)
+    rank[where] = np.arange(len(where))
+    kept = rank[phases.owner] >= 0
+    pairs = np.stack((rank[phases.owner[kept]], phases.which[kept]))
+    (owner, phase), times = np.unique(pairs, axis=1, return_counts=True)
+    level = Level(
+        first=first,
+        own=own[where],
+        key=key[where],
+        phase_offset=np.searchsorted(owner, np.arange(len(where) + 1)),
+        phase=phase,
+        times=times.astype(np.int64),
+        member_offset=phases.member_offset,
+        member=phases.member,
+        lead=phases.lead,
+    )
+    return level, which
+
+
+def _distinct(word: Words, *same: Ints) -> tuple[Ints, Ints]:
+    """The index of the first of each distinct word, and which of these each is.
+
+    Words are 64 bits of what is told apart; `same` is what has to be equal where they are.
+    """
+    _, where, which = np.unique(word, return_index=True, return_inverse=True)
+    which = which.reshape(-1)
+    for values in same:
+        assert (values == values[where][which]).all(), "two activations have one word"
+    return where, which
+
+
+def _ranges(first: Ints, after: Ints) -> Ints:
+    """The numbers of several ranges, one after another."""
+    size = after - first
+    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+    return np.asarray(np.repeat(first, size) + within)
+
+
+def _mixed(values: Ints | Words) -> Words:
+    """Each number's bits, mixed well (the finaliser of SplitMix64, Steele et al. 2014)."""
+    word = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(word ^ (word >> np.uint64(31)))

@@ -1,0 +1,195 @@
+"""A run with other lengths, timed anew without simulation.
+
+    main.queue/pop = 1          each activation takes one cycle
+    main.queue/pop = 1..10      each of these lengths in turn: a curve
+
+What happens stays as it was: the same branches, as many iterations. So the answer is exact as far
+as lengths alone matter, and no answer to what other data would do.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.analyse._activation_graph import activation_graph
+from cyclescope.analyse._names import frames_by_name, hint
+from cyclescope.errors import InputError
+from cyclescope.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cyclescope.analyse._activation_graph import ActivationGraph
+    from cyclescope.analyse._activations import Key
+    from cyclescope.model import Profile
+
+__all__ = ["OtherLength", "Retimed", "Step", "best_changes", "parse_lengths", "retimed"]
+
+_FORM = re.compile(r"(.+?)\s*=\s*(\d[\d_,]{0,17})\s*(?:\.\.\s*(\d[\d_,]{0,17}))?", re.DOTALL)
+_MOST = 10_000  # lengths of one curve
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLength:
+    """A change of length.
+
+    Attributes:
+        name: of what, as it was asked for.
+        keys: the frames in instances that it is of: one, or all places of one definition.
+        first, last: the lengths in turn, in cycles; equal for one.
+    """
+
+    name: str
+    keys: tuple[Key, ...]
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retimed:
+    """A run with other lengths.
+
+    Attributes:
+        cycles: of the run as it was.
+        lengths: the lengths of the change that has several; one 0 if none has.
+        totals: cycles of the run with each of these.
+    """
+
+    cycles: int
+    lengths: tuple[int, ...]
+    totals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The best next change: the groups of one definition in an instance take a cycle each.
+
+    Attributes:
+        keys: the group, in all its places.
+        times: its activations.
+        total: cycles that they took.
+        cycles: of the run with this change and all before it.
+    """
+
+    keys: tuple[Key, ...]
+    times: int
+    total: int
+    cycles: int
+
+
+def parse_lengths(profile: Profile, texts: Iterable[str]) -> tuple[OtherLength, ...]:
+    """Read changes such as `main.queue/pop = 1`.
+
+    Raises:
+        InputError: one cannot be read, or nothing of that name ran, or several did.
+    """
+    known = frames_by_name(profile, activation_graph(profile).keys, definitions=True)
+    found = tuple(_length(profile, known, text) for text in texts)
+    curves = [one.name for one in found if one.first != one.last]
+    if len(curves) > 1:
+        raise InputError(f"{curves[1]}: one curve at a time; give one length to all but one")
+    changed: dict[Key, str] = {}
+    for one in found:
+        for key in one.keys:
+            if key in changed:
+                raise InputError(f"{one.name}: changed twice, as {changed[key]} too; say it once")
+            changed[key] = one.name
+    return found
+
+
+def _length(profile: Profile, known: dict[str, list[Key]], text: str) -> OtherLength:
+    shown = " ".join(text.split())
+    form = _FORM.fullmatch(text.strip())
+    if form is None:
+        raise InputError(
+            f"{shown}: not a length; write it like 'main.queue/pop = 1' or '… = 1..10'"
+        )
+    name = " ".join(form[1].split())
+    first, last = (int(re.sub("[_,]", "", n)) for n in (form[2], form[3] or form[2]))
+    if not first <= last < first + _MOST:
+        raise InputError(f"{shown}: from the least to the most, at most {_MOST:,} lengths")
+    keys = known.get(name) or known.get("/".join(name.rsplit(".", 1))) or []
+    title = profile.meta.title
+    if not keys:
+        raise InputError(f"{shown}: nothing called {name} ran in {title}; {hint(name, known)}")
+    if len({_definition(profile, key) for key in keys}) > 1:
+        there = ", ".join(sorted(f"{i}/{profile.catalog[f].name}" for f, i in keys)[:5])
+        raise InputError(
+            f"{shown}: {len(keys)} frames of {title} are called {name}: {there} …; name one with"
+            " its instance"
+        )
+    return OtherLength(name, tuple(keys), first, last)
+
+
+def _definition(profile: Profile, key: Key) -> Key | tuple[str, str]:
+    """The text that runs: enables of one group in one instance are of one length."""
+    frame = profile.catalog[key[0]]
+    alike = frame.kind is Kind.GROUP and frame.definition
+    return (key[1], frame.definition) if alike else key
+
+
+def retimed(profile: Profile, changes: Sequence[OtherLength]) -> Retimed:
+    """Time a run anew.
+
+    Raises:
+        InputError: threads or processes run side by side, or nothing ran.
+    """
+    graph = activation_graph(profile)
+    curve = next((one for one in changes if one.first != one.last), None)
+    lengths = tuple(range(curve.first, curve.last + 1)) if curve else (0,)
+    fixed = np.full((len(graph.keys), len(lengths)), -1, dtype=np.int64)
+    number = {key: index for index, key in enumerate(graph.keys)}
+    for one in changes:
+        fixed[[number[key] for key in one.keys]] = lengths if one is curve else one.first
+    totals = graph.lengths(fixed=fixed)[-1]
+    return Retimed(graph.cycles, lengths, tuple(totals.tolist()))
+
+
+def best_changes(profile: Profile, most: int) -> tuple[Step, ...]:
+    """Find the groups to shorten to one cycle, each the best next to those before it.
+
+    Args:
+        profile: the run.
+        most: at most so many; fewer if nothing else makes the run shorter.
+
+    Raises:
+        InputError: threads or processes run side by side, or nothing ran.
+    """
+    graph = activation_graph(profile)
+    groups = _groups(profile, graph)
+    times, total = graph.sizes()
+    fixed = np.full((len(graph.keys), len(groups)), -1, dtype=np.int64)
+    for case, members in enumerate(groups):
+        fixed[members, case] = 1
+    cycles, steps = graph.cycles, list[Step]()
+    while len(steps) < most and len(groups):
+        totals = graph.lengths(fixed=fixed)[-1]
+        best = int(np.argmin(totals))
+        if totals[best] >= cycles:
+            break
+        cycles = int(totals[best])
+        members = groups[best]
+        fixed[members] = 1
+        steps.append(
+            Step(
+                tuple(graph.keys[m] for m in members),
+                int(times[members].sum()),
+                int(total[members].sum()),
+                cycles,
+            )
+        )
+    return tuple(steps)
+
+
+def _groups(profile: Profile, graph: ActivationGraph) -> list[list[int]]:
+    """The groups that call no cell, each with all its places, as indices into the graph's keys."""
+    calling = {int(k) for level in graph.levels for k in level.key[np.diff(level.phase_offset) > 0]}
+    found: dict[object, list[int]] = {}
+    for index, key in enumerate(graph.keys):
+        if profile.catalog[key[0]].kind is Kind.GROUP and index not in calling:
+            found.setdefault(_definition(profile, key), []).append(index)
+    return list(found.values())

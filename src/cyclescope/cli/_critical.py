@@ -1,0 +1,68 @@
+"""`cyclescope critical`: what decides how long a run takes, and what the rest could take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cyclescope.cli._common import (
+    check_form,
+    force_option,
+    form_option,
+    level_option,
+    output_option,
+    profile_argument,
+    read_profile,
+    report,
+    writing,
+)
+
+__all__ = ["critical"]
+
+
+@click.command()
+@profile_argument
+@click.argument("what", type=click.Choice(["path", "waits"]), default="path")
+@level_option
+@click.option(
+    "--of",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="waits: only of, for or inside this one, such as main.queue/push; several times.",
+)
+@form_option
+@output_option("File to write; the terminal if not given")
+@force_option
+def critical(
+    profile: Path,
+    what: str,
+    level: str | None,
+    names: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    force: bool,
+) -> None:
+    """Show the path that decides a run's cycles, slack and leverage of everything.
+
+    The own cycles on the path add up to the run. Slack: so many cycles each activation could take
+    more, and the run would be as long. Leverage: cycles of the run for each cycle of it. `waits`:
+    where things run side by side, who is over early, and for whom it waits.
+    """
+    from cyclescope.analyse import frames_named
+    from cyclescope.views import critical_view, phase_waits_view
+
+    check_form(form, output)
+    if names and what != "waits":
+        raise click.UsageError("--of NAME chooses waits; write: critical PROFILE.cyc waits --of …")
+    loaded = read_profile(profile, level)
+    if what == "path":
+        data = critical_view(loaded, form)
+    else:
+        keys = [key for name in names for key in frames_named(loaded, name)]
+        data = phase_waits_view(loaded, keys, form)
+    path = output or Path("-")
+    with writing(path, force=force) as stream:
+        stream.write(data)
+    report(path, "critical path")

@@ -1,0 +1,175 @@
+"""The critical path as tables: what decides the total, who waits for whom, other lengths.
+
+Columns of the path (JSON, CSV and Parquet use these names):
+
+    instance, name, kind, file, line   which one
+    critical, share                    own cycles on the path that decides the total; all add up
+    slack                              cycles that each activation could take more for nothing
+    leverage                           cycles of the run per cycle of this one
+    times, cycles                      activations, and cycles of all of them
+
+Of waits: `cycles`, `times`, then `instance`, `waiting` for `decisive` inside `caller`, with `file`
+and `line` of the one that waits. Of other lengths: `length`, `total`, `change`. Of the best
+changes: `total`, `change` with all before, `instance`, `name`, `times`, `cycles`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from cyclescope.analyse import best_changes, critical, retimed
+from cyclescope.views._grid import Column, Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from cyclescope.analyse import CriticalFrame, Key, OtherLength, PhaseWait, Step
+    from cyclescope.model import Position, Profile
+
+__all__ = ["best_changes_view", "critical_view", "phase_waits_view", "retimed_view"]
+
+Row = TypeVar("Row")
+
+
+def critical_view(profile: Profile, fmt: str = "text") -> bytes:
+    """Tabulate the critical path with slack and leverage, most critical cycles first.
+
+    Args:
+        profile: the run.
+        fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
+
+    Raises:
+        InputError: threads or processes run side by side, or nothing ran.
+    """
+    columns: list[Column[CriticalFrame]] = [
+        Column(" critical", "critical", int, lambda row: row.critical),
+        Column(" share", "share", float, lambda row: Fraction(row.critical, profile.cycles)),
+        Column(" slack", "slack", int, lambda row: row.slack),
+        Column(" leverage", "leverage", float, lambda row: row.leverage),
+        Column(" times", "times", int, lambda row: row.times),
+        Column(" cycles", "cycles", int, lambda row: row.total),
+        *_which(profile, lambda row: row.key),
+    ]
+    return Grid.of(columns).render(critical(profile).frames, fmt)
+
+
+def phase_waits_view(profile: Profile, keys: Iterable[Key] = (), fmt: str = "text") -> bytes:
+    """Tabulate who waits for whom where things run side by side, most cycles first.
+
+    Args:
+        profile: the run.
+        keys: only waits of or for these frames in instances; all if there are none.
+        fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
+
+    Raises:
+        InputError: threads or processes run side by side, or nothing ran.
+    """
+    chosen = set(keys)
+    waits = [
+        wait
+        for wait in critical(profile).waits
+        if not chosen or chosen & {wait.waiting, wait.decisive, wait.caller}
+    ]
+    columns: list[Column[PhaseWait]] = [
+        Column(" cycles", "cycles", int, lambda row: row.cycles),
+        Column(" times", "times", int, lambda row: row.times),
+        Column("waits", "waiting", str, lambda row: _name(profile, row.waiting)),
+        Column("for", "decisive", str, lambda row: _name(profile, row.decisive)),
+        Column("inside", "caller", str, lambda row: _name(profile, row.caller)),
+        Column("instance", "instance", str, lambda row: row.caller[1]),
+        *_line(profile, lambda row: row.waiting),
+    ]
+    return Grid.of(columns).render(waits, fmt)
+
+
+def retimed_view(profile: Profile, changes: Sequence[OtherLength], fmt: str = "text") -> bytes:
+    """Tabulate the run's cycles with other lengths.
+
+    Args:
+        profile: the run.
+        changes: the lengths; of several of one change each is a row.
+        fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
+
+    Raises:
+        InputError: threads or processes run side by side, or nothing ran.
+    """
+    found = retimed(profile, changes)
+    rows = list(zip(found.lengths, found.totals, strict=True))
+    curve = next((one for one in changes if one.first != one.last), None)
+    columns: list[Column[tuple[int, int]]] = [
+        Column(" cycles", "total", int, lambda row: row[1]),
+        *_change(found.cycles, lambda row: row[1]),
+    ]
+    if curve is not None:
+        columns.insert(0, Column(f" {curve.name}", "length", int, lambda row: row[0]))
+    return Grid.of(columns).render(rows, fmt)
+
+
+def best_changes_view(profile: Profile, most: int, fmt: str = "text") -> bytes:
+    """Tabulate which groups to shorten to a cycle, each the best next to those above it.
+
+    Args:
+        profile: the run.
+        most: at most so many.
+        fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
+
+    Raises:
+        InputError: threads or processes run side by side, or nothing ran.
+    """
+    columns: list[Column[Step]] = [
+        Column(" run", "total", int, lambda row: row.cycles),
+        *_change(profile.cycles, lambda row: row.cycles),
+        Column(" times", "times", int, lambda row: row.times),
+        Column(" cycles", "cycles", int, lambda row: row.total),
+        *_which(profile, lambda row: row.keys[0]),
+    ]
+    return Grid.of(columns).render(best_changes(profile, most), fmt)
+
+
+def _change(before: int, total: Callable[[Row], int]) -> tuple[Column[Row], Column[Row]]:
+    """The change of the run's cycles, as a number and as a share of what they were."""
+    return (
+        Column(
+            " change",
+            "change",
+            int,
+            lambda row: total(row) - before,
+            lambda row: f"{total(row) - before:+,}",
+        ),
+        Column(" share", "share", float, lambda row: Fraction(total(row) - before, before)),
+    )
+
+
+def _which(profile: Profile, key: Callable[[Row], Key]) -> tuple[Column[Row], ...]:
+    """The columns that say which frame in which instance a row is of."""
+    return (
+        Column("instance", "instance", str, lambda row: key(row)[1]),
+        Column("name", "name", str, lambda row: _name(profile, key(row))),
+        Column("kind", "kind", str, lambda row: str(profile.catalog[key(row)[0]].kind)),
+        *_line(profile, key),
+    )
+
+
+def _line(profile: Profile, key: Callable[[Row], Key]) -> tuple[Column[Row], ...]:
+    """The columns of a frame's place in the text: one for people, two for machines."""
+
+    def position(row: Row) -> Position | None:
+        return next(iter(profile.catalog[key(row)[0]].positions), None)
+
+    def line(row: Row) -> int | None:
+        at = position(row)
+        return None if at is None else at.line
+
+    def file(row: Row) -> str | None:
+        at = position(row)
+        return None if at is None else at.file
+
+    return (
+        Column("file", "file", str, file),
+        Column(" line", "line", int, line),
+    )
+
+
+def _name(profile: Profile, key: Key) -> str:
+    return profile.catalog[key[0]].name
