@@ -3,30 +3,42 @@
 
 PYTHON ?= python3
 BIN    := .venv/bin
+RUN    := .venv-run/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units fuzz mutants soak signals bench page page-tests docs lock clean
+.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units wheel install-test fuzz mutants soak signals bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
 
 .venv/ready: requirements.lock scripts/environment.sh
-	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh .venv requirements.lock 900
+	@touch $@
+
+# The demo needs no development tools.
+.venv-run/ready: scripts/run.lock scripts/environment.sh
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh .venv-run scripts/run.lock 290
 	@touch $@
 
 # The package is built as the wheel that users get, and installed from it.
-.venv/installed: .venv/ready pyproject.toml rust/Cargo.toml rust/Cargo.lock $(SOURCES)
+%/installed: %/ready pyproject.toml rust/Cargo.toml rust/Cargo.lock $(SOURCES)
 	@rm -rf build/wheel
 	@echo "setup: building the package; the first time this takes some minutes (the Calyx compiler)"
-	@$(BIN)/maturin build --release --locked --quiet --out build/wheel
-	@$(BIN)/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
+	@$*/bin/maturin build --release --locked --quiet --out build/wheel
+	@$*/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
 setup: .venv/installed ## make .venv with the built package in it
 
-demo: setup      ## profile an example and draw its report: make demo [SHOW=calyx|bounds|hls]
-	$(BIN)/python scripts/demo.py $(SHOW)
+demo: .venv-run/installed ## profile an example and draw its report: make demo [SHOW=calyx|bounds|hls]
+	$(RUN)/python scripts/demo.py $(SHOW)
+
+wheel:           ## build the wheel for other machines (manylinux_2_28) into dist/, checked by auditwheel
+	@PYTHON="$(PYTHON)" sh scripts/wheel.sh
+
+install-test:    ## install the wheel of dist/ in an empty environment without cargo, and run it: sizes, times
+	$(PYTHON) scripts/install_test.py
 
 lint: setup      ## style, types, layers, words
 	$(BIN)/ruff check .
@@ -119,4 +131,4 @@ lock:            ## renew requirements.lock
 	  --output-file scripts/wheel.lock
 
 clean:           ## remove what was built (not the user's cache)
-	rm -rf .venv build rust/target
+	rm -rf .venv .venv-run build rust/target rust/target-wheel

@@ -1,6 +1,10 @@
 #!/bin/sh
-# Make .venv with the locked versions of everything that the package and its tests need.
+# environment.sh FOLDER LOCK MB: make an environment with the locked versions of what is in LOCK.
 set -eu
+
+folder=$1
+lock=$2
+size=$3
 
 python=${PYTHON:-python3}
 fail() { echo "setup: $1" >&2; exit 1; }
@@ -20,21 +24,21 @@ compiler=${CXX:-clang++}
 command -v "${compiler%% *}" >/dev/null || command -v g++ >/dev/null ||
     fail "no C++ compiler; install one (Debian: apt install g++)"
 
-if ! "$python" -m venv --clear .venv >/dev/null 2>&1; then
+if ! "$python" -m venv --clear "$folder" >/dev/null 2>&1; then
     # Debian splits venv's pip off into a package of its own. With a pip around, we need none.
-    rm -rf .venv
-    if "$python" -m venv --without-pip .venv >/dev/null 2>&1 &&
+    rm -rf "$folder"
+    if "$python" -m venv --without-pip "$folder" >/dev/null 2>&1 &&
         "$python" -m pip --version >/dev/null 2>&1; then
-        "$python" -m pip --python .venv/bin/python install --quiet pip
+        "$python" -m pip --python "$folder/bin/python" install --quiet pip
     elif [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        rm -rf .venv
+        rm -rf "$folder"
         apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null
-        "$python" -m venv .venv
+        "$python" -m venv "$folder"
     else
-        rm -rf .venv
+        rm -rf "$folder"
         fail "$python cannot make virtual environments; install python3-venv"
     fi
 fi
-echo "setup: installing Python packages into .venv (900 MB, once)"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check \
-    --require-hashes --only-binary :all: -r requirements.lock
+echo "setup: installing Python packages into $folder ($size MB, once)"
+"$folder/bin/python" -m pip install --quiet --disable-pip-version-check \
+    --require-hashes --only-binary :all: -r "$lock"
