@@ -18,7 +18,7 @@ help:            ## list the targets
 
 # The demo needs no development tools.
 .venv-run/ready: scripts/run.lock scripts/environment.sh
-	@PYTHON="$(PYTHON)" sh scripts/environment.sh .venv-run scripts/run.lock 290
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh .venv-run scripts/run.lock 230
 	@touch $@
 
 # The package is built as the wheel that users get, and installed from it.

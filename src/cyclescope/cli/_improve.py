@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +14,16 @@ from cyclescope.cli._common import (
     check_outputs,
     doing,
     force_option,
+    hush_if_quiet,
     not_complete,
+    output_option,
     report,
     say,
+    tell_json,
+    told_option,
     writing,
 )
+from cyclescope.cli._kinds import InputPath
 from cyclescope.cli._trust import trust_options
 from cyclescope.errors import InputError
 
@@ -32,7 +38,7 @@ __all__ = ["improve", "run_improvement"]
 
 
 @click.command()
-@click.argument("program", type=click.Path(path_type=Path), metavar="PROGRAM")
+@click.argument("program", type=InputPath("a Calyx program", "a C program"), metavar="PROGRAM")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -46,7 +52,7 @@ __all__ = ["improve", "run_improvement"]
     metavar="N",
     help="Check on N more data of the same shape, made at random.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The better program.")
+@output_option("File of the better program; without it none is written")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
@@ -72,6 +78,7 @@ __all__ = ["improve", "run_improvement"]
 )
 @click.option("--diff", type=click.Path(path_type=Path), metavar="FILE", help="Write a diff here.")
 @click.option("--area", is_flag=True, help="Say what the steps cost: cycles against area.")
+@told_option
 @force_option
 @trust_options
 def improve(
@@ -86,6 +93,7 @@ def improve(
     state: Path | None,
     diff: Path | None,
     area: bool,
+    form: str,
     force: bool,
 ) -> None:
     """Change a program so that it takes fewer cycles, and check that its results stay.
@@ -100,8 +108,21 @@ def improve(
     if list_rewrites:
         _list_rewrites()
         return
+    if output is not None or diff is not None:
+        hush_if_quiet()
     run_improvement(
-        program, data, fuzz, output, budget, workers, only, state, diff, area=area, force=force
+        program,
+        data,
+        fuzz,
+        output,
+        budget,
+        workers,
+        only,
+        state,
+        diff,
+        area=area,
+        form=form,
+        force=force,
     )
 
 
@@ -117,6 +138,7 @@ def run_improvement(
     diff: Path | None,
     *,
     area: bool,
+    form: str = "text",
     force: bool,
 ) -> None:
     """Search, print what was found, and write what was asked for."""
@@ -146,7 +168,10 @@ def run_improvement(
             progress=tell,
         )
         costs = cost_table(subject, found, tell) if area and not found.stopped else None
-    _print(subject, found, costs)
+    if form == "json":
+        tell_json(_json(found, costs))
+    else:
+        _print(subject, found, costs)
     if output is not None:
         with writing(output, force=force) as stream:
             stream.write(found.text)
@@ -170,6 +195,28 @@ def _check_names(subject: Subject, only: Sequence[str]) -> None:
     known = [rewrite.name for rewrite in subject.rewrites]
     if odd := [name for name in only if name not in known]:
         raise InputError(f"--only {odd[0]}: no such rewrite; there are {', '.join(known)}")
+
+
+def _json(found: Improvement, costs: Answer | None) -> str:
+    """Give what was kept, tried and paid for programs: the tables' rows as objects."""
+    from cyclescope.studies import kept_table, tried_table
+    from cyclescope.views import answer_view
+
+    tables = {"kept": kept_table(found), "tried": tried_table(found), "costs": costs}
+    whole = {
+        "before": found.before,
+        "after": found.after,
+        "runs": found.runs,
+        "checked on data only": sum(c.claim is Claim.DATA for c in found.candidates),
+        "not proved": found.doubts,
+        "stopped": found.stopped,
+        **{
+            name: json.loads(answer_view(table, "json"))
+            for name, table in tables.items()
+            if table is not None and table.rows
+        },
+    }
+    return json.dumps(whole, indent=1, ensure_ascii=False)
 
 
 def _print(subject: Subject, found: Improvement, costs: Answer | None) -> None:
