@@ -57,7 +57,11 @@ READ_PROFILES = [
     )
 ]
 # What a view needs besides its profiles.
-MORE = {"export": ["--format", "folded"], "query": ["SELECT name FROM frames"]}
+MORE = {
+    "export": ["--format", "folded"],
+    "query": ["SELECT name FROM frames"],
+    "whatif": ["--best", "1"],
+}
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cyclescope.cli._common import (
+    OneOf,
     check_form,
     force_option,
     form_option,
@@ -23,7 +24,7 @@ __all__ = ["critical"]
 
 @click.command()
 @profile_argument
-@click.argument("what", type=click.Choice(["path", "waits"]), default="path")
+@click.argument("what", type=OneOf(("path", "waits")), default="path")
 @level_option
 @click.option(
     "--of",
