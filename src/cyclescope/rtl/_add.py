@@ -70,12 +70,12 @@ def add(v: Stages, width: int, *, subtract: bool) -> None:
     smaller = cat(const(0, 1), v.small[f + 3 : 1], v.small[0] | v.lost)
     smaller = m.wire("smaller", smaller)
     v.sum = larger + (smaller ^ v.minus.repeat(n)) + v.minus.zext(n)
-    # Where a subnormal number stops to move left: exponent places.
-    v.stop = const(1 << n - 1, n) >> v.e
+    # A subnormal number stops to move left after exponent places.
+    v.ones = v.sum | (const(1 << n - 1, n) >> v.e)
     v.cut()
 
     # how far left
-    v.left = leading_zeros(v, v.sum | v.stop, (8,) if wide else ())
+    v.left = leading_zeros(v, v.ones, cut=16 if wide else 0)
     v.cut()
 
     # normalise

@@ -24,7 +24,7 @@ def from_integer(v: Stages, width: int, source: int, *, signed: bool) -> None:
     v.sign = a[source - 1] if signed else const(0, 1)
     v.a = mux(v.sign, 0 - a, a) if signed else a
     v.cut()
-    v.left = leading_zeros(v, v.a, (8,) if source > 32 else (4,))
+    v.left = leading_zeros(v, v.a, cut=16)
     v.cut()
     # Space for a guard bit where the integer is shorter than the significand.
     size = max(source, f + 2)
@@ -85,7 +85,7 @@ def extend(v: Stages) -> None:
     a = unpack(m, small, m.input("a", 32), "a")
     v.sign, v.nan, v.infinite, v.zero = a.sign, a.nan, a.infinite, a.zero
     v.sig, v.e = a.significand, a.exponent.zext(large.exponent)
-    v.left = leading_zeros(v, v.sig, (4,))
+    v.left = leading_zeros(v, v.sig, cut=16)
     v.cut()
     v.sig = v.sig << v.left
     v.e = v.e + (large.bias - small.bias) - v.left.zext(large.exponent)

@@ -97,7 +97,7 @@ def _step(v: Stages, part: Expr) -> tuple[Expr, Expr]:
 def fdiv(v: Stages, width: int) -> None:
     """Builds the quotient of two numbers."""
     form = float_format(width)
-    f, wide = form.fraction, form.width == 64
+    f = form.fraction
     extended = form.exponent + 3
     m = v.module
     a = unpack(m, form, m.input("a", width), "a")
@@ -112,9 +112,8 @@ def fdiv(v: Stages, width: int) -> None:
     v.a, v.b = a.significand, b.significand
 
     # normalise both
-    half = (8,) if wide else (4,)
-    v.left_a = leading_zeros(v, v.a, half)
-    v.left_b = leading_zeros(v.beside(), b.significand, half)
+    v.left_a = leading_zeros(v, v.a, cut=16)
+    v.left_b = leading_zeros(v.beside(), b.significand, cut=16)
     v.cut()
     v.a, v.b = v.a << v.left_a, v.b << v.left_b
     v.e = (v.e_a - v.e_b) + (v.left_b.zext(extended) - v.left_a.zext(extended))
@@ -147,7 +146,7 @@ def fdiv(v: Stages, width: int) -> None:
 def fsqrt(v: Stages, width: int) -> None:
     """Builds the square root."""
     form = float_format(width)
-    f, wide = form.fraction, form.width == 64
+    f = form.fraction
     extended = form.exponent + 2
     m = v.module
     a = unpack(m, form, m.input("a", width), "a")
@@ -158,7 +157,7 @@ def fsqrt(v: Stages, width: int) -> None:
     v.infinite = a.infinite
     v.none = a.zero
     v.e, v.a = a.exponent.zext(extended), a.significand
-    v.left = leading_zeros(v, v.a, (8,) if wide else (4,))
+    v.left = leading_zeros(v, v.a, cut=16)
     v.cut()
     v.a = v.a << v.left
     v.e = v.e - v.left.zext(extended)

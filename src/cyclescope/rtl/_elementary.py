@@ -107,7 +107,7 @@ def log(v: Stages, width: int) -> None:
     The latter is the product of m - 1 and the ratio to it, which keeps the precision near 1.
     """
     form = float_format(width)
-    f, wide = form.fraction, form.width == 64
+    f = form.fraction
     pieces = _log_pieces(width)
     grid = pieces.grid
     extended = form.exponent + 2
@@ -117,7 +117,7 @@ def log(v: Stages, width: int) -> None:
     v.invalid = a.signaling | (v.nan & ~a.nan)
     v.infinite, v.divided = a.infinite | a.zero, a.zero
     v.sig, v.e = a.significand, a.exponent.zext(extended)
-    v.left = leading_zeros(v, v.sig, (8,) if wide else (4,))
+    v.left = leading_zeros(v, v.sig, cut=16)
     v.cut()
     v.sig = v.sig << v.left
     v.e = v.e - v.left.zext(extended)
@@ -135,7 +135,7 @@ def log(v: Stages, width: int) -> None:
     v.minus = v.e[extended - 1]
     count = form.exponent
     v.count = mux(v.minus, 0 - v.e, v.e)[count - 1 : 0]
-    v.small = leading_zeros(v, v.t, (8,) if wide else (4,))
+    v.small = leading_zeros(v, v.t, cut=16)
     v.cut()
     v.t = v.t << v.small
     look_up(v, pieces, "index")
@@ -235,7 +235,7 @@ def trigonometric(v: Stages, width: int, *, cosine: bool) -> None:
     pick = (len(pieces.coefficients) // 2 - 1).bit_length()
     v.index = cat(v.even, v.u[length - 1 : length - pick])
     v.z = v.u[length - pick - 1 : length - grid]
-    v.small = leading_zeros(v, v.u[length - 1 : length - near], (8,) if width == 64 else (4,))
+    v.small = leading_zeros(v, v.u[length - 1 : length - near], cut=16)
     v.cut()
     reach = grid + 2
     v.u = (v.u << v.small)[length - 1 : length - reach]

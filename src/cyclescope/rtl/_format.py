@@ -152,13 +152,18 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
 
 
 def depth_below(exponent: Expr, width: int) -> Expr:
-    """The right shift of a significand of `width` bits for an exponent below 1, else 0.
+    """The right shift of a significand of `width` bits for an exponent below 1, else 0."""
+    return depth(1 - exponent, width)
+
+
+def depth(below: Expr, width: int) -> Expr:
+    """The right shift of a significand of `width` bits for an exponent of 1 - `below`.
 
     It stops where nothing is left but what is lost.
     """
     bits = width.bit_length()
     limit = (1 << bits) - 1
-    below = const(1, exponent.width) - exponent
-    far = below[exponent.width - 1 : bits].any()
+    top = below.width - 1
+    far = below[top - 1 : bits].any()
     amount = mux(far, const(limit, bits), below[bits - 1 : 0])
-    return mux(const(1, exponent.width).sle(exponent), const(0, bits), amount)
+    return mux(below[top], const(0, bits), amount)

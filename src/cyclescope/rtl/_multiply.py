@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
-from cyclescope.rtl._format import depth_below, finish, float_format, unpack
+from cyclescope.rtl._format import depth, finish, float_format, unpack
 from cyclescope.rtl._stages import leading_zeros, total
 
 if TYPE_CHECKING:
@@ -169,28 +169,32 @@ def fmul(v: Stages, width: int) -> None:
     # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle.
     v.cut()
     v.e = v.e_a + v.e_b - (form.bias - 1)
+    # By how much it is below 1; by how much, if the product is below 2.
+    v.below, v.below_more = form.bias - v.e_a - v.e_b, form.bias + 1 - v.e_a - v.e_b
     tiles = _products(v, v.a, v.b, 2 * f + 2)
     if wide:
         v.cut()
         # the sum, in two stages, beside the count
         terms = _rows(v, tiles, 2 * f + 2)
         v.first, v.second = terms[0] + terms[1], terms[2] + terms[3] + terms[4]
-        v.left = leading_zeros(v, v.small, (4,))
+        v.left = leading_zeros(v, v.small, cut=16)
         v.product = v.first + v.second
     else:
-        v.left = leading_zeros(v, v.small, (8,))
+        v.left = leading_zeros(v, v.small, cut=16)
         v.product = total(v, _rows(v, tiles, 2 * f + 2), TERMS)
     v.cut()
 
     # left by the leading zeros
     v.sig = v.product << v.left
     v.e = v.e - v.left.zext(extended)
+    below, below_more = (b + v.left.zext(extended) for b in (v.below, v.below_more))
+    v.deep, v.deeper = depth(below, f + 3), depth(below_more, f + 3)
     v.cut()
 
     # one further if the product is below 2: its top bit has the weight of e
     high = v.sig[2 * f + 1]
     v.e = v.e - (~high).zext(extended)
-    v.deep = depth_below(v.e, f + 3)
+    v.deep = mux(high, v.deep, v.deeper)
     v.sticky = v.sig[f - 3 : 0].any() | (high & v.sig[f - 2])
     v.sig = mux(high, v.sig[2 * f + 1 : f - 1], v.sig[2 * f : f - 2])
     v.cut()

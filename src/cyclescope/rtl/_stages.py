@@ -66,56 +66,71 @@ class Stages:
             del self._values[name]
 
 
-def leading_zeros(v: Stages, value: Expr, cuts: tuple[int, ...] = ()) -> Expr:
-    """The number of leading zeros, found by halves; all ones if there is no one at all.
+def leading_zeros(v: Stages, value: Expr, *, cut: int = 0) -> Expr:
+    """The number of leading zeros; all ones if there is no one at all.
 
-    Whether a part is empty is known for all parts before it is known which of them counts, so
-    that a half costs one level of logic.
+    Of ever larger parts it is found whether they have a one, and how many zeros are in front of it:
+    twice the size costs one level of logic.
 
     Args:
-        v: where the search goes on; it uses the names `window` and `zeros`.
+        v: where the search goes on; it uses the names `some` and `zeros`.
         value: to look at.
-        cuts: ends a stage before the half of each of these sizes is looked at.
+        cut: ends a stage when this is known of parts of so many bits, a power of two, or of the
+            halves, if it is of no more bits; 0: does not.
 
     Returns:
         As many bits as `value.width` rounded up to a power of two needs.
     """
     bits = (value.width - 1).bit_length()
-    missing = (1 << bits) - value.width
-    v.window = cat(value, const(0, missing)) if missing else value
-    segments: list[list[int]] = []
-    for half in (1 << n for n in reversed(range(bits))):
-        if not segments or half in cuts:
-            segments.append([])
-        segments[-1].append(half)
-    found: list[Expr] = []
-    for segment in segments:
-        if found:
-            v.zeros = cat(*found)
+    if value.value is not None:
+        # Many times quicker than by parts: to evaluate a functional unit.
+        known = value.width - value.value.bit_length() if value.value else -1
+        return const(known % (1 << bits), bits)
+    m = v.module
+    if missing := (1 << bits) - value.width:
+        value = cat(value, const(0, missing))
+    value = m.wire("counted", value)
+    # Of each part, the lowest first, of two bits to begin with.
+    pairs = range(0, value.width, 2)
+    some: list[Expr] = [value[i + 1] | value[i] for i in pairs]
+    zeros: list[Expr] = [~value[i + 1] for i in pairs]
+    while len(some) > 1:
+        if cut and 1 << zeros[0].width == min(cut, 1 << bits - 1):
+            count, width = len(some), zeros[0].width
+            v.some, v.zeros = cat(*reversed(some)), cat(*reversed(zeros))
             v.cut()
-            found = [v.zeros]
-        # Size of parts → at the top bit of each, whether one of its bits is set; 1: the bits.
-        some = {1: v.window}
-        reach, part = v.window, 1
-        while part < segment[0]:
-            reach = v.module.wire("some", reach | (reach << part))
-            part *= 2
-            if part in segment:
-                some[part] = reach
-        for half in segment:
-            empty = v.module.wire("empty", ~some[half][2 * half - 1])
-            found.append(empty)
-            for n in [n for n in some if n < half]:
-                low, high = some[n][half - 1 : 0], some[n][2 * half - 1 : half]
-                some[n] = v.module.wire("window", mux(empty, low, high))
-        v.window = some[1]
-    return cat(*found)
+            some = [v.some[i] for i in range(count)]
+            zeros = [v.zeros[width * (i + 1) - 1 : width * i] for i in range(count)]
+        low, high = (zeros[0::2], zeros[1::2])
+        in_low, in_high = (some[0::2], some[1::2])
+        zeros = [
+            m.wire("zeros", cat(~there, mux(there, first, second)))
+            for there, first, second in zip(in_high, high, low, strict=True)
+        ]
+        some = [m.wire("some", a | b) for a, b in zip(in_low, in_high, strict=True)]
+    return zeros[0]
+
+
+_NIBBLE = 4
 
 
 def shift_right_sticky(value: Expr, amount: Expr) -> tuple[Expr, Expr]:
-    """`value >> amount`, and whether a one was lost."""
+    """`value >> amount`, and whether a one was lost.
+
+    It moves by multiples of four first. Of which groups of four all is lost needs no word that has
+    moved; what is lost of the next one is in the lowest bits then.
+    """
     ones = const(-1, value.width)
-    return value >> amount, (value & ~(ones << amount)).any()
+    if amount.width <= 2:
+        return value >> amount, (value & ~(ones << amount)).any()
+    coarse, fine = amount[amount.width - 1 : 2], amount[1:0]
+    top = value.width - 1
+    groups = [value[min(i + _NIBBLE - 1, top) : i].any() for i in range(0, top + 1, _NIBBLE)]
+    passed = ~(const(-1, len(groups)) << coarse)
+    lost = (cat(*reversed(groups)) & passed).any()
+    moved = value >> cat(coarse, const(0, 2))
+    least = moved[_NIBBLE - 2 : 0] & ~(const(-1, _NIBBLE - 1) << fine)
+    return moved >> fine, lost | least.any()
 
 
 def total(v: Stages, terms: list[Expr], each: int) -> Expr:
