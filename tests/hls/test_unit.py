@@ -98,7 +98,8 @@ module main(input wire clk, input wire reset, input wire go, output reg done);
   reg [{line - 1}:0] data_before;
   profiling_unit unit(.clk(clk), .reset(reset), .run(run), .state(now[{2 * layout.threads - 1}:0]),
     .base(32'd{BASE}), .lines(32'd{region}), .waitrequest(stalls[0]), .address(address),
-    .write(write), .byteenable(byteenable), .writedata(writedata), .done(finished){adds});
+    .write(write), .coming(), .byteenable(byteenable), .writedata(writedata),
+    .done(finished){adds});
   initial begin
     cycle = 0;
     done = 0;

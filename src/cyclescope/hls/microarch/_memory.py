@@ -22,14 +22,7 @@ from cyclescope.hls.microarch._params import (
     OFFSET,
     TAGS,
 )
-from cyclescope.hls.microarch._parts import (
-    ThreadMask,
-    either,
-    encoded,
-    one_hot,
-    scheduler,
-    tid_width,
-)
+from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler, tid_width
 from cyclescope.hls.microarch._preloader import Preloader
 from cyclescope.rtl import cat, choose, const, mux
 
@@ -134,8 +127,9 @@ class Ports:
     """The requests, the arbiters and the banks' interfaces.
 
     With `trace`, lines of a profiling unit go to bank 0, before all that asks there. Inputs:
-    `trace_write`, one is there; `trace_line`, `trace_bytes` and `trace_data`, where, which bytes
-    and what. Outputs: `trace_taken`, and `trace_moving` until it is written.
+    `trace_write`, one is there, `trace_coming`, one is there in the next cycle; `trace_line`,
+    `trace_bytes` and `trace_data`, where, which bytes and what. Outputs: `trace_taken`, and
+    `trace_moving` until it is written.
     """
 
     def __init__(self, m: Module, threads: int, *, trace: bool = False) -> None:
@@ -260,13 +254,20 @@ class Ports:
         free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
         trace: Net | None = None
         traces: Net | None = None
+        no_trace: Expr = const(1, 1)
         if self._trace and b == 0:
             # The profiling unit hears of it a cycle later, and then has another line or none. A
             # load may go meanwhile; no store, so that what chooses 512 bits of data is a register.
-            taken = m.register("trace_was_taken", 1, reset=0)
+            # Its wires are long, so two more registers say the same to the arbiters.
+            coming = m.input("trace_coming", 1)
             traces = m.input("trace_write", 1)
-            trace = m.wire("trace_goes", traces & ~taken)
-            m.update(taken, free & trace)
+            no_trace = m.register("trace_is_none", 1, reset=1)
+            m.update(no_trace, ~coming)
+            taken = m.register("trace_was_taken", 1, reset=0)
+            trace = m.register("trace_goes", 1, reset=0)
+            moves = m.wire("trace_moves", free & trace)
+            m.update(trace, coming & ~moves)
+            m.update(taken, moves)
             m.output("trace_taken", taken)
 
         space = m.register(f"{name}_space", 1, reset=1, note="for the tag of one more read")
@@ -278,8 +279,8 @@ class Ports:
         ready = loads.valid & space
         asks: Expr = ready & ~(turn & stores.valid)
         puts: Expr = stores.valid & (turn | ~ready)
-        if trace is not None and traces is not None:
-            asks, puts = asks & ~trace, puts & ~traces
+        if trace is not None:
+            asks, puts = asks & ~trace, puts & no_trace
         asks, puts = m.wire(f"{name}_asks", asks), m.wire(f"{name}_puts", puts)
         asked = m.wire(f"{name}_asked", free & asks)
         stored = m.wire(f"{name}_stored", free & puts)
@@ -450,9 +451,8 @@ class _Side:
         takes = m.wire(f"{name}_takes", self._moves | ~self.valid)
         # What was taken a cycle ago is taken back now, and its thread is passed over: whether there
         # is a place for it comes late.
-        took = m.register(f"{name}_took", 1, reset=0)
         granted = m.register(f"{name}_granted", threads)
-        gone = m.wire(f"{name}_gone", granted & took.repeat(threads))
+        gone = m.register(f"{name}_gone", threads, reset=0)
         ready: Expr = either(bits, threads) & ~gone
         preload = m.register(f"{name}_preload", 1)
         if slot is not None:
@@ -467,9 +467,11 @@ class _Side:
             {"eligible": ready, "go": m.wire(f"{name}_goes", takes & ready.any())},
         )
         grant = hts["grant"][threads - 1 : 0]
-        m.update(took, takes & ready.any())
         m.update(granted, grant, takes)
-        who = encoded(m, granted, width, f"{name}_who")
+        m.update(gone, mux(takes, grant, const(0, threads)))
+        who: Expr = const(0, width)
+        if threads > 1:
+            who = m.delay(hts["number"].trunc(width), f"{name}_who", when=takes)
         # Which operation it is, is looked up when the thread is known.
         self._ops: list[Expr] = []
         for i, (wants, first) in enumerate(zip(own, firsts, strict=True)):

@@ -142,8 +142,8 @@ def scheduler(threads: int, *, ordered: bool = False, gated: bool = False) -> Mo
 
     Inputs: `eligible`; with `gated` besides `go`: what is chosen in a cycle goes only if this is 1.
     With `ordered` `in_order`, `arrive` and `arrive_tid`: while `in_order` is 1 only the thread that
-    arrived first may go. Outputs: `grant`, one bit a thread, of which one at most is set, and
-    `valid`. Its number, which would come late, is no output.
+    arrived first may go. Outputs: `grant`, one bit a thread, of which one at most is set, `valid`
+    and, with several threads, `number`: of the one that is chosen, any if there is none.
     """
     return _scheduler(threads, ordered, gated)
 
@@ -171,9 +171,29 @@ def _scheduler(threads: int, ordered: bool, gated: bool) -> Module:
         behind_sooner, behind_first = behind(sooner), behind(eligible)
         m.update(above, m.wire("beyond", mux(some, behind_sooner, behind_first)), goes)
         grant = m.wire("chosen", mux(some, sooner & ~behind_sooner, eligible & ~behind_first))
+        # Beside the choice, not behind it.
+        m.output("number", mux(some, _first(m, sooner), _first(m, eligible)))
     m.output("grant", grant)
     m.output("valid", eligible.any())
     return m
+
+
+def _first(m: Module, bits: Expr) -> Expr:
+    """The number of the lowest set bit, by ever larger parts; any if none is set."""
+    some: list[Expr] = [bits[i] for i in range(bits.width)]
+    numbers: list[Expr] = []
+    while len(some) > 1:
+        wholes = range(0, len(some) - 1, 2)
+        known = [mux(some[i], numbers[i], numbers[i + 1]) for i in wholes] if numbers else []
+        lower = [~some[i] for i in wholes]
+        found = [cat(*pair) for pair in zip(lower, known, strict=True)] if known else lower
+        there = [some[i] | some[i + 1] for i in wholes]
+        if len(some) % 2:
+            found.append(const(0, 1) if not numbers else cat(const(0, 1), numbers[-1]))
+            there.append(some[-1])
+        some = [m.wire("there", bit) for bit in there]
+        numbers = [m.wire("first", number) for number in found]
+    return numbers[0]
 
 
 def _oldest(m: Module, threads: int) -> tuple[Expr, Net]:

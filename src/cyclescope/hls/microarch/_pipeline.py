@@ -16,13 +16,7 @@ from cyclescope.hls.microarch._gates import Entry, Gate, OpActivity, Operation
 from cyclescope.hls.microarch._given import Given
 from cyclescope.hls.microarch._memory import Traffic
 from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
-from cyclescope.hls.microarch._parts import (
-    ThreadMask,
-    encoded,
-    one_hot,
-    scheduler,
-    tid_width,
-)
+from cyclescope.hls.microarch._parts import ThreadMask, one_hot, scheduler
 from cyclescope.hls.schedule import unit_of
 from cyclescope.model import Part
 from cyclescope.rtl import const
@@ -152,8 +146,7 @@ class Pipeline:
         gate.valid = m.delay(hts["valid"], f"{gate.name}_goes", reset=0)
         gate.tid = const(0, 1)
         if n > 1:
-            chosen = encoded(m, gate.grant, tid_width(n), f"{gate.name}_chosen")
-            gate.tid = m.delay(chosen, f"{gate.name}_tid", when=hts["valid"])
+            gate.tid = m.delay(hts["number"], f"{gate.name}_tid", when=hts["valid"])
         if gate.stage >= 0:
             gate.present.clear(gate.grant)
             gate.reserved.clear(gate.grant)

@@ -208,7 +208,13 @@ class _Top:
         stop = m.input("trace_stop", 1)
         misses = [m.input(f"bank{b}_row_miss", 1) for b in range(BANKS)]
         bits = layout.line_bits
-        wide = {"write": 1, "address": ADDRESS, "byteenable": bits // 8, "writedata": bits}
+        wide = {
+            "write": 1,
+            "coming": 1,
+            "address": ADDRESS,
+            "byteenable": bits // 8,
+            "writedata": bits,
+        }
         from_unit = {name: m.forward_wire(f"trace_{name}", width) for name, width in wide.items()}
         inputs: dict[str, Expr] = {}
         for port in core.m.ports():
@@ -225,6 +231,7 @@ class _Top:
         width = next(p.width for p in core.m.ports() if p.name == "trace_line")
         to_core = {
             "trace_write": from_unit["write"],
+            "trace_coming": from_unit["coming"],
             "trace_line": from_unit["address"][ADDRESS - 1 : OFFSET].trunc(width),
             "trace_bytes": bytes_on,
             "trace_data": from_unit["writedata"].repeat(parts),

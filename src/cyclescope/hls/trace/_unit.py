@@ -300,7 +300,8 @@ class _Unit:
         m.update(dropped, fetch & drop)
         m.update(number, following, taken | dropped)
         keep = m.wire("keep", fetch & ~drop)
-        m.update(valid, keep, fetch | taken)
+        coming = m.wire("valid_next", mux(fetch | taken, keep, valid))
+        m.update(valid, coming)
         m.update(closing, end, fetch)
         done = m.register("finished", 1, reset=0)
         m.update(done, 1, taken & closing)
@@ -321,6 +322,7 @@ class _Unit:
         where = self.base[ADDRESS - 1 : size] + slot.zext(bits)
         m.output("address", cat(where, const(0, size)))
         m.output("write", valid)
+        m.output("coming", coming)
         upper = number[NUMBER_BITS - 1 : SEQUENCE_BITS] & closing.repeat(_MORE_BITS)
         known = cat(number[SEQUENCE_BITS - 1 : 0], head[11:8], head[7:4] | upper, head[3:0])
         # Each byte of a line can come from one place of a beat only: no slot has to be moved.
