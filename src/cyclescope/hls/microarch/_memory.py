@@ -304,7 +304,10 @@ class Ports:
         m.output(f"{name}_address", line)
         m.output(f"{name}_read", reading)
         m.output(f"{name}_write", writing)
-        self._write_data(name, stores, free, traces)
+        # Data and enables count while it writes: their many registers wait for that alone, and who
+        # is free is known sooner.
+        loose = m.wire(f"{name}_loose", ~writing | ~waitrequest)
+        self._write_data(name, stores, loose, traces)
         # The thread may begin its next store: what was noted of this one is in the interface.
         mask = one_hot(stored, stores.tid, self._threads)
         for store in self._stores:
@@ -383,7 +386,7 @@ class Ports:
             parts.append(shifted[8 * high - 1 : 8 * low])
         return cat(*reversed(parts))
 
-    def _write_data(self, name: str, stores: _Side, free: Expr, trace: Expr | None) -> None:
+    def _write_data(self, name: str, stores: _Side, loose: Expr, trace: Expr | None) -> None:
         m = self._m
         enables = m.register(f"{name}_enables", LINE)
         data = m.register(f"{name}_lanes", LINE_BITS)
@@ -404,8 +407,8 @@ class Ports:
         if trace is not None:
             bytes_ = mux(trace, m.input("trace_bytes", LINE), bytes_)
             lanes = mux(trace, m.input("trace_data", LINE_BITS), lanes)
-        m.update(enables, bytes_, free)
-        m.update(data, lanes, free)
+        m.update(enables, bytes_, loose)
+        m.update(data, lanes, loose)
         m.output(f"{name}_byteenable", enables)
         m.output(f"{name}_writedata", data)
 
@@ -468,7 +471,7 @@ class _Side:
         )
         grant = hts["grant"][threads - 1 : 0]
         m.update(granted, grant, takes)
-        m.update(gone, mux(takes, grant, const(0, threads)))
+        m.update(gone, grant & takes.repeat(threads))
         who: Expr = const(0, width)
         if threads > 1:
             who = m.delay(hts["number"].trunc(width), f"{name}_who", when=takes)
