@@ -8,8 +8,8 @@ always so that their order changes nothing. The same text runs natively and as h
 
 from __future__ import annotations
 
-from hls.generator_constructs import Constructs
 from hls.generator_expressions import Scope
+from hls.generator_teams import Teams
 from hls.generator_texts import (
     ARRAYS,
     FLOATS,
@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Generator(Constructs):
+class _Generator(Teams):
     def block(self, scope: Scope, depth: int, count: int, indent: int) -> None:
         for _ in range(count):
             self.statement(scope, depth, indent)
@@ -46,6 +46,8 @@ class _Generator(Constructs):
             self.blocks(scope, indent)
         elif choice < 0.17:
             self.constructs(scope, depth, indent)
+        elif choice < 0.2 and not self.in_function:
+            self.alone(scope, indent)
         elif choice < 0.27:
             self.declare(scope, indent)
         elif choice < 0.5:
@@ -94,6 +96,9 @@ class _Generator(Constructs):
     def team(self, scope: Scope, indent: int) -> None:
         """All threads together: a word handed on, or a work-sharing loop."""
         r = self.r
+        if r.random() < 0.5:
+            self.shared_work(scope, indent)
+            return
         if r.random() < 0.4:
             self.say(indent, f"given[me] = {self.expr(scope, 'uint32_t', 2)};")
             self.say(0, "#pragma omp barrier")
@@ -356,7 +361,7 @@ class _Generator(Constructs):
             self.say(1, f"{kind} {name} = {self.expr(scope, kind, 2)};")
             scope.variables[name] = kind
         for _ in range(r.randint(3, 9)):
-            if r.random() < 0.12:
+            if r.random() < 0.2:
                 self.team(scope, 1)
             else:
                 self.statement(scope, 3, 1)

@@ -115,7 +115,7 @@ class Expressions:
 
     def integer(self, scope: Scope, kind: str, depth: int) -> str:
         r = self.r
-        choice = r.randrange(15)
+        choice = r.randrange(17)
         u, bits = unsigned(kind), width(kind)
         if choice < 4:
             a, b = self.expr(scope, kind, depth), self.expr(scope, kind, depth)
@@ -156,6 +156,19 @@ class Expressions:
             return self.lane(scope, kind, depth)
         if choice == 14:
             return self.member(scope, kind)
+        if choice == 15:
+            wide = r.choice(["", "l", "ll"])
+            word = r.choice(["popcount", "parity", "ffs", "clrsb"])
+            return f"(({kind})__builtin_{word}{wide}({self.expr(scope, 'int64_t', depth)}))"
+        if choice == 16 and r.random() < 0.6:
+            word = r.choice(["clz", "ctz"])
+            return f"(({kind})__builtin_{word}ll(({self.expr(scope, 'uint64_t', depth)}) | 4))"
+        if choice == 16 and r.random() < 0.5:
+            return f"(({kind})__builtin_bswap32({self.expr(scope, 'uint32_t', depth)}))"
+        if choice == 16:
+            # To where a last bit makes no difference.
+            name, word = self.expr(scope, "double", 1), r.choice(["exp", "sin", "cos", "tanh"])
+            return f"(({kind})(({name}) > -4 && ({name}) < 4 ? lrint(64.3 * {word}({name})) : 5))"
         if choice == 13:
             a, b = self.condition(scope, depth), self.condition(scope, depth)
             return f"(({kind})({a} {r.choice(['&&', '||'])} {b}))"

@@ -73,6 +73,12 @@ union u0 { uint64_t u; uint16_t h[4]; int32_t i; float f; };
 struct b0 { uint32_t a : 5; int32_t b : 11; uint64_t c : 37; uint8_t : 2; uint8_t d : 3;
             int16_t e : 16; };
 struct __attribute__((packed)) k0 { int8_t a; int32_t b; uint64_t c : 61; int16_t d; };
+static int32_t kept;
+#pragma omp threadprivate(kept)
+#pragma omp declare target
+static uint32_t counted;
+#pragma omp end declare target
+static omp_lock_t guard;
 static inline int64_t never_picked(int64_t x) { return x * 3 - 1; }
 static inline int64_t the_picked(int64_t x) { return x ^ 85; }
 #pragma omp declare variant(never_picked) match(user={condition(0)})
@@ -142,7 +148,11 @@ def native_text(kernels: list[Kernel], threads: int) -> str:
         text.append(f"static {kind} {name}[{SIZE}] __attribute__((aligned(64)));")
     for name, kind in OUTS.items():
         text.append(f"static {kind} {name}[{OUT * threads}] __attribute__((aligned(64)));")
-    text += ["int main(void) {", f"  int32_t x; double y; uint32_t given[{threads + TALLY}];"]
+    text += [
+        "int main(void) {",
+        "  omp_init_lock(&guard);",
+        f"  int32_t x; double y; uint32_t given[{threads + TALLY}];",
+    ]
     for kernel in kernels:
         text += [f"  fread({n}, sizeof {n}, 1, stdin);" for n in names]
         text += ["  fread(&x, sizeof x, 1, stdin); fread(&y, sizeof y, 1, stdin);"]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from cyclescope.errors import ToolError
-from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
+from cyclescope.hls import MemoryModel, Program, compile_c, interpret, machine_of
+from cyclescope.hls.ir import Place
 from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.sim import find_compiler
 from hls.generator import (
@@ -72,12 +73,22 @@ def same(kind: str, a: bytes, b: bytes) -> bool:
     return a == b or bool(np.array_equal(x, y, equal_nan=True) and kind == "float")
 
 
+def complete(program: Program, arrays: dict[str, bytes]) -> dict[str, bytes]:
+    """The arrays with the globals and static locals that a program has besides."""
+    globals_ = {
+        a.name: bytes(a.bytes)
+        for a in program.region.arrays
+        if a.place is Place.EXTERNAL and a.name not in arrays and a.bytes is not None
+    }
+    return arrays | globals_ | program.statics
+
+
 def run(kernel: Kernel, threads: int, shuffle: random.Random | None) -> dict[str, bytes]:
     """The outputs of a kernel's data-flow form."""
     text = device_text(kernel, threads)
     program = compile_c(f"seed{kernel.seed}.c", text=text)
     arrays, scalars = inputs(kernel, threads)
-    arrays |= program.statics
+    arrays = complete(program, arrays)
     names = [name for name, _ in program.region.scalars]
     given = [dict(zip("xy", scalars, strict=True))[n] for n in names]
     return {**arrays, **interpret(program.region, arrays, given, shuffle=shuffle)}
@@ -89,7 +100,7 @@ def hardware(
     """A kernel's hardware, with the arrays and scalars that it gets."""
     program = compile_c(f"seed{kernel.seed}.c", text=device_text(kernel, threads))
     arrays, scalars = inputs(kernel, threads)
-    arrays |= program.statics
+    arrays = complete(program, arrays)
     values = dict(zip("xy", scalars, strict=True))
     return (
         machine_of(program, unit=unit),
