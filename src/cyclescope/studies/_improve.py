@@ -219,26 +219,32 @@ class _Search:
         return chosen[:middle], chosen[middle:]
 
     def _refine(self, kept: list[Candidate]) -> None:
-        """Take out of a batch those without which the program is faster."""
+        """Take out of a batch those without which the program is as fast, or faster."""
         if not 1 < len(kept) <= _SMALL:
             return
-        step = self.steps[-1]
         start = self._before_last()
-        while len(kept) > 1:
-            rests = [[c for c in kept if c is not left] for left in kept]
-            results = self._measured([apply_candidates(start, rest) for rest in rests])
-            sound = [n for n, r in enumerate(results) if not r.failure]
-            best = min(sound, key=lambda n: results[n].cycles, default=None)
-            if best is None or results[best].cycles > self.cycles:
-                return
-            left, result = kept[best], results[best]
-            self.rejected[left.key] = self.text
-            slower = self.cycles - result.cycles
-            verdict = f"slower by {slower:,}" if slower else "gains nothing"
-            self.tried.append(Tried((left,), self.cycles, verdict))
-            kept = rests[best]
-            self.text, self.cycles = apply_candidates(start, kept), result.cycles
-            self.steps[-1] = replace(step, candidates=tuple(kept), after=result.cycles)
+        rests = [[c for c in kept if c is not left] for left in kept]
+        results = self._measured([apply_candidates(start, rest) for rest in rests])
+        idle = [n for n, r in enumerate(results) if not r.failure and r.cycles <= self.cycles]
+        if not idle:
+            return
+        # Two may each be idle only because the other is there: then the best one goes alone.
+        best = min(idle, key=lambda n: results[n].cycles)
+        useful = [c for n, c in enumerate(kept) if n not in idle]
+        chosen, result = rests[best], results[best]
+        if useful:
+            together = self._measured([apply_candidates(start, useful)])[0]
+            if not together.failure and together.cycles <= result.cycles:
+                chosen, result = useful, together
+        for n in idle:
+            if kept[n] not in chosen:
+                more = self.cycles - results[n].cycles
+                verdict = f"slower by {more:,}" if more else "gains nothing"
+                self.rejected[kept[n].key] = self.text
+                self.tried.append(Tried((kept[n],), self.cycles, verdict))
+        self.text, self.cycles = apply_candidates(start, chosen), result.cycles
+        step = self.steps[-1]
+        self.steps[-1] = replace(step, candidates=tuple(chosen), after=result.cycles)
 
     def _before_last(self) -> bytes:
         return self._replayed(self.steps[:-1])
@@ -258,16 +264,15 @@ class _Search:
 
     def _confirmed(self) -> str:
         """Check the result by slower routes; go back to the last text that passes."""
-        steps, first = list(self.steps), ""
+        steps = list(self.steps)
         while steps:
             self.progress("checking the result")
             if not (doubt := self.subject.confirm(self.text)):
                 return ""
-            first = first or doubt
             last = steps.pop()
             self.tried.append(Tried(last.candidates, self.cycles, doubt))
             self.steps, self.text, self.cycles = steps, self._replayed(steps), last.before
-        return self.subject.confirm(self.text)
+        return ""
 
     # Trials.
 

@@ -1,0 +1,68 @@
+"""Calyx programs improved: what depends on timing is rejected for its memories."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from calyx.generator import generate
+from calyx.random_rewrites import check, rewritten
+from cyclescope.calyx.rewrites import REWRITES
+from cyclescope.studies import Measurements, improve, subject_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# One arm writes 1 after its condition was asked, the other 2 after a cycle: the later one stays.
+# The order changes once the condition takes no cycle of its own.
+TWO_WRITERS = """\
+import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells {
+    @external m = comb_mem_d1(8, 1, 1);
+    a = std_reg(8); b = std_reg(8); eq = std_eq(8);
+  }
+  wires {
+    comb group test { eq.left = b.out; eq.right = 8'd0; }
+    group one { a.in = 8'd1; a.write_en = 1'd1; one[done] = a.done; }
+    group two { a.in = 8'd2; a.write_en = 1'd1; two[done] = a.done; }
+    group keep { b.in = 8'd0; b.write_en = 1'd1; keep[done] = b.done; }
+    group out { m.addr0 = 1'd0; m.write_data = a.out; m.write_en = 1'd1; out[done] = m.done; }
+  }
+  control {
+    seq { par { if eq.out with test { one; } seq { keep; two; } } out; }
+  }
+}
+"""
+
+
+def test_two_writers_whose_order_a_rewrite_changes_are_rejected(tmp_path: Path) -> None:
+    program, data = tmp_path / "writers.futil", tmp_path / "writers.json"
+    program.write_text(TWO_WRITERS)
+    shape = {"numeric_type": "bitnum", "is_signed": False, "width": 8}
+    data.write_text(json.dumps({"m": {"data": [0], "format": shape}}))
+    subject = subject_of(program, [data], {})
+    found = improve(
+        subject, program.read_bytes(), Measurements(None, ""), only=["continuous-condition"]
+    )
+    assert found.text == TWO_WRITERS.encode()
+    (tried,) = found.tried
+    assert tried.verdict.startswith("memories differ: m[0] is 2, the original 1")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rewrites_by_construction_keep_the_memories_of_random_programs(seed: int) -> None:
+    counts, problems = check(seed, 2)
+    assert not problems
+    assert sum(counts.values()) > 0
+
+
+def test_random_programs_have_candidates_of_the_usual_rewrites() -> None:
+    names = [rewrite.name for rewrite in REWRITES]
+    counts = sum((rewritten(generate(s).text.encode(), names)[1] for s in range(8)), Counter())
+    usual = {"continuous-condition", "flatten", "promote-group", "seq-to-par", "static-control"}
+    assert usual <= {name for name, count in counts.items() if count}
