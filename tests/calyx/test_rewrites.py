@@ -190,3 +190,16 @@ def test_a_condition_is_asked_once_if_nothing_changes_it() -> None:
     assert "if lt.out { seq { set_b; set_a; } }" in after
     changed = program(CELLS, wires, "seq { if lt.out { set_a; } if lt.out { set_b; } }")
     assert not found(changed, "fold-conditions")
+
+
+def test_a_condition_may_read_a_memory_that_nothing_else_uses() -> None:
+    memory = "m = comb_mem_d1(8, 4, 2);"
+    wires = "comb group test { m.addr0 = sel; lt.left = a.out; lt.right = m.read_data; }\n"
+    text = program(CELLS + memory, wires + group("a"), "while lt.out with test { set_a; }")
+    assert found(text, "continuous-condition")
+    written = group("b") + (
+        "group fill { m.addr0 = sel; m.write_data = 8'd1; m.write_en = 1'd1; fill[done] = m.done; }"
+    )
+    control = "seq { fill; while lt.out with test { set_a; } }"
+    both = program(CELLS + memory, wires + group("a") + written, control)
+    assert not found(both, "continuous-condition")

@@ -53,3 +53,18 @@ def test_all_formats_have_a_row_for_each(profile: Profile) -> None:
 
 def test_the_formats_are_the_documented_ones() -> None:
     assert list(TABLE_FORMATS) == ["text", "csv", "json", "markdown", "parquet"]
+
+
+def test_blocks_sorted_by_what_they_cost_by_themselves() -> None:
+    profile = switch_profile()
+    rows = json.loads(table_view(profile, Kind.CONTROL, "json", overhead=True))
+    overheads = [row["overhead"] for row in rows]
+    assert overheads == sorted(overheads, reverse=True)
+    assert overheads[0] > 0
+    account = table(profile, Kind.CELL)[0].account
+    assert account is not None
+    # In a cycle that is lost, some block or cell is at the end of the path.
+    assert sum(overheads) + sum(r.overhead for r in table(profile, Kind.CELL)) >= sum(
+        account.lost.values()
+    )
+    assert "overhead" not in json.loads(table_view(profile, Kind.CONTROL, "json"))[0]

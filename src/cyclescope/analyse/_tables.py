@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from cyclescope.analyse._account import Account, account, accounts_of_instances
 from cyclescope.analyse._activations import Activations, Key, activations
 from cyclescope.analyse._constant import DECLARED, constant_frames
-from cyclescope.model import Frame, Kind, Position, Profile
+from cyclescope.model import Frame, Kind, Position, Profile, tree_cycles
 
 __all__ = ["Row", "table"]
 
@@ -30,6 +32,8 @@ class Row:
         could_be_static: every activation of what the text defines here took equally long, in
             whatever instance and place, and it is not static yet (Petal, 8.1).
         account: of a cell's active cycles, of a track's whole run; None for other kinds.
+        overhead: cycles in which it was active and nothing below it was: of a control block those
+            that it cost by itself.
     """
 
     instance: str
@@ -41,6 +45,7 @@ class Row:
     share: Fraction
     could_be_static: bool
     account: Account | None
+    overhead: int = 0
 
     @property
     def average(self) -> Fraction | None:
@@ -66,6 +71,7 @@ def table(profile: Profile, kind: Kind | str) -> tuple[Row, ...]:
         if frame.kind == kind and index not in seen
     ]
     total = profile.cycles
+    ends = _at_the_end(profile)
     constant = constant_frames(profile) if kind in DECLARED else frozenset()
     rows = []
     for frame, instance in keys:
@@ -81,10 +87,26 @@ def table(profile: Profile, kind: Kind | str) -> tuple[Row, ...]:
                 share=Fraction(what.total, total) if total else Fraction(0),
                 could_be_static=what.times > 0 and frame in constant,
                 account=tracks.get((frame, instance), accounts.get(instance)),
+                overhead=ends.get((frame, instance), 0),
             )
         )
     # Keys are in order of first mention, which the stable sort keeps among equals.
     return tuple(sorted(rows, key=lambda row: -row.cycles))
+
+
+def _at_the_end(profile: Profile) -> dict[Key, int]:
+    """Cycles in which a frame of an instance was at the end of a call path."""
+    paths = profile.call_paths
+    parent, frame = paths.parent.tolist(), paths.frame.tolist()
+    lasted = tree_cycles(profile)
+    found: dict[Key, int] = {}
+    for tree in np.flatnonzero(lasted).tolist():
+        active = profile.forest[tree].tolist()
+        inner = {parent[path] for path in active}
+        ends = {(frame[p], profile.instances[p]) for p in active if p not in inner}
+        for key in ends:
+            found[key] = found.get(key, 0) + int(lasted[tree])
+    return found
 
 
 def _tracks(profile: Profile) -> dict[Key, Account]:

@@ -235,7 +235,10 @@ def _print(subject: Subject, found: Improvement, costs: Answer | None) -> None:
         say(f"not proved: {found.doubts}", err=True)
     elif found.candidates:
         sure = "by construction" if not data_only else f"{data_only} checked on this data only"
-        say(f"memories equal, also without the compiler's optimisation; {sure}")
+        unchecked = found.stopped == "interrupted"
+        also = "not" if unchecked else "also"
+        end = " checked" if unchecked else ""
+        say(f"memories equal, {also}{end} without the compiler's optimisation; {sure}")
     if note := getattr(subject, "note", ""):
         say(f"note: {note}", err=True)
     if found.stopped and found.stopped != "interrupted":

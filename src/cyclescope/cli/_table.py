@@ -38,16 +38,30 @@ _OTHERS = ("team", "waits", "lines", "clock")
 @profile_argument
 @level_option
 @click.argument("kind", type=OneOf([*_KINDS, *_OTHERS]), default="cells")
+@click.option(
+    "--sort",
+    type=OneOf(["cycles", "overhead"]),
+    default="cycles",
+    show_default=True,
+    help="overhead: by the cycles in which nothing below a frame was active.",
+)
 @form_option
 @output_option("File to write; the terminal if not given")
 @force_option
 def table(
-    profile: Path, level: str | None, kind: str, form: str, output: Path | None, force: bool
+    profile: Path,
+    level: str | None,
+    kind: str,
+    sort: str,
+    form: str,
+    output: Path | None,
+    force: bool,
 ) -> None:
     """Tabulate cells, groups, control blocks, primitives, hardware threads or source lines.
 
     Times active, cycles, shortest, longest and average activation. Instances are told apart.
     What always took equally long, wherever it is used, could be made static.
+    `control --sort overhead` answers which block costs most by itself.
     `team`: a row for each hardware thread; `waits`: the lines where they wait; `clock`: the longest
     path of a design that was placed and routed, a row a step.
     """
@@ -67,7 +81,7 @@ def table(
         if Kind(_KINDS[kind]) not in kinds:
             there = ", ".join(name for name, one in _KINDS.items() if Kind(one) in kinds)
             say(f"{loaded.meta.title} has no {kind}; it has {there or 'nothing'}", err=True)
-        data = table_view(loaded, Kind(_KINDS[kind]), form)
+        data = table_view(loaded, Kind(_KINDS[kind]), form, overhead=sort == "overhead")
     path = output or Path("-")
     with writing(path, force=force) as stream:
         stream.write(data)

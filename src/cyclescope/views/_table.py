@@ -31,7 +31,9 @@ TABLE_FORMATS = GRID_FORMATS
 """Names of the formats."""
 
 
-def table_view(profile: Profile, kind: Kind | str, fmt: str = "text") -> bytes:
+def table_view(
+    profile: Profile, kind: Kind | str, fmt: str = "text", *, overhead: bool = False
+) -> bytes:
     """Tabulate what the run says of each frame of a kind, by instance, most cycles first.
 
     Args:
@@ -39,19 +41,28 @@ def table_view(profile: Profile, kind: Kind | str, fmt: str = "text") -> bytes:
         kind: `Kind.CELL`, `Kind.GROUP`, `Kind.CONTROL`, `Kind.PRIMITIVE`; others work too.
         fmt: one of `TABLE_FORMATS`. `text` and `markdown` are for reading (shares rounded);
             `csv`, `json` and `parquet` carry every column.
+        overhead: add the cycles in which nothing below a frame was active, and sort by them.
 
     Returns:
         The table, UTF-8 where it is text.
     """
     rows = table(profile, kind)
+    if overhead:
+        rows = tuple(sorted(rows, key=lambda row: -row.overhead))
     accounts = [row.account for row in rows if row.account is not None]
     lost = sorted({use for one in accounts for use in one.lost}, key=lambda use: use.rank)
     accounted = kind is Kind.CELL or bool(accounts)
-    form = Grid(
-        _columns(kind, lost, accounted=accounted),
-        _schema(lost, accounted=accounted),
-        lambda row: _record(row, lost, accounted=accounted),
-    )
+    columns = _columns(kind, lost, accounted=accounted)
+    schema = _schema(lost, accounted=accounted)
+    if overhead:
+        columns = {" overhead": lambda row: number(row.overhead), **columns}
+        schema["overhead"] = int
+
+    def record(row: Row) -> dict[str, Any]:
+        more = {"overhead": row.overhead} if overhead else {}
+        return _record(row, lost, accounted=accounted) | more
+
+    form = Grid(columns, schema, record)
     return form.render(rows, fmt)
 
 

@@ -3,11 +3,11 @@
 The compiler gives a condition with a group a cycle of its own, in which a register keeps the
 answer. Driven continuously, the condition is there whenever the control looks at it.
 
-Precondition: the group drives combinational cells only, unguarded or guarded alike; nothing but
-the conditions that name the group reads what it drives; and what it reads is state, the
-component's ports, or driven continuously, so that no combinational loop arises. A cell that others
-drive as well gets a copy for this group. The condition is then the same function of the same
-state at the moment at which the control reads it.
+Precondition: the group drives combinational cells, and addresses of combinational memories;
+nothing but the conditions that name the group reads what it drives; and what it reads is state,
+the component's ports, or driven continuously, so that no combinational loop arises. A cell that
+others drive as well gets a copy for this group. The condition is then the same function of the
+same state at the moment at which the control reads it.
 """
 
 from __future__ import annotations
@@ -55,11 +55,13 @@ def _possible(
     scope: Scope, group: GroupText, users: list[Statement]
 ) -> tuple[dict[str, str], list[Edit]] | None:
     driven = {cell_of(a.dst) for a in group.assignments}
-    if not driven or not all(scope.is_comb(cell) for cell in driven):
+    if not driven or not all(scope.is_comb(c) or _only_read(scope, group, c) for c in driven):
         return None
     copies: dict[str, str] = {}
     for cell in sorted(driven):
         if scope.drivers[cell] != {group.name}:
+            if not scope.is_comb(cell):
+                return None
             copies[cell] = scope.fresh(f"{cell}_of_{group.name}")
         elif not scope.readers[cell] <= {group.name}:
             return None
@@ -71,6 +73,17 @@ def _possible(
         if foreign and not _steady(scope, cell):
             return None
     return copies, [*_moved(scope, group, copies), *_untested(scope, users, copies)]
+
+
+def _only_read(scope: Scope, group: GroupText, cell: str) -> bool:
+    """Return whether a group does no more with a cell than read a combinational memory."""
+    found = scope.cells.get(cell)
+    ports = [a.dst.partition(".")[2] for a in group.assignments if cell_of(a.dst) == cell]
+    return (
+        found is not None
+        and found.type.startswith("comb_mem_d")
+        and all(port.startswith("addr") for port in ports)
+    )
 
 
 def _steady(scope: Scope, cell: str, seen: frozenset[str] = frozenset()) -> bool:
