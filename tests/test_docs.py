@@ -196,10 +196,13 @@ def test_the_api_pages_name_everything_that_is_exported() -> None:
     assert commands == list(COMMANDS)
 
 
+_WITHIN = r"\._|\.rules$|\.rewrites$|\.hls\."  # packages whose names others export
+
+
 def _packages() -> list[str]:
     """Packages with exported names; of nested ones the outermost that export."""
     found = pkgutil.walk_packages(cyclescope.__path__, "cyclescope.")
-    packages = [m.name for m in found if m.ispkg and not re.search(r"\._|\.rules$|\.rewrites$|\.hls\.", m.name)]
+    packages = [m.name for m in found if m.ispkg and not re.search(_WITHIN, m.name)]
     public = [name for name in packages if hasattr(importlib.import_module(name), "__all__")]
     return ["cyclescope", *public]
 
