@@ -45,6 +45,7 @@ PACKAGES = {
     "cyclescope.errors": "Errors",
     "cyclescope.model": "The profile",
     "cyclescope.calyx": "Source: Calyx programs",
+    "cyclescope.calyx.rewrites": "Rewrites of Calyx programs",
     "cyclescope.bounds": "Source: bounds of C kernels",
     "cyclescope.hls": "Source: C as multithreaded hardware",
     "cyclescope.traces": "Source: other tools' files",
