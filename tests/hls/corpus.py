@@ -41,7 +41,8 @@ _ALONE = re.compile(
 )
 _TARGET = re.compile(r"target\b(?!\s+(?:data|enter|exit|update)\b)")
 _QUIET = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
-_CYCLES = re.compile(r"^\d+ threads, [\d,]+ cycles", re.MULTILINE)
+# What the tool says behind what the program prints: the summary's head, or the last line.
+_CYCLES = re.compile(r"^(?:  [\d,]+ cycles  \S|\d+ threads, [\d,]+ cycles)", re.MULTILINE)
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{8,}")
 _PLACE = re.compile(r"^[^ ]*?:\d+(?::\d+)?: ")
 _REAL = re.compile(r"(-?\d+\.\d+(?:e[-+]\d+)?)")
