@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c._clang import Cursor
     from cyclescope.c._pragmas import Place
+    from cyclescope.c._tree import Range
 
 __all__ = ["read_c"]
 
@@ -125,9 +126,14 @@ class _Reader:
         functions: dict[str, Function] = {}
         variables: dict[str, Variable] = {}
         last: dict[str, Place] = {}
+        expansions: list[Range] = []
         for cursor in _clang.children(self._unit.cursor):
             file = cursor.location.file
-            if file is None or file.name not in self._sources or cursor.kind.is_preprocessing():
+            if file is None or file.name not in self._sources:
+                continue
+            if cursor.kind.is_preprocessing():
+                if cursor.kind.name == "MACRO_INSTANTIATION":
+                    expansions.append(self._build.where(cursor))
                 continue
             kind = cursor.kind.name
             where = self._build.where(cursor)
@@ -152,6 +158,7 @@ class _Reader:
             self._sources,
             self._skipped,
             stray=self._pragmas.left(),
+            expansions=tuple(expansions),
         )
 
     def _function(self, cursor: Cursor, pragmas: tuple[Pragma, ...]) -> Function:

@@ -438,6 +438,7 @@ class Unit:
         skipped: what the preprocessor left out: file, and the lines before and behind.
         doubled: names of functions that different files have, of which `functions` has one.
         stray: pragmas that no statement and no function has.
+        expansions: the places where the user's text uses macros, outermost uses only.
     """
 
     file: str
@@ -448,6 +449,7 @@ class Unit:
     skipped: tuple[tuple[str, int, int], ...] = ()
     doubled: frozenset[str] = frozenset()
     stray: tuple[Pragma, ...] = ()
+    expansions: tuple[Range, ...] = ()
 
     def text(self, where: Range) -> str:
         """The text of a range in one line, white space reduced to single blanks."""
