@@ -17,10 +17,12 @@ from cyclescope.cli._common import (
     hush_if_quiet,
     not_complete,
     output_option,
+    pairs,
     report,
     say,
     tell_json,
     told_option,
+    words,
     writing,
 )
 from cyclescope.cli._kinds import InputPath
@@ -28,7 +30,7 @@ from cyclescope.cli._trust import trust_options
 from cyclescope.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cyclescope._rewrites import Subject
     from cyclescope.analyse import Answer
@@ -77,6 +79,15 @@ __all__ = ["improve", "run_improvement"]
     help="Keep measurements here, and go on from those that are there.",
 )
 @click.option("--diff", type=click.Path(path_type=Path), metavar="FILE", help="Write a diff here.")
+@click.option(
+    "-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of a C program: define a macro."
+)
+@click.option("--args", "arguments", default="", help="Of a C program: its arguments, as one text.")
+@click.option(
+    "--reassociate",
+    is_flag=True,
+    help="Of a C program: sums of floating point may be made in another order.",
+)
 @click.option("--area", is_flag=True, help="Say what the steps cost: cycles against area.")
 @told_option
 @force_option
@@ -92,6 +103,9 @@ def improve(
     list_rewrites: bool,
     state: Path | None,
     diff: Path | None,
+    defines: tuple[str, ...],
+    arguments: str,
+    reassociate: bool,
     area: bool,
     form: str,
     force: bool,
@@ -106,10 +120,17 @@ def improve(
     if not program.is_file():
         raise InputError(f"{program}: no such file")
     if list_rewrites:
-        _list_rewrites()
+        _list_rewrites(program)
         return
     if output is not None or diff is not None:
         hush_if_quiet()
+    of_c: dict[str, object] = {}
+    if program.suffix == ".c":
+        of_c = {
+            "defines": pairs(defines, "-D"),
+            "arguments": words(arguments),
+            "reassociate": reassociate,
+        }
     run_improvement(
         program,
         data,
@@ -120,6 +141,7 @@ def improve(
         only,
         state,
         diff,
+        options=of_c,
         area=area,
         form=form,
         force=force,
@@ -137,6 +159,7 @@ def run_improvement(
     state: Path | None,
     diff: Path | None,
     *,
+    options: Mapping[str, object] | None = None,
     area: bool,
     form: str = "text",
     force: bool,
@@ -155,9 +178,10 @@ def run_improvement(
     with scratch("improve") as folder, doing() as tell:
         tell("measuring the program")
         every = [*data, *(fuzzed(data[0], fuzz, folder) if fuzz and data else ())]
-        subject = subject_of(program, every, {})
+        subject = subject_of(program, every, options or {})
         _check_names(subject, only)
         identity = "\n".join(path.read_text("utf-8") for path in every)
+        identity += repr(sorted(options.items())) if options else ""
         found = search(
             subject,
             program.read_bytes(),
@@ -171,7 +195,7 @@ def run_improvement(
     if form == "json":
         tell_json(_json(found, costs))
     else:
-        _print(subject, found, costs)
+        _print(program, subject, found, costs)
     if output is not None:
         with writing(output, force=force) as stream:
             stream.write(found.text)
@@ -184,10 +208,12 @@ def run_improvement(
         not_complete("interrupted; this is the best so far")
 
 
-def _list_rewrites() -> None:
+def _list_rewrites(program: Path) -> None:
     from cyclescope.calyx.rewrites import REWRITES
+    from cyclescope.hls.rewrites import REWRITERS
 
-    for rewrite in REWRITES:
+    of_c = [one.rewrite for one in REWRITERS]
+    for rewrite in of_c if program.suffix == ".c" else REWRITES:
         say(f"{rewrite.name}: {rewrite.sentence}")
 
 
@@ -219,7 +245,7 @@ def _json(found: Improvement, costs: Answer | None) -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False)
 
 
-def _print(subject: Subject, found: Improvement, costs: Answer | None) -> None:
+def _print(program: Path, subject: Subject, found: Improvement, costs: Answer | None) -> None:
     """Print what was kept, what was tried, what the steps cost."""
     from cyclescope.studies import kept_table, tried_table
     from cyclescope.views import answer_view
@@ -235,10 +261,15 @@ def _print(subject: Subject, found: Improvement, costs: Answer | None) -> None:
         say(f"not proved: {found.doubts}", err=True)
     elif found.candidates:
         sure = "by construction" if not data_only else f"{data_only} checked on this data only"
+        rounded = sum(c.claim is Claim.ROUNDING for c in found.candidates)
+        sure += f", {rounded} up to rounding" if rounded else ""
         unchecked = found.stopped == "interrupted"
         also = "not" if unchecked else "also"
         end = " checked" if unchecked else ""
-        say(f"memories equal, {also}{end} without the compiler's optimisation; {sure}")
+        what, other = "memories", "without the compiler's optimisation"
+        if program.suffix == ".c":
+            what, other = "results", "natively, without hardware"
+        say(f"{what} equal, {also}{end} {other}; {sure}")
     if note := getattr(subject, "note", ""):
         say(f"note: {note}", err=True)
     if found.stopped and found.stopped != "interrupted":

@@ -32,8 +32,17 @@ def _calyx(path: Path, data: Sequence[Path], options: Mapping[str, Any]) -> Subj
     return calyx_subject(path, data, CalyxOptions(**options))
 
 
+def _kernel(path: Path, data: Sequence[Path], options: Mapping[str, Any]) -> Subject:
+    from cyclescope.hls.rewrites import kernel_subject
+
+    if data:
+        raise InputError(f"{path}: a C program has its data itself; leave --data and --fuzz out")
+    return kernel_subject(path, path.read_bytes(), **options)
+
+
 _KINDS: Mapping[str, Callable[[Path, Sequence[Path], Mapping[str, Any]], Subject]] = {
     ".futil": _calyx,
+    ".c": _kernel,
 }
 
 

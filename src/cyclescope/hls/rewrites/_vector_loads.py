@@ -28,11 +28,13 @@ from cyclescope.c import (
     expressions,
     outermost,
     statements,
+    walk,
 )
 from cyclescope.hls.front import directives
 from cyclescope.hls.rewrites._candidates import Rewriter, candidate, vector_type
 from cyclescope.hls.rewrites._independence import (
     asks_for_thread,
+    declared,
     independent,
     redistributable,
     reduced,
@@ -158,7 +160,7 @@ def _edits(nest: Nest, loop: Loop, found: list[Access]) -> list[Edit]:
             edits += [e for e in needed if e not in edits]
             taken = [counter, *loaded.values()]
             loaded[key] = kernel.fresh(f"{access.variable.name}_vector", taken)
-            where = text_of(kernel, access.node)
+            where = _element(nest, access, declared(body))
             lines.append(f"{type_name} {loaded[key]} = *({type_name} *)&{where};")
         new[access.node] = f"{loaded[key]}[{counter}]"
     name = loop.variable.name
@@ -179,6 +181,16 @@ def _edits(nest: Nest, loop: Loop, found: list[Access]) -> list[Edit]:
     edits.append(kernel.edit(end, end, b"\n" + outer + b"}"))
     # What is left over comes behind that.
     return [*edits, *strip(nest, loop, lanes)]
+
+
+def _element(nest: Nest, access: Access, inner: set[Variable]) -> str:
+    """The text of the first element, in front of what the body declares."""
+    if not any(isinstance(e, Name) and e.variable in inner for e in walk(access.node)):
+        return text_of(nest.kernel, access.node)
+    forms = access.subscripts or ()
+    if any(form.variables & inner for form in forms):
+        raise UnprintableError
+    return access.variable.name + "".join(f"[{form.shown()}]" for form in forms)
 
 
 def _outside(expr: Expr, new: dict[Expr, str]) -> Iterator[Expr]:
