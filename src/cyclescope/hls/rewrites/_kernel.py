@@ -239,8 +239,8 @@ class Kernel:
             if value is None or variable.name in names:
                 return None
             names[variable.name] = value
-        value = fold(expr, names)
-        return value if isinstance(value, int) else None
+        found = fold(expr, names)
+        return found if isinstance(found, int) else None
 
     def alignment(self, expr: Expr, depth: int = 0) -> int:
         """The bytes to which an address that an expression gives is aligned, as far as is known."""

@@ -96,7 +96,7 @@ def copy_lines(
         taken: names that can't be used any more.
     """
     name = kernel.fresh(f"{part.variable.name}_local", taken)
-    counters = []
+    counters: list[str] = []
     for wanted in ("n", "m", "l", "o")[: len(part.extents)]:
         counters.append(kernel.fresh(wanted, [*taken, *counters]))
     edits: list[Edit] = []

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cyclescope._rewrites import Candidate, Rewrite
+    from cyclescope.hls._compile import Program
     from cyclescope.hls.run import Native
 
 __all__ = ["KernelSubject", "kernel_subject"]
@@ -97,7 +98,7 @@ class KernelSubject:
         del text
         return {}
 
-    def _compiled(self, text: bytes):  # type: ignore[no-untyped-def]
+    def _compiled(self, text: bytes) -> Program:
         return compile_c(
             self.file,
             text=text.decode("utf-8", "surrogateescape"),
