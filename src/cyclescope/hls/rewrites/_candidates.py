@@ -1,4 +1,4 @@
-"""How rewrites say what they found."""
+"""The form in which rewrites say what they found."""
 
 from __future__ import annotations
 

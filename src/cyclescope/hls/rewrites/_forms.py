@@ -82,7 +82,7 @@ class Form:
         return self.terms.get((variable,), 0)
 
     def without(self, *variables: Variable) -> Form:
-        """What is left without the products that contain some variables."""
+        """The sum without the products that contain some variables."""
         return Form({t: f for t, f in self.terms.items() if not any(v in t for v in variables)})
 
     def shown(self, names: Mapping[Variable, str] | None = None) -> str:

@@ -153,7 +153,7 @@ def independent(nest: Nest, loop: Loop, *, but: Iterable[Variable] = ()) -> bool
 
 
 def redistributable(nest: Nest, loop: Loop) -> bool:
-    """Return whether other threads may execute a shared loop's iterations than do now.
+    """Return whether other threads may execute a work-sharing loop's iterations than do now.
 
     It must be independent; then that is so if no thread relies on having executed the same part of
     another loop, or of this one in another iteration around it, without a barrier between.

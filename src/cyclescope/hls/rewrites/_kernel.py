@@ -1,4 +1,4 @@
-"""A C program whose target region is to be rewritten: its tree, its text, what holds of both."""
+"""A C program whose target region is to be rewritten: its tree, its text, facts about both."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Kernel:
 
     @cached_property
     def _lines(self) -> list[int]:
-        """Where each line begins."""
+        """The offset at which each line begins."""
         return [0, *(m.end() for m in re.finditer(rb"\n", self.text))]
 
     def span(self, where: Range) -> tuple[int, int]:
@@ -149,7 +149,7 @@ class Kernel:
 
     @cached_property
     def _given(self) -> dict[Variable, int]:
-        """How often each variable gets a value after its declaration, or gives its address."""
+        """The number of times that a variable gets a value or gives its address, by variable."""
         found: dict[Variable, int] = {}
         for function in self.unit.functions.values():
             for expr in expressions(function.body):
@@ -178,7 +178,7 @@ class Kernel:
         return found
 
     def _arguments(self, function: Function, param: Variable) -> list[Expr]:
-        """What a parameter is at every call; empty if that is not known.
+        """The arguments for a parameter, of all calls; empty if they are not known.
 
         A program has one text, so nobody else calls; it is known if no address of a function is
         taken but to call it.

@@ -125,7 +125,7 @@ def strip(nest: Nest, loop: Loop, by: int) -> list[Edit]:
 
 
 def sooner(nest: Nest, loop: Loop, by: int) -> dict[Expr, str]:
-    """What takes the place of a loop's bound so that it ends sooner."""
+    """The text for a loop's bound with which it ends sooner."""
     condition = loop.stmt.condition
     assert isinstance(condition, Binary)
     bound = condition.right

@@ -136,7 +136,7 @@ class Access:
 
 @dataclass
 class Nest:
-    """What is in a region.
+    """The loops and accesses of a region.
 
     Attributes:
         loops: those that are known, in the order of the text.
@@ -458,7 +458,7 @@ def _changes(expr: Expr, variable: Variable) -> bool:
 
 
 def _step(expr: Expr, variable: Variable) -> Expr | None:
-    """What is added to a variable."""
+    """The number that an expression adds to a variable."""
     match expr:
         case Unary(op="pre++" | "post++", operand=operand) if _is(operand, variable):
             return Literal(expr.where, expr.type, 1)

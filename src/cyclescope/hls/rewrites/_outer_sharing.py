@@ -106,7 +106,7 @@ def _added(nest: Nest, loop: Loop, shared: Loop) -> list[Index] | None:
             case Evaluate() if isinstance(nest.parents.get(stmt), For) and _is_head(nest, stmt):
                 pass
             case Evaluate(value=Assign(op=op, target=Name(variable=v), value=value)):
-                # In the shared loop sums grow; nothing else uses them.
+                # In the work-sharing loop sums grow; nothing else uses them.
                 inside = shared in nest.places[stmt]
                 if v not in partial or op not in ("+=", "-=") or not inside:
                     return None

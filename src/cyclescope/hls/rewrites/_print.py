@@ -145,7 +145,7 @@ def _text(kernel: Kernel, node: Expr, new: Mapping[Expr, str]) -> tuple[str, int
 
 
 def _level(node: Expr) -> int:
-    """How tightly an expression's outermost operator binds."""
+    """The level at which an expression's outermost operator binds."""
     match node:
         case Cast(operand=operand, implicit=True):
             return _level(operand)

@@ -129,7 +129,7 @@ def _sums(nest: Nest, loop: Loop) -> dict[Variable, str] | None:
 
 
 def _updates(stmt: Stmt) -> Iterator[tuple[Expr, str | None]]:
-    """What a statement updates: the target, and the operator, None if it is another one."""
+    """The targets that a statement updates, with operators; None for another one."""
     own = declared(stmt)
     for inner in statements(stmt):
         match inner:
@@ -189,7 +189,7 @@ def _element(kind: CType) -> Scalar:
 
 
 def _extent(nest: Nest, variable: Variable) -> int | None:
-    """How many elements a variable has, if that is known and they are not too many."""
+    """The number of elements of a variable, if it is known and not too large."""
     kind = variable.type
     if isinstance(kind, Pointer):
         kernel = nest.kernel

@@ -76,7 +76,7 @@ class Slice:
         return lines
 
     def replaced(self, name: str) -> dict[Expr, str]:
-        """What takes the place of the accesses."""
+        """The texts that take the place of the accesses."""
         found: dict[Expr, str] = {}
         for access in self.accesses:
             forms = access.subscripts

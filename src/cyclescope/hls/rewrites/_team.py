@@ -130,7 +130,7 @@ def _with_clause(kernel: Kernel, pragma: Pragma, name: str, inside: str) -> Edit
 
 
 def _of_loop(nest: Nest, loop: Loop, reassociate: bool) -> tuple[Claim | None, str]:
-    """How far another schedule of a loop changes no result."""
+    """The extent to which another schedule of a loop changes no result."""
     sums = reduced(loop)
     summed = [v for v in _variables(nest) if v.name in sums]
     floats = [v for v in summed if _is_float(v)]
@@ -145,7 +145,7 @@ def _of_loop(nest: Nest, loop: Loop, reassociate: bool) -> tuple[Claim | None, s
 
 
 def _claim(nest: Nest, reassociate: bool) -> tuple[Claim | None, str]:
-    """How far a team of another size changes no result."""
+    """The extent to which a team of another size changes no result."""
     unsure = Claim.DATA, "what the region does may depend on the team's size"
     kernel = nest.kernel
     stmt = kernel.target.stmt
@@ -214,7 +214,7 @@ def _asks_elsewhere(nest: Nest, heads: set[int]) -> bool:
 
 
 def _synchronizes(nest: Nest) -> bool:
-    """Return whether directives other than those of the shared loops are in the region."""
+    """Return whether directives other than those of the work-sharing loops are in the region."""
     known = {id(p) for one in nest.loops if one.pragma is not None for p in [one.pragma]}
     known |= {id(p) for p in nest.kernel.target.pragmas}
     return any(

@@ -6,7 +6,7 @@ vector's size; the loop doesn't write it. If threads share the loop out, its ite
 independent but for sums of whole numbers, or, on request, of floating point.
 
 Law: the iterations' operations stay in their order and have the same operands; so all results are
-equal bit for bit. Only of a shared loop that sums up floating point the threads' parts, and with
+equal bit for bit. Only of a work-sharing loop that sums up floating point the threads' parts, and with
 them the roundings, are others.
 """
 
@@ -83,7 +83,7 @@ LOADS = Rewriter(_REWRITE, _find)
 
 
 def _claim(nest: Nest, loop: Loop, reassociate: bool) -> Claim | None:
-    """How far the loop may be cut into pieces of several iterations; None: not at all."""
+    """The claim with which the loop may be cut into pieces; None: it may not be."""
     body = loop.stmt.body
     if loop.step != 1 or loop.stmt.pragmas[:-1] or any(
         isinstance(s, Break | Continue | Return)
