@@ -3,8 +3,8 @@
 Precondition: as for a local copy, with a tile of the loop as the piece; if threads share the loop
 out, its iterations are independent, since others come to a thread.
 
-Law: the iterations stay in their order (of a work-sharing loop their order is of no matter), and each
-read gives the same value.
+Law: the iterations stay in their order (of a work-sharing loop their
+order is of no matter), and each read gives the same value.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ vector's size; the loop doesn't write it. If threads share the loop out, its ite
 independent but for sums of whole numbers, or, on request, of floating point.
 
 Law: the iterations' operations stay in their order and have the same operands; so all results are
-equal bit for bit. Only of a work-sharing loop that sums up floating point the threads' parts, and with
-them the roundings, are others.
+equal bit for bit. Only of a work-sharing loop that sums up floating point the threads' parts, and
+with them the roundings, are others.
 """
 
 from __future__ import annotations
