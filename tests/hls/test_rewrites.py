@@ -317,6 +317,19 @@ def test_sums_of_floating_point_on_request(name: str, body: str, tmp_path: Path)
     check(text, name, tmp_path, reassociate=True)  # of whole numbers, which are exact
 
 
+def test_one_loop_around_a_shared_one_is_shared_out_instead(tmp_path: Path) -> None:
+    body = """        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                float part = 0;
+                for (int k = me; k < M; k += all) part += AT(a, i, k) * AT(b, k, j);
+                #pragma omp critical
+                AT(out, i, j) += part;
+            }
+"""
+    assert len(found(program(body), "outer-sharing", reassociate=True)) == 1
+    check(program(body), "outer-sharing", tmp_path, reassociate=True)
+
+
 def test_a_team_that_threads_depend_on_is_checked_only() -> None:
     (claim,) = {c.claim for c in found(program("        out[me] = all;\n"), "team-size")}
     assert claim is Claim.DATA

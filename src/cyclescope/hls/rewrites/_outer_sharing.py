@@ -57,12 +57,14 @@ def _find(nest: Nest, reassociate: bool) -> Iterator[Candidate]:
     kernel = nest.kernel
     if not kernel.is_simple or kernel.target.is_league or kernel.target.is_shared:
         return
+    taken: set[Loop] = set()
     for loop in nest.loops:
         inner = [one for one in nest.loops_in(loop.stmt.body) if one.is_parallel]
         if loop.is_parallel or len(inner) != 1 or any(o.is_parallel for o in loop.around):
             continue
         found = _added(nest, loop, inner[0])
-        if found is None:
+        # Of several loops around it one can be shared out: the outermost.
+        if found is None or inner[0] in taken:
             continue
         floats = any(isinstance(a.type, Scalar) and a.type.is_float for a in found)
         if floats and not reassociate:
@@ -71,6 +73,7 @@ def _find(nest: Nest, reassociate: bool) -> Iterator[Candidate]:
             edits = _edits(nest, loop, inner[0])
         except UnprintableError:
             continue
+        taken.add(inner[0])
         claim = Claim.ROUNDING if floats else Claim.CONSTRUCTION
         reason = "each element is the sum of the same terms, added by one thread"
         yield candidate(_REWRITE, nest, loop, "", reason, edits, claim)
