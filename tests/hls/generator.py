@@ -20,6 +20,7 @@ from hls.generator_texts import (
     SIZE,
     VECTORS,
     Kernel,
+    complete,
     device_text,
     inputs,
     native_text,
@@ -27,8 +28,8 @@ from hls.generator_texts import (
 )
 
 __all__ = [
-    "ARRAYS", "JOINED", "OUT", "OUTS", "SIZE", "Kernel", "device_text", "generate", "inputs",
-    "native_text",
+    "ARRAYS", "JOINED", "OUT", "OUTS", "SIZE", "Kernel", "complete", "device_text", "generate",
+    "inputs", "native_text",
 ]  # fmt: skip
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import random
 import struct
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.hls.ir import Place
+
+if TYPE_CHECKING:
+    from cyclescope.hls import Program
 
 __all__ = [
     "ARRAYS", "FLOATS", "INTEGERS", "JOINED", "OUT", "OUTS", "SIZE", "STRUCTS", "TALLY", "VECTORS",
-    "Kernel", "device_text", "inputs", "native_text", "unsigned", "width",
+    "Kernel", "complete", "device_text", "inputs", "native_text", "unsigned", "width",
 ]  # fmt: skip
 
 SIZE = 64  # elements of an input
@@ -188,3 +194,13 @@ def inputs(kernel: Kernel, threads: int) -> tuple[dict[str, bytes], list[int]]:
     found["given"] = bytes(4 * (threads + TALLY))
     x, y = r.randrange(-100, 100), r.uniform(-3, 3)
     return found, [x & 0xFFFFFFFF, int.from_bytes(struct.pack("<d", y), "little")]
+
+
+def complete(program: Program, arrays: dict[str, bytes]) -> dict[str, bytes]:
+    """The arrays with the globals and static locals that a program has besides."""
+    globals_ = {
+        a.name: bytes(a.bytes)
+        for a in program.region.arrays
+        if a.place is Place.EXTERNAL and a.name not in arrays and a.bytes is not None
+    }
+    return arrays | globals_ | program.statics

@@ -50,7 +50,7 @@ def test_a_random_program_computes_in_hardware_what_its_graphs_say(seed: int) ->
     threads = 1 + seed % 3
     program = compile_c(f"seed{seed}.c", text=generator.device_text(kernel, threads))
     arrays, (x, y) = generator.inputs(kernel, threads)
-    arrays |= program.statics
+    arrays = generator.complete(program, arrays)
     scalars = [{"x": x, "y": y}[name] for name, _ in program.region.scalars]
     want = interpret(program.region, arrays, scalars)
     machine = machine_of(program)

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from cyclescope.errors import ToolError
-from cyclescope.hls import MemoryModel, Program, compile_c, interpret, machine_of
-from cyclescope.hls.ir import Place
+from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
 from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.sim import find_compiler
 from hls.generator import (
@@ -19,6 +18,7 @@ from hls.generator import (
     JOINED,
     OUTS,
     Kernel,
+    complete,
     device_text,
     generate,
     inputs,
@@ -71,16 +71,6 @@ def same(kind: str, a: bytes, b: bytes) -> bool:
     """Return whether two arrays have the same contents, any NaN being as good as another."""
     x, y = np.frombuffer(a, FORMS[kind]), np.frombuffer(b, FORMS[kind])
     return a == b or bool(np.array_equal(x, y, equal_nan=True) and kind == "float")
-
-
-def complete(program: Program, arrays: dict[str, bytes]) -> dict[str, bytes]:
-    """The arrays with the globals and static locals that a program has besides."""
-    globals_ = {
-        a.name: bytes(a.bytes)
-        for a in program.region.arrays
-        if a.place is Place.EXTERNAL and a.name not in arrays and a.bytes is not None
-    }
-    return arrays | globals_ | program.statics
 
 
 def run(kernel: Kernel, threads: int, shuffle: random.Random | None) -> dict[str, bytes]:
