@@ -351,9 +351,107 @@ class _Generator(Teams):
         self.lines = []
         return text
 
+    def recursive(self) -> str:
+        """A function that calls itself, or another one that does; it ends by its first argument."""
+        r = self.r
+        kinds = [r.choice(INTEGERS + FLOATS) for _ in range(r.randint(1, 2))]
+        result = r.choice(INTEGERS + FLOATS)
+        names = [f"r{self.seed}_{len(self.functions)}{c}" for c in r.choice(["a", "a", "ab"])]
+        given = ", ".join(f"{t} p{i}" for i, t in enumerate(kinds))
+        heads = [f"static {result} {n}(uint32_t left, {given}, uint32_t *seen)" for n in names]
+        texts = [f"{head};" for head in heads]
+        for head in heads:
+            scope = Scope({"left": "uint32_t"} | {f"p{i}": t for i, t in enumerate(kinds)})
+            scope.fixed.add("left")
+            self.lines, self.in_function = [f"{head} {{", "  ++*seen;"], True
+            self.functions.append(("", result, []))
+            if r.random() < 0.7:
+                self.say(1, f"if (left == 0) return {self.expr(scope, result, 2)};")
+            self.block(scope, 1, r.randint(0, 2), 1)
+            local = self.name("a")
+            has_local = r.random() < 0.4
+            if has_local:
+                self.say(1, f"int32_t {local}[4] = {{1, {self.expr(scope, 'int32_t', 1)}}};")
+            for _ in range(r.randint(1, 3)):
+                self.deeper(scope, r.choice(names), kinds, result)
+                self.block(scope, 1, r.randint(0, 1), 1)
+            if has_local:
+                self.say(1, f"p0 = {local}[{self.index(scope, 4, 1)}];")
+            self.say(1, f"return {self.expr(scope, result, 2)};")
+            self.say(0, "}")
+            self.functions.pop()
+            self.in_function = False
+            texts.append("\n".join(self.lines))
+            self.lines = []
+        name = f"f{self.seed}_{len(self.functions)}"
+        params = ", ".join(f"{t} p{i}" for i, t in enumerate(["uint32_t", *kinds]))
+        handed = "".join(f"p{i}, " for i in range(1, len(kinds) + 1))
+        texts.append(
+            f"static {result} {name}({params}) {{\n  uint32_t seen = 0;\n"
+            f"  {result} found = {names[0]}(p0 & 3, {handed}&seen);\n"
+            f"  return found + ({result})seen;\n}}"
+            if result in FLOATS or result.startswith("u")
+            else f"static {result} {name}({params}) {{\n  uint32_t seen = 0;\n"
+            f"  {result} found = {names[0]}(p0 & 3, {handed}&seen);\n"
+            f"  return ({result})((uint64_t)found ^ seen);\n}}"
+        )
+        self.functions.append((name, result, ["uint32_t", *kinds]))
+        return "\n".join(texts)
+
+    def deeper(self, scope: Scope, name: str, kinds: list[str], result: str) -> None:
+        """A call of a recursive function, somewhere in a statement."""
+        r = self.r
+        value = self.name("v")
+
+        def call() -> str:
+            args = ", ".join(self.expr(scope, kind, 1) for kind in kinds)
+            return f"{name}(left - 1, {args}, seen)"
+
+        self.say(1, f"{result} {value} = {self.expr(scope, result, 1)};")
+        form = r.randrange(8)
+        if form == 0:
+            self.say(1, f"if (left > 0) {value} = {call()};")
+        elif form == 1:
+            self.say(1, f"{value} = left > 0 ? {call()} : {self.expr(scope, result, 1)};")
+        elif form == 2:
+            self.say(1, f"if (left > 0 && {call()} > 0 || {self.condition(scope, 1)}) {value} = 1;")
+        elif form == 3:
+            i = self.name("i")
+            self.say(1, f"for (uint32_t {i} = 0; {i} < 2 && {i} < left; {i}++) {{")
+            if r.random() < 0.5:
+                self.say(2, f"if ({self.condition(scope, 1)}) {r.choice(['continue', 'break'])};")
+            self.say(2, f"{value} = {call()};")
+            if r.random() < 0.5:
+                self.say(2, f"if ({self.condition(scope, 1)}) return {value};")
+            self.say(1, "}")
+        elif form == 4:
+            self.say(1, f"switch (({self.expr(scope, 'uint32_t', 1)}) % 3) {{")
+            self.say(1, f"case 0: if (left) {value} = {call()};")
+            self.say(1, f"case 1: {value} = ({result})({value} == 0); break;")
+            self.say(1, f"default: if (left > 1) {value} = {call()};")
+            self.say(1, "}")
+        elif form == 5:
+            self.say(1, "if (left > 0) {")
+            self.say(0, f"#pragma omp task shared({value})")
+            self.say(2, f"{value} = {call()};")
+            self.say(0, "#pragma omp taskwait")
+            self.say(1, "}")
+        elif form == 6:
+            i = self.name("i")
+            self.say(1, f"uint32_t {i} = left;")
+            self.say(1, f"while ({i} > 1 && {call()} != 0) {i}--;")
+        else:
+            inner = f"{name}(left - 2, {', '.join(f'p{i}' for i in range(len(kinds)))}, seen)"
+            args = ", ".join(
+                [f"({kinds[0]})({inner} != 0)", *(self.expr(scope, k, 1) for k in kinds[1:])]
+            )
+            self.say(1, f"if (left > 1) {value} = {name}(left - 1, {args}, seen);")
+        scope.variables[value] = result
+
     def kernel(self) -> Kernel:
         r = self.r
         texts = [self.function() for _ in range(r.randint(0, 2))]
+        texts += [self.recursive() for _ in range(r.choice([0, 0, 1]))]
         texts += [self.mover() for _ in range(r.choice([0, 0, 1, 2]))]
         functions = "\n".join(texts)
         scope = Scope({"me": "int32_t", "x": "int32_t", "y": "double"}, {"me", "x", "y"})

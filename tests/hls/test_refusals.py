@@ -17,7 +17,6 @@ struct wide { int at[300]; };
 union both { int n; float f; };
 static struct wide same(struct wide w) { return w; }
 typedef float v4 __attribute__((vector_size(16)));
-static int again(int n) { return n ? again(n - 1) : 0; }
 int printf(const char *, ...);
 int table[8];
 omp_lock_t lock, locks[4];
@@ -35,7 +34,6 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("a[0] = again(3);", r"recursion \(again\) is not supported"),
         ("a[0] = tan(f[0]);", r"tan\(\) is not supported"),
         ("f[0] = fmaf(f[0], f[1], f[2]);", r"fmaf\(\) is not supported: .*; write a \* b \+ c"),
         ("a[0] = __builtin_rotateleft32(n, 3);", r"__builtin_rotateleft32\(\) is not supported"),

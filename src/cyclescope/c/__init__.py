@@ -55,6 +55,7 @@ from cyclescope.c._tree import (
     Variable,
     While,
     children,
+    rebuilt,
     walk,
 )
 from cyclescope.c._types import (
@@ -141,6 +142,7 @@ __all__ = [
     "own_expressions",
     "placed_fields",
     "read_c",
+    "rebuilt",
     "refusal",
     "refused_table",
     "show",

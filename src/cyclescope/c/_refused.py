@@ -47,7 +47,7 @@ _UNKNOWN = "it isn't known what it does"
 class Construct(Enum):
     """The constructs of C that some tool refuses."""
 
-    RECURSION = _Refused("recursion", "write a loop", _NO_STACK, _NO_STACK)
+    RECURSION = _Refused("recursion", "write a loop", _NO_STACK)
     UNION = _Refused("a union", "use a struct", _LAYOUT)
     PACKED = _Refused("a bit-field or packed struct", "use whole fields", _LAYOUT)
     NUMBER = _Refused(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cyclescope.c._refused import Construct
     from cyclescope.c._types import CType, Struct
@@ -56,6 +56,7 @@ __all__ = [
     "Variable",
     "While",
     "children",
+    "rebuilt",
     "walk",
 ]
 
@@ -484,6 +485,30 @@ def children(node: Expr) -> tuple[Expr, ...]:
             return values
         case _:
             return ()
+
+
+def rebuilt(node: Expr, parts: Sequence[Expr]) -> Expr:
+    """The same expression with other ones in the place of its `children`."""
+    if not parts:
+        return node
+    match node:
+        case Index():
+            return replace(node, base=parts[0], index=parts[1])
+        case Binary():
+            return replace(node, left=parts[0], right=parts[1])
+        case Assign():
+            return replace(node, target=parts[0], value=parts[1])
+        case Member():
+            return replace(node, base=parts[0])
+        case Unary() | Cast():
+            return replace(node, operand=parts[0])
+        case Conditional():
+            return replace(node, condition=parts[0], then=parts[1], other=parts[2])
+        case Call():
+            return replace(node, args=tuple(parts))
+        case InitList():
+            return replace(node, values=tuple(parts))
+    return node
 
 
 def walk(node: Expr) -> Iterator[Expr]:

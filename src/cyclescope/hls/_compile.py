@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
 from cyclescope.c import read_c
-from cyclescope.hls.front import Constants, find_target, lower, with_variants
+from cyclescope.hls.front import Constants, find_target, lower, with_stacks, with_variants
 from cyclescope.hls.ir import Draft
 from cyclescope.hls.passes import run_passes
 from cyclescope.hls.schedule import explained, schedule
@@ -100,9 +100,9 @@ def compile_c(
     unit = read_c(file, text=text, defines=defines, include=include)
     constants = Constants(unit, dict(defines or {}), tuple(map(Path, include)))
     target = find_target(unit, region)
-    unit = with_variants(unit, target)
+    unit, said = with_stacks(with_variants(unit, target), target)
     lowered = lower(unit, target, constants, threads)
-    draft = Draft(lowered.region, lowered.shared, list(lowered.warnings))
+    draft = Draft(lowered.region, lowered.shared, [*said, *lowered.warnings])
     run_passes(draft, verifies=verifies, after=after)
     return Program(
         unit,

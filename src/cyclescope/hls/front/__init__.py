@@ -5,6 +5,7 @@ of it: a `Lowered` region as the text has it, and which variables of the host it
 """
 
 from cyclescope.hls.front._printing import PRINTED, PrintCall, PrintedPlace
+from cyclescope.hls.front._recursion import with_stacks
 from cyclescope.hls.front._region import Lowered, lower
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._target import Target, find_target
@@ -26,5 +27,6 @@ __all__ = [
     "meant",
     "openmp_table",
     "visible",
+    "with_stacks",
     "with_variants",
 ]

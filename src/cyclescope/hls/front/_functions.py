@@ -43,8 +43,7 @@ def inline(ctx: Context, function: Function, call: Call) -> Value:
         SourceError: it calls itself, or takes what isn't supported.
     """
     if function in ctx.flow.calls:
-        what = f"recursion ({function.name})"
-        raise refusal(Construct.RECURSION, Tool.HLS, call.where, what)
+        raise ctx.refuse(call.where, f"{function.name} calls itself here; write a loop")
     copied(ctx, call.where)
     assert function.body is not None
     # All arguments before any parameter: the function may be among their calls.
