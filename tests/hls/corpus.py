@@ -271,6 +271,8 @@ class Corpus:
         if done.returncode == 0 or "hardware and native run" in said:
             why = cause(said) if done.returncode else "what is printed"
             return Result(name, Outcome.RACE if races else Outcome.DIFFERENT, why)
+        if races:
+            return Result(name, Outcome.RACE, cause(said))
         broken = "Traceback" in said or done.returncode < 0 or "please report" in said
         return Result(name, Outcome.BROKEN if broken else Outcome.REFUSED, cause(said))
 
@@ -303,8 +305,8 @@ def _lines(text: str) -> list[str]:
 
 def interpreted(words: list[str]) -> int:
     """One region through the data-flow form; prints and ends as `cyclescope hls` does."""
-    from cyclescope.errors import CyclescopeError
-    from cyclescope.hls import TIMES, Host, Reach, compile_c, differences, interpret
+    from cyclescope.errors import CyclescopeError, RunError
+    from cyclescope.hls import TIMES, Host, OverlapError, Reach, compile_c, differences, interpret
     from cyclescope.hls.run._compare import is_rounding_open
     from cyclescope.hls.run._race_detector import find_race
 
@@ -316,21 +318,38 @@ def interpreted(words: list[str]) -> int:
     given = parser.parse_args(words)
     defines = {n: v or "1" for n, _, v in (d.partition("=") for d in given.define)}
     try:
-        program = compile_c(given.file, defines=defines, include=given.include, region=given.region)
+        joined: tuple[tuple[str, ...], ...] = ()
+        while True:
+            program = compile_c(
+                given.file,
+                defines=defines,
+                include=given.include,
+                region=given.region,
+                joined=joined,
+            )
+            host = Host(program)
+            try:
+                native = host.run(times=TIMES)
+                break
+            except OverlapError as error:
+                host.close()
+                if not error.joined:
+                    raise
+                joined = error.joined
         for warning in program.warnings:
             print(f"warning: {warning}", file=sys.stderr)
-        with Host(program) as host:
-            native = host.run(times=TIMES)
+        with host:
             reaches: list[Reach] = []
             wrong: list[str] = []
             coming: Reach | None = native.reaches[0]
             while coming is not None:
-                outputs = interpret(
-                    program.region,
-                    dict(coming.inputs)
-                    | {n: reaches[-1].outputs[n] for n in program.statics if reaches},
-                    coming.scalars,
-                )
+                inputs = dict(coming.inputs)
+                inputs |= {n: reaches[-1].outputs[n] for n in program.statics if reaches}
+                try:
+                    outputs = interpret(program.region, inputs, coming.scalars)
+                except RunError as error:
+                    race = find_race(program.region, inputs, coming.scalars)
+                    raise RunError(f"{error}; {race}" if race else str(error)) from None
                 reaches.append(replace(coming, outputs=outputs))
                 for before in native.reaches[len(reaches) - 1 : len(reaches)]:
                     wrong += differences(program, before.outputs, outputs)

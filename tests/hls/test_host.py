@@ -10,6 +10,7 @@ import pytest
 from cyclescope.errors import RunError, SourceError
 from cyclescope.hls import (
     Host,
+    OverlapError,
     Program,
     compile_c,
     differences,
@@ -145,6 +146,37 @@ def test_what_goes_wrong_in_the_host_is_told(text: str, message: str) -> None:
     with Host(program(text)) as host, pytest.raises(RunError, match=message) as caught:
         host.run()
     assert "\n" not in str(caught.value)
+
+
+BLOCK = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  int n = 24, own[16] = {0}, *a = malloc(n * sizeof *a), *b = a + 5, *c = a + 2, *d = own + 3;
+  for (int i = 0; i < n; i++) a[i] = i;
+  #pragma omp target
+  for (int i = 0; i < 12; i++) {
+    b[i] += a[i + 4];
+    c[i] -= b[i];
+    own[i] += i;
+    d[i] += own[i + 2] + c[i];
+  }
+  for (int i = 0; i < n; i++) printf("%d ", a[i] + own[i & 15]);
+}
+"""
+
+
+def test_pointers_into_one_block_have_one_memory() -> None:
+    joined: tuple[tuple[str, ...], ...] = ()
+    for expected in (("a", "b"), ("a", "b", "c"), ("own", "d")):
+        made = compile_c("h.c", text=BLOCK, joined=joined)
+        with Host(made) as host, pytest.raises(OverlapError) as caught:
+            host.run()
+        joined = caught.value.joined
+        assert {*expected} == {*joined[-1]}
+    made = compile_c("h.c", text=BLOCK, joined=joined)
+    assert {a.name for a in made.region.arrays} == {"_and_".join(names) for names in joined}
+    assert measure(made).agrees
 
 
 def test_a_region_needs_a_host() -> None:

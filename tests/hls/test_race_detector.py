@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cyclescope.hls import compile_c
+from cyclescope.errors import RunError
+from cyclescope.hls import compile_c, measure
 from cyclescope.hls.run._race_detector import find_race
 
 HEAD = """\
@@ -51,3 +52,10 @@ def test_what_barriers_and_locks_order_is_none(body: str) -> None:
 
 def test_an_endless_region_says_what_it_has_shown() -> None:
     assert "of t (r.c:6)" in found("while (!s)\nt++;")
+
+
+@pytest.mark.usefixtures("host_compiler")
+def test_an_access_out_of_range_comes_with_the_race_that_may_lead_there() -> None:
+    program = compile_c("r.c", text=f"{HEAD}t++;\na[64 + (t & 7)] = 1;\n}}\n}}\n")
+    with pytest.raises(RunError, match=r"out of range; .*; data race: thread 0 \w+ byte 0 of t "):
+        measure(program)

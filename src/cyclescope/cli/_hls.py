@@ -242,17 +242,22 @@ def hls(
         if name in printed:
             click.echo(f"// after {name}\n{source_hls.printed(draft.region)}", nl=False)
 
-    program = source_hls.compile_c(
-        source,
-        threads=threads,
-        defines=pairs(defines, "-D"),
-        include=include,
-        region=region,
-        verifies=verify_ir or None,
-        after=show_form,
-    )
-    for warning in program.warnings:
-        say(f"warning: {warning}", err=True)
+    def compiled(joined: tuple[tuple[str, ...], ...] = ()) -> Program:
+        found = source_hls.compile_c(
+            source,
+            threads=threads,
+            defines=pairs(defines, "-D"),
+            include=include,
+            region=region,
+            joined=joined,
+            verifies=verify_ir or None,
+            after=show_form,
+        )
+        for warning in found.warnings if not joined else ():
+            say(f"warning: {warning}", err=True)
+        return found
+
+    program = compiled()
     if explain:
         click.echo(source_hls.explain(program), nl=False)
     if (explain or printed) and output is None and rtl is None and not clock:
@@ -277,22 +282,35 @@ def hls(
         )
 
     def going(unit: UnitOptions | None) -> Measurement:
-        return source_hls.measure(
-            program,
-            given,
-            memory=model,
-            in_order=not reorder,
-            start_cost=source_hls.START_COST if start_cost is None else start_cost,
-            period=period,
-            cycle_limit=cycle_limit,
-            progress=show,
-            unit_rtl=unit_rtl,
-            rtl=rtl,
-            force=force,
-            unit=unit,
-            trace_lines=trace_lines or source_hls.TRACE_LINES,
-            times=times or source_hls.TIMES,
-        )
+        nonlocal program
+        try:
+            return source_hls.measure(
+                program,
+                given,
+                memory=model,
+                in_order=not reorder,
+                start_cost=source_hls.START_COST if start_cost is None else start_cost,
+                period=period,
+                cycle_limit=cycle_limit,
+                progress=show,
+                unit_rtl=unit_rtl,
+                rtl=rtl,
+                force=force,
+                unit=unit,
+                trace_lines=trace_lines or source_hls.TRACE_LINES,
+                times=times or source_hls.TIMES,
+            )
+        except source_hls.OverlapError as error:
+            if not error.joined:
+                raise
+            names = " and ".join(error.joined[-1])
+            say(
+                f"warning: {program.region.where}: {names} lead into one block of the host's "
+                f"memory: they are one memory of the hardware",
+                err=True,
+            )
+            program = compiled(error.joined)
+            return going(unit)
 
     with progress(source.name) as show:
         if overhead:

@@ -39,6 +39,8 @@ class Program:
         copied: variables of the host that the region has copies of, which it gives values to.
         statics: initial contents of memories that are static locals, by name.
         pointees: name of a memory that the host's pointers lead to → of that which they are in.
+        blocks: name of a memory that several variables of the host lead to → these, each with the
+            scalar that says where in it.
         printing: calls that the host makes when the region is over, by number from 1 on.
         exact: arithmetic that cannot overflow.
         guarded: loads and stores under mutual exclusion.
@@ -58,6 +60,7 @@ class Program:
     copied: tuple[Variable, ...]
     statics: dict[str, bytes]
     pointees: dict[str, str]
+    blocks: dict[str, dict[Variable, Variable]]
     printing: tuple[PrintCall, ...]
     exact: frozenset[Node]
     guarded: frozenset[Node]
@@ -76,6 +79,7 @@ def compile_c(
     defines: Mapping[str, str] | None = None,
     include: Sequence[str | os.PathLike[str]] = (),
     region: int | None = None,
+    joined: Sequence[Sequence[str]] = (),
     verifies: bool | None = None,
     after: Callable[[str, Draft], None] | None = None,
 ) -> Program:
@@ -88,6 +92,8 @@ def compile_c(
         defines: macros: name → value.
         include: folders of headers.
         region: a line of the target region, if there are several; the host runs the others.
+        joined: names of pointers and arrays that lead into one block of the host's memory, a list
+            for each block: those are one memory of the hardware.
         verifies: whether the form's laws are checked after each pass; None: if the environment
             variable CYCLESCOPE_VERIFY_IR is set, and not empty.
         after: called after the lowering and after each pass, with its name and the region.
@@ -101,7 +107,7 @@ def compile_c(
     constants = Constants(unit, dict(defines or {}), tuple(map(Path, include)))
     target = find_target(unit, region)
     unit, said = with_stacks(with_variants(unit, target), target)
-    lowered = lower(unit, target, constants, threads)
+    lowered = lower(unit, target, constants, threads, tuple(map(tuple, joined)))
     draft = Draft(lowered.region, lowered.shared, [*said, *lowered.warnings])
     run_passes(draft, verifies=verifies, after=after)
     return Program(
@@ -115,6 +121,7 @@ def compile_c(
         lowered.copied,
         lowered.statics,
         {a: b for a, b in lowered.pointees.items() if a in (m.name for m in draft.region.arrays)},
+        {n: p for n, p in lowered.blocks.items() if n in (m.name for m in draft.region.arrays)},
         lowered.printing,
         frozenset(lowered.shared.exact),
         frozenset(lowered.shared.guarded),

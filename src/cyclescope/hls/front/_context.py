@@ -71,6 +71,7 @@ class Variables:
         whole: the other way: what a field's variable is a part of, the outermost struct.
         addressed: variables that are in memory, since their addresses are values.
         laned: arrays whose vectors are written by elements; None: an unknown one.
+        starts: array of the host that is a part of a memory → where in it it begins.
         fixed: scalars of the host that a thread must not write.
     """
 
@@ -83,6 +84,7 @@ class Variables:
     aliases: dict[Variable, Variable] = field(default_factory=dict)
     parts: dict[Variable, dict[str, Variable]] = field(default_factory=dict)
     whole: dict[Variable, Variable] = field(default_factory=dict)
+    starts: dict[Variable, Value] = field(default_factory=dict)
     fixed: set[Variable] = field(default_factory=set)
 
 
@@ -169,6 +171,8 @@ class Environment:
         statics: initial contents of those that are static locals, by name.
         strings: the memory of each string that is a value, by its spelling.
         volatile: memories of the host whose accesses keep the order of the text.
+        joined: names of variables whose memories overlap at the host's, by block.
+        blocks: memory → the host's variables that point into it, with the scalar of where.
         printing: calls that the host makes with what the region has recorded of them.
         printed: the memory of those records, and of how much of it is used.
     """
@@ -190,6 +194,8 @@ class Environment:
     statics: dict[str, bytes] = field(default_factory=dict)
     strings: dict[str, Array] = field(default_factory=dict)
     volatile: set[Array] = field(default_factory=set)
+    joined: tuple[tuple[str, ...], ...] = ()
+    blocks: dict[Array, dict[Variable, Variable]] = field(default_factory=dict)
     printing: list[PrintCall] = field(default_factory=list)
     printed: tuple[Array, Array] | None = None
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Directive
+    from cyclescope.hls.ir import Value
 
 __all__ = ["data_environment", "outer", "outer_field", "variables_outside"]
 
@@ -126,6 +127,9 @@ def outer(ctx: Context, variable: Variable) -> None:
                 ctx.vars.fixed.add(wire)
         return
     if isinstance(kind, CArray) and variable.scope != "param":
+        if any(name in names for names in ctx.host.joined):
+            ctx.vars.memories[variable], ctx.vars.starts[variable] = _part_of_block(ctx, variable)
+            return
         is_known = not (item is not None and item.count) and not _is_open(kind)
         size = size_of(kind, where) if is_known else None
         _as_memory(ctx, variable, item, size)
@@ -149,6 +153,9 @@ def _point_outside(ctx: Context, variable: Variable, item: MapItem | None) -> No
     if item is None or not item.count:
         item = None  # what a pointer points to: the host sees when it runs
     target = kind.target if isinstance(kind, Pointer) else kind.element
+    if any(variable.name in names for names in ctx.host.joined):
+        ctx.vars.bases[variable], ctx.vars.env[variable] = _part_of_block(ctx, variable)
+        return
     count = low = None
     if item is not None:
         count = ctx.constants.value(item.count, ctx.host.target.directive.where)
@@ -159,6 +166,23 @@ def _point_outside(ctx: Context, variable: Variable, item: MapItem | None) -> No
     array = _external(ctx, variable, item, size)
     ctx.vars.bases[variable] = array
     ctx.vars.env[variable] = ctx.b.const(64, 0)
+
+
+def _part_of_block(ctx: Context, variable: Variable) -> tuple[Array, Value]:
+    """A memory that several variables of the host lead to, and where in it this one does."""
+    names = next(names for names in ctx.host.joined if variable.name in names)
+    here = (a for a, parts in ctx.host.blocks.items() if any(v.name in names for v in parts))
+    array = next(here, None)
+    if array is None:
+        stands = Variable("_and_".join(names), variable.type, variable.where, "global")
+        array = new_array(ctx, stands, Place.EXTERNAL, None, to=True, back=True)
+        ctx.host.hosts[array] = stands
+        ctx.host.blocks[array] = {}
+    number = sum(map(len, ctx.host.blocks.values()))
+    where = Variable(f"cyclescope_at_{number}", Scalar("uint", 64), variable.where, "global")
+    ctx.host.blocks[array][variable] = where
+    ctx.host.scalars.append((where, 64))
+    return array, ctx.b.leaf(Op.SCALAR, 64, len(ctx.host.scalars) - 1)
 
 
 def _as_memory(ctx: Context, variable: Variable, item: MapItem | None, size: int | None) -> None:
@@ -214,8 +238,16 @@ def _given_back(directive: Directive) -> set[str]:
     return found.union(*words)
 
 
-def data_environment(unit: Unit, target: Target) -> Environment:
-    """The data environment that a region's directive and its text ask for."""
+def data_environment(
+    unit: Unit, target: Target, joined: tuple[tuple[str, ...], ...] = ()
+) -> Environment:
+    """The data environment that a region's directive and its text ask for.
+
+    Args:
+        unit: the text.
+        target: its region.
+        joined: names of variables whose memories overlap at the host's, by block.
+    """
     body = target.body
     bodies = [body, *(f.body for f in called(expressions(body), unit.functions))]
     inside = [d for b in bodies for stmt in statements(b) for d in directives(stmt.pragmas)]
@@ -233,4 +265,5 @@ def data_environment(unit: Unit, target: Target) -> Environment:
         {name for d in (target.directive, *inside) for name in _given_back(d)},
         assigned(list(expressions(body)), unit.functions, {}) | target.thread_private,
         {e.variable for b in bodies for e in expressions(b) if isinstance(e, Name)},
+        joined=joined,
     )

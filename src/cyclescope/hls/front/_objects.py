@@ -119,7 +119,9 @@ def _object_of_variable(ctx: Context, variable: Variable) -> Object:
     if array is None:
         return OnWire(variable)
     extents = open_extents(variable.type, variable.extents)
-    return Location(array, ctx.b.const(64, 0), variable.type, extents)
+    start = ctx.vars.starts.get(variable)
+    at = ctx.b.use(start) if start is not None else ctx.b.const(64, 0)
+    return Location(array, at, variable.type, extents)
 
 
 def _is_read_whole(ctx: Context, base: Expr) -> bool:

@@ -52,6 +52,8 @@ class Lowered:
         copied: variables of the host that the region has copies of, which it gives values to.
         statics: initial contents of memories that are static locals, by name.
         pointees: name of a memory that the host's pointers lead to → of that which they are in.
+        blocks: name of a memory that several variables of the host lead to → these, each with the
+            scalar that says where in it.
         printing: calls that the host makes when the region is over, by number from 1 on.
         warnings: for people; each begins with file and line.
         teams: their number, and the threads in each, as far as the program can tell.
@@ -65,13 +67,20 @@ class Lowered:
     copied: tuple[Variable, ...]
     statics: dict[str, bytes]
     pointees: dict[str, str]
+    blocks: dict[str, dict[Variable, Variable]]
     printing: tuple[PrintCall, ...]
     warnings: tuple[str, ...]
     teams: tuple[int, int]
     overruled: bool
 
 
-def lower(unit: Unit, target: Target, constants: Constants, threads: int | None) -> Lowered:
+def lower(
+    unit: Unit,
+    target: Target,
+    constants: Constants,
+    threads: int | None,
+    joined: tuple[tuple[str, ...], ...] = (),
+) -> Lowered:
     """The region in data-flow form, without dependences.
 
     Args:
@@ -79,6 +88,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         target: its region.
         constants: values of the text's macros.
         threads: the team's size; None: as `num_threads` says, else 8.
+        joined: names of variables whose memories overlap at the host's, by block.
 
     Raises:
         SourceError: it contains something that isn't supported.
@@ -88,7 +98,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
     shared: set[Variable] = set()
     with deep_recursion():
         while True:
-            host = data_environment(unit, target)
+            host = data_environment(unit, target, joined)
             host.written_by_team |= shared
             team = Team(league.teams, league.each)
             ctx = Context(
@@ -122,6 +132,7 @@ def lower(unit: Unit, target: Target, constants: Constants, threads: int | None)
         _copied(ctx),
         host.statics,
         host.pointees,
+        {a.name: parts for a, parts in host.blocks.items()},
         tuple(host.printing),
         tuple(ctx.warnings),
         (league.teams, league.each),

@@ -6,7 +6,7 @@ differs in from native ones, and its profile.
 
 from cyclescope.hls.run._clock import clock_of, find_router, placed
 from cyclescope.hls.run._compare import differences, order_matters
-from cyclescope.hls.run._host import Host, Native, Reach, Resumed
+from cyclescope.hls.run._host import Host, Native, OverlapError, Reach, Resumed
 from cyclescope.hls.run._judges import Judge, Judgement
 from cyclescope.hls.run._measure import (
     PERIOD,
@@ -42,6 +42,7 @@ __all__ = [
     "Measurement",
     "MemoryModel",
     "Native",
+    "OverlapError",
     "Reach",
     "Resumed",
     "Share",

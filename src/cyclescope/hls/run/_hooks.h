@@ -131,6 +131,20 @@ static uint64_t cyclescope_extent(void *at) {
     return found.begin ? found.bytes - (uint64_t)((char *)at - found.begin) : UINT64_MAX;
 }
 
+/* The memory from the first to the last byte of several parts; all ones bytes: one is nowhere. */
+static struct cyclescope_part cyclescope_span(int count, const struct cyclescope_part *parts) {
+    char *begin = parts[0].begin, *end = begin;
+    for (int i = 0; i < count; i++) {
+        if (parts[i].bytes == UINT64_MAX)
+            return (struct cyclescope_part){begin, UINT64_MAX, 0};
+        if (parts[i].begin < begin)
+            begin = parts[i].begin;
+        if (parts[i].begin + parts[i].bytes > end)
+            end = parts[i].begin + parts[i].bytes;
+    }
+    return (struct cyclescope_part){begin, (uint64_t)(end - begin), 0};
+}
+
 /* A run may write to its own folder alone: files that the program makes are there for it, too. */
 FILE *__real_fopen(const char *, const char *);
 FILE *__wrap_fopen(const char *path, const char *mode) {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope._files import scratch
+from cyclescope.c import Array, Pointer
 from cyclescope.errors import RunError, SourceError, ToolError
 from cyclescope.hls.ir import Place
 from cyclescope.hls.run._host_text import host_text
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from cyclescope.hls._compile import Program
 
-__all__ = ["EndlessError", "Host", "Native", "Reach", "Resumed"]
+__all__ = ["EndlessError", "Host", "Native", "OverlapError", "Reach", "Resumed"]
 
 # Floating point as written, also where `simd` would allow lanes of it, signed arithmetic that
 # wraps: what the hardware does.
@@ -46,6 +47,19 @@ _POLL, _IDLE = 0.5, 4  # seconds between two looks; looks without any progress: 
 
 class EndlessError(RunError):
     """A native run that did not come to its end in time."""
+
+
+class OverlapError(RunError):
+    """Memories of the host that overlap, of which each was to be one of the hardware's.
+
+    Attributes:
+        joined: names of variables by block, as the compiler wants to know them so that it makes
+            one memory of each; empty if these cannot be one.
+    """
+
+    def __init__(self, message: str, joined: tuple[tuple[str, ...], ...]) -> None:
+        super().__init__(message)
+        self.joined = joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,9 +458,10 @@ class Host:
             )
         if status == _OVERLAP:
             first, second = (self._arrays[int(n)] for n in file.read_bytes().split())
-            raise RunError(
+            raise OverlapError(
                 f"{self._program.region.where}: {first} and {second} are mapped to overlapping "
-                f"memory; map it once"
+                f"memory; map it once",
+                self._joined(first, second),
             )
         if status == _NOWHERE:
             pointer = self._arrays[int(file.read_bytes().split()[0])]
@@ -464,6 +479,18 @@ class Host:
             raise ToolError(f"{file}: the native run cannot write there, or the disk is full")
         reached = int(more.read_text("ascii")) if more.exists() else 0
         return file.read_bytes(), stdout, status, reached
+
+    def _joined(self, *names: str) -> tuple[tuple[str, ...], ...]:
+        """The blocks of the host's memory that are known, with one of these memories."""
+        program = self._program
+        found: list[str] = []
+        for name in names:
+            parts = program.blocks.get(name) or [program.variables[name]]
+            if not all(isinstance(v.type, Pointer | Array) for v in parts):
+                return ()
+            found += [v.name for v in parts]
+        others = [[v.name for v in p] for n, p in program.blocks.items() if n not in names]
+        return tuple(map(tuple, [*others, found]))
 
     def _await(self, running: Process, output: int, stdout: bytearray, file: Path) -> None:
         """Collect what a process writes until it ends.

@@ -94,6 +94,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         f'#line 1 "{name}"'.encode(),
         *before,
         f"{{ {' '.join(f'cyclescope_note(0, (void *){v}, sizeof {v});' for v in blocks)}".encode(),
+        *map(str.encode, _spans(program)),
         f"struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
         b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
         f"int cyclescope_wanted = !!({wanted});".encode(),
@@ -280,6 +281,10 @@ def _items(program: Program) -> str:
         if array.name in program.pointees:
             items.append("{ 0, 0, 1, 1 }")
             continue
+        if array.name in program.blocks:
+            span = f"cyclescope_span_{list(program.blocks).index(array.name)}"
+            items.append(f"{{ {span}.begin, {span}.bytes, 1, 1, {leads.get(array.name, 0)} }}")
+            continue
         variable = program.variables[array.name]
         item = mapped.get(variable.name)
         data, size = _extent(variable, item)
@@ -288,6 +293,23 @@ def _items(program: Program) -> str:
         )
     items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.scalars]
     return ", ".join(items) or "{ 0, 0, 0, 0 }"
+
+
+def _spans(program: Program) -> list[str]:
+    """The declarations of memories that several of the host's variables lead to."""
+    mapped = {item.name: item for item in program.target.directive.maps}
+    lines = []
+    for number, parts in enumerate(program.blocks.values()):
+        places = [_extent(v, mapped.get(v.name)) for v in parts]
+        listed = ", ".join(f"{{ (char *){data}, {size}, 0 }}" for data, size in places)
+        span = f"cyclescope_span_{number}"
+        lines.append(
+            f"struct cyclescope_part {span} = cyclescope_span({len(parts)}, "
+            f"(struct cyclescope_part[]){{ {listed} }});"
+        )
+        for where, (data, _) in zip(parts.values(), places, strict=True):
+            lines.append(f"uint64_t {where.name} = (uint64_t)((char *){data} - {span}.begin);")
+    return lines
 
 
 def _blocks(program: Program) -> list[str]:
@@ -323,7 +345,8 @@ def _has_open_pointers(program: Program) -> bool:
     if program.pointees:
         return True
     mapped = {item.name for item in program.target.directive.maps if item.count}
-    pointers = [v for v in program.variables.values() if v.name not in mapped]
+    joined = (v for parts in program.blocks.values() for v in parts)
+    pointers = [v for v in (*program.variables.values(), *joined) if v.name not in mapped]
     return any(isinstance(v.type, Pointer) or v.scope == "param" for v in pointers)
 
 

@@ -221,7 +221,14 @@ def measure(
             )
             if rtl is not None and not runs:
                 write_rtl(setup, rtl, force=force)
-            run = run_setup(setup, progress=progress, unit_rtl=unit_rtl)
+            try:
+                run = run_setup(setup, progress=progress, unit_rtl=unit_rtl)
+            except RunError as error:
+                # What a thread has of another one too early may lead it anywhere.
+                race = find_race(program.region, setup.arrays, reach.scalars)
+                if not race:
+                    raise
+                raise RunError(f"{error}; {race}") from None
             runs.append(run)
             if failed is not None:
                 raise failed

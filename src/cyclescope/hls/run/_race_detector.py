@@ -36,7 +36,7 @@ def find_race(region: Region, arrays: Mapping[str, bytes], scalars: Sequence[int
     if region.threads == 1 or _has_flush(region.root):
         return ""
     detector = _Detector(region, arrays, scalars, None, _MOST)
-    with suppress(RunError):  # an access out of range, or too long: what was seen before counts
+    with suppress(RunError):  # a deadlock, or too long: what was seen before counts
         detector.run()
     return detector.found
 
@@ -87,12 +87,18 @@ class _Detector(Interpreter):
             if not any(under == locks and wrote >= writes for _, under, _, wrote in own):
                 own.append((phase, locks, node, writes))
 
+    # What is out of range is left out: the thread perhaps has what leads there of a race.
+
     def _load(self, memory: bytearray, offset: int, node: Node, thread: int) -> int:
+        if offset + node.widths[0] // 8 > len(memory):
+            return 0
         self._note(node.array, offset, node.widths[0] // 8, node, thread, writes=False)
         return super()._load(memory, offset, node, thread)
 
     def _store(self, memory: bytearray, offset: int, value: int, node: Node, thread: int) -> None:
         size = node.operands[1].width // 8
+        if offset + size > len(memory):
+            return
         self._note(node.array, offset, size, node, thread, writes=True)
         super()._store(memory, offset, value, node, thread)
 
@@ -100,6 +106,8 @@ class _Detector(Interpreter):
         self, to: bytearray, given: bytearray, place: Sequence[int], node: Node, thread: int
     ) -> None:
         target, source, size = place
+        if target + size > len(to) or source + size > len(given):
+            return
         self._note(node.source, source, size, node, thread, writes=False)
         self._note(node.array, target, size, node, thread, writes=True)
         super()._copy(to, given, place, node, thread)
