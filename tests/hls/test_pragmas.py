@@ -277,7 +277,7 @@ REGIONS = {
     "device(ancestor: 1)": "device", "if()": "if", "if(simd2: k)": "if(", "if(k;)": "if",
     "schedule(static)": "schedule", "collapse(2)": "collapse", "nowait(1)": "nowait",
     "copyin(s)": "copyin", "reduction(+: s) reduction(+: s) bogus": "bogus", "private(3)": "priv",
-    "shared()": "shared", "if(parallel: k)": "give a constant", "simdlen(4)": "simdlen",
+    "shared()": "shared", "simdlen(4)": "simdlen",
 }  # fmt: skip
 
 

@@ -212,9 +212,10 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
             r"k.c:4: a second target region; choose .* with --region LINE \(lines 2, 4\)",
         ),
         (
-            "void f(int *a, int n) {\n#pragma omp target parallel if(parallel: n > 3) map(a[0:1])\n"
-            "a[0] = 1; }",
-            r"k.c:2: if\(parallel: n > 3\): the hardware's team has its size before",
+            "void f(int *a, int n) {\n"
+            "#pragma omp target teams distribute parallel for if(parallel: n > 3) map(a[0:1])\n"
+            "for (int i = 0; i < 1; i++) a[i] = 1; }",
+            r"k.c:2: if\(parallel: n > 3\): the hardware's teams have their size before",
         ),
         ("void f(int *a) {\n#pragma omp target data map(a[0:1])\n{ } }", "no statement has"),
         (

@@ -48,6 +48,7 @@ class Program:
         undecided: memories whose contents depend on which thread is last.
         teams: their number, and the threads in each, as far as the program can tell.
         overruled: the teams are not those that the text says.
+        team: the scalar that says whether there is a team at all; None: there always is.
     """
 
     unit: Unit
@@ -68,6 +69,7 @@ class Program:
     undecided: frozenset[str]
     teams: tuple[int, int]
     overruled: bool
+    team: Variable | None = None
 
 
 @deep_recursion()
@@ -129,6 +131,7 @@ def compile_c(
         frozenset(a.name for a in draft.undecided),
         lowered.teams,
         lowered.overruled,
+        lowered.team,
     )
 
 

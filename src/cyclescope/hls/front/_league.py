@@ -27,6 +27,7 @@ class League:
         each: the threads in each of them, as far as the program can tell: of teams of one thread
             each that share a loop, the hardware may have several play one.
         is_overruled: it is not as the text says.
+        is_open: only the run knows whether there is a team, or one thread alone.
         warnings: for people; each begins with file and line.
     """
 
@@ -34,6 +35,7 @@ class League:
     teams: int = 1
     each: int = 1
     is_overruled: bool = False
+    is_open: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -55,11 +57,12 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
     if not target.is_parallel:
         return League(1)
     has_team = constants.value(target.team, where) if target.team else 1
-    if has_team is None:
+    is_open = has_team is None
+    if is_open and target.directive.has("teams"):
         text = " ".join(target.team)
         raise SourceError(
-            f"{where}: if(parallel: {text}): the hardware's team has its size before "
-            f"it runs; give a constant, or write if(target: {text})"
+            f"{where}: if(parallel: {text}): the hardware's teams have their size before "
+            f"they run; give a constant, or write if(target: {text})"
         )
     sizes = _Sizes(target, constants)
     if target.is_league:
@@ -68,10 +71,10 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
         sizes.of("thread_limit", _MOST_THREADS)
         if said is None and target.is_shared:
             given = wanted if threads is None else threads
-            return League(given, 1, 1, bool(sizes.warnings), tuple(sizes.warnings))
+            return League(given, 1, 1, bool(sizes.warnings), warnings=tuple(sizes.warnings))
     else:
         wanted, teams = _teams(sizes, target)
-    if not has_team and not target.is_league:
+    if not has_team and not is_open and not target.is_league:
         return League(1)
     given = wanted if threads is None else threads
     if not 1 <= given <= _MOST_THREADS:
@@ -80,7 +83,9 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
         teams = given if target.is_league else 1
     overruled = given != wanted if sizes.are_said else target.is_league
     overruled = overruled or bool(sizes.warnings)
-    return League(given, teams, given // teams, overruled, tuple(sizes.warnings))
+    return League(
+        given, teams, given // teams, overruled, is_open=is_open, warnings=tuple(sizes.warnings)
+    )
 
 
 def _teams(sizes: _Sizes, target: Target) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
-from cyclescope.c import expressions, outermost
+from cyclescope.c import Scalar, Variable, expressions, outermost
 from cyclescope.errors import SourceError
 
 # Families of constructs: each registers what it lowers.
@@ -20,6 +20,7 @@ from cyclescope.hls.front._context import (
     Team,
     Variables,
 )
+from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._environment import data_environment, outer, variables_outside
 from cyclescope.hls.front._league import league_of
@@ -28,16 +29,19 @@ from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._thread_private import thread_private
 from cyclescope.hls.front.omp._worksharing import work_share
-from cyclescope.hls.ir import Array, Place, Region
+from cyclescope.hls.ir import Array, Op, Place, Region
 
 if TYPE_CHECKING:
-    from cyclescope.c import Unit, Variable
+    from cyclescope.c import Unit
     from cyclescope.hls.front._printing import PrintCall
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Constants
-    from cyclescope.hls.ir import Shared
+    from cyclescope.hls.ir import Shared, Value
 
-__all__ = ["Lowered", "lower"]
+__all__ = ["TEAM", "Lowered", "lower"]
+
+TEAM = "cyclescope_team"
+"""The host's variable that says whether the region has a team, where only the run knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Lowered:
         warnings: for people; each begins with file and line.
         teams: their number, and the threads in each, as far as the program can tell.
         overruled: the teams are not those that the text says.
+        team: the scalar that says whether there is a team at all; None: there always is.
     """
 
     region: Region
@@ -72,6 +77,7 @@ class Lowered:
     warnings: tuple[str, ...]
     teams: tuple[int, int]
     overruled: bool
+    team: Variable | None = None
 
 
 def lower(
@@ -110,7 +116,7 @@ def lower(
                 for where in target.others
             ]
             try:
-                _region(ctx)
+                _region(ctx, is_open=league.is_open)
                 break
             except SharedScalarError as found:
                 # Which of the threads' writes are to copies of their own, the lowering alone says.
@@ -137,6 +143,7 @@ def lower(
         tuple(ctx.warnings),
         (league.teams, league.each),
         league.is_overruled,
+        next((v for v, _ in host.scalars if v.name == TEAM), None),
     )
 
 
@@ -173,20 +180,48 @@ def _variables(unit: Unit, target: Target) -> Variables:
     )
 
 
-def _region(ctx: Context) -> None:
+def _region(ctx: Context, *, is_open: bool) -> None:
     directive, body = ctx.host.target.directive, ctx.host.target.body
     ctx.team.inside.append(directive)
     with ctx.at(directive.where):
         for variable in variables_outside(ctx, body):
             outer(ctx, variable)
         with thread_private(ctx, directive), private(ctx, directive):
-            if ctx.host.target.is_shared:
-                work_share(ctx, directive, body)
+            if is_open:
+                branch(ctx, _has_team(ctx), lambda: _shared(ctx), lambda: _alone(ctx))
             else:
-                entered = begin_reductions(ctx, directive)
-                bare(ctx, body)
-                end_reductions(ctx, directive, entered)
+                _shared(ctx)
     _check_pragmas(ctx)
+
+
+def _shared(ctx: Context) -> None:
+    """What all threads of the team execute."""
+    directive, body = ctx.host.target.directive, ctx.host.target.body
+    if ctx.host.target.is_shared:
+        work_share(ctx, directive, body)
+    else:
+        entered = begin_reductions(ctx, directive)
+        bare(ctx, body)
+        end_reductions(ctx, directive, entered)
+
+
+def _has_team(ctx: Context) -> Value:
+    """Return whether the host has found the condition of the team true: one bit."""
+    directive = ctx.host.target.directive
+    variable = Variable(TEAM, Scalar("int", 32), directive.where, "global")
+    ctx.host.scalars.append((variable, 32))
+    given = ctx.b.leaf(Op.SCALAR, 32, len(ctx.host.scalars) - 1)
+    return ctx.b.op(Op.NE, given, ctx.b.const(32, 0), width=1)
+
+
+def _alone(ctx: Context) -> None:
+    """The region by its first thread, whose team is itself alone."""
+    team = ctx.team
+    threads, each, shared = ctx.threads, team.each, team.shared
+    first = ctx.b.op(Op.EQ, ctx.b.leaf(Op.THREAD, 32), ctx.b.const(32, 0), width=1)
+    ctx.threads, team.each, team.is_alone = 1, 1, True
+    branch(ctx, first, lambda: _shared(ctx))
+    ctx.threads, team.each, team.is_alone, team.shared = threads, each, False, shared
 
 
 def _check_pragmas(ctx: Context) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
-from cyclescope.hls.front import PRINTED, PrintedPlace, directives, meant, visible
+from cyclescope.hls.front import PRINTED, TEAM, PrintedPlace, directives, meant, visible
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     rest = inside[-1][end[1] :]
     inside[-1] = inside[-1][: end[1]]
     words = target.directive.words
-    rewritten = {} if unmodified else {p: _host_pragma(p, words) for p in target.pragmas}
+    team = TEAM if program.team is not None else ""
+    has_team = "1" if unmodified else f"!!({' '.join(target.team)})"
+    rewritten = {} if unmodified else {p: _host_pragma(p, words, team) for p in target.pragmas}
     if not unmodified:
         inner = [p for stmt in statements(target.body) for p in stmt.pragmas]
         shared = {("omp", "loop"), *([_DISTRIBUTE] if target.is_league else [])}
@@ -95,6 +97,8 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         *before,
         f"{{ {' '.join(f'cyclescope_note(0, (void *){v}, sizeof {v});' for v in blocks)}".encode(),
         *map(str.encode, _spans(program)),
+        # The unmodified region evaluates its condition itself, once.
+        f"int {team} = {has_team};".encode() if team else b"",
         f"struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
         b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
         f"int cyclescope_wanted = !!({wanted});".encode(),
@@ -213,12 +217,13 @@ def _is_own(stmt: Stmt) -> bool:
     )
 
 
-def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
+def _host_pragma(pragma: Pragma, words: tuple[str, ...], team: str) -> str:
     """A directive as the host's threads obey it.
 
     Args:
         pragma: where it is.
         words: of all directives of the region: one makes the team, one shares a loop's work.
+        team: the variable that says whether there is a team; empty: what the text says.
     """
     obeyed = meant(pragma)
     tokens = list(obeyed.tokens[1:]) if obeyed is not None else []
@@ -242,7 +247,11 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...]) -> str:
         if word == "if" and inside[1:2] and inside[2:3] == [":"]:
             if inside[1] in _DEVICE_WORDS:
                 continue
-            inside[1:3] = []  # no other part is left that it could be of
+            if inside[1] == "simd":
+                continue  # vectors of one element are as good
+            inside[1:3] = []
+        if word == "if" and team:
+            inside = ["(", team, ")"]
         kept += [word, *inside]
     if not is_parallel and not _WORDS & set(kept):
         return ""
