@@ -32,7 +32,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-_TEAM = {"OMP_NUM_THREADS": "8"}  # of a team whose size the text leaves open, as `hls` has it
+# Of a team whose size the text leaves open, as `hls` has it; on cores that others use, too.
+_TEAM = {"OMP_NUM_THREADS": "8", "OMP_WAIT_POLICY": "passive"}
 _HEAD = "#pragma omp target defaultmap(tofrom: scalar)\n"
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+((?:[^\n\\]|\\\n|\\.)*)", re.MULTILINE)
 _ALONE = re.compile(

@@ -195,7 +195,7 @@ def _region(ctx: Context, *, is_open: bool) -> None:
 
 
 def _shared(ctx: Context) -> None:
-    """What all threads of the team execute."""
+    """The part that all threads of the team execute."""
     directive, body = ctx.host.target.directive, ctx.host.target.body
     if ctx.host.target.is_shared:
         work_share(ctx, directive, body)
