@@ -24,12 +24,13 @@ from hls.generator_texts import (
     device_text,
     inputs,
     native_text,
+    scalars_of,
     width,
 )
 
 __all__ = [
     "ARRAYS", "JOINED", "OUT", "OUTS", "SIZE", "Kernel", "complete", "device_text", "generate",
-    "inputs", "native_text",
+    "inputs", "native_text", "scalars_of",
 ]  # fmt: skip
 
 
@@ -466,7 +467,8 @@ class _Generator(Teams):
                 self.statement(scope, 3, 1)
         for name, kind in OUTS.items():
             self.say(1, f"{name}[me * {OUT}] = {self.expr(scope, kind, 2)};")
-        return Kernel(self.seed, functions, "\n".join(self.lines))
+        limit = r.randrange(-100, 100) if r.random() < 0.08 else None
+        return Kernel(self.seed, functions, "\n".join(self.lines), limit)
 
 
 def generate(seed: int) -> Kernel:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARRAYS", "FLOATS", "INTEGERS", "JOINED", "OUT", "OUTS", "SIZE", "STRUCTS", "TALLY", "VECTORS",
-    "Kernel", "complete", "device_text", "inputs", "native_text", "unsigned", "width",
+    "Kernel", "complete", "device_text", "inputs", "native_text", "scalars_of",
+    "unsigned", "width",
 ]  # fmt: skip
 
 SIZE = 64  # elements of an input
@@ -96,11 +97,20 @@ static inline int64_t picked(int64_t x) { return -x; }
 
 @dataclass
 class Kernel:
-    """A random program: its helper functions and its threads' body."""
+    """A random program: its helper functions and its threads' body.
+
+    Where there is a limit, the threads are a team if the number x is above it, else one alone.
+    """
 
     seed: int
     functions: str
     body: str
+    limit: int | None = None
+
+    @property
+    def condition(self) -> str:
+        """The condition of the team; empty if it has none."""
+        return "" if self.limit is None else f"x > {self.limit}"
 
 
 def unsigned(kind: str) -> str:
@@ -126,7 +136,8 @@ def device_text(kernel: Kernel, threads: int) -> str:
         f"uint32_t kernel({_params()}) {{\n"
         + "".join(f"  {kind} {name} = 0;\n" for name, kind in JOINED.items())
         + f"#pragma omp target parallel map(to: {given})"
-        f" map(tofrom: {results}, {joined}, given[0:{threads + TALLY}]) num_threads({threads})\n"
+        f" map(tofrom: {results}, {joined}, given[0:{threads + TALLY}]) num_threads({threads})"
+        f"{kernel.condition and f' if(parallel: {kernel.condition})'}\n"
         f"  {{\n  int32_t me = omp_get_thread_num();\n{kernel.body}\n  }}\n"
         f"  return {' + '.join(JOINED)};\n}}\n"
     )
@@ -143,7 +154,8 @@ def native_text(kernels: list[Kernel], threads: int) -> str:
             kernel.functions,
             f"static struct joined kernel{kernel.seed}({_params()}) {{",
             *(f"  {kind} {name} = 0;" for name, kind in JOINED.items()),
-            f"#pragma omp parallel num_threads({threads})",
+            f"#pragma omp parallel num_threads({threads})"
+            f"{kernel.condition and f' if({kernel.condition})'}",
             "  { int32_t me = omp_get_thread_num();",
             kernel.body,
             "  }",
@@ -194,6 +206,14 @@ def inputs(kernel: Kernel, threads: int) -> tuple[dict[str, bytes], list[int]]:
     found["given"] = bytes(4 * (threads + TALLY))
     x, y = r.randrange(-100, 100), r.uniform(-3, 3)
     return found, [x & 0xFFFFFFFF, int.from_bytes(struct.pack("<d", y), "little")]
+
+
+def scalars_of(program: Program, kernel: Kernel, given: list[int]) -> list[int]:
+    """The bits of all scalars of a program's region, given those of x and y."""
+    x = given[0] - (given[0] >> 31 << 32)
+    team = int(kernel.limit is not None and x > kernel.limit)
+    values = {"x": given[0], "y": given[1], "cyclescope_team": team}
+    return [values[name] for name, _ in program.region.scalars]
 
 
 def complete(program: Program, arrays: dict[str, bytes]) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ import pytest
 from cyclescope.hls import Graph, Node, Op, Program, compile_c, interpret
 from cyclescope.hls.passes._dead_code import graphs
 from cyclescope.hls.passes._dependences import depend
-from hls.generator import complete, device_text, generate, inputs
+from hls.generator import complete, device_text, generate, inputs, scalars_of
 from hls.walker import Walker
 
 FOLDER = Path(__file__).parent / "programs"
@@ -49,9 +49,7 @@ def test_random_programs_hold_no_surprises(first: int) -> None:
         program = compile_c(f"seed{seed}.c", text=device_text(kernel, 1))
         arrays, scalars = inputs(kernel, 1)
         arrays = complete(program, arrays)
-        names = [name for name, _ in program.region.scalars]
-        values = dict(zip("xy", scalars, strict=True))
-        walked(program, arrays, [values[n] for n in names])
+        walked(program, arrays, scalars_of(program, kernel, scalars))
 
 
 BODIES = [

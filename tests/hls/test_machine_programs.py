@@ -49,9 +49,9 @@ def test_a_random_program_computes_in_hardware_what_its_graphs_say(seed: int) ->
     kernel = generator.generate(seed)
     threads = 1 + seed % 3
     program = compile_c(f"seed{seed}.c", text=generator.device_text(kernel, threads))
-    arrays, (x, y) = generator.inputs(kernel, threads)
+    arrays, given = generator.inputs(kernel, threads)
     arrays = generator.complete(program, arrays)
-    scalars = [{"x": x, "y": y}[name] for name, _ in program.region.scalars]
+    scalars = generator.scalars_of(program, kernel, given)
     want = interpret(program.region, arrays, scalars)
     machine = machine_of(program)
     for memory, in_order in WAYS[1:]:

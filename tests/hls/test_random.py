@@ -23,6 +23,7 @@ from hls.generator import (
     generate,
     inputs,
     native_text,
+    scalars_of,
 )
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def run(kernel: Kernel, threads: int, shuffle: random.Random | None) -> dict[str
     program = compile_c(f"seed{kernel.seed}.c", text=text)
     arrays, scalars = inputs(kernel, threads)
     arrays = complete(program, arrays)
-    names = [name for name, _ in program.region.scalars]
-    given = [dict(zip("xy", scalars, strict=True))[n] for n in names]
+    given = scalars_of(program, kernel, scalars)
     return {**arrays, **interpret(program.region, arrays, given, shuffle=shuffle)}
 
 
@@ -91,12 +91,7 @@ def hardware(
     program = compile_c(f"seed{kernel.seed}.c", text=device_text(kernel, threads))
     arrays, scalars = inputs(kernel, threads)
     arrays = complete(program, arrays)
-    values = dict(zip("xy", scalars, strict=True))
-    return (
-        machine_of(program, unit=unit),
-        arrays,
-        [values[name] for name, _ in program.region.scalars],
-    )
+    return machine_of(program, unit=unit), arrays, scalars_of(program, kernel, scalars)
 
 
 def in_hardware(kernel: Kernel, threads: int) -> dict[str, bytes]:
