@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
 from cyclescope.c import read_c
-from cyclescope.hls.front import Constants, find_target, lower, with_stacks, with_variants
+from cyclescope.hls.front import (
+    Constants,
+    find_target,
+    lower,
+    task_races,
+    with_stacks,
+    with_variants,
+)
 from cyclescope.hls.ir import Draft
 from cyclescope.hls.passes import run_passes
 from cyclescope.hls.schedule import explained, schedule
@@ -108,8 +115,11 @@ def compile_c(
     unit = read_c(file, text=text, defines=defines, include=include)
     constants = Constants(unit, dict(defines or {}), tuple(map(Path, include)))
     target = find_target(unit, region)
-    unit, said = with_stacks(with_variants(unit, target), target)
+    unit = with_variants(unit, target)
+    races = task_races(unit, target)
+    unit, said = with_stacks(unit, target)
     lowered = lower(unit, target, constants, threads, tuple(map(tuple, joined)))
+    said += races if lowered.region.threads > 1 else []
     draft = Draft(lowered.region, lowered.shared, [*said, *lowered.warnings])
     run_passes(draft, verifies=verifies, after=after)
     return Program(

@@ -11,6 +11,7 @@ from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front._target import Target, find_target
 from cyclescope.hls.front.omp._directives import Constants, MapItem, directives, meant
 from cyclescope.hls.front.omp._taken import openmp_table
+from cyclescope.hls.front.omp._task_races import task_races
 from cyclescope.hls.front.omp._variants import with_variants
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "lower",
     "meant",
     "openmp_table",
+    "task_races",
     "visible",
     "with_stacks",
     "with_variants",
