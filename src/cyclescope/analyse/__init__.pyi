@@ -18,7 +18,7 @@ from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
 from ._critical import Critical, CriticalFrame, PhaseWait, critical
-from ._diff import Change, Diff, Spot, diff
+from ._diff import Change, Diff, diff
 from ._evidence import exclusive_blocks, fixed_lengths
 from ._ladder import (
     NO_BOUNDS,
@@ -36,7 +36,9 @@ from ._match import match_paths, plain_name
 from ._names import frames_named
 from ._places import places
 from ._query import QUERY_TABLES, Answer, query, query_parquet
+from ._rebuilt import Rebuilt
 from ._source_levels import at_level, levels, located
+from ._spots import Spot
 from ._steps import Moves, moves, moves_over_time
 from ._summary import HotPath, Summary, is_hot, summarise
 from ._tables import Row, table
@@ -71,6 +73,7 @@ __all__ = [
     "OtherLength",
     "PhaseWait",
     "Place",
+    "Rebuilt",
     "Retimed",
     "Roof",
     "Row",

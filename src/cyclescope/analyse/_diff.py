@@ -11,44 +11,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from cyclescope.analyse._account import Account, Use, account
 from cyclescope.analyse._contents import same_results
 from cyclescope.analyse._match import match_paths, plain_name
 from cyclescope.analyse._places import places
-from cyclescope.model import Kind, Position, Profile, cycles_with, scaled_weights
+from cyclescope.analyse._rebuilt import Rebuilt, rebuilt
+from cyclescope.analyse._spots import Spot, cycles_of, spot_at
+from cyclescope.model import Kind, Profile, scaled_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.analyse._contents import SameResults
 
-__all__ = ["Change", "Diff", "Spot", "diff"]
+__all__ = ["Change", "Diff", "diff"]
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A path inside a cell instance, in one of the two profiles.
-
-    Attributes:
-        path: an example among the call paths that end there.
-        instance: the instance, dotted.
-        stack: labels from below the instance's cell down; empty for the cell itself.
-        kind: of the last frame.
-        position: where the last frame comes from.
-        own: its own cycles, at its end, those of the primitives that it calls included; exact, a
-            cycle split evenly among what runs in parallel.
-        active: cycles in which it was active.
-    """
-
-    path: int
-    instance: str
-    stack: tuple[str, ...]
-    kind: Kind | str
-    position: Position | None
-    own: Fraction
-    active: int
+_NAMED = (Kind.GROUP, Kind.CELL, Kind.LOOP, Kind.PROCESS)  # by their authors
+_RELATED = 3  # of so many things one at least is in both of two versions of a program
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +85,9 @@ class Diff:
         uses: units of each use before and after.
         settings: compiler options, inputs and tools that differ, by name, before and after.
         results: whether they computed the same; None if one of them does not say.
+        rebuilt: blocks of other operators around the same groups, each summed as a whole; these
+            cycles are in `changes` too.
+        shared: how many groups, cells, loops and the like both have, and how many each has.
     """
 
     before: Profile
@@ -115,6 +98,8 @@ class Diff:
     uses: dict[Use, tuple[int, int]]
     settings: dict[str, tuple[str, str]]
     results: SameResults | None = None
+    rebuilt: tuple[Rebuilt, ...] = ()
+    shared: tuple[int, int, int] = (0, 0, 0)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -122,6 +107,12 @@ class Diff:
     def cycles(self) -> int:
         """Total cycles, after minus before."""
         return self.after.cycles - self.before.cycles
+
+    @property
+    def unrelated(self) -> bool:
+        """Next to nothing of one is in the other: they are hardly versions of one program."""
+        both, *each = self.shared
+        return min(each) > 0 and both * _RELATED < sum(each) / 2
 
     @property
     def empty(self) -> bool:
@@ -142,7 +133,25 @@ def diff(before: Profile, after: Profile) -> Diff:
         uses=_uses(*accounts),
         settings=_settings(before, after),
         results=same_results(before, after),
+        rebuilt=rebuilt(before, after, partner),
+        shared=_shared(before, after, partner),
     )
+
+
+def _shared(before: Profile, after: Profile, partner: Sequence[int]) -> tuple[int, int, int]:
+    """Count the places with names of their own: of both, and of each."""
+    found, both = [], set()
+    for profile in (before, after):
+        place, parents = places(profile, as_team=True), profile.call_paths.parent.tolist()
+        named = {
+            place[path]
+            for path, parent in enumerate(parents)
+            if parent >= 0 and profile.frame_of(path).kind in _NAMED
+        }
+        found.append(named)
+        if profile is before:
+            both = {place[path] for path, other in enumerate(partner) if other >= 0} & named
+    return len(both), len(found[0]), len(found[1])
 
 
 def _uses(old: Account, new: Account) -> dict[Use, tuple[int, int]]:
@@ -229,37 +238,9 @@ class _Places:
         own = [Fraction(0)] * groups
         for path, weight in enumerate(scaled_weights(profile)):
             own[group[parent[path] if self.folded[path] else path]] += weight
-        forest = profile.forest
-        trees = np.repeat(np.arange(len(forest)), np.diff(forest.offset))
-        member = np.array(group, dtype=np.int64)[forest.path]
-        there = member >= 0
-        active = cycles_with(profile, trees[there], member[there], groups).tolist()
+        active = cycles_of(profile, group, groups)
         result: list[Spot | None] = [None] * groups
         for path, number in enumerate(group):
             if number >= 0 and result[number] is None:
-                result[number] = self._spot(path, own[number], active[number])
+                result[number] = spot_at(profile, path, own[number], active[number])
         return result
-
-    def _spot(self, path: int, own: Fraction, active: int) -> Spot:
-        profile = self.profile
-        frame, instance = profile.frame_of(path), profile.instances[path]
-        chain = profile.lineage(path)
-        team = next((p for p in chain if profile.frame_of(p).kind is Kind.THREAD), -1)
-        if team >= 0:
-            # Whichever thread it is.
-            instance = profile.instances[chain[0]]
-            inside = chain[chain.index(team) :]
-        else:
-            inside = [p for p in chain if profile.instances[p] == instance]
-        frames = [profile.frame_of(p) for p in inside]
-        names = ("threads" if f.kind is Kind.THREAD else f.label for f in frames)
-        kinds = (f.kind for f in frames)
-        return Spot(
-            path=path,
-            instance=instance,
-            stack=tuple(n for n, k in zip(names, kinds, strict=True) if k is not Kind.CELL),
-            kind=frame.kind,
-            position=frame.positions[0] if frame.positions else None,
-            own=own,
-            active=active,
-        )

@@ -1,4 +1,10 @@
-"""Names by which people ask for frames: `main.queue`, `main.queue/push`, `push`."""
+"""Names by which people ask for frames: `main.queue`, `main.queue/push`, `push`, `main/while#2`.
+
+Blocks and loops have no names of their own; that which a view shows has its line in it, `while
+L31`, and is another one when a line is added above. By its ordinal it stays the same: `while#2` is
+the second `while` in the text of its component, `i#1` the first loop that counts `i`; where there
+is one only, `while#1` and `while` are the same.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from cyclescope.analyse._activations import activations
 from cyclescope.errors import InputError
-from cyclescope.model import Kind
+from cyclescope.model import Kind, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cyclescope.analyse._activations import Key
-    from cyclescope.model import Profile
+    from cyclescope.model import Position, Profile
 
 __all__ = ["frames_by_name", "frames_named", "hint"]
 
@@ -24,7 +30,7 @@ def frames_by_name(
     """The frames in instances that each name stands for, in the order given.
 
     A cell or thread goes by its instance, anything else by its own name, with its instance before
-    a slash or without.
+    a slash or without, blocks and loops also by their ordinals.
 
     Args:
         profile: whose frames.
@@ -32,9 +38,10 @@ def frames_by_name(
         definitions: what runs in several places goes by the name of its definition, too.
     """
     found: dict[str, list[Key]] = {}
+    ordinals = _ordinals(profile)
     for key in keys:
         frame, instance = profile.catalog[key[0]], key[1]
-        names = [frame.name]
+        names = [frame.name, *ordinals.get(key[0], ())]
         if definitions and frame.kind is Kind.GROUP and frame.definition:
             names.append(frame.definition)
         spoken = [f"{instance}/{name}" for name in names] + names
@@ -57,6 +64,26 @@ def frames_named(profile: Profile, name: str) -> tuple[Key, ...]:
         title = profile.meta.title
         raise InputError(f"{wanted}: nothing of that name ran in {title}; {hint(wanted, known)}")
     return tuple(known[wanted])
+
+
+def _ordinals(profile: Profile) -> dict[int, tuple[str, ...]]:
+    """Frame → the names that a block or loop has by its ordinal in its component's text."""
+    counters = {s.frame: s.counter for s in profile.sites if isinstance(s, Loop)}
+    places: dict[tuple[str, str], set[Position]] = {}
+    named: dict[int, tuple[str, str]] = {}
+    for number, frame in enumerate(profile.catalog):
+        name = counters.get(number) or (frame.detail if frame.kind is Kind.CONTROL else "")
+        if name and frame.positions:
+            named[number] = key = frame.component, name
+            places.setdefault(key, set()).add(frame.positions[0])
+    order = {
+        key: {place: n for n, place in enumerate(sorted(all_), 1)} for key, all_ in places.items()
+    }
+    return {
+        number: (key[1],) * (len(order[key]) == 1)
+        + (f"{key[1]}#{order[key][profile.catalog[number].positions[0]]}",)
+        for number, key in named.items()
+    }
 
 
 def hint(name: str, known: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.views._text import (
     clip,
+    cycles_text,
     markdown_cell,
     number,
     percent,
@@ -74,6 +75,8 @@ def diff_text(found: Diff, *, top: int = 20) -> str:
     parts += [f"  {line}" for line in (*_results(found), *_settings(found))]
     if not found.empty:
         parts += ["", *_aligned(_uses(found))]
+        if found.rebuilt:
+            parts += ["", *_aligned(_rebuilt(found, top, full=False))]
         parts += ["", *_aligned(_changes(found, top, full=False)), *_rest(found, top)]
     return "\n".join(parts) + "\n"
 
@@ -84,7 +87,8 @@ def diff_markdown(found: Diff, *, top: int = 20) -> str:
     notes = (*_titles(found), *_results(found), *_settings(found))
     lines += [f"- {markdown_cell(line)}" for line in notes]
     if not found.empty:
-        lines += ["", *_table(_uses(found)), "", *_table(_changes(found, top, full=True))]
+        grids = _grids(found, top)
+        lines += [line for grid in grids for line in ("", *_table(grid))]
         lines += ["", *map(markdown_cell, _rest(found, top))] if _rest(found, top) else []
     return "\n".join(lines) + "\n"
 
@@ -95,9 +99,12 @@ def diff_json(found: Diff) -> str:
     Keys: `before` and `after` (each `title`, `cycles`, `complete`, `wrong` memories), `cycles` (the
     difference), `account` ([before, after], each `unit`, `total`), `uses` (such as `control: fsm` →
     [before, after]), `settings` (name → [before, after]), `memories` (null, or names: `compared`,
-    `differing`, `other_data` before the runs), `changes`: each `status`, `own` and `own_exact`
-    (cycles at its end, after minus before; the exact ones sum to `cycles`), `active`, and `before`
-    and `after` (null, or `instance`, `stack`, `kind`, `own`, `active`, `file`, `line`).
+    `differing`, `other_data` before the runs), `shared` (groups, cells, loops and processes of
+    both, of before, of after), `unrelated`, `rebuilt` (blocks of other operators around the same
+    groups: `spent` inside [before, after], `before`, `after`), `changes`: each `status`, `own` and
+    `own_exact` (cycles at its end, after minus before; the exact ones sum to `cycles`), `active`,
+    and `before` and `after` (null, or `instance`, `stack`, `kind`, `own`, `active`, `file`,
+    `line`).
     """
     result: dict[str, Any] = {
         name: {
@@ -114,6 +121,16 @@ def diff_json(found: Diff) -> str:
         "uses": {use.label: list(pair) for use, pair in found.uses.items()},
         "settings": {name: list(pair) for name, pair in found.settings.items()},
         "memories": None if found.results is None else asdict(found.results),
+        "shared": list(found.shared),
+        "unrelated": found.unrelated,
+        "rebuilt": [
+            {
+                "spent": [float(spent) for spent in pair.spent],
+                "before": _record(pair.before),
+                "after": _record(pair.after),
+            }
+            for pair in found.rebuilt
+        ],
         "changes": [
             {
                 "status": change.status,
@@ -134,10 +151,15 @@ def diff_tables(found: Diff, top: int) -> tuple[list[str], list[Grid], list[str]
     notes = [*_titles(found), *_results(found), *_settings(found)]
     if found.empty:
         return notes, [], []
-    return notes, [_uses(found), _changes(found, top, full=True)], _rest(found, top)
+    return notes, _grids(found, top), _rest(found, top)
 
 
 DIFF_FORMATS = ("text", "markdown", "json", "html")
+
+
+def _grids(found: Diff, top: int) -> list[Grid]:
+    between = [_rebuilt(found, top, full=True)] if found.rebuilt else []
+    return [_uses(found), *between, _changes(found, top, full=True)]
 
 
 def _record(spot: Spot | None) -> dict[str, Any] | None:
@@ -171,7 +193,7 @@ def _titles(found: Diff) -> list[str]:
 
 
 def _results(found: Diff) -> list[str]:
-    """Return whether the two computed the same."""
+    """Say whether the two computed the same, and are of one program at all."""
     lines = []
     for name, profile in (("before", found.before), ("after", found.after)):
         if wrong := [memory.memory for memory in profile.meta.memories if memory.wrong]:
@@ -185,6 +207,12 @@ def _results(found: Diff) -> list[str]:
     elif results is not None:
         names = ", ".join(map(visible, results.other_data))
         lines.append(f"other data in {names} before the runs: results are not compared")
+    if found.unrelated:
+        both, before, after = found.shared
+        lines.append(
+            f"HARDLY VERSIONS OF ONE PROGRAM: of {before} and {after} groups, cells and loops"
+            f" only {both} are in both"
+        )
     return [clip(line, 3 * _TITLE) for line in lines]
 
 
@@ -226,6 +254,18 @@ def _changes(found: Diff, top: int, *, full: bool) -> Grid:
         ]
         for change in found.changes[:top]
     ]
+    return rows
+
+
+def _rebuilt(found: Diff, top: int, *, full: bool) -> Grid:
+    """Blocks that became others: all that is spent inside, cycles of parallel work split."""
+    rows = [[" before", " after", " change", " share", "rebuilt", "line", "from"]]
+    for pair in found.rebuilt[:top]:
+        before, after = (cycles_text(spent) for spent in pair.spent)
+        share = _share(pair.change, found.before.cycles)
+        became, line = _stack(pair.after, full=full), place(pair.after.position, _PLACE)
+        was = visible(pair.before.stack[-1])
+        rows.append([before, after, signed(pair.change), share, became, line, was])
     return rows
 
 
