@@ -107,6 +107,15 @@ def test_an_interrupt_ends_the_search_with_the_best_so_far(tmp_path: Path) -> No
     assert not set(again.measured) & set(subject.measured)
 
 
+def test_an_interrupt_while_the_result_is_checked_loses_nothing() -> None:
+    class Slow(Letters):
+        def confirm(self, text: bytes) -> str:
+            raise KeyboardInterrupt
+
+    found = improve(Slow(), b"ebd", Measurements(None, ""))
+    assert (found.text, found.stopped) == (b"EBd", "interrupted")
+
+
 def test_a_state_of_other_data_is_not_used(tmp_path: Path) -> None:
     state = tmp_path / "state.json"
     improve(Letters(), b"b", Measurements(state, "one"))

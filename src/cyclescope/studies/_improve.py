@@ -158,7 +158,12 @@ class _Search:
                 raise
         except _BudgetError:
             self.stopped = f"the budget of {self.budget} runs is used up"
-        doubts = "" if self.stopped == "interrupted" else self._confirmed()
+        doubts = ""
+        if self.stopped != "interrupted":
+            try:
+                doubts = self._confirmed()
+            except KeyboardInterrupt:
+                self.stopped = "interrupted"
         return Improvement(
             self.original, self.text, self.before, self.cycles, tuple(self.steps),
             tuple(self.tried), self.measurements.runs, self.measurements.known, self.stopped,
@@ -308,12 +313,12 @@ class _Search:
             running = {pool.submit(self.subject.measure, text): text for text in wanted}
             self._collect(running)
         except BaseException:
+            # Nobody waits for trials that are ended: who stops us may not wait either.
             self.measurements.release()
             pool.shutdown(wait=False, cancel_futures=True)
             end_calls()
             raise
-        finally:
-            pool.shutdown()
+        pool.shutdown()
         return [self.measurements.require(text) for text in texts]
 
     def _collect(self, running: dict[Future[Measured], bytes]) -> None:
