@@ -11,6 +11,7 @@ refuses is in one list (`Construct`), and said from there (`refusal`). No system
 headers are needed; `stdio.h`, `stdlib.h`, `math.h`, `omp.h` and their kin come with the package.
 """
 
+from cyclescope.c._binding import BINDING, POSTFIX, UNARY
 from cyclescope.c._fold import fold
 from cyclescope.c._layout import alignment_of, placed_fields, size_of
 from cyclescope.c._link import body_start, link
@@ -82,7 +83,10 @@ from cyclescope.c._walk import (
 )
 
 __all__ = [
+    "BINDING",
+    "POSTFIX",
     "STEPS",
+    "UNARY",
     "Array",
     "Assign",
     "Binary",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cyclescope.c._binding import BINDING, POSTFIX, UNARY
 from cyclescope.c._tree import (
     Assign,
     Binary,
@@ -20,13 +21,6 @@ from cyclescope.c._tree import (
 
 __all__ = ["show"]
 
-_LEVELS = (
-    (",",), ("=",), ("?",), ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="),
-    ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
-)  # fmt: skip
-_LEVEL = {op: level for level, ops in enumerate(_LEVELS) for op in ops}
-_UNARY, _POSTFIX = len(_LEVELS), len(_LEVELS) + 1
-
 
 def show(node: Expr) -> str:
     r"""The text of an expression in one line, without the conversions that nobody wrote.
@@ -43,19 +37,19 @@ def _show(node: Expr) -> tuple[str, int]:
     """The text and how tightly its outermost operator binds."""
     match node:
         case Literal(value=value):
-            return str(value), _POSTFIX if value >= 0 else _UNARY
+            return str(value), POSTFIX if value >= 0 else UNARY
         case Name(variable=variable):
-            return variable.name, _POSTFIX
+            return variable.name, POSTFIX
         case Index(base=base, index=index):
-            return f"{_inside(base, _POSTFIX)}[{show(index)}]", _POSTFIX
+            return f"{_inside(base, POSTFIX)}[{show(index)}]", POSTFIX
         case Member(base=base, field=field, arrow=arrow):
-            return f"{_inside(base, _POSTFIX)}{'->' if arrow else '.'}{field}", _POSTFIX
+            return f"{_inside(base, POSTFIX)}{'->' if arrow else '.'}{field}", POSTFIX
         case Unary(op=op, operand=operand):
             if op.startswith("post"):
-                return f"{_inside(operand, _POSTFIX)}{op.removeprefix('post')}", _POSTFIX
-            return f"{op.removeprefix('pre')}{_inside(operand, _UNARY)}", _UNARY
+                return f"{_inside(operand, POSTFIX)}{op.removeprefix('post')}", POSTFIX
+            return f"{op.removeprefix('pre')}{_inside(operand, UNARY)}", UNARY
         case Binary(op=op, left=left, right=right):
-            level = _LEVEL.get(op, 0)
+            level = BINDING.get(op, 0)
             text = f"{_inside(left, level)}{'' if op == ',' else ' '}{op} "
             return text + _inside(right, level + 1), level
         case Assign(op=op, target=target, value=value):
@@ -63,15 +57,15 @@ def _show(node: Expr) -> tuple[str, int]:
         case Conditional(condition=condition, then=then, other=other):
             return f"{_inside(condition, 3)} ? {show(then)} : {_inside(other, 2)}", 2
         case Call(function=function, args=args):
-            return f"{function}({', '.join(map(show, args))})", _POSTFIX
+            return f"{function}({', '.join(map(show, args))})", POSTFIX
         case Cast(operand=operand, implicit=True):
             return _show(operand)
         case Cast(operand=operand, type=kind):
-            return f"({kind}){_inside(operand, _UNARY)}", _UNARY
+            return f"({kind}){_inside(operand, UNARY)}", UNARY
         case InitList(values=values):
-            return f"{{{', '.join(map(show, values))}}}", _POSTFIX
+            return f"{{{', '.join(map(show, values))}}}", POSTFIX
         case Opaque(construct=construct):
-            return f"({construct.title})", _POSTFIX
+            return f"({construct.title})", POSTFIX
 
 
 def _inside(node: Expr, level: int) -> str:

@@ -10,7 +10,6 @@ arm drives.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cyclescope._edits import Edit
@@ -30,14 +29,11 @@ __all__ = ["REWRITE"]
 def _find(scope: Scope) -> Iterator[Candidate]:
     if not scope.plain or scope.aliased():
         return
-    for block in scope.statements:
-        if block.kind != "seq" or block.static:
-            continue
-        for first, second in pairwise(block.body):
-            if _is_par(first) and bare(second):
-                yield from _moved(scope, first, second, after=True)
-            if _is_par(second) and bare(first):
-                yield from _moved(scope, second, first, after=False)
+    for first, second in scope.neighbours:
+        if _is_par(first) and bare(second):
+            yield from _moved(scope, first, second, after=True)
+        if _is_par(second) and bare(first):
+            yield from _moved(scope, second, first, after=False)
 
 
 def _is_par(statement: Statement) -> bool:

@@ -6,7 +6,6 @@ first branch drives nothing that the condition depends on.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cyclescope._edits import Edit
@@ -26,20 +25,17 @@ __all__ = ["REWRITE"]
 def _find(scope: Scope) -> Iterator[Candidate]:
     if not scope.plain or scope.aliased():
         return
-    for block in scope.statements:
-        if block.kind != "seq" or block.static:
-            continue
-        for first, second in pairwise(block.body):
-            if _alike(first, second) and not _changes(scope, first):
-                edits = [
-                    Edit(first.block[0] + 1, first.block[0] + 1, b" seq {"),
-                    Edit(first.block[1] - 1, second.block[0] + 1, b""),
-                    Edit(second.block[1] - 1, second.block[1] - 1, b"} "),
-                ]
-                yield candidate(
-                    NAME, scope, scope.place(first), first.start, Claim.CONSTRUCTION,
-                    "the first branch drives nothing that the condition depends on", edits,
-                )  # fmt: skip
+    for first, second in scope.neighbours:
+        if _alike(first, second) and not _changes(scope, first):
+            edits = [
+                Edit(first.block[0] + 1, first.block[0] + 1, b" seq {"),
+                Edit(first.block[1] - 1, second.block[0] + 1, b""),
+                Edit(second.block[1] - 1, second.block[1] - 1, b"} "),
+            ]
+            yield candidate(
+                NAME, scope, scope.place(first), first.start, Claim.CONSTRUCTION,
+                "the first branch drives nothing that the condition depends on", edits,
+            )  # fmt: skip
 
 
 def _alike(first: Statement, second: Statement) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cyclescope._edits import Edit
@@ -196,6 +197,13 @@ class Scope:
             for outer in self.statements
             for inner in (*outer.body, *(outer.otherwise or ()))
         }
+
+    @property
+    def neighbours(self) -> Iterator[tuple[Statement, Statement]]:
+        """Statements that follow each other in a `seq` of dynamic control."""
+        for block in self.statements:
+            if block.kind == "seq" and not block.static:
+                yield from pairwise(block.body)
 
     @cached_property
     def enables(self) -> dict[str, list[Statement]]:

@@ -6,6 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
+    BINDING,
+    POSTFIX,
+    UNARY,
     Assign,
     Binary,
     Call,
@@ -31,13 +34,6 @@ if TYPE_CHECKING:
     from cyclescope.hls.rewrites._kernel import Kernel
 
 __all__ = ["UnprintableError", "changes", "text_of"]
-
-_LEVELS = (
-    (",",), ("=",), ("?",), ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="),
-    ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
-)  # fmt: skip
-_LEVEL = {op: level for level, ops in enumerate(_LEVELS) for op in ops}
-_UNARY, _POSTFIX = len(_LEVELS), len(_LEVELS) + 1
 
 
 class UnprintableError(Exception):
@@ -94,7 +90,7 @@ def text_of(kernel: Kernel, expr: Expr, new: Mapping[Expr, str] | None = None) -
         UnprintableError: it is none that C text can be written for.
     """
     text, level = _text(kernel, expr, new or {})
-    return text if level >= _POSTFIX else f"({text})"
+    return text if level >= POSTFIX else f"({text})"
 
 
 def _text(kernel: Kernel, node: Expr, new: Mapping[Expr, str]) -> tuple[str, int]:
@@ -110,7 +106,7 @@ def _text(kernel: Kernel, node: Expr, new: Mapping[Expr, str]) -> tuple[str, int
         return text if own >= level else f"({text})"
 
     if node in new:
-        return new[node], _POSTFIX
+        return new[node], POSTFIX
     # As it is written where that is possible: names of macros stay.
     if not any(e in new for e in walk(node)) and kernel.is_plain(node.where):
         return kernel.written(node.where).decode("utf-8", "surrogateescape"), _level(node)
@@ -118,29 +114,29 @@ def _text(kernel: Kernel, node: Expr, new: Mapping[Expr, str]) -> tuple[str, int
         case Literal():
             return _number(node)
         case Name(variable=variable):
-            return variable.name, _POSTFIX
+            return variable.name, POSTFIX
         case Index(base=base, index=index):
-            return f"{inside(base, _POSTFIX)}[{inside(index, 0)}]", _POSTFIX
+            return f"{inside(base, POSTFIX)}[{inside(index, 0)}]", POSTFIX
         case Member(base=base, field=field, arrow=arrow):
-            return f"{inside(base, _POSTFIX)}{'->' if arrow else '.'}{field}", _POSTFIX
+            return f"{inside(base, POSTFIX)}{'->' if arrow else '.'}{field}", POSTFIX
         case Unary(op=op, operand=operand):
             if op.startswith("post"):
-                return f"{inside(operand, _POSTFIX)}{op.removeprefix('post')}", _POSTFIX
+                return f"{inside(operand, POSTFIX)}{op.removeprefix('post')}", POSTFIX
             # A space keeps `- -x` apart.
-            return f"{op.removeprefix('pre')}{inside(operand, _POSTFIX)}", _UNARY
+            return f"{op.removeprefix('pre')}{inside(operand, POSTFIX)}", UNARY
         case Binary(op=op, left=left, right=right):
-            level = _LEVEL[op]
+            level = BINDING[op]
             return f"{inside(left, level)} {op} {inside(right, level + 1)}", level
         case Assign(op=op, target=target, value=value):
-            return f"{inside(target, _UNARY)} {op} {inside(value, 1)}", 1
+            return f"{inside(target, UNARY)} {op} {inside(value, 1)}", 1
         case Conditional(condition=condition, then=then, other=other):
             return f"{inside(condition, 3)} ? {inside(then, 2)} : {inside(other, 2)}", 2
         case Call(function=function, args=args):
-            return f"{function}({', '.join(inside(a, 1) for a in args)})", _POSTFIX
+            return f"{function}({', '.join(inside(a, 1) for a in args)})", POSTFIX
         case Cast(operand=operand, implicit=True):
             return _text(kernel, operand, new)
         case Cast(operand=operand, type=kind):
-            return f"({_type(kind)}){inside(operand, _UNARY)}", _UNARY
+            return f"({_type(kind)}){inside(operand, UNARY)}", UNARY
     raise UnprintableError
 
 
@@ -150,16 +146,16 @@ def _level(node: Expr) -> int:
         case Cast(operand=operand, implicit=True):
             return _level(operand)
         case Unary(op=op) if op.startswith("post"):
-            return _POSTFIX
+            return POSTFIX
         case Literal() | Name() | Index() | Member() | Call():
-            return _UNARY if isinstance(node, Literal) and node.value < 0 else _POSTFIX
+            return UNARY if isinstance(node, Literal) and node.value < 0 else POSTFIX
         case Binary(op=op):
-            return _LEVEL[op]
+            return BINDING[op]
         case Assign():
             return 1
         case Conditional():
             return 2
-    return _UNARY if isinstance(node, Unary | Cast) else 0
+    return UNARY if isinstance(node, Unary | Cast) else 0
 
 
 def _type(kind: CType) -> str:
@@ -182,9 +178,9 @@ def _number(node: Literal) -> tuple[str, int]:
             raise UnprintableError
         text = repr(number) + ("f" if kind.bits == 32 else "")
     elif kind.bits < 32:
-        return f"({kind}){value}", _UNARY
+        return f"({kind}){value}", UNARY
     else:
         if value < -(2**31) + 1 or (kind.bits == 64 and value == -(2**63)):
             raise UnprintableError
         text = f"{value}{'U' * (kind.kind == 'uint')}{'L' * (kind.bits == 64)}"
-    return text, _POSTFIX if value >= 0 else _UNARY
+    return text, POSTFIX if value >= 0 else UNARY
