@@ -10,7 +10,11 @@ import pytest
 
 from calyx.generator import generate
 from calyx.random_rewrites import check, rewritten
+from cyclescope._rewrites import apply_candidates
+from cyclescope.analyse import fixed_lengths, table
+from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.calyx.rewrites import REWRITES
+from cyclescope.model import Kind
 from cyclescope.studies import Measurements, improve, subject_of
 
 if TYPE_CHECKING:
@@ -66,3 +70,50 @@ def test_random_programs_have_candidates_of_the_usual_rewrites() -> None:
     counts = sum((rewritten(generate(s).text.encode(), names)[1] for s in range(8)), Counter())
     usual = {"continuous-condition", "flatten", "promote-group", "seq-to-par", "static-control"}
     assert usual <= {name for name, count in counts.items() if count}
+
+
+# The compiler takes `load` apart: the memory's part, then the register's, one cycle each with one
+# between them. Written as it is, it takes two.
+LOADS = """\
+import "primitives/core.futil";
+import "primitives/memories/seq.futil";
+component main() -> () {
+  cells {
+    @external m = seq_mem_d1(8, 4, 2); @external n = seq_mem_d1(8, 4, 2);
+    i = std_reg(2); add = std_add(2); r = std_reg(8);
+  }
+  wires {
+    group load {
+      m.addr0 = i.out; m.content_en = 1'd1; m.write_en = 1'd0;
+      r.in = m.read_data; r.write_en = m.done; load[done] = r.done;
+    }
+    group store {
+      n.addr0 = i.out; n.content_en = 1'd1; n.write_en = 1'd1; n.write_data = r.out;
+      store[done] = n.done;
+    }
+    group step { add.left = i.out; add.right = 2'd1; i.in = add.out; i.write_en = 1'd1;
+      step[done] = i.done; }
+  }
+  control { repeat 4 { seq { load; store; step; } } }
+}
+"""
+
+
+def test_a_group_that_the_compiler_takes_apart_is_as_long_as_its_text_says(tmp_path: Path) -> None:
+    program, data = tmp_path / "loads.futil", tmp_path / "loads.json"
+    program.write_text(LOADS)
+    shape = {"numeric_type": "bitnum", "is_signed": False, "width": 8}
+    words = {"m": [7, 5, 3, 1], "n": [0] * 4}
+    data.write_text(json.dumps({k: {"data": v, "format": shape} for k, v in words.items()}))
+    profile = profile_program(program, data, CalyxOptions()).profile
+    lengths = fixed_lengths(profile)
+    assert ("main", "load") not in lengths
+    assert lengths["main", "step"] == 1
+    (load,) = [row for row in table(profile, Kind.GROUP) if row.frame.name == "load"]
+    assert load.frame.split
+    assert not load.could_be_static
+    subject = subject_of(program, [data], {})
+    (made,) = [c for c in subject.candidates(LOADS.encode()) if c.rewrite == "static-control"]
+    text = apply_candidates(LOADS.encode(), [made])
+    assert b"static<2> group load" in text
+    assert not subject.measure(text).failure

@@ -33,9 +33,10 @@ def constant_frames(profile: Profile) -> frozenset[int]:
 
     What the text defines there took equally long at every activation, in whatever instance and
     place (Petal, 8.1). None that is static; that is compiler-made or combinational, for nobody
-    can declare it so; that is a `while`, which asks a question before each round however many
-    there turn out to be (Petal, 8.2.2); that is a cell without a control program; that has
-    something inside which could not be static.
+    can declare it so; that the compiler took apart, for nobody saw the whole of it; that is a
+    `while`, which asks a question before each round however many there turn out to be (Petal,
+    8.2.2); that is a cell without a control program; that has something inside which could not be
+    static.
     """
     if not _known or _known[0][0]() is not profile:
         _known[:] = [(ref(profile), _found(profile))]
@@ -55,7 +56,10 @@ def _found(profile: Profile) -> frozenset[int]:
     aside = {
         which
         for which, frame in zip(of, frames, strict=True)
-        if frame.generated or frame.detail == "comb group" or frame.kind not in DECLARED
+        if frame.generated
+        or frame.split
+        or frame.detail == "comb group"
+        or frame.kind not in DECLARED
     }
     varied = {which for which, found in lengths.items() if len(found) > 1}
     works = {

@@ -12,15 +12,21 @@ __all__ = ["exclusive_blocks", "fixed_lengths"]
 def fixed_lengths(profile: Profile) -> dict[tuple[str, str], int]:
     """The groups that were equally long in every activation: (component, name) → cycles.
 
-    All enables of a definition count, in all instances.
+    All enables of a definition count, in all instances. None that the compiler took apart: its
+    parts tell nothing of the whole.
     """
     lengths: dict[tuple[str, str], set[int]] = {}
+    split: set[tuple[str, str]] = set()
     for row in table(profile, Kind.GROUP):
         if row.times:
             frame = row.frame
             key = frame.component, frame.definition or frame.name
             lengths.setdefault(key, set()).update((row.shortest, row.longest))
-    return {key: min(found) for key, found in lengths.items() if len(found) == 1}
+            if frame.split:
+                split.add(key)
+    return {
+        key: min(found) for key, found in lengths.items() if len(found) == 1 and key not in split
+    }
 
 
 def exclusive_blocks(profile: Profile) -> frozenset[tuple[str, int]]:

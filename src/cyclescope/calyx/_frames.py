@@ -31,6 +31,7 @@ class ComponentFrames:
         self._cells = {cell.name: cell for cell in component.cells}
         self._groups = {n: (file, offset) for n, file, offset in component.group_positions}
         self._latency = self._latencies()
+        self._parts = Counter(node for group in component.groups for node in group.nodes)
         # Inlining repeats statements; what counts is in how many places of the text a name is.
         places = {(self._plain_name(node), *self._place(node)) for node in self.tree.parent}
         self._uses = Counter(name for name, _, _ in places)
@@ -108,6 +109,7 @@ class ComponentFrames:
             # What the text declares goes before what is told from the compiler's own blocks.
             latency=_in_reach(self._latency.get(node) if entry.latency is None else entry.latency),
             definition=self._definition(node, name),
+            split=not block and self._parts[node] > 1,
             **(CONTROL if block else WORK),
         )
 

@@ -219,6 +219,7 @@ def _frames(catalog: tuple[Frame, ...]) -> _Columns:
         ("activity", "text", ["" if f.activity is None else f.activity.value for f in catalog]),
         ("cause", "text", [f.cause for f in catalog]),
         ("track", "truth", [f.track for f in catalog]),
+        ("split", "truth", [f.split for f in catalog]),
     ]
 
 
@@ -535,6 +536,7 @@ def _frame(row: dict[str, Any]) -> Frame:
         activity=Activity(activity) if activity else None,
         cause=row.get("cause", ""),
         track=row.get("track", False),
+        split=row.get("split", False),
     )
 
 

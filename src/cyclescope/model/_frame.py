@@ -64,6 +64,8 @@ class Frame:
         cause: of control or waiting, a `Cause` or a source's own word.
         track: it runs beside others of its kind and is accounted for by itself, in each cycle of
             the run: a thread, a process.
+        split: the compiler took it apart: one activation of what the text says is several here, one
+            for each part, and none of them tells how long the whole is.
     """
 
     kind: Kind | str
@@ -77,6 +79,7 @@ class Frame:
     activity: Activity | None = None
     cause: str = ""
     track: bool = False
+    split: bool = False
 
     @property
     def static(self) -> bool:
