@@ -77,6 +77,12 @@ def test_what_saves_is_kept_and_the_rest_is_rejected_with_a_reason() -> None:
     assert improvement_diff(found, "p").decode().splitlines()[-1].endswith("+aBcdE")
 
 
+def test_a_batch_that_changes_no_cycle_is_not_tried_in_parts() -> None:
+    subject = Letters()
+    found = improve(subject, b"aaaaaaaa", Measurements(None, ""))
+    assert (found.text, found.runs) == (b"aaaaaaaa", 2)
+
+
 def test_what_opened_nothing_is_taken_out() -> None:
     assert improve(Letters(), b"bg", Measurements(None, "")).text == b"Bg"
 

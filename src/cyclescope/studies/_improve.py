@@ -1,7 +1,7 @@
 """Improving a program: rewrites are tried, and those stay that save cycles and change no result.
 
-All candidates of one rewrite are tried at once; where that fails or gains nothing, each half is,
-down to single ones. What gained as a batch is tried without each of its members. This goes on,
+All candidates of one rewrite are tried at once; where that fails or is slower, each half is, down
+to single ones; where it changes no cycle, all are rejected. What gained as a batch is tried without each of its members. This goes on,
 rewrite by rewrite, until a whole pass changes nothing; then what was rejected gets a second chance
 in what the program has become, and what was kept without a gain of its own is taken out if nothing
 came of it. Every text is measured once; a store of measurements lets a search go on that was
@@ -207,8 +207,11 @@ class _Search:
                 self._refine(chosen)
         else:
             self._tell(chosen, result)
-            if len(chosen) == 1:
-                self.rejected[chosen[0].key] = self.text
+            # Of those that change no cycle together, none gains what another one loses, but for a
+            # chance that is not worth the runs.
+            idle = not result.failure and result.cycles == self.cycles
+            if len(chosen) == 1 or idle:
+                self.rejected |= {candidate.key: self.text for candidate in chosen}
             else:
                 middle = (len(chosen) + 1) // 2
                 # Both at once: the second is there already if the first is rejected.
