@@ -1,4 +1,4 @@
-"""How tightly C's operators bind (C17, 6.5): what a printer of expressions brackets."""
+"""The strength with which C's operators bind (C17, 6.5): where a printer needs brackets."""
 
 from __future__ import annotations
 

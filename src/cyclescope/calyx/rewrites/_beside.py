@@ -29,7 +29,7 @@ __all__ = ["REWRITE"]
 def _find(scope: Scope) -> Iterator[Candidate]:
     if not scope.plain or scope.aliased():
         return
-    for first, second in scope.neighbours:
+    for first, second in scope.successive:
         if _is_par(first) and bare(second):
             yield from _moved(scope, first, second, after=True)
         if _is_par(second) and bare(first):

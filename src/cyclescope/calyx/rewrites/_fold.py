@@ -25,7 +25,7 @@ __all__ = ["REWRITE"]
 def _find(scope: Scope) -> Iterator[Candidate]:
     if not scope.plain or scope.aliased():
         return
-    for first, second in scope.neighbours:
+    for first, second in scope.successive:
         if _alike(first, second) and not _changes(scope, first):
             edits = [
                 Edit(first.block[0] + 1, first.block[0] + 1, b" seq {"),

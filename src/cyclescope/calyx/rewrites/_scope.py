@@ -199,7 +199,7 @@ class Scope:
         }
 
     @property
-    def neighbours(self) -> Iterator[tuple[Statement, Statement]]:
+    def successive(self) -> Iterator[tuple[Statement, Statement]]:
         """Statements that follow each other in a `seq` of dynamic control."""
         for block in self.statements:
             if block.kind == "seq" and not block.static:
