@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cyclescope.errors import ToolError
 from cyclescope.rtl import External, Module, cat, choose, const, mux, sources
 from cyclescope.rtl._names import KEYWORDS, Names, legal
+from cyclescope.sim import on_ecp5
 from rtl.benches import Expressions, checker, in_icarus, in_verilator, lint
 
 
@@ -142,11 +144,12 @@ def clocked() -> tuple[Module, list[dict[str, int]], list[dict[str, int]]]:
     m.output("read", memory.read(address))
     m.output("held", memory.read(address, write))
     m.output("seen", memory.at(address))
+    m.output("own", m.delay(data, "mine", when=write, separate=True))
     m.output("later", m.instance(inner, "inner", {"x": data[7:0]})["later"])
 
     r = random.Random(5)
     vectors, expected = [], []
-    words, number, read, held = [0, 0, 0], 3, 0, 0
+    words, number, read, held, own = [0, 0, 0], 3, 0, 0, 0
     for i in range(200):
         v = {"data": r.getrandbits(16), "write": int(i < 6 or r.random() < 0.4)}
         v |= {
@@ -159,10 +162,11 @@ def clocked() -> tuple[Module, list[dict[str, int]], list[dict[str, int]]]:
         seen = words[v["address"]]
         expected.append(
             {"count_now": number, "read": read, "held": held, "seen": seen, "later": later}
+            | {"own": own}
         )
         read = words[v["address"]]
         if v["write"]:
-            held = words[v["address"]]
+            held, own = words[v["address"]], v["data"]
             keep = (0xFFFF, 0xFF00, 0x00FF, 0)[v["lanes"]]
             words[v["address"]] = words[v["address"]] & keep | v["data"] & ~keep & 0xFFFF
             number = number if v["data"] & 1 else 9
@@ -194,6 +198,41 @@ def test_bits_that_nothing_reads_are_named_for_lint(tmp_path) -> None:
     assert "unused_bits = &{1'b0, a" not in text  # kept needs all of a
     assert "b[68:0], alone, kept[7:1], state" in text
     assert lint(tmp_path, sources(m), "dut") == ""
+
+
+def doubled(*, separate: bool) -> Module:
+    """Two factors of 18 bits, each with a register of the first in front of it."""
+    half = Module("half")
+    a, b = half.input("a", 18), half.input("b", 18)
+    mine = half.delay(a, "mine", separate=separate)
+    half.output("q", half.delay(mine.zext(36) * b.zext(36), "product"))
+    m = Module("dut")
+    a = m.input("a", 18)
+    for n in range(2):
+        b = m.input(f"b{n}", 18)
+        m.output(f"q{n}", m.instance(half, f"half{n}", {"a": a, "b": b})["q"])
+    return m
+
+
+def test_separate_registers_have_a_block_of_their_own(tmp_path) -> None:
+    texts = sources(doubled(separate=True))
+    assert "  (* keep *) reg [17:0] mine;\n" in texts["half.v"]
+    block = "  (* keep *) always @(posedge clk) begin\n    mine <= a;\n  end\n"
+    assert block in texts["half.v"]
+    assert "keep" not in "".join(sources(doubled(separate=False)).values())
+    assert lint(tmp_path, texts, "dut") == ""
+
+
+def test_synthesis_merges_registers_but_not_separate_ones() -> None:
+    try:
+        areas = [
+            on_ecp5("".join(sources(doubled(separate=separate)).values()), "dut")
+            for separate in (False, True)
+        ]
+    except ToolError as error:
+        pytest.skip(f"{error}; the text is tested above")
+    assert [area.ffs for area in areas] == [18 + 2 * 36, 2 * (18 + 36)]
+    assert [area.dsps for area in areas] == [2, 2]
 
 
 def test_widths_are_checked() -> None:

@@ -48,7 +48,7 @@ MUTANTS = {
             "a_normal ? a_significand : b_significand",
         ),
         "zero_times_inf": (r" \| \(~a_normal & a_empty & \(b_special & b_empty\)\)", ""),
-        "lost_carry": (r"\{6'd0, tile_1_0_2,", "{7'd0, tile_1_0_2[22:0],"),
+        "lost_carry": (r"\{6'd0, tile_1_0_2\}", "{7'd0, tile_1_0_2[22:0]}"),
         "far_below": (r"\(\|part_\d+\[8:5\]\) \? 5'h1f : ", ""),
     },
     "fmul64": {

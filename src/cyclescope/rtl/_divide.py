@@ -122,12 +122,13 @@ def fdiv(v: Stages, width: int) -> None:
 
     # so that the quotient is at least 1 and less than 2, and its first bit known
     v.less = v.a.ult(v.b)
-    v.e = v.e + form.bias - v.less.zext(extended)
+    v.e = v.e + form.bias
     if (each := _bits(f)) == 2:
         _triple(v)
     v.cut()
     dividend = mux(v.less, cat(v.a, const(0, 1)), cat(const(0, 1), v.a))
     v.rest = (dividend - v.b.zext(f + 2))[f:0]
+    v.e = v.e - v.less.zext(extended)
     v.quotient = const(1, 1)
     v.drop("a", "less")
     for _ in range(0, f + 1, each):

@@ -100,11 +100,16 @@ class Wire:
 
 @dataclass(eq=False, slots=True)
 class Register:
-    """A register: (condition, value) in order, the last that holds wins; then reset."""
+    """A register: (condition, value) in order, the last that holds wins; then reset.
+
+    Attributes:
+        separate: synthesis is not to merge it with another that always has the same value.
+    """
 
     net: Net
     reset: Expr | None
     note: str
+    separate: bool = False
     updates: list[tuple[Expr | None, Expr]] = field(default_factory=list)
 
     def reads(self) -> list[Expr]:

@@ -157,7 +157,14 @@ class Module:
         item.value = self._value(value, net.width)
 
     def register(
-        self, name: str, width: int, *, reset: int | None = None, note: str = "", keep: bool = False
+        self,
+        name: str,
+        width: int,
+        *,
+        reset: int | None = None,
+        note: str = "",
+        keep: bool = False,
+        separate: bool = False,
     ) -> Net:
         """A register; `update` says what it becomes.
 
@@ -167,9 +174,11 @@ class Module:
             reset: its value after a reset; not reset if absent.
             note: the place in the source.
             keep: print it although nothing needs it.
+            separate: synthesis is not to merge it with another that always has the same value,
+                which would then be far from some of those that read it.
         """
         start = None if reset is None else const(reset, width)
-        item = Register(self._net(name, width), start, self._noted(note))
+        item = Register(self._net(name, width), start, self._noted(note), separate)
         return self._add(item.net, item, keep)
 
     def update(self, register: Net, value: Expr | int, when: Expr | None = None) -> None:
@@ -198,11 +207,12 @@ class Module:
         when: Expr | None = None,
         reset: int | None = None,
         note: str = "",
+        separate: bool = False,
     ) -> Expr:
         """The value `cycles` later, through as many registers; itself for 0."""
         self._own(value)
         for _ in range(cycles):
-            register = self.register(name, value.width, reset=reset, note=note)
+            register = self.register(name, value.width, reset=reset, note=note, separate=separate)
             self.update(register, value, when)
             value = register
         return value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
 from cyclescope.rtl._format import depth, finish, float_format, unpack
-from cyclescope.rtl._stages import leading_zeros, total
+from cyclescope.rtl._stages import leading_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def mul(v: Stages, width: int) -> None:
     v.a, v.b = m.input("a", width), m.input("b", width)
     terms = _products(v, v.a, v.b, width)
     v.cut()
-    v.result = total(v, _rows(v, terms, width), TERMS)
+    v.result = _total(v, _rows(v, terms), TERMS, width)
     if len(terms) > 1:
         v.cut()
 
@@ -63,16 +63,10 @@ def multiply(
     tiles = _products(v, a, b, size, least=below - _UNSEEN)
     base = min([low for low, _ in tiles] + [low for _, low in plus])
     v.cut()
-    terms = _rows(v, [(low - base, name) for low, name in tiles], size - base)
-    for name, low in plus:
-        value: Expr = getattr(v, name)
-        if low + value.width > size:
-            value = value.trunc(size - low)
-        if low > base:
-            value = cat(value, const(0, low - base))
-        terms.append(value.zext(size - base))
+    rows = _rows(v, [(low - base, name) for low, name in tiles])
+    rows += [(low - base, getattr(v, name)) for name, low in plus]
     each = TERMS if size - base <= _LONG else TERMS - 1
-    whole = v.module.named(total(v, terms, each), "whole")
+    whole = v.module.named(_total(v, rows, each, size - base), "whole")
     setattr(v, result, whole[size - base - 1 : below - base])
     v.cut()
 
@@ -114,9 +108,13 @@ def _products(v: Stages, a: Expr, b: Expr, width: int, least: int = 0) -> list[t
     return tiles
 
 
-def _rows(v: Stages, tiles: list[tuple[int, str]], width: int) -> list[Expr]:
-    """The products as terms of `width` bits; those that do not overlap share one."""
-    rows: list[list[tuple[int, Expr]]] = []
+_Row = tuple[int, "Expr"]
+"""The weight of a row's lowest bit, as a power of two, and its bits."""
+
+
+def _rows(v: Stages, tiles: list[tuple[int, str]]) -> list[_Row]:
+    """The products as rows to add: those that do not overlap share one."""
+    rows: list[list[_Row]] = []
     for low, name in sorted(tiles):
         tile = getattr(v, name)
         for row in rows:
@@ -126,22 +124,60 @@ def _rows(v: Stages, tiles: list[tuple[int, str]], width: int) -> list[Expr]:
                 break
         else:
             rows.append([(low, tile)])
-    return [_row(row, width) for row in rows]
+    return [_joined(row) for row in rows]
 
 
-def _row(tiles: list[tuple[int, Expr]], width: int) -> Expr:
+def _joined(tiles: list[_Row]) -> _Row:
     parts: list[Expr] = []
-    end = 0
+    first = end = tiles[0][0]
     for low, tile in tiles:
         if low > end:
             parts.insert(0, const(0, low - end))
-        if low + tile.width > width:
-            tile = tile[width - low - 1 : 0]
         parts.insert(0, tile)
         end = low + tile.width
-    if end < width:
-        parts.insert(0, const(0, width - end))
-    return cat(*parts)
+    return first, cat(*parts)
+
+
+def _total(v: Stages, rows: list[_Row], each: int, size: int) -> Expr:
+    """The lowest `size` bits of a sum; at most `each` rows added in a stage, a cut between them."""
+    while len(rows) > each:
+        groups = [rows[i : i + each] for i in range(0, len(rows), each)]
+        sums = [_added(group, size) for group in groups]
+        for number, (_, bits) in enumerate(sums):
+            setattr(v, f"part{number}", bits)
+        v.cut()
+        rows = [(low, getattr(v, f"part{number}")) for number, (low, _) in enumerate(sums)]
+    return _padded(_added(rows, size), 0, size)
+
+
+def _added(rows: list[_Row], size: int) -> _Row:
+    """The sum of rows below bit `size`, as a row.
+
+    The carry chain is as long as what they overlap: the bits of one row below all others go past
+    it, and there is none above the highest carry.
+    """
+    (low, lowest), *others = sorted(rows, key=lambda row: row[0])
+    if not others:
+        return low, lowest.trunc(min(lowest.width, size - low))
+    start = min(others[0][0], low + lowest.width)
+    end = max(row_low + bits.width for row_low, bits in rows) + (len(rows) - 1).bit_length()
+    end = min(end, size)
+    above: Expr | None = None
+    for row in ((start, lowest[lowest.width - 1 : start - low]), *others):
+        term = _padded(row, start, end)
+        above = term if above is None else above + term
+    assert above is not None
+    return low, cat(above, lowest[start - low - 1 : 0]) if start > low else above
+
+
+def _padded(row: _Row, start: int, end: int) -> Expr:
+    """The bits `start` to `end` of a row that begins there or above."""
+    low, bits = row
+    if low + bits.width > end:
+        bits = bits.trunc(end - low)
+    if low > start:
+        bits = cat(bits, const(0, low - start))
+    return bits.zext(end - start)
 
 
 def fmul(v: Stages, width: int) -> None:
@@ -166,22 +202,27 @@ def fmul(v: Stages, width: int) -> None:
     v.a, v.b = a.significand, b.significand
     v.small = mux(a.hidden, b.significand, a.significand)
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
-    # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle.
-    v.cut()
+    # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle. It is far
+    # from those of other units, which may have the same operand.
+    v.cut(separate=("a", "b"))
     v.e = v.e_a + v.e_b - (form.bias - 1)
     # By how much it is below 1; by how much, if the product is below 2.
     v.below, v.below_more = form.bias - v.e_a - v.e_b, form.bias + 1 - v.e_a - v.e_b
-    tiles = _products(v, v.a, v.b, 2 * f + 2)
+    size = 2 * f + 2
+    tiles = _products(v, v.a, v.b, size)
     if wide:
         v.cut()
         # the sum, in two stages, beside the count
-        terms = _rows(v, tiles, 2 * f + 2)
-        v.first, v.second = terms[0] + terms[1], terms[2] + terms[3] + terms[4]
+        # Five rows, of which the last two are short: so these sums have the shortest chains.
+        rows = _rows(v, tiles)
+        (low, v.first), (also_low, v.second) = (
+            _added([rows[i] for i in chosen], size) for chosen in ((1, 2, 3), (0, 4))
+        )
         v.left = leading_zeros(v, v.small, cut=16)
-        v.product = v.first + v.second
+        v.product = _padded(_added([(low, v.first), (also_low, v.second)], size), 0, size)
     else:
         v.left = leading_zeros(v, v.small, cut=16)
-        v.product = total(v, _rows(v, tiles, 2 * f + 2), TERMS)
+        v.product = _total(v, _rows(v, tiles), TERMS, size)
     v.cut()
 
     # left by the leading zeros

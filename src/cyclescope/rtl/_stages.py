@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from cyclescope.rtl._expr import Expr, cat, const, mux
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from cyclescope.rtl._module import Module
 
-__all__ = ["Stages", "leading_zeros", "shift_right_sticky", "total"]
+__all__ = ["Stages", "leading_zeros", "shift_right_sticky"]
 
 
 class Stages:
@@ -47,14 +49,21 @@ class Stages:
         except KeyError:
             raise AttributeError(f"no value {name} in this stage") from None
 
-    def cut(self) -> None:
-        """Ends a stage: each value is there one cycle later."""
+    def cut(self, *, separate: Collection[str] = ()) -> None:
+        """Ends a stage: each value is there one cycle later.
+
+        Args:
+            separate: names of values whose registers are not to be merged with others of the same
+                value, as synthesis does: what reads them has no time for long wires.
+        """
         if not self.registers:
             return
         object.__setattr__(self, "depth", self.depth + 1)
         for name, value in self._values.items():
             if value.value is None:
-                self._values[name] = self.module.delay(value, f"{name}_{self.depth}")
+                self._values[name] = self.module.delay(
+                    value, f"{name}_{self.depth}", separate=name in separate
+                )
 
     def beside(self) -> Stages:
         """Another pipeline of the same kind."""
@@ -131,22 +140,3 @@ def shift_right_sticky(value: Expr, amount: Expr) -> tuple[Expr, Expr]:
     moved = value >> cat(coarse, const(0, 2))
     least = moved[_NIBBLE - 2 : 0] & ~(const(-1, _NIBBLE - 1) << fine)
     return moved >> fine, lost | least.any()
-
-
-def total(v: Stages, terms: list[Expr], each: int) -> Expr:
-    """The sum of terms of one width, at most `each` added in a stage; a cut between the stages."""
-    while len(terms) > each:
-        for i in range(0, len(terms), each):
-            group = terms[i : i + each]
-            setattr(v, f"part{i // each}", _sum(group))
-        count = -(-len(terms) // each)
-        v.cut()
-        terms = [getattr(v, f"part{i}") for i in range(count)]
-    return _sum(terms)
-
-
-def _sum(terms: list[Expr]) -> Expr:
-    result = terms[0]
-    for term in terms[1:]:
-        result = result + term
-    return result

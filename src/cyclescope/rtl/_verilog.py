@@ -18,6 +18,9 @@ __all__ = ["module_text"]
 
 LINE = 100
 
+# What synthesis must not merge: most tools read this of the register, Yosys of what writes it.
+_SEPARATE = "(* keep *) "
+
 
 def module_text(module: Module) -> str:
     """The module as Verilog-2005.
@@ -74,6 +77,7 @@ def _alive(module: Module) -> tuple[set[Item], dict[Net, int]]:
 
 def _body(module: Module, alive: set[Item]) -> Iterator[str]:
     block: list[str] = []
+    separate: list[str] = []
     for item in module.items:
         if item not in alive:
             continue
@@ -86,8 +90,9 @@ def _body(module: Module, alive: set[Item]) -> Iterator[str]:
             else:
                 yield _wrapped(f"{head} = {item.value.text};", item.note)
         elif isinstance(item, Register):
-            yield f"  reg {_range(item.net.width)}{item.net.name};{_comment(item.note)}"
-            block += _register(item)
+            kept = _SEPARATE if item.separate else ""
+            yield f"  {kept}reg {_range(item.net.width)}{item.net.name};{_comment(item.note)}"
+            (separate if item.separate else block).extend(_register(item))
         elif isinstance(item, Memory):
             if item.block:
                 yield '  (* ram_style = "block", no_rw_check *)'
@@ -105,10 +110,11 @@ def _body(module: Module, alive: set[Item]) -> Iterator[str]:
         if isinstance(item, Wire) and item.forward and item in alive:
             assert item.value is not None
             yield _wrapped(f"  assign {item.net.name} = {item.value.text};", item.note)
-    if block:
-        yield "  always @(posedge clk) begin"
-        yield from block
-        yield "  end"
+    for kept, lines in (("", block), (_SEPARATE, separate)):
+        if lines:
+            yield f"  {kept}always @(posedge clk) begin"
+            yield from lines
+            yield "  end"
     for item in module.items:
         if isinstance(item, Memory) and item in alive:
             yield from _writes(item)
