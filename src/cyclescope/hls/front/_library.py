@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Call, Construct, Pointer, Tool, Void, refusal
+from cyclescope.c import Array, Call, Construct, Pointer, Scalar, Tool, Variable, Void, refusal
 from cyclescope.hls.front._bits import bit_call
 from cyclescope.hls.front._blocks import block_call
 from cyclescope.hls.front._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS
@@ -13,11 +13,12 @@ from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, address, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
+from cyclescope.hls.front._memory import new_array, store_to
 from cyclescope.hls.front._power import power
 from cyclescope.hls.front._printing import PRINTING
 from cyclescope.hls.front._rounding import exact_call
 from cyclescope.hls.front.omp._team import acquire, query, release
-from cyclescope.hls.ir import Op, Value, bits_of
+from cyclescope.hls.ir import Op, Place, Value, bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,9 @@ _LOCKS: dict[str, Callable[[Context, str, str], None]] = {
     "omp_set_nest_lock": partial(acquire, nests=True),
     "omp_unset_nest_lock": partial(release, nests=True),
 }
+
+# What ends the program.
+_ENDS = frozenset({"exit", "_Exit", "abort", "__assert_fail"})
 
 # What only lets time pass.
 _PAUSES = frozenset({"usleep", "sleep", "sched_yield"})
@@ -100,6 +104,8 @@ def _call(ctx: Context, expr: Call) -> Value:
     if expr.function == "__builtin_expect":
         value, _ = [rvalue(ctx, a) for a in expr.args]
         return value
+    if name in _ENDS:
+        return _end(ctx, expr, name)
     if name in _PAUSES:
         return ctx.b.const(32, 0)
     if name.startswith("omp_"):
@@ -124,6 +130,15 @@ def _call(ctx: Context, expr: Call) -> Value:
             f"when that is over; write the call as a statement of its own"
         )  # fmt: skip
     raise refusal(_kind(name), Tool.HLS, expr.where, f"{expr.function}()")
+
+
+def _end(ctx: Context, expr: Call, name: str) -> Value:
+    """The end of the program: hardware can only stop, as at an access that leaves its memory."""
+    stands = Variable(f"{name}_in_line_{expr.where.line}", Scalar("int", 32), expr.where, "local")
+    array = new_array(ctx, stands, Place.LOCAL, 4, to=False, back=False)
+    array.beyond = f"calls {name}: the region stops; let the host end the program, behind it"
+    store_to(ctx, Location(array, ctx.b.const(64, 4), stands.type), ctx.b.const(32, 0))
+    return ctx.b.const(32, 0)
 
 
 def _is_number(ctx: Context, name: str, value: Value) -> Value:

@@ -146,6 +146,7 @@ class Array:
             narrower accesses use byte enables.
         to_device, from_device: directions of the `map` clause; external arrays only.
         where: its declaration.
+        beyond: what a thread does that leaves it, if that is no mistake of an index.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Array:
     to_device: bool
     from_device: bool
     where: Range
+    beyond: str = ""
 
 
 @dataclass(frozen=True, slots=True)

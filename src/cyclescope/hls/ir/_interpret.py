@@ -118,6 +118,8 @@ class Interpreter:
     def _check(self, memory: bytearray, offset: int, size: int, node: Node, thread: int) -> None:
         if offset + size > len(memory):
             name = node.array.name if node.array else ""
+            if node.array is not None and node.array.beyond:
+                raise RunError(f"{node.where}: thread {thread} {node.array.beyond}")
             raise RunError(
                 f"{node.where}: thread {thread} leaves {name}: byte {signed(offset, 64)} of "
                 f"{len(memory)}"

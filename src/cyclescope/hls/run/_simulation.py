@@ -388,6 +388,8 @@ def _fault(access: Access, thread: int, offset: int) -> str:
     node, array = access.node, access.array
     place = offset - (1 << 64) if offset >> 63 else offset
     where = f"{node.where.file}:{node.where.line}: thread {thread}"
+    if array.beyond:
+        return f"{where} {array.beyond}"
     if node.op is Op.COPY:
         end = "to" if array is node.array else "from"
         return (
