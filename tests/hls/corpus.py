@@ -11,6 +11,8 @@ and whose native runs print other things from one to the next is `open`. A line 
 numbers of each outcome, and the causes of refusals by how many programs each stops. A program that
 gcc doesn't compile, or whose native run fails or is too long, is no test: the next one is drawn.
 
+Programs of two files have the second one with `--link`.
+
 With `--data-flow` the compiler's data-flow form is interpreted in the place of the hardware, which
 is quicker for small programs; with `--only-compile` the regions are compiled only, for the refusals
 alone.
@@ -210,10 +212,11 @@ class Corpus:
         name = str(source.relative_to(self.common))
         include = [f"-I{p}" for p in (source.parent.resolve(), *self.options.include)]
         defines = [f"-D{d}" for d in self.options.define]
+        linked = self.options.link
         binary = own / "native"
         command = ["gcc", "-std=gnu11", "-O1", "-fopenmp", "-foffload=disable", "-w"]
         built = subprocess.run(
-            [*command, *include, *defines, str(source), "-o", str(binary), "-lm"],
+            [*command, *include, *defines, str(source), *linked, "-o", str(binary), "-lm"],
             capture_output=True, text=True, errors="replace",
         )  # fmt: skip
         if built.returncode:
@@ -233,8 +236,10 @@ class Corpus:
         lines = regions(prepared)
         for line in lines:
             region = ["--region", str(line)] if len(lines) > 1 else []
-            result = self._hardware(name, file, [*include, *defines, *region], native.stdout)
-            if result.outcome is Outcome.DIFFERENT:
+            files = [f"--link={path}" for path in linked]
+            flags = [*include, *defines, *files, *region]
+            result = self._hardware(name, file, flags, native.stdout)
+            if result.outcome is Outcome.DIFFERENT:  # no race that the tool has told
                 others = [self._native(binary, own).stdout for _ in range(_NATIVE_RUNS)]
                 if any(_lines(o.decode(errors="replace")) != expected for o in others):
                     result = replace(result, outcome=Outcome.OPEN, why="no two native runs agree")
@@ -316,6 +321,7 @@ def interpreted(words: list[str]) -> int:
     parser.add_argument("-I", dest="include", action="append", default=[])
     parser.add_argument("-D", dest="define", action="append", default=[])
     parser.add_argument("--region", type=int)
+    parser.add_argument("--link", action="append", default=[])
     given = parser.parse_args(words)
     defines = {n: v or "1" for n, _, v in (d.partition("=") for d in given.define)}
     try:
@@ -327,6 +333,7 @@ def interpreted(words: list[str]) -> int:
                 include=given.include,
                 region=given.region,
                 joined=joined,
+                link=given.link,
             )
             host = Host(program)
             try:
@@ -365,9 +372,10 @@ def interpreted(words: list[str]) -> int:
     print(f"{program.region.threads} threads, 0 cycles")
     if is_rounding_open(program):
         print("results: to rounding")
-    if wrong:
+    if wrong or stdout != native.stdout:
         races = (find_race(program.region, r.inputs, r.scalars) for r in reaches)
         print(next(filter(None, races), ""), file=sys.stderr)
+    if wrong:
         print(f"hardware and native run differ: {wrong[0]}", file=sys.stderr)
     return bool(wrong)
 
@@ -382,6 +390,7 @@ def main() -> int:
     parser.add_argument("--prepare", choices=sorted(PREPARE), default="")
     parser.add_argument("-I", dest="include", action="append", default=[])
     parser.add_argument("-D", dest="define", action="append", default=[])
+    parser.add_argument("--link", action="append", default=[], help="another file of the programs")
     parser.add_argument("--name", default="", help="a part of the programs' names")
     parser.add_argument("--only-compile", action="store_true")
     parser.add_argument("--data-flow", action="store_true")
@@ -389,6 +398,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cyclescope", default=str(Path(sys.executable).parent / "cyclescope"))
     options = parser.parse_args()
+    options.link = [str(Path(p).resolve()) for p in options.link]
     options.include = [str(Path(p).resolve()) for p in options.include]
     counts: Counter[Outcome] = Counter()
     causes: Counter[str] = Counter()

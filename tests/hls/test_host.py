@@ -179,6 +179,16 @@ def test_pointers_into_one_block_have_one_memory() -> None:
     assert measure(made).agrees
 
 
+def test_other_files_of_the_program_are_the_hosts(tmp_path: Path) -> None:
+    (tmp_path / "more.c").write_text("int more(int n) { return 3 * n; }\n")
+    text = (
+        "#include <stdio.h>\nint more(int); int a[1];\nint main(void) { a[0] = more(5);\n"
+        '#pragma omp target\na[0]++;\nprintf("%d", more(a[0])); }'
+    )
+    with Host(compile_c("h.c", text=text, link=[tmp_path / "more.c"])) as host:
+        assert host.run().stdout == b"48"
+
+
 def test_a_region_needs_a_host() -> None:
     text = "void f(int *a) {\n#pragma omp target map(a[0:1])\na[0] = 1; }"
     with pytest.raises(SourceError, match="no main function"):

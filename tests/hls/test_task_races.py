@@ -46,6 +46,13 @@ def warned(body: str, function: str = "") -> list[str]:
         (f"for (int i = 0; i < 4; i++) {task('', 's += i;')}", "", "a task reads s"),
         ("t = f(1);", task("shared(i)", "i = n;") + "j = i;" + WAIT, "a task writes i (t.c:6)"),
         ("if (t)" + task("", "s = 1;") + "s++;", "", "a task writes s"),
+        (
+            task("depend(out: s)", "s = 1;")
+            + task("depend(in: s) depend(out: t)", "t = s;")
+            + "\n#pragma omp taskwait depend(in: s)\ns = t;",
+            "",
+            "a task writes t",
+        ),
     ],
 )
 def test_what_nothing_waits_for_is_a_race(body: str, function: str, message: str) -> None:
@@ -67,11 +74,23 @@ def test_what_nothing_waits_for_is_a_race(body: str, function: str, message: str
         (task("", "a[0] = 1;") + "a[1] = 2;", ""),
         (task("", "{ int x = s; x++; }") + task("", "{ int x = s; x--; }"), ""),
         ("t = f(1);", task("", "{ i = n; a[0] = i; }") + "j = i;"),
+        (
+            task("depend(out: s)", "s = 1;") + "\n#pragma omp taskwait depend(in: s)\nt = s;",
+            "",
+        ),
+        ("\n#pragma omp taskloop private(t)\nfor (s = 0; s < 4; s++) t = s;", ""),
         ("if (t)" + task("", "s = 1;") + "else s = 2;", ""),
     ],
 )
 def test_what_is_waited_for_or_its_own_is_none(body: str, function: str) -> None:
     assert not warned(body, function)
+
+
+def test_so_is_a_variable_that_the_tasks_of_a_loop_share() -> None:
+    text = HEAD.replace("FUNCTION", "").replace(
+        "BODY", "\n#pragma omp taskloop\nfor (s = 0; s < 4; s++) for (t = 0; t < 2; t++) a[s] = t;"
+    )
+    assert [w for w in compile_c("t.c", text=text).warnings if "tasks of the loop write t" in w]
 
 
 def test_one_thread_has_no_races() -> None:

@@ -65,6 +65,13 @@ def _taken() -> str:
     metavar="LINE",
     help="A line of the target region, if there are several; the host runs the others.",
 )
+@click.option(
+    "--link",
+    multiple=True,
+    type=InputPath("a C file"),
+    metavar="FILE.c",
+    help="Another file of the program; the region calls nothing of it.",
+)
 @click.option("--explain", is_flag=True, help="Print the schedule and what bounds it; run if -o.")
 @listing_option("--taken", _taken, "List the OpenMP and C that is taken and refused, and exit.")
 @listing_option("--passes", _passes, "List the compiler's passes and exit.")
@@ -174,6 +181,7 @@ def hls(
     defines: tuple[str, ...],
     include: tuple[Path, ...],
     region: int | None,
+    link: tuple[Path, ...],
     explain: bool,
     printed: tuple[str, ...],
     verify_ir: bool,
@@ -250,6 +258,7 @@ def hls(
             include=include,
             region=region,
             joined=joined,
+            link=link,
             verifies=verify_ir or None,
             after=show_form,
         )

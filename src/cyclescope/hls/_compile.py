@@ -56,6 +56,7 @@ class Program:
         teams: their number, and the threads in each, as far as the program can tell.
         overruled: the teams are not those that the text says.
         team: the scalar that says whether there is a team at all; None: there always is.
+        link: further C files of the program, for the host's side alone.
     """
 
     unit: Unit
@@ -77,6 +78,7 @@ class Program:
     teams: tuple[int, int]
     overruled: bool
     team: Variable | None = None
+    link: tuple[Path, ...] = ()
 
 
 @deep_recursion()
@@ -89,6 +91,7 @@ def compile_c(
     include: Sequence[str | os.PathLike[str]] = (),
     region: int | None = None,
     joined: Sequence[Sequence[str]] = (),
+    link: Sequence[str | os.PathLike[str]] = (),
     verifies: bool | None = None,
     after: Callable[[str, Draft], None] | None = None,
 ) -> Program:
@@ -103,6 +106,7 @@ def compile_c(
         region: a line of the target region, if there are several; the host runs the others.
         joined: names of pointers and arrays that lead into one block of the host's memory, a list
             for each block: those are one memory of the hardware.
+        link: further C files of the program, for the host's side alone.
         verifies: whether the form's laws are checked after each pass; None: if the environment
             variable CYCLESCOPE_VERIFY_IR is set, and not empty.
         after: called after the lowering and after each pass, with its name and the region.
@@ -142,6 +146,7 @@ def compile_c(
         lowered.teams,
         lowered.overruled,
         lowered.team,
+        tuple(map(Path, link)),
     )
 
 

@@ -209,7 +209,8 @@ class Host:
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         constants = self._program.constants
         flags = [f"-D{name}={value}" for name, value in constants.defines.items()]
-        folders = [*map(Path, constants.include), self._sources]
+        others = [path.resolve() for path in self._program.link]
+        folders = [*map(Path, constants.include), self._sources, *(p.parent for p in others)]
         flags += [f"-I{path}" for path in folders]
         command = [
             *compiler,
@@ -218,6 +219,7 @@ class Host:
             *_FLAGS,
             *flags,
             str(source),
+            *map(str, others),
             "-o",
             str(file),
             _WRAPS,

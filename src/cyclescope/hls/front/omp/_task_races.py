@@ -50,6 +50,7 @@ __all__ = ["task_races"]
 
 _Key: TypeAlias = "tuple[Variable, int | None]"
 _PROTECTED = frozenset({"critical", "atomic", "ordered"})
+_OWN = frozenset({"reduction", "in_reduction", "lastprivate", "linear"})
 _WAITING = frozenset({"barrier", "single", "for", "sections", "parallel", "taskgroup"})
 
 
@@ -70,18 +71,31 @@ def task_races(unit: Unit, target: Target) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Depends:
+    """The names in `depend` clauses: those that are only read, and the others."""
+
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+    def behind(self, other: _Depends) -> bool:
+        """Return whether what has these is behind a task that has the others."""
+        both = other.reads | other.writes
+        return bool(self.writes & both or self.reads & other.writes)
+
+
+@dataclass(frozen=True, slots=True)
 class _Task:
     """A task that nothing has waited for.
 
     Attributes:
         reads, writes: what it shares with others, each with its place.
-        depends: the names in its `depend` clauses.
+        depends: what its `depend` clauses say.
         level: how many tasks it is inside.
     """
 
     reads: dict[_Key, Range]
     writes: dict[_Key, Range]
-    depends: frozenset[str]
+    depends: _Depends
     level: int
 
 
@@ -120,7 +134,10 @@ class _Walk:
                 rest = tuple(p for p in stmt.pragmas if p.where.start > directive.where.start)
                 self.task(replace(stmt, pragmas=rest), directive)
                 return
-            elif words & _PROTECTED or "taskloop" in words:
+            elif "taskloop" in words:
+                self.taskloop(bare, directive)
+                return
+            elif words & _PROTECTED:
                 return
             elif words & _WAITING:
                 rest = tuple(p for p in stmt.pragmas if p.where.start > directive.where.start)
@@ -166,9 +183,10 @@ class _Walk:
 
     def wait(self, directive: Directive) -> None:
         """The thread waits for its tasks; those of a name, if it says so."""
-        names = _depends(directive)
+        named = _depends(directive)
+        some = bool(named.reads or named.writes)
         self.open = [
-            t for t in self.open if t.level > self.level or (names and not names & t.depends)
+            t for t in self.open if t.level > self.level or (some and not named.behind(t.depends))
         ]
 
     def task(self, stmt: Stmt, directive: Directive) -> None:
@@ -177,7 +195,7 @@ class _Walk:
         depends = _depends(directive)
         if condition is not None and condition[-1:] == ("0",):
             # The thread waits for what it depends on, and executes it itself.
-            self.open = [t for t in self.open if not depends & t.depends]
+            self.open = [t for t in self.open if not depends.behind(t.depends)]
             self.statement(stmt)
             return
         reads, writes = _accesses(stmt)
@@ -191,6 +209,21 @@ class _Walk:
         self.open += [t for t in inner.open if t.level > self.level]
         if condition is None:
             self.open.append(here)
+
+    def taskloop(self, stmt: Stmt, directive: Directive) -> None:
+        """A loop whose iterations are tasks: a variable that each of them writes, all share."""
+        _, writes = _accesses(stmt)
+        own = {w for c in directive.clauses if c.name in _OWN for w in c.words or ()}
+        for inner in _nest(stmt, len(directive.clause("collapse") or ())):
+            match inner.init:
+                case Evaluate(value=Assign(target=Name(variable=variable))):
+                    own.add(variable.name)
+        for (variable, at), where in writes.items():
+            if at is None and variable.name not in own and self.is_shared(variable, directive):
+                self.found.setdefault(
+                    f"{where}: data race: tasks of the loop write {variable.name}, which they "
+                    f"share ({directive.where}); write private({variable.name})"
+                )
 
     def is_shared(self, variable: Variable, directive: Directive) -> bool:
         """Return whether a task's variable is that of the thread that comes to it."""
@@ -216,14 +249,12 @@ class _Walk:
         writes: dict[_Key, Range] = {}
         for expr in given:
             _collect(expr, reads, writes)
-        self.meet(reads, writes, frozenset())
+        self.meet(reads, writes, _Depends())
 
-    def meet(
-        self, reads: dict[_Key, Range], writes: dict[_Key, Range], depends: frozenset[str]
-    ) -> None:
+    def meet(self, reads: dict[_Key, Range], writes: dict[_Key, Range], depends: _Depends) -> None:
         """Compare accesses with those of the tasks that nothing has waited for."""
         for task in self.open:
-            if depends & task.depends:
+            if depends.behind(task.depends):
                 continue
             pairs = [(task.writes, "writes", {**reads, **writes}), (task.reads, "reads", writes)]
             for theirs, verb, ours in pairs:
@@ -236,10 +267,28 @@ class _Walk:
                     )
 
 
-def _depends(directive: Directive) -> frozenset[str]:
+def _depends(directive: Directive) -> _Depends:
     clauses = [c.words or () for c in directive.clauses if c.name == "depend"]
-    lists = [words[words.index(":") + 1 :] for words in clauses if ":" in words]
-    return frozenset(word for words in lists for word in words if is_name(word))
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for words in clauses:
+        if ":" in words:
+            listed = words[words.index(":") + 1 :]
+            found[words[0] == "in"].update(word for word in listed if is_name(word))
+    return _Depends(frozenset(found[True]), frozenset(found[False]))
+
+
+def _nest(stmt: Stmt, collapsed: int) -> Iterator[For]:
+    """The loops of a directive: the outermost one, or all if some are collapsed."""
+    while isinstance(stmt, For | Block):
+        if isinstance(stmt, For):
+            yield stmt
+            if not collapsed:
+                return
+            stmt = stmt.body
+        elif len(stmt.body) == 1:
+            stmt = stmt.body[0]
+        else:
+            return
 
 
 def _directives(pragmas: Sequence[Pragma]) -> list[Directive]:
