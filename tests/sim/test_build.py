@@ -312,6 +312,20 @@ def test_the_oldest_entries_go_first_but_never_used_or_locked_ones(cache) -> Non
     assert {p.name for p in cache.iterdir()} == {"not-ours"}
 
 
+def test_small_entries_outlast_large_ones_that_were_used_later(cache) -> None:
+    for name, size in (("route", 1000), ("simulator", 200_000), ("netlist", 100_000)):
+        _cache.entry(name, lambda folder, size=size: (folder / "x").write_bytes(bytes(size)))
+    for age, name in enumerate(["netlist", "simulator", "route"]):
+        os.utime(cache / name / "ready", (time.time() - 10 * age,) * 2)
+    let_go()
+    _cache.prune(limit=150_000)
+    assert {p.name for p in cache.iterdir()} == {"route", "netlist"}
+    _cache.prune(limit=50_000)
+    assert {p.name for p in cache.iterdir()} == {"route"}
+    _cache.prune(limit=500)
+    assert not list(cache.iterdir())
+
+
 def test_a_clock_that_was_set_back_keeps_nothing_for_ever(cache) -> None:
     def fill(folder: Path) -> None:
         (folder / "content").write_bytes(bytes(1000))
