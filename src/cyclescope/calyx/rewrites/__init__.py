@@ -43,10 +43,10 @@ REWRITES: tuple[CalyxRewrite, ...] = (
     _fold.REWRITE,
     _promote.REWRITE,
     _parallel.REWRITE,
-    _beside.REWRITE,
-    _sequence.REWRITE,
     _static.REWRITE,
     _static.BRANCHES,
+    _beside.REWRITE,
+    _sequence.REWRITE,
 )
 
 
