@@ -255,7 +255,9 @@ def _print(program: Path, subject: Subject, found: Improvement, costs: Answer | 
             click.echo(answer_view(table).decode())
     saved = found.before - found.after
     share = f" ({100 * saved / found.before:.1f} % fewer)" if found.before else ""
-    say(f"{found.before:,} cycles before, {found.after:,} after{share}; {found.runs} runs")
+    several = len(getattr(subject, "data", ()))
+    on = f" on {several} data together" if several > 1 else ""
+    say(f"{found.before:,} cycles before, {found.after:,} after{on}{share}; {found.runs} runs")
     data_only = sum(c.claim is Claim.DATA for c in found.candidates)
     if found.doubts:
         say(f"not proved: {found.doubts}", err=True)

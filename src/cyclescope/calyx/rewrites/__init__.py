@@ -42,9 +42,9 @@ REWRITES: tuple[CalyxRewrite, ...] = (
     _flatten.REWRITE,
     _fold.REWRITE,
     _promote.REWRITE,
-    _parallel.REWRITE,
     _static.REWRITE,
     _static.BRANCHES,
+    _parallel.REWRITE,
     _beside.REWRITE,
     _sequence.REWRITE,
 )
