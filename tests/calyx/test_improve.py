@@ -105,7 +105,11 @@ def test_a_group_that_the_compiler_takes_apart_is_as_long_as_its_text_says(tmp_p
     shape = {"numeric_type": "bitnum", "is_signed": False, "width": 8}
     words = {"m": [7, 5, 3, 1], "n": [0] * 4}
     data.write_text(json.dumps({k: {"data": v, "format": shape} for k, v in words.items()}))
-    profile = profile_program(program, data, CalyxOptions()).profile
+    # In a static block the parts follow each other at once: together they are the whole.
+    together = profile_program(program, data, CalyxOptions()).profile
+    assert fixed_lengths(together)["main", "load"] == 2
+    apart = CalyxOptions(disable=("static-promotion",))
+    profile = profile_program(program, data, apart).profile
     lengths = fixed_lengths(profile)
     assert ("main", "load") not in lengths
     assert lengths["main", "step"] == 1

@@ -31,7 +31,7 @@ class ComponentFrames:
         self._cells = {cell.name: cell for cell in component.cells}
         self._groups = {n: (file, offset) for n, file, offset in component.group_positions}
         self._latency = self._latencies()
-        self._parts = Counter(node for group in component.groups for node in group.nodes)
+        self._split = self._taken_apart()
         # Inlining repeats statements; what counts is in how many places of the text a name is.
         places = {(self._plain_name(node), *self._place(node)) for node in self.tree.parent}
         self._uses = Counter(name for name, _, _ in places)
@@ -52,6 +52,23 @@ class ComponentFrames:
             latency=_in_reach(called.latency) if called is not None else None,
             generated=known is None,
             **(CONTROL if kind is Kind.CELL else WORK),
+        )
+
+    def _taken_apart(self) -> frozenset[int]:
+        """The enables that are several groups now, with state updates between these.
+
+        In a block of fixed length the parts follow each other at once: together they are as long
+        as the whole.
+        """
+        parts: dict[int, set[str]] = {}
+        for group in self.component.groups:
+            for node in group.nodes:
+                parts.setdefault(node, set()).add(group.probe)
+        wholes = [frozenset(block.leaves) for block in self.component.statics]
+        return frozenset(
+            node
+            for node, probes in parts.items()
+            if len(probes) > 1 and not any(probes <= whole for whole in wholes)
         )
 
     def _inlined(self, name: str, group: GroupRecord) -> tuple[str, CellRecord | None]:
@@ -109,7 +126,7 @@ class ComponentFrames:
             # What the text declares goes before what is told from the compiler's own blocks.
             latency=_in_reach(self._latency.get(node) if entry.latency is None else entry.latency),
             definition=self._definition(node, name),
-            split=not block and self._parts[node] > 1,
+            split=not block and node in self._split,
             **(CONTROL if block else WORK),
         )
 

@@ -64,6 +64,7 @@ def _frames(profile: Profile) -> Iterator[TablePart]:
         text_column("activity", [None if f.activity is None else f.activity.value for f in rows]),
         text_column("cause", [f.cause for f in rows]),
         TableColumn("track", "truth", [f.track for f in rows]),
+        TableColumn("split", "truth", [f.split for f in rows]),
     ]
 
 

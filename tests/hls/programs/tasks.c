@@ -51,6 +51,7 @@ int main(void) {
 #pragma omp barrier
 #pragma omp master taskloop simd num_tasks(4) nogroup
         for (i = 0; i < 5; i++)
+#pragma omp atomic
             product *= 2 + (i & 1);
     }
     SHOW("%d", a, N);
