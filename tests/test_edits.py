@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cyclescope._edits import Edit, apply_edits, overlap
+from cyclescope._rewrites import Candidate, Claim, apply_candidates, compatible
 
 
 def test_edits_leave_the_rest_as_it_was() -> None:
@@ -21,3 +22,13 @@ def test_edits_that_overlap_or_lie_outside_are_refused() -> None:
         apply_edits(b"abcdef", [Edit(0, 4, b""), Edit(3, 5, b"")])
     with pytest.raises(ValueError, match="outside"):
         apply_edits(b"abc", [Edit(2, 4, b"")])
+
+
+def test_a_piece_of_text_moves_to_one_place_alone() -> None:
+    def moved(place: str, to: int) -> Candidate:
+        edits = (Edit(2, 4, b"", moves=True), Edit(to, to, b"cd"))
+        return Candidate("move", place, 1, Claim.CONSTRUCTION, "", edits)
+
+    here, there = moved("here", 0), moved("there", 6)
+    assert compatible([here, there]) == [here]
+    assert apply_candidates(b"abcdef", [here]) == b"cdabef"

@@ -124,9 +124,11 @@ def compatible(candidates: Iterable[Candidate]) -> list[Candidate]:
     chosen: list[Candidate] = []
     taken: dict[Edit, None] = {}
     for candidate in candidates:
-        # Two may change one piece of text in the same way: that is no conflict.
+        # Two may change one piece of text in the same way: that is no conflict. But two moves of
+        # it to different places would leave it twice.
+        twice = any(edit.moves and edit in taken for edit in candidate.edits)
         together = dict.fromkeys((*taken, *candidate.edits))
-        if not overlap(together):
+        if not twice and not overlap(together):
             chosen.append(candidate)
             taken = together
     return chosen

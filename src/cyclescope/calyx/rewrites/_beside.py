@@ -10,6 +10,7 @@ arm drives.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope._edits import Edit
@@ -48,7 +49,15 @@ def _moved(scope: Scope, par: Statement, single: Statement, *, after: bool) -> I
     if len(bound) > 1 or not par.body:
         return
     text = scope.text[slice(*single.span)]
-    edits = [delete(scope.text, *single.span)]
+    # One move into a par at a time: what comes before it and what follows it may depend on each
+    # other, and would be side by side in two arms.
+    keyword = (par.start, par.start + len(b"par"))
+    if scope.text[slice(*keyword)] != b"par":
+        return
+    edits = [
+        replace(delete(scope.text, *single.span), moves=True),
+        Edit(*keyword, b"par", moves=True),
+    ]
     if not bound:
         at = par.block[1] - 1
         edits.append(Edit(at, at, b" " + text + b" "))
