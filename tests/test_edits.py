@@ -26,8 +26,8 @@ def test_edits_that_overlap_or_lie_outside_are_refused() -> None:
 
 def test_a_piece_of_text_moves_to_one_place_alone() -> None:
     def moved(place: str, to: int) -> Candidate:
-        edits = (Edit(2, 4, b"", moves=True), Edit(to, to, b"cd"))
-        return Candidate("move", place, 1, Claim.CONSTRUCTION, "", edits)
+        edits = (Edit(2, 4, b""), Edit(to, to, b"cd"))
+        return Candidate("move", place, 1, Claim.CONSTRUCTION, "", edits, frozenset({(2, 4)}))
 
     here, there = moved("here", 0), moved("there", 6)
     assert compatible([here, there]) == [here]

@@ -19,13 +19,11 @@ class Edit:
     Attributes:
         start, end: offsets in bytes, `end` exclusive; equal where the edit only inserts.
         text: the replacement.
-        moves: what it takes away its maker puts elsewhere, so that nobody else may do the same.
     """
 
     start: int
     end: int
     text: bytes
-    moves: bool = False
 
 
 def overlap(edits: Iterable[Edit]) -> bool:

@@ -56,6 +56,8 @@ class Candidate:
         claim: how far it is known to change no result.
         reason: why, in one line.
         edits: of the text.
+        premises: the pieces of the text (from, to before) on which its reason rests. Two that
+            share one are right each by itself, not together.
     """
 
     rewrite: str
@@ -64,6 +66,7 @@ class Candidate:
     claim: Claim
     reason: str
     edits: tuple[Edit, ...]
+    premises: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -120,17 +123,20 @@ class Subject(Protocol):
 
 
 def compatible(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Those of some candidates whose edits do not overlap, the earlier first."""
+    """Those of some candidates that can be applied together, the earlier first.
+
+    Their edits do not overlap, and no two share a premise.
+    """
     chosen: list[Candidate] = []
     taken: dict[Edit, None] = {}
+    premises: frozenset[tuple[int, int]] = frozenset()
     for candidate in candidates:
-        # Two may change one piece of text in the same way: that is no conflict. But two moves of
-        # it to different places would leave it twice.
-        twice = any(edit.moves and edit in taken for edit in candidate.edits)
+        # Two may change one piece of text in the same way: that is no conflict.
         together = dict.fromkeys((*taken, *candidate.edits))
-        if not twice and not overlap(together):
+        if premises.isdisjoint(candidate.premises) and not overlap(together):
             chosen.append(candidate)
             taken = together
+            premises |= candidate.premises
     return chosen
 
 

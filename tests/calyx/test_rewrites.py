@@ -169,6 +169,20 @@ def test_what_follows_a_par_moves_into_the_arm_that_it_needs() -> None:
     assert not found(both, "beside-an-arm")
 
 
+def test_what_moves_into_a_par_does_not_come_beside_what_it_depends_on() -> None:
+    cells = CELLS + " c = std_reg(8); d = std_reg(8);"
+    # `c` and `d` need an arm each; `d` needs `c` as well.
+    first = group("c") + group("a", "c.out") + group("b") + group("d", "b.out")
+    wires = first.replace("d.in = b.out", "d.in = b.out; d.in = c.out")
+    control = "seq { set_c; par { set_a; set_b; } set_d; }"
+    after = " ".join(applied(program(cells, wires, control), "beside-an-arm").split())
+    assert ("seq { set_c; set_a; }" in after) != ("seq { set_b; set_d; }" in after)
+    between = "seq { par { set_a; set_b; } set_c; par { set_d; set_e; } }"
+    wires = group("a") + group("b") + group("c", "a.out") + group("d", "c.out") + group("e")
+    text = program(cells + " e = std_reg(8);", wires, between)
+    assert applied(text, "beside-an-arm").count("set_c;") == 1
+
+
 def test_arms_that_depend_on_each_other_stay_in_a_par() -> None:
     independent = program(CELLS, LOOP, "par { set_a; set_b; }")
     assert "seq { set_a; set_b; }" in applied(independent, "par-to-seq")
@@ -179,6 +193,8 @@ def test_arms_that_depend_on_each_other_stay_in_a_par() -> None:
 def test_blocks_that_say_nothing_go() -> None:
     text = program(CELLS, LOOP, "seq { seq { set_a; set_b; } par { set_a; } }")
     assert "seq { set_a; set_b; set_a; }" in " ".join(applied(text, "flatten").split())
+    both = program(CELLS, LOOP, "par { seq { seq { set_a; set_b; } } set_c; }")
+    assert "par { seq { set_a; set_b; } set_c; }" in " ".join(applied(both, "flatten").split())
     synced = program(CELLS, LOOP, "seq { @sync(1) seq { set_a; set_b; } set_a; }")
     assert not found(synced, "flatten")
 

@@ -10,7 +10,6 @@ arm drives.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope._edits import Edit
@@ -49,15 +48,7 @@ def _moved(scope: Scope, par: Statement, single: Statement, *, after: bool) -> I
     if len(bound) > 1 or not par.body:
         return
     text = scope.text[slice(*single.span)]
-    # One move into a par at a time: what comes before it and what follows it may depend on each
-    # other, and would be side by side in two arms.
-    keyword = (par.start, par.start + len(b"par"))
-    if scope.text[slice(*keyword)] != b"par":
-        return
-    edits = [
-        replace(delete(scope.text, *single.span), moves=True),
-        Edit(*keyword, b"par", moves=True),
-    ]
+    edits = [delete(scope.text, *single.span)]
     if not bound:
         at = par.block[1] - 1
         edits.append(Edit(at, at, b" " + text + b" "))
@@ -78,9 +69,11 @@ def _moved(scope: Scope, par: Statement, single: Statement, *, after: bool) -> I
     names = scope.names_in(single)
     place = f"{scope.place(par)}: {'after' if after else 'before'} {names[0] if names else ''}"
     where = "one arm" if bound else "no arm"
+    # It moves to one place alone, and no other one into the par with it: what comes before a par
+    # and what follows it may depend on each other, and would be side by side in two arms.
     yield candidate(
         NAME, scope, place, single.start, Claim.CONSTRUCTION,
-        f"{where} drives or reads what it drives, or drives what it reads", edits,
+        f"{where} drives or reads what it drives, or drives what it reads", edits, (single, par),
     )  # fmt: skip
 
 

@@ -33,12 +33,14 @@ def _find(scope: Scope) -> Iterator[Candidate]:
         alone = len(statement.body) == 1 and statement.body[0].kind != "empty"
         if statement.static or not (same or alone):
             continue
-        reason = f"a {statement.kind} in another"
+        # A block in one of its kind may go while that one stays, which may go while it has one
+        # statement: `par { seq { seq { a; b; } } }` would lose both, and have `a` beside `b`.
+        reason, premise = f"a {statement.kind} in another", statement
         if alone:
-            reason = "a block of one statement"
+            reason, premise = "a block of one statement", statement.body[0]
         yield candidate(
             NAME, scope, scope.place(statement), statement.start, Claim.CONSTRUCTION, reason,
-            unwrap(scope, statement),
+            unwrap(scope, statement), (premise,),
         )  # fmt: skip
 
 

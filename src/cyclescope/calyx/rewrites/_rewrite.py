@@ -46,9 +46,11 @@ def candidate(
     claim: Claim,
     reason: str,
     edits: Iterable[Edit],
+    premises: Iterable[Statement] = (),
 ) -> Candidate:
-    """A candidate at an offset of a component's text."""
-    return Candidate(rewrite, place, scope.line(offset), claim, reason, tuple(edits))
+    """A candidate at an offset of a component's text; its premises are statements there."""
+    spans = frozenset(statement.span for statement in premises)
+    return Candidate(rewrite, place, scope.line(offset), claim, reason, tuple(edits), spans)
 
 
 def bare(statement: Statement) -> bool:
