@@ -133,6 +133,7 @@ class Scope:
         self.inputs = inputs
         self.kind_of: dict[str, Kind] = {}
         self.kinds = kinds
+        self.words = SIZE  # of a memory, that are used
 
     # Expressions.
 
@@ -211,7 +212,7 @@ class Scope:
         if not registers:
             return self.assign(cells)
         register, memory = self.rng.choice(registers), self.rng.choice(memories)
-        index = self.rng.randrange(SIZE)
+        index = self.rng.randrange(self.words)
         lines = [f"{memory}.addr0 = 3'd{index};"]
         if memory.startswith("ms"):
             # A sequential memory may be read by one at a time: only where it may be written.
@@ -231,7 +232,7 @@ class Scope:
 
     def store(self, cells: Cells) -> tuple[str, Node]:
         memory, value = self.rng.choice(cells.only("m")), self.expression(cells, 1)
-        index = self.rng.randrange(SIZE)
+        index = self.rng.randrange(self.words)
         lines: list[str] = []
         port = self.writer.operand(value, lines)
         lines += [f"{memory}.addr0 = 3'd{index};", f"{memory}.write_data = {port};"]
@@ -505,15 +506,46 @@ class RandomProgram:
     def expected(self) -> dict[str, list[int]]:
         """Every memory after the run."""
         state = fresh_state(self.main, self.instances)
-        state.memories = {name: list(words) for name, words in self.memories.items()}
+        inside = {outer: inner for inner, outer in OUTSIDE.items()}
+        state.memories = {inside.get(n, n): list(words) for n, words in self.memories.items()}
         run = Run()
         run.run(self.main.control, state, {})
         seen = [run.value(what, state, {}) for what in self.observed]
-        return {**state.memories, "result": seen}
+        left = {name: state.memories[inside.get(name, name)] for name in self.memories}
+        return {**left, "result": seen}
 
 
-def generate(seed: int, size: int = 3) -> RandomProgram:
-    """A program of `size` statements at its top, for a seed."""
+OUTSIDE = {"mc": "outer_mc", "ms": "outer_ms"}  # where a memory of its own comes from and goes
+
+
+def moved(scope: Scope, memories: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Statements that fill each memory from the one outside, and such that write it back."""
+    first, last = [], []
+    for memory in memories:
+        outer, asked = OUTSIDE[memory], ["ms.content_en = 1'd1;"] if memory == "ms" else []
+        for index in range(SIZE):
+            place = [f"{memory}.addr0 = 3'd{index};", f"{outer}.addr0 = 3'd{index};"]
+            lines = [*place, f"{memory}.write_data = {outer}.read_data;", *asked]
+            lines += [f"{memory}.write_en = 1'd1;"]
+            first.append(f"{scope.writer.group('fill', lines, f'{memory}.done')};")
+            held = f"{memory}_word"
+            lines = [f"{memory}.addr0 = 3'd{index};", *asked, f"{held}.in = {memory}.read_data;"]
+            written = f"{memory}.done" if asked else "1'd1"
+            lines += [f"{held}.write_en = {written};"]
+            last.append(f"{scope.writer.group('take', lines, f'{held}.done')};")
+            lines = [f"{outer}.addr0 = 3'd{index};", f"{outer}.write_data = {held}.out;"]
+            lines += [f"{outer}.write_en = 1'd1;"]
+            last.append(f"{scope.writer.group('put', lines, f'{outer}.done')};")
+        scope.writer.cells.append(f"{memory}_word = std_reg({WIDTH});")
+    return first, last
+
+
+def generate(seed: int, size: int = 3, *, own: bool = False) -> RandomProgram:
+    """A program of `size` statements at its top, for a seed.
+
+    With `own` its memories are its own: it fills them at first from those outside, and writes them
+    back at last; and of each it uses few words, so that it reads some again.
+    """
     rng = random.Random(seed)
     kinds = [make_component(rng, n) for n in range(rng.randint(1, 3))]
     scope = Scope(rng, kinds, ())
@@ -522,11 +554,15 @@ def generate(seed: int, size: int = 3) -> RandomProgram:
     for number in range(rng.randint(1, 4)):
         scope.kind_of[f"c{number}"] = rng.choice(kinds)
     memories = {name: [rng.randrange(WORD) for _ in range(SIZE)] for name in ("mc", "ms")}
+    scope.words = 2 if own else SIZE
     cells = Cells(frozenset({*registers, *scope.kind_of, *memories}), frozenset())
     parts = [scope.statement(cells, 4) for _ in range(size)]
     observed: list[Expression] = [("reg", name) for name in registers]
     observed += [("out", name) for name in scope.kind_of]
     texts, trees = [t for t, _ in parts], [n for _, n in parts]
+    if own:
+        first, last = moved(scope, memories)
+        texts = [*first, *texts, *last]
     for index, what in enumerate(observed):
         lines = [f"result.addr0 = 4'd{index};", "result.write_en = 1'd1;"]
         lines += [f"result.write_data = {scope.writer.operand(what, [])};"]
@@ -534,8 +570,13 @@ def generate(seed: int, size: int = 3) -> RandomProgram:
     main = Kind("main", (), False, {}, None, ("seq", tuple(trees)), registers)
     cell_lines = [f"{name} = std_reg({WIDTH});" for name in registers]
     cell_lines += [f"{name} = {kind.name}();" for name, kind in scope.kind_of.items()]
-    cell_lines += [f"@external mc = comb_mem_d1({WIDTH}, {SIZE}, 3);"]
-    cell_lines += [f"@external ms = seq_mem_d1({WIDTH}, {SIZE}, 3);"]
+    kept = "" if own else "@external "
+    cell_lines += [f"{kept}mc = comb_mem_d1({WIDTH}, {SIZE}, 3);"]
+    cell_lines += [f"{kept}ms = seq_mem_d1({WIDTH}, {SIZE}, 3);"]
+    if own:
+        cell_lines += [
+            f"@external {m} = comb_mem_d1({WIDTH}, {SIZE}, 3);" for m in OUTSIDE.values()
+        ]
     cell_lines += [f"@external result = comb_mem_d1({WIDTH}, {len(observed)}, 4);"]
     body = "\n".join(f"    {line}" for line in [*cell_lines, *scope.writer.cells])
     wires = "\n".join(scope.writer.wires)
@@ -547,6 +588,8 @@ def generate(seed: int, size: int = 3) -> RandomProgram:
         f"  control {{ seq {{\n    " + "\n    ".join(texts) + "\n  } }\n}\n"
     )
     form = {"numeric_type": "bitnum", "is_signed": False, "width": WIDTH}
+    if own:
+        memories = {OUTSIDE[name]: words for name, words in memories.items()}
     contents = {**memories, "result": [0] * len(observed)}
     data = {name: {"data": words, "format": form} for name, words in contents.items()}
     return RandomProgram(text, data, main, scope.kind_of, memories, tuple(observed))

@@ -219,3 +219,125 @@ def test_a_condition_may_read_a_memory_that_nothing_else_uses() -> None:
     control = "seq { fill; while lt.out with test { set_a; } }"
     both = program(CELLS + memory, wires + group("a") + written, control)
     assert not found(both, "continuous-condition")
+
+
+def loads(*names: str, memory: str = "m", address: str = "i.out") -> str:
+    """Groups `load_R`, each of which loads register R from a synchronous memory."""
+    return "".join(
+        f"group load_{r} {{ {memory}.addr0 = {address}; {memory}.content_en = 1'd1;"
+        f" {r}.in = {memory}.read_data; {r}.write_en = {memory}.done;"
+        f" load_{r}[done] = {r}.done; }}\n"
+        for r in names
+    )
+
+
+STORE = (
+    "group store { m.addr0 = i.out; m.content_en = 1'd1; m.write_en = 1'd1;"
+    " m.write_data = a.out; store[done] = m.done; }\n"
+)
+MEMORY = "m = seq_mem_d1(8, 8, 3); i = std_reg(3); a = std_reg(8); b = std_reg(8);"
+STEP = (
+    "group step { add.left = i.out; add.right = 3'd1; i.in = add.out; i.write_en = 1'd1;"
+    " step[done] = i.done; }\n"
+)
+
+
+def test_what_was_read_before_is_taken_from_its_register() -> None:
+    text = program(MEMORY, loads("a", "b"), "seq { load_a; load_b; }")
+    assert [claim for _, claim in found(text, "keep-read")] == [Claim.CONSTRUCTION]
+    after = applied(text, "keep-read")
+    assert "b.in = a.out;" in after
+    assert after.count("m.read_data") == 1
+
+
+def test_what_was_stored_before_is_taken_from_its_register() -> None:
+    text = program(MEMORY, loads("b") + STORE, "seq { store; load_b; }")
+    assert "b.in = a.out;" in applied(text, "keep-read")
+
+
+def test_a_read_is_not_kept_over_a_write_of_memory_register_or_address() -> None:
+    cells, wires = MEMORY + " add = std_add(3);", loads("a", "b") + STORE + STEP + group("a")
+    for between in (
+        "store; set_a;",
+        "set_a;",
+        "step;",
+        "if sel { step; }",
+        "invoke i(in = 3'd1)();",
+    ):
+        text = program(cells, wires, f"seq {{ load_a; {between} load_b; }}")
+        assert not found(text, "keep-read"), between
+    looped = "seq { load_a; repeat 3 { seq { load_b; step; } } }"
+    assert not found(program(cells, wires, looped), "keep-read")
+
+
+def test_a_read_that_one_branch_alone_has_done_is_not_kept() -> None:
+    wires = loads("a", "b")
+    assert not found(program(MEMORY, wires, "seq { if sel { load_a; } load_b; }"), "keep-read")
+    both = "seq { if sel { load_a; } else { load_a; } load_b; }"
+    assert len(found(program(MEMORY, wires, both), "keep-read")) == 1
+
+
+def test_a_read_is_not_kept_where_another_arm_writes() -> None:
+    text = program(MEMORY, loads("a", "b") + STORE, "seq { load_a; par { load_b; store; } }")
+    assert not found(text, "keep-read")
+
+
+def test_a_read_of_what_its_register_has_goes_with_its_group() -> None:
+    wires = loads("a") + group("b")
+    after = applied(program(MEMORY, wires, "seq { load_a; set_b; load_a; }"), "keep-read")
+    assert after.count("load_a;") == 1
+    again = loads("a") + STORE + group("b")
+    after = applied(program(MEMORY, again, "seq { store; set_b; load_a; }"), "keep-read")
+    assert "load_a" not in after
+
+
+def test_a_read_whose_answer_others_use_later_is_left_alone() -> None:
+    other = "group use { b.in = m.read_data; b.write_en = 1'd1; use[done] = b.done; }"
+    text = program(MEMORY, loads("a", "b") + other, "seq { load_a; load_b; use; }")
+    assert not found(text, "keep-read")
+
+
+ASIDE = "add = std_add(3); " + MEMORY
+NEXT = (
+    "group load_b { add.left = i.out; add.right = 3'd1; m.addr0 = add.out; m.content_en = 1'd1;"
+    " b.in = m.read_data; b.write_en = m.done; load_b[done] = b.done; }\n"
+)
+
+
+def test_reads_of_two_words_get_a_copy_that_is_written_with_the_memory() -> None:
+    text = program(ASIDE, loads("a") + NEXT + STORE, "seq { store; seq { load_a; load_b; } }")
+    after = applied(text, "copy-memory")
+    assert "m_copy1 = seq_mem_d1(8, 8, 3);" in after
+    assert "m_copy1.write_en = 1'd1;" in after
+    assert "b.in = m_copy1.read_data;" in after
+    assert "a.in = m.read_data;" in after
+
+
+def test_a_memory_that_others_see_gets_no_copy() -> None:
+    wires, control = loads("a") + NEXT + STORE, "seq { store; seq { load_a; load_b; } }"
+    for word in ("@external", "ref"):
+        cells = ASIDE.replace("m = seq", f"{word} m = seq")
+        assert not found(program(cells, wires, control), "copy-memory"), word
+
+
+def test_reads_on_both_sides_of_a_write_get_no_copy() -> None:
+    text = program(ASIDE, loads("a") + NEXT + STORE, "seq { load_a; store; load_b; }")
+    assert not found(text, "copy-memory")
+
+
+def test_statements_run_as_soon_as_what_they_depend_on_has_ended() -> None:
+    cells = "a = std_reg(8); b = std_reg(8); c = std_reg(8); d = std_reg(8);"
+    wires = group("a") + group("b", "a.out") + group("c") + group("d", "c.out", "join")
+    wires += group("d", "b.out", "last").replace("d.in = b.out;", "d.in = b.out; d.in = c.out;")
+    two = program(cells, wires, "seq { set_a; set_b; set_c; join; }")
+    after = " ".join(applied(two, "as-soon-as-possible").split())
+    assert "par { seq { set_a; set_b; } seq { set_c; join; } }" in after
+    one = program(cells, wires, "seq { set_a; set_b; set_c; last; }")
+    after = " ".join(applied(one, "as-soon-as-possible").split())
+    assert "seq { par { set_a; set_c; } set_b; last; }" in after
+
+
+def test_statements_in_a_chain_keep_their_order() -> None:
+    cells = "a = std_reg(8); b = std_reg(8); c = std_reg(8);"
+    wires = group("a") + group("b", "a.out") + group("c", "b.out")
+    assert not found(program(cells, wires, "seq { set_a; set_b; set_c; }"), "as-soon-as-possible")

@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING
 
 from cyclescope._edits import Edit
 from cyclescope._rewrites import Claim
-from cyclescope.calyx.rewrites._rewrite import (
-    CalyxRewrite,
-    after_last_cell,
-    bare,
-    candidate,
-)
+from cyclescope.calyx.rewrites._order import movable, shared_cells, with_cells_of_their_own
+from cyclescope.calyx.rewrites._rewrite import CalyxRewrite, bare, candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,42 +38,28 @@ def _runs(scope: Scope, block: Statement) -> Iterator[Candidate]:
     run: list[Statement] = []
     copies: dict[str, set[str]] = {}
     for statement in [*block.body, None]:
-        shared = None if statement is None else _shared(scope, run, statement)
-        if statement is not None and shared is not None and bare(statement):
+        possible = statement is not None and movable(statement)
+        shared = _shared(scope, run, statement) if statement is not None and possible else None
+        if statement is not None and shared is not None:
             run.append(statement)
             if shared:
                 copies[statement.name] = shared
             continue
         if len(run) > 1:
             yield _made(scope, block, run, copies)
-        run = [] if statement is None or not bare(statement) else [statement]
+        run = [statement] if statement is not None and possible else []
         copies = {}
 
 
 def _shared(scope: Scope, run: list[Statement], statement: Statement) -> set[str] | None:
     """The cells that a statement needs copies of to run beside others; None if it cannot."""
     shared: set[str] = set()
-    if statement.kind == "empty":
-        return None
     for other in run:
-        conflicts = scope.effects(statement).conflicts(scope.effects(other))
-        if not all(_private(scope, cell, statement, other) for cell in conflicts):
+        found = shared_cells(scope, statement, other)
+        if found is None:
             return None
-        shared |= conflicts
+        shared |= found
     return shared
-
-
-def _private(scope: Scope, cell: str, statement: Statement, other: Statement) -> bool:
-    """Return whether two groups use a combinational cell each for itself."""
-    if statement.kind != "enable" or statement.name == other.name or not scope.is_comb(cell):
-        return False
-    inside = scope.drivers[cell]
-    return (
-        "" not in inside
-        and "invoke" not in inside
-        and statement.name in inside
-        and scope.readers[cell] <= inside
-    )
 
 
 def _made(
@@ -89,13 +71,7 @@ def _made(
     else:
         edits.append(Edit(run[0].span[0], run[0].span[0], b"par { "))
         edits.append(Edit(run[-1].span[1], run[-1].span[1], b" }"))
-    for name, cells in copies.items():
-        group = scope.groups[name]
-        for cell in sorted(cells):
-            new, found = scope.fresh(f"{cell}_of_{name}"), scope.cells[cell]
-            edits.append(after_last_cell(scope, f"{new} = {found.type}({', '.join(found.args)});"))
-            for assignment in group.assignments:
-                edits += scope.renamed(assignment.span, cell, new)
+    edits += with_cells_of_their_own(scope, copies)
     names = [name for s in run for name in scope.names_in(s)]
     place = f"{scope.place(block)}: {names[0] if names else ''} to {names[-1] if names else ''}"
     reason = "none drives what another drives or reads"

@@ -46,10 +46,10 @@ def candidate(
     claim: Claim,
     reason: str,
     edits: Iterable[Edit],
-    premises: Iterable[Statement] = (),
+    premises: Iterable[Statement | GroupText] = (),
 ) -> Candidate:
-    """A candidate at an offset of a component's text; its premises are statements there."""
-    spans = frozenset(statement.span for statement in premises)
+    """A candidate at an offset of a component's text; its premises are pieces of it."""
+    spans = frozenset(piece.span for piece in premises)
     return Candidate(rewrite, place, scope.line(offset), claim, reason, tuple(edits), spans)
 
 

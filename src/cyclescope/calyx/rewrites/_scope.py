@@ -233,6 +233,21 @@ class Scope:
         """The groups and cells that a statement enables and invokes, in the order of the text."""
         return tuple(s.name for s in walk([statement]) if s.kind in ("enable", "invoke"))
 
+    def groups_in(self, statement: Statement) -> set[str]:
+        """The groups that a statement enables, or asks a condition of."""
+        inside = list(walk([statement]))
+        enabled = {s.name for s in inside if s.kind == "enable"}
+        return enabled | {s.with_group for s in inside if s.with_group}
+
+    def invoked_in(self, statement: Statement) -> set[str]:
+        """The cells that a statement invokes, or gives to what it invokes."""
+        found: set[str] = set()
+        for inner in walk([statement]):
+            if inner.kind == "invoke":
+                found |= {inner.name, *(given for _, given in inner.refs)}
+                found |= {cell_of(given) for _, given in inner.outputs}
+        return found
+
     def place(self, statement: Statement) -> str:
         """The identity of a statement among those of the component: by what is in it."""
         return self._places[id(statement)]
@@ -317,7 +332,7 @@ class Scope:
         """The cells that the condition of an if or while depends on."""
         found = self.behind([statement.port])
         if statement.with_group:
-            effects = self._group_effects(statement.with_group)
+            effects = self.group_effects(statement.with_group)
             found |= effects.reads | effects.drives
         return found
 
@@ -325,7 +340,7 @@ class Scope:
         found = Effects()
         for name in (statement.name if statement.kind == "enable" else None, statement.with_group):
             if name is not None:
-                found |= self._group_effects(name)
+                found |= self.group_effects(name)
         if statement.port:
             found |= Effects(reads=self.behind([statement.port]))
         if statement.kind == "invoke":
@@ -338,7 +353,8 @@ class Scope:
             found |= Effects(touched, reads | touched)
         return found
 
-    def _group_effects(self, name: str) -> Effects:
+    def group_effects(self, name: str) -> Effects:
+        """The effects of a group."""
         if name not in self._of_groups:
             group = self.groups.get(name)
             drives: set[str] = set()
