@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from cyclescope._edits import apply_edits, overlap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from cyclescope._edits import Edit
 
@@ -113,6 +114,16 @@ class Subject(Protocol):
         Returns:
             Why it is not to be used, in one line; empty if nothing speaks against it.
         """
+
+    def files(self) -> Mapping[str, bytes]:
+        """All that a measurement reads, by its path below a folder for `at`.
+
+        Raises:
+            SourceError, DataError: a file cannot be read.
+        """
+
+    def at(self, folder: Path) -> Self:
+        """The same subject, with its files (`files`) in another folder; it can be pickled."""
 
     def cost(self, text: bytes) -> Mapping[str, int]:
         """The area of what a text becomes, figures by name.

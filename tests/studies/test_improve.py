@@ -66,6 +66,12 @@ class Letters:
     def cost(self, text: bytes) -> Mapping[str, int]:
         return {"luts": sum(chr(c).isupper() for c in text)}
 
+    def files(self) -> Mapping[str, bytes]:
+        return {}
+
+    def at(self, folder: Path) -> Letters:
+        return self
+
 
 def test_what_saves_is_kept_and_the_rest_is_rejected_with_a_reason() -> None:
     found = improve(Letters(), b"abcde", Measurements(None, ""))

@@ -68,6 +68,7 @@ __all__ = ["improve", "run_improvement"]
     type=click.IntRange(min=1),
     help="Programs measured at a time; one for each processor if not given.",
 )
+@click.option("--dask", metavar="ADDRESS", help="Measure on the Dask cluster at this address.")
 @click.option(
     "--only", multiple=True, metavar="REWRITE", help="Try this rewrite only; may be repeated."
 )
@@ -99,6 +100,7 @@ def improve(
     output: Path | None,
     budget: int,
     workers: int | None,
+    dask: str | None,
     only: tuple[str, ...],
     list_rewrites: bool,
     state: Path | None,
@@ -143,6 +145,7 @@ def improve(
         diff,
         options=of_c,
         area=area,
+        dask=dask,
         form=form,
         force=force,
     )
@@ -161,6 +164,7 @@ def run_improvement(
     *,
     options: Mapping[str, object] | None = None,
     area: bool,
+    dask: str | None = None,
     form: str = "text",
     force: bool,
 ) -> None:
@@ -188,6 +192,7 @@ def run_improvement(
             Measurements(state, identity),
             budget=budget,
             workers=workers or os.cpu_count() or 1,
+            dask=dask,
             only=only,
             progress=tell,
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.errors import InputError, ToolError
+from cyclescope.errors import InputError
+from cyclescope.studies._cluster import cluster
 from cyclescope.studies._search import search_of
 from cyclescope.studies._trial import Outcome, Trial, make_trial, run_trial
 
@@ -168,29 +168,5 @@ def _here(workers: int) -> Iterator[tuple[Executor, int, Callable[[Trial], Outco
 def _there(
     address: str, workers: int | None
 ) -> Iterator[tuple[Executor, int, Callable[[Trial], Outcome]]]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ToolError(
-            "--dask needs dask.distributed, which is not installed: pip install 'cyclescope[dask]'"
-        ) from None
-    reason = ""
-    try:
-        client: Any = Client(address, timeout=20, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, TimeoutError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    if reason:
-        # A client half made ends here: whenever else the collector met it, in the midst of the
-        # start of the next one, it would wait for a lock that its own thread holds.
-        gc.collect()
-        raise ToolError(f"{address}: no Dask scheduler answers: {reason}")
-    with client:
-        threads = sum(client.nthreads().values())
-        if not threads:
-            raise ToolError(f"{address}: the Dask cluster has no workers; start some")
-        # Work that a dead worker had goes to another one, a few times.
-        executor = client.get_executor(pure=False, retries=3)
-        try:
-            yield executor, workers or threads, run_trial
-        finally:
-            executor.shutdown(wait=False)
+    with cluster(address) as (executor, threads):
+        yield executor, workers or threads, run_trial

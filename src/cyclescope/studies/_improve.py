@@ -10,19 +10,20 @@ lets a search go on that was stopped.
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cyclescope._rewrites import apply_candidates, compatible
-from cyclescope.sim import end_calls
 from cyclescope.studies._improve_report import replayed
+from cyclescope.studies._improve_workers import workers_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
     from cyclescope._rewrites import Candidate, Measured, Rewrite, Subject
+    from cyclescope.studies._improve_workers import Workers
     from cyclescope.studies._measurements import Measurements
 
 __all__ = ["Improvement", "Step", "Tried", "improve"]
@@ -100,7 +101,8 @@ def improve(
     measurements: Measurements,
     *,
     budget: int = 100,
-    workers: int = 2,
+    workers: int | None = None,
+    dask: str | None = None,
     only: Sequence[str] = (),
     progress: Callable[[str], object] = lambda _: None,
 ) -> Improvement:
@@ -113,16 +115,18 @@ def improve(
         text: the program.
         measurements: where measurements are, and go.
         budget: measure at most so many texts.
-        workers: texts measured at a time.
+        workers: texts measured at a time, here.
+        dask: address of a Dask scheduler, whose workers measure; None to measure here.
         only: names of rewrites to try; all if empty.
         progress: told what is tried, in a line.
 
     Raises:
         VerifyError: the program itself cannot be measured.
         SourceError: it cannot be read.
+        ToolError: the cluster cannot be reached, or what it needs is not installed.
     """
-    search = _Search(subject, text, measurements, budget, workers, tuple(only), progress)
-    return search.run()
+    with workers_for(subject, workers, dask) as those:
+        return _Search(subject, text, measurements, budget, those, tuple(only), progress).run()
 
 
 @dataclass
@@ -131,7 +135,7 @@ class _Search:
     original: bytes
     measurements: Measurements
     budget: int
-    workers: int
+    workers: Workers
     only: tuple[str, ...]
     progress: Callable[[str], object]
     text: bytes = b""
@@ -311,17 +315,14 @@ class _Search:
             raise _BudgetError
         for text in wanted:
             self.measurements.reserve(text)
-        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="trial")
         try:
-            running = {pool.submit(self.subject.measure, text): text for text in wanted}
+            running = {self.workers.submit(text): text for text in wanted}
             self._collect(running)
         except BaseException:
             # Nobody waits for trials that are ended: who stops us may not wait either.
             self.measurements.release()
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_calls()
+            self.workers.abandon()
             raise
-        pool.shutdown()
         return [self.measurements.require(text) for text in texts]
 
     def _collect(self, running: dict[Future[Measured], bytes]) -> None:

@@ -107,6 +107,19 @@ class CalyxSubject:
                     return f"its results depend on {open_.on.what}: {open_.told}"
         return ""
 
+    def files(self) -> Mapping[str, bytes]:
+        """The program's files below its folder, and its data below `data/`."""
+        with copied_with(self.path, self.path.read_bytes()) as copy:
+            folder = copy.parent
+            inside = [file for file in folder.rglob("*") if file.is_file()]
+            found = {str(file.relative_to(folder)): file.read_bytes() for file in inside}
+        return found | {_there(n): d.read_bytes() for n, d in enumerate(self.data) if d}
+
+    def at(self, folder: Path) -> CalyxSubject:
+        """The same program in another folder."""
+        data = tuple(folder / _there(n) if d else None for n, d in enumerate(self.data))
+        return replace(self, path=folder / self.path.name, data=data)
+
     def cost(self, text: bytes) -> Mapping[str, int]:
         """The look-up tables, flip-flops, multipliers and memory blocks of the design."""
         with copied_with(self.path, text) as copy:
@@ -157,6 +170,11 @@ def _doubts(
         if failure := _failure(outcome, reference):
             return f"as it is, {failure} without optimisation", True
     return "", False
+
+
+def _there(number: int) -> str:
+    """The place of a program's data in a folder that has all of its files."""
+    return f"data/{number}.json"
 
 
 def _failure(outcome: Outcome, original: Outcome) -> str:

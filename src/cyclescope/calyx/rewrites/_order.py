@@ -1,4 +1,4 @@
-"""Dependences between the statements of a block, and cells of their own for those that share one."""
+"""Dependences between the statements of a block, and cells of their own for such as share one."""
 
 from __future__ import annotations
 

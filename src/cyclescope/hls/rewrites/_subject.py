@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclescope._rewrites import Measured
+from cyclescope.c import read_c
 from cyclescope.errors import CyclescopeError, SourceError
 from cyclescope.hls._compile import compile_c
 from cyclescope.hls.rewrites._kernel import read_kernel
@@ -92,6 +94,24 @@ class KernelSubject:
         except CyclescopeError as error:
             return str(error).splitlines()[0]
         return self._difference(again.reaches, again.stdout, again.status)
+
+    def files(self) -> Mapping[str, bytes]:
+        """The program and the headers beside and below it.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        home = Path(self.file).resolve().parent
+        text = self.original.decode("utf-8", "surrogateescape")
+        unit = read_c(self.file, text=text, defines=self.defines, include=self.include)
+        paths = {Path(name).resolve() for name in unit.sources}
+        below = {path for path in paths if path.is_relative_to(home) and path.is_file()}
+        found = {str(path.relative_to(home)): path.read_bytes() for path in below}
+        return found | {Path(self.file).name: self.original}
+
+    def at(self, folder: Path) -> KernelSubject:
+        """The same program in another folder."""
+        return replace(self, file=str(folder / Path(self.file).name))
 
     def cost(self, text: bytes) -> Mapping[str, int]:
         """Nothing: areas of kernels are `cyclescope area`'s to say."""
