@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from calyx.generator import generate
-from calyx.random_rewrites import check, rewritten
+from calyx.random_rewrites import check, rewritten, wrong
 from cyclescope._rewrites import apply_candidates
 from cyclescope.analyse import fixed_lengths, table
 from cyclescope.calyx import CalyxOptions, profile_program
@@ -63,6 +63,40 @@ def test_rewrites_by_construction_keep_the_memories_of_random_programs(seed: int
     counts, problems = check(seed, 2, own=seed == 1)
     assert not problems
     assert sum(counts.values()) > 0
+
+
+# A memory's `done` is still high in the cycle after a word was stored.
+STORE_AND_LOAD = """\
+import "primitives/core.futil";
+import "primitives/memories/seq.futil";
+component main() -> () {
+  cells { @external m = seq_mem_d1(8, 4, 2); a = std_reg(8); }
+  wires {
+    group store {
+      m.addr0 = 2'd1; m.content_en = 1'd1; m.write_en = 1'd1; m.write_data = 8'd7;
+      store[done] = m.done;
+    }
+    group load {
+      m.addr0 = 2'd2; m.content_en = !m.done ? 1'd1; a.in = m.read_data; a.write_en = m.done;
+      load[done] = a.done;
+    }
+    group keep {
+      m.addr0 = 2'd0; m.content_en = 1'd1; m.write_en = 1'd1; m.write_data = a.out;
+      keep[done] = m.done;
+    }
+  }
+  control { seq { store; load; keep; } }
+}
+"""
+
+
+@pytest.mark.parametrize("optimised", [True, False])
+def test_static_control_keeps_a_load_after_a_store(optimised: bool) -> None:
+    text, counts = rewritten(STORE_AND_LOAD.encode(), ["static-control"])
+    assert counts == {"static-control": 1}
+    shape = {"numeric_type": "bitnum", "is_signed": False, "width": 8}
+    data = {"m": {"data": [1, 2, 3, 4], "format": shape}}
+    assert not wrong(text, data, {"m": [3, 7, 3, 4]}, optimised=optimised)
 
 
 def test_random_programs_have_candidates_of_the_usual_rewrites() -> None:

@@ -341,3 +341,16 @@ def test_statements_in_a_chain_keep_their_order() -> None:
     cells = "a = std_reg(8); b = std_reg(8); c = std_reg(8);"
     wires = group("a") + group("b", "a.out") + group("c", "b.out")
     assert not found(program(cells, wires, "seq { set_a; set_b; set_c; }"), "as-soon-as-possible")
+
+
+def test_static_groups_do_not_trust_what_done_was_before() -> None:
+    waiting = loads("a").replace("content_en = 1'd1", "content_en = !m.done ? 1'd1")
+    text = program(MEMORY, waiting + STORE, "seq { store; load_a; }")
+    ((_, claim),) = found(text, "static-control")
+    assert claim is Claim.CONSTRUCTION
+    after = applied(text, "static-control")
+    assert "m.content_en = %[0:1] ? 1'd1;" in after
+    assert "a.write_en = %1 ? 1'd1;" in after
+    other = STORE.replace("m.write_data", "b.in = m.done ? 8'd1; m.write_data")
+    ((_, claim),) = found(program(MEMORY, other, "seq { store; store; }"), "static-control")
+    assert claim is Claim.DATA

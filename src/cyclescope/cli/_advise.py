@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,9 @@ from cyclescope.cli._common import (
     report,
     writing,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["advise"]
 
@@ -50,6 +54,24 @@ __all__ = ["advise"]
     metavar="FILE",
     help="With --try: write the better program here.",
 )
+@click.option(
+    "-D",
+    "defines",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="With --try, of a C program: define a macro.",
+)
+@click.option(
+    "--args",
+    "arguments",
+    default="",
+    help="With --try, of a C program: its arguments, as one text.",
+)
+@click.option(
+    "--reassociate",
+    is_flag=True,
+    help="With --try, of a C program: sums of floating point may be made in another order.",
+)
 @output_option("File to write; the terminal if not given")
 @force_option
 def advise(
@@ -60,6 +82,9 @@ def advise(
     program: Path | None,
     data: tuple[Path, ...],
     better: Path | None,
+    defines: tuple[str, ...],
+    arguments: str,
+    reassociate: bool,
     output: Path | None,
     force: bool,
 ) -> None:
@@ -85,18 +110,33 @@ def advise(
         stream.write(text.encode())
     report(path, "advice")
     if program is not None:
-        _try(program, data, better, [advice.rule.name for advice in found], force=force)
+        from cyclescope.cli._improve import options_of
+
+        options = options_of(program, defines, arguments, reassociate=reassociate)
+        rules = [advice.rule.name for advice in found]
+        _try(program, data, better, rules, options, force=force)
 
 
 def _try(
-    program: Path, data: tuple[Path, ...], better: Path | None, rules: list[str], *, force: bool
+    program: Path,
+    data: tuple[Path, ...],
+    better: Path | None,
+    rules: list[str],
+    options: Mapping[str, object],
+    *,
+    force: bool,
 ) -> None:
     """Make the changes that the findings propose, as far as there are rewrites for them."""
-    from cyclescope.cli._improve import run_improvement
+    from cyclescope.cli._improve import rewrites_of, run_improvement
     from cyclescope.studies import REWRITES_OF_RULES
 
-    only = [name for rule in rules for name in REWRITES_OF_RULES.get(rule, ())]
+    there = {rewrite.name for rewrite in rewrites_of(program)}
+    proposed = [name for rule in rules for name in REWRITES_OF_RULES.get(rule, ())]
+    only = [name for name in dict.fromkeys(proposed) if name in there]
     if not only:
         click.echo("no finding is one that a rewrite could change")
         return
-    run_improvement(program, data, 0, better, 100, None, only, None, None, area=False, force=force)
+    run_improvement(
+        program, data, 0, better, 100, None, only, None, None,
+        options=options, area=False, force=force,
+    )  # fmt: skip

@@ -32,11 +32,11 @@ from cyclescope.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cyclescope._rewrites import Subject
+    from cyclescope._rewrites import Rewrite, Subject
     from cyclescope.analyse import Answer
     from cyclescope.studies import Improvement
 
-__all__ = ["improve", "run_improvement"]
+__all__ = ["improve", "options_of", "rewrites_of", "run_improvement"]
 
 
 @click.command()
@@ -122,17 +122,11 @@ def improve(
     if not program.is_file():
         raise InputError(f"{program}: no such file")
     if list_rewrites:
-        _list_rewrites(program)
+        for rewrite in rewrites_of(program):
+            say(f"{rewrite.name}: {rewrite.sentence}")
         return
     if output is not None or diff is not None:
         hush_if_quiet()
-    of_c: dict[str, object] = {}
-    if program.suffix == ".c":
-        of_c = {
-            "defines": pairs(defines, "-D"),
-            "arguments": words(arguments),
-            "reassociate": reassociate,
-        }
     run_improvement(
         program,
         data,
@@ -143,12 +137,25 @@ def improve(
         only,
         state,
         diff,
-        options=of_c,
+        options=options_of(program, defines, arguments, reassociate=reassociate),
         area=area,
         dask=dask,
         form=form,
         force=force,
     )
+
+
+def options_of(
+    program: Path, defines: tuple[str, ...], arguments: str, *, reassociate: bool
+) -> dict[str, object]:
+    """The options of a C program; none of others."""
+    if program.suffix != ".c":
+        return {}
+    return {
+        "defines": pairs(defines, "-D"),
+        "arguments": words(arguments),
+        "reassociate": reassociate,
+    }
 
 
 def run_improvement(
@@ -213,13 +220,12 @@ def run_improvement(
         not_complete("interrupted; this is the best so far")
 
 
-def _list_rewrites(program: Path) -> None:
+def rewrites_of(program: Path) -> Sequence[Rewrite]:
+    """The rewrites of programs of a kind."""
     from cyclescope.calyx.rewrites import REWRITES
     from cyclescope.hls.rewrites import REWRITERS
 
-    of_c = [one.rewrite for one in REWRITERS]
-    for rewrite in of_c if program.suffix == ".c" else REWRITES:
-        say(f"{rewrite.name}: {rewrite.sentence}")
+    return [one.rewrite for one in REWRITERS] if program.suffix == ".c" else REWRITES
 
 
 def _check_names(subject: Subject, only: Sequence[str]) -> None:

@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 
 __all__ = ["REWRITES_OF_RULES", "fuzzed", "subject_of"]
 
-# The rewrites that make the change which a rule of advice proposes.
+# The rewrites, of Calyx and of C, that make the change which a rule of advice proposes.
 REWRITES_OF_RULES: Mapping[str, tuple[str, ...]] = {
     "par-switch": ("nest-ifs",),
     "static": ("promote-group", "static-control"),
     "while-with": ("continuous-condition", "beside-an-arm"),
-    "sharing": ("seq-to-par",),
+    "sharing": ("copy-memory", "as-soon-as-possible", "seq-to-par"),
+    "critical-section": ("outer-sharing", "private-sums"),
+    "imbalance": ("schedule",),
+    "thread-start": ("team-size",),
+    "narrow-loads": ("vector-lanes", "vector-loads"),
+    "blocking": ("local-copy", "blocking"),
+    "double-buffering": ("double-buffering",),
 }
 
 

@@ -22,6 +22,7 @@ from cyclescope.calyx.rewrites._order import (
     with_cells_of_their_own,
 )
 from cyclescope.calyx.rewrites._rewrite import CalyxRewrite, bare, candidate
+from cyclescope.calyx.rewrites._scope import references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def _find(scope: Scope) -> Iterator[Candidate]:
     for block in scope.statements:
         if block.kind != "seq" or block.latency is not None or not bare(block):
             continue
-        if len(block.body) < 3:
+        if len(block.body) < 3 or (block.static and _asks(scope, block)):
             continue
         before = dependences(scope, block.body)
         parts = _parts(before)
@@ -48,6 +49,14 @@ def _find(scope: Scope) -> Iterator[Candidate]:
             yield _made(scope, block, parts, together=True)
         elif len(parts) == 1 and [n for step in steps for n in step] != list(range(len(before))):
             yield _made(scope, block, steps, together=False)
+
+
+def _asks(scope: Scope, block: Statement) -> bool:
+    """Return whether a group in a static block looks at a `done`, which others may leave high."""
+    groups = [scope.groups[name] for name in scope.groups_in(block) if name in scope.groups]
+    named = [r for g in groups for a in g.assignments for r in references(a.src)]
+    named += [r for g in groups for a in g.assignments for r in references(a.guard)]
+    return any(reference.endswith(".done") for reference in named)
 
 
 def levels(before: list[set[int]]) -> list[list[int]]:

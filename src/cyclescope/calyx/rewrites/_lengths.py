@@ -35,11 +35,15 @@ class Length:
     Attributes:
         cycles: the length.
         claim, reason: how it is known.
+        start, answer: where a register waits for another cell, the assignment that starts the
+            cell and the one that writes the register when it is done.
     """
 
     cycles: int
     claim: Claim
     reason: str
+    start: Assignment | None = None
+    answer: Assignment | None = None
 
 
 def length(scope: Scope, group: GroupText) -> Length | None:
@@ -91,9 +95,11 @@ def _by_structure(scope: Scope, group: GroupText) -> Length | None:
         if given and register in scope.behind_group(group, named):
             return None
     cycles = _LATENCIES[kind.type] + 1
+    reason = f"{register} is written when {cell} is done, after {cycles - 1}"
     return Length(
-        cycles, Claim.CONSTRUCTION, f"{register} is written when {cell} is done, after {cycles - 1}"
-    )
+        cycles, Claim.CONSTRUCTION, reason,
+        start=_only(group, f"{cell}.{start}"), answer=_only(group, f"{register}.write_en"),
+    )  # fmt: skip
 
 
 def _only(group: GroupText, port: str) -> Assignment | None:

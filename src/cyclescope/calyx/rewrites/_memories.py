@@ -81,6 +81,8 @@ def access(scope: Scope, group: GroupText) -> Load | Store | None:
     writes = given.pop(f"{memory}.write_en", None)
     if writes is None or (writes.src in _ZERO and writes.guard is None):
         return _load(scope, memory, given, ended)
+    if ended is None and group.latency != 1:
+        return None
     if high(writes, (None,)) and ended in (None, f"{memory}.done"):
         return _store(scope, memory, given)
     return None
@@ -101,10 +103,11 @@ def _load(
     answered = f"{memory}.done"
     if scope.cells[memory].type.startswith("seq_mem"):
         enabled = given.pop(f"{memory}.content_en", None)
-        if enabled is None or not high(enabled, (None, f"!{answered}")):
+        fixed = ended is None
+        if enabled is None or not high(enabled, (None, "%[0:1]" if fixed else f"!{answered}")):
             return None
-        awaited = high(written, (answered,)) or (
-            written.src == answered and written.guard in (None, answered)
+        awaited = high(written, ("%1" if fixed else answered,)) or (
+            not fixed and written.src == answered and written.guard in (None, answered)
         )
         if not awaited or taken.guard not in (None, answered):
             return None

@@ -4,6 +4,10 @@ Precondition: every group inside has a known length (see `_lengths`), and the bl
 but enables, `seq`, `par`, `repeat` and `if`s without a group for their condition. The groups lose
 their done signal; wherever else they are enabled they take as long as before.
 
+A `done` may still be high from what used the cell in the cycle before: a group that starts a cell
+while it is not done, and writes a register when it is, does both at their cycles instead. One that
+asks a `done` otherwise was seen to take as long, and no more is known of it.
+
 A static `if` takes as long as its longer branch, whichever it takes: those whose branches are
 alike, by a cycle at most, are one rewrite, the others another, which pays seldom.
 """
@@ -17,6 +21,7 @@ from cyclescope._rewrites import Claim
 from cyclescope.calyx._syntax import walk
 from cyclescope.calyx.rewrites._lengths import length
 from cyclescope.calyx.rewrites._rewrite import CalyxRewrite, bare, candidate, delete
+from cyclescope.calyx.rewrites._scope import cell_of, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,13 +110,14 @@ def _made(scope: Scope, statement: Statement, lengths: dict[str, Length], name: 
                 edits.append(Edit(inner.head[0], inner.head[0], b"static "))
             continue
         known, group = lengths[inner.name], scope.groups[inner.name]
-        if known.claim is Claim.DATA:
+        if known.claim is Claim.DATA or _asks(group, known):
             claim = Claim.DATA
             open_.append(inner.name)
         if group.latency is None:
             done = next(a for a in group.assignments if a.dst == f"{group.name}[done]")
             edits.append(Edit(group.start, group.start, f"static<{known.cycles}> ".encode()))
             edits.append(delete(scope.text, *done.span))
+            edits += _timed(known)
     names = list(dict.fromkeys(open_))
     some = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
     reason = f"{some} always took as long in the run"
@@ -119,6 +125,28 @@ def _made(scope: Scope, statement: Statement, lengths: dict[str, Length], name: 
         reason = "every group in it has a fixed length"
     place = scope.place(statement)
     return candidate(name, scope, place, statement.start, claim, reason, dict.fromkeys(edits))
+
+
+def _asks(group: GroupText, known: Length) -> bool:
+    """Return whether a group that becomes static depends on a `done` that others leave."""
+    if group.latency is not None:
+        return False
+    own = [a for a in (known.start, known.answer) if a is not None]
+    waits = [a for a in group.assignments if a not in own and a.dst != f"{group.name}[done]"]
+    if known.answer is not None:
+        # At its cycle the answer is there, whatever `done` was before.
+        cell = known.answer.guard or known.answer.src
+        waits = [a for a in waits if not (a.guard == cell and a.src.startswith(cell_of(cell)))]
+    return any(r.endswith(".done") for a in waits for r in references(a.src) + references(a.guard))
+
+
+def _timed(known: Length) -> Iterator[Edit]:
+    """Start a cell in the cycles before its answer, and take this at its cycle."""
+    last = known.cycles - 1
+    if known.start is not None and known.start.guard is not None:
+        yield Edit(*known.start.span, f"{known.start.dst} = %[0:{last}] ? 1'd1;".encode())
+    if known.answer is not None:
+        yield Edit(*known.answer.span, f"{known.answer.dst} = %{last} ? 1'd1;".encode())
 
 
 NAME = "static-control"

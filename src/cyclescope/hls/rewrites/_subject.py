@@ -12,7 +12,7 @@ from cyclescope.errors import CyclescopeError, SourceError
 from cyclescope.hls._compile import compile_c
 from cyclescope.hls.rewrites._kernel import read_kernel
 from cyclescope.hls.rewrites._list import REWRITERS, candidates_of
-from cyclescope.hls.run import Host, differences, measure
+from cyclescope.hls.run import Host, differences, machine_of, measure
 
 if TYPE_CHECKING:
     import os
@@ -114,9 +114,16 @@ class KernelSubject:
         return replace(self, file=str(folder / Path(self.file).name))
 
     def cost(self, text: bytes) -> Mapping[str, int]:
-        """Nothing: areas of kernels are `cyclescope area`'s to say."""
-        del text
-        return {}
+        """The look-up tables, flip-flops, multipliers and memory blocks of the region's hardware.
+
+        As it would be built, on the 7 series, without a profiling unit and the checks of a
+        simulation.
+        """
+        from cyclescope.sim import on_xc7
+
+        machine = machine_of(self._compiled(text), checks=False, unit=None)
+        found = on_xc7("".join(machine.sources.values()), machine.name)
+        return {name: getattr(found, name) for name in ("luts", "ffs", "dsps", "brams")}
 
     def _compiled(self, text: bytes) -> Program:
         return compile_c(
