@@ -42,7 +42,7 @@ def test_a_recorded_path_by_lines() -> None:
     path = placed(routed.path, origins(mac()))
     assert sum(step.delay_ps for step in path) == round(1e6 / routed.mhz)
     assert {(step.part, step.file, step.line) for step in path} == {(Part.OPERATION, "mac.c", 3)}
-    assert [step.net for step in path if step.net] == ["x", "x", "product"]
+    assert [step.net for step in path if step.net] == ["x", "product"]
 
 
 def test_made_up_nets_belong_where_they_lead() -> None:

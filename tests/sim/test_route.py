@@ -35,20 +35,18 @@ def check_path(routed: _ecp5.Routed) -> None:
 def test_recorded_output_of_nextpnr() -> None:
     routed = read_route(RECORDED["report"], RECORDED["module"])
     check_path(routed)
-    assert routed.mhz == pytest.approx(91.45784)
+    assert routed.mhz == pytest.approx(114.53442)
     assert [(step.kind, step.delay_ps, step.cell) for step in routed.path] == [
-        ("launch", 525, "register"),
-        ("wire", 1443, ""),
-        ("logic", 3927, "multiplier"),
-        ("wire", 1603, ""),
-        ("logic", 921, "carry chain"),
-        ("wire", 1251, ""),
-        ("logic", 1134, "carry chain"),
+        ("launch", 3864, "multiplier"),
+        ("wire", 1457, ""),
+        ("logic", 890, "carry chain"),
+        ("wire", 1327, ""),
+        ("logic", 1063, "carry chain"),
         ("wire", 130, ""),
         ("setup", 0, "register"),
     ]
     first, *_, last = routed.path
-    assert "x" in first.nets
+    assert "x" in first.nets  # in the multiplier
     assert "product" in last.nets
 
 
@@ -127,6 +125,5 @@ def test_a_real_run_names_the_design() -> None:
     check_path(routed)
     # The multiplication is by far the longest.
     first, *_, last = routed.path
-    assert {"x", "y"} & {*first.nets}
+    assert first.cell == "multiplier"  # which has the registers of both factors
     assert "product" in last.nets
-    assert "multiplier" in {step.cell for step in routed.path}

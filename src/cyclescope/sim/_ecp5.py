@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cyclescope.errors import ToolError
 from cyclescope.model import StepKind
 from cyclescope.sim import _cache
+from cyclescope.sim._multipliers import REVISION, absorb_registers, factor_bits
 from cyclescope.sim._synthesis import find_tool, find_yosys, run_tool, run_yosys, tool_version
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def route_on_ecp5(
             (folder / name).unlink()
 
     versions = tool_version(yosys, "yosys"), tool_version(placer, "nextpnr-ecp5")
-    key = _cache.content_key(verilog, _SCRIPT, _ABC, *options, _SMALL, _LARGE, *versions)
+    effort = _SMALL, _LARGE, str(_LARGE_LUTS)
+    key = _cache.content_key(verilog, _SCRIPT, _ABC, str(REVISION), *options, *effort, *versions)
     found = json.loads((_cache.entry(f"route-{key}", fill) / "route.json").read_text("utf-8"))
     return Routed(
         found["mhz"],
@@ -264,10 +266,16 @@ class _Names:
         bit = self._bits.get(label)
         return () if bit is None else tuple(self._nets[bit])
 
+    def factors(self, name: str) -> tuple[str, ...]:
+        """The names of the registers that a multiplier has for its factors."""
+        cell = self._cells.get(name) or {}
+        bits = factor_bits(cell)
+        return tuple(dict.fromkeys(net for bit in bits for net in self._nets.get(bit, ())))
+
     def made_by(self, name: str) -> tuple[str, ...]:
         """The names of the nets that a cell makes, and the cell's."""
         cell = self._cells.get(name) or self._cells.get(_own(name))
-        found: list[str] = []
+        found = [*self.factors(name)]
         if cell is not None:
             for port, bits in cell["connections"].items():
                 if cell["port_directions"][port] == "output":
@@ -291,7 +299,7 @@ def _steps(path: list[dict[str, Any]], names: _Names) -> Iterator[RoutedStep]:
         behind = path[number + 1] if number + 1 < len(path) else None
         nets = names.made_by(cell) if behind is None else names.net(behind["net"])
         if kind is StepKind.LAUNCH:
-            nets = (*nets, _own(cell))
+            nets = (*nets, *names.factors(cell), _own(cell))
         yield RoutedStep(kind, delay, names.cell(cell), nets)
 
 
@@ -327,6 +335,14 @@ def _netlist(verilog: str, top: str, doing: Callable[[str], object] = lambda _: 
     def fill(folder: Path) -> None:
         doing("synthesis")
         run_yosys(command, folder, verilog, script, ("netlist.json", "usage.json"))
+        netlist, usage = (
+            json.loads((folder / f"{name}.json").read_text("utf-8"))
+            for name in ("netlist", "usage")
+        )
+        if gone := absorb_registers(netlist["modules"][top]):
+            usage["design"]["num_cells_by_type"]["TRELLIS_FF"] -= gone
+            (folder / "netlist.json").write_text(json.dumps(netlist), "utf-8")
+            (folder / "usage.json").write_text(json.dumps(usage), "utf-8")
 
-    key = _cache.content_key(verilog, script, tool_version(command, "yosys"))
+    key = _cache.content_key(verilog, script, str(REVISION), tool_version(command, "yosys"))
     return _cache.entry(f"ecp5-{key}", fill)
