@@ -2,7 +2,8 @@
 
     python benches/bench_improve.py [NAME …] [--artifact FOLDER] [--resource FOLDER]
 
-prints a table in Markdown. The project's own examples need nothing; FOLDERs are clones of
+prints a table in Markdown, of Calyx programs and of kernels in C. The project's own examples need
+nothing; FOLDERs are clones of
 `calyx-profiler-eval` and `calyx-resource-eval`, without which their rows are left out. With
 --state, measurements are kept there and used again. Exits with 1 where a program is slower than
 the figure that it must reach, or something speaks against it.
@@ -14,25 +15,35 @@ import argparse
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from cyclescope.calyx import CalyxOptions, run_program
+from cyclescope.hls import compile_c, measure
 from cyclescope.studies import Measurements, improve, subject_of
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 OWN = Path(__file__).parents[1] / "examples" / "calyx"
+GEMM = Path(__file__).parents[1] / "examples" / "hls" / "gemm"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program: its data, its authors' version (a file), and the cycles that it must reach."""
+    """A program: its data, its authors' version (a file), and the cycles that it must reach.
+
+    Without a number it must be as fast as the version by hand.
+    """
 
     name: str
     program: Path
-    data: Path
+    data: Path | None
     by_hand: Path | None
-    most: int
+    most: int | None
     budget: int = 60
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def cases(artifact: Path | None, resource: Path | None) -> list[Case]:
@@ -41,6 +52,11 @@ def cases(artifact: Path | None, resource: Path | None) -> list[Case]:
              OWN / "while_parallel.futil", 13),
         Case("examples: switch", OWN / "switch_par.futil", OWN / "switch_par.json",
              OWN / "switch_if.futil", 6),
+    ]  # fmt: skip
+    found += [
+        Case(f"examples: GEMM {size}³", GEMM / "1-naive.c", None, GEMM / "3-vectors.c", None, 40,
+             {"defines": {"DIM": str(size)}, "reassociate": True})
+        for size in (16, 32)
     ]  # fmt: skip
     if artifact is not None:
         ten, three = (artifact / "case-studies" / f"sec-{part}" for part in ("10", "03"))
@@ -52,7 +68,7 @@ def cases(artifact: Path | None, resource: Path | None) -> list[Case]:
             Case("artifact: packet scheduler", ten / "queues-original.futil", ten / "queues.data",
                  ten / "queues-full-opt.futil", 661_303),
             Case("artifact: neural network", ten / "ffnn-original.futil", ten / "ffnn.data",
-                 ten / "ffnn-optimized.futil", 294_670, budget=12),
+                 ten / "ffnn-optimized.futil", 294_670),
         ]  # fmt: skip
     if resource is not None:
         sdn = resource / "sdn" / "benchmarks" / "sdn"
@@ -63,27 +79,35 @@ def cases(artifact: Path | None, resource: Path | None) -> list[Case]:
     return found
 
 
+def cycles_of(program: Path, case: Case) -> int:
+    """The cycles of another version of a case's program, as it is."""
+    if program.suffix == ".c":
+        return measure(compile_c(program, defines=case.options["defines"])).profile.cycles
+    return run_program(program, case.data, CalyxOptions()).cycles
+
+
 def row(case: Case, state: Path | None) -> bool:
     """Print a program's line; gives whether it is as it should be."""
     start = time.monotonic()
-    subject = subject_of(case.program, [case.data], {})
+    data = [case.data] if case.data is not None else []
+    subject = subject_of(case.program, data, case.options)
     kept = state / f"{case.name.replace(': ', '-').replace(' ', '-')}.json" if state else None
     found = improve(
         subject,
         case.program.read_bytes(),
-        Measurements(kept, case.data.read_text("utf-8")),
+        Measurements(kept, "\n".join([*(d.read_text("utf-8") for d in data), repr(case.options)])),
         budget=case.budget,
         workers=os.cpu_count() or 1,
     )
     seconds = time.monotonic() - start
-    by_hand = "none"
-    if case.by_hand is not None:
-        by_hand = f"{run_program(case.by_hand, case.data, CalyxOptions()).cycles:,}"
+    by_hand = None if case.by_hand is None else cycles_of(case.by_hand, case)
+    most = case.most if case.most is not None else by_hand
     names = dict.fromkeys(c.rewrite for c in found.candidates)
     claims = dict.fromkeys(c.claim.value for c in found.candidates)
-    good = found.after <= case.most and not found.doubts
+    good = (most is None or found.after <= most) and not found.doubts
     print(
-        f"| {case.name} | {found.before:,} | {by_hand} | {found.after:,} | {', '.join(names)}"
+        f"| {case.name} | {found.before:,} | {f'{by_hand:,}' if by_hand else 'none'}"
+        f" | {found.after:,} | {', '.join(names)}"
         f" | {'equal' if not found.doubts else found.doubts}; {', '.join(claims)} | {found.runs}"
         f" | {seconds:,.0f} s |",
         flush=True,
@@ -100,7 +124,7 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.state:
         chosen.state.mkdir(parents=True, exist_ok=True)
-    print("| program | before | by hand | by improve | rewrites | memories | runs | time |")
+    print("| program | before | by hand | by improve | rewrites | results | runs | time |")
     print("|---|---:|---:|---:|---|---|---:|---:|", flush=True)
     every = cases(chosen.artifact, chosen.resource)
     wanted = [c for c in every if not chosen.names or any(n in c.name for n in chosen.names)]

@@ -5,6 +5,7 @@
 //! each is for, and which changes of Calyx need none, is told in docs/calyx-meaning.md.
 
 mod checks;
+mod dead;
 mod empty;
 mod interface;
 mod latency;
@@ -17,6 +18,7 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::Named;
 use calyx_utils::CalyxResult;
 use checks::{NoStaticInvoke, PapercutWarns, ReservedNames};
+use dead::DeadAssignsTogether;
 use empty::DropEmpty;
 use interface::StandardInterface;
 use latency::StaticInferenceEmpty;
@@ -52,13 +54,14 @@ enum Place {
 }
 
 /// The corrections, in the order in which they apply.
-fn corrections() -> [(&'static str, Place); 10] {
+fn corrections() -> [(&'static str, Place); 11] {
     [
         (DropEmpty::name(), Place::Checked),
         (StandardInterface::name(), Place::First),
         (RefSubtypes::name(), Place::First),
         (ReservedNames::name(), Place::Before("well-formed")),
         (PapercutWarns::name(), Place::Instead("papercut")),
+        (DeadAssignsTogether::name(), Place::Instead("dead-assign-removal")),
         (CellShareInUse::name(), Place::Instead("cell-share")),
         (CompileInvokeUsed::name(), Place::Instead("compile-invoke")),
         (StaticInferenceEmpty::name(), Place::Instead("static-inference")),
@@ -74,6 +77,7 @@ pub fn register(manager: &mut PassManager) -> CalyxResult<()> {
     manager.register_pass::<RefSubtypes>()?;
     manager.register_pass::<ReservedNames>()?;
     manager.register_pass::<PapercutWarns>()?;
+    manager.register_pass::<DeadAssignsTogether>()?;
     manager.register_pass::<CellShareInUse>()?;
     manager.register_pass::<StaticInferenceEmpty>()?;
     manager.register_pass::<CompileInvokeUsed>()?;
