@@ -106,6 +106,18 @@ def test_a_budget_ends_the_search_with_the_best_so_far() -> None:
     assert "budget of 3" in found.stopped
 
 
+def test_a_batch_that_loses_as_much_as_before_is_not_tried_in_parts_again() -> None:
+    class Late(Letters):
+        @property
+        def rewrites(self) -> Sequence[Rewrite]:
+            return tuple(reversed(super().rewrites))
+
+    subject = Late()
+    improve(subject, b"ccg", Measurements(None, ""))
+    assert {b"CCg", b"Ccg", b"ccG", b"CCG"} <= set(subject.measured)
+    assert b"CcG" not in subject.measured
+
+
 def test_an_interrupt_ends_the_search_with_the_best_so_far(tmp_path: Path) -> None:
     subject = Letters(stop_after=2)
     state = tmp_path / "state.json"

@@ -1,11 +1,11 @@
 """Improving a program: rewrites are tried, and those stay that save cycles and change no result.
 
 All candidates of one rewrite are tried at once; where that fails or is slower, each half is, down
-to single ones; where it changes no cycle, all are rejected. What gained as a batch is tried without
-each of its members. This goes on, rewrite by rewrite, until a whole pass changes nothing; then what
-was rejected gets a second chance in what the program has become, and what was kept without a gain
-of its own is taken out if nothing came of it. Every text is measured once; a store of measurements
-lets a search go on that was stopped.
+to single ones; where it changes no cycle, or loses as many as in an earlier text, all are rejected.
+What gained as a batch is tried without each of its members. This goes on, rewrite by rewrite, until
+a whole pass changes nothing; then what was rejected gets a second chance in what the program has
+become, and what was kept without a gain of its own is taken out if nothing came of it. Every text
+is measured once; a store of measurements lets a search go on that was stopped.
 """
 
 from __future__ import annotations
@@ -144,6 +144,7 @@ class _Search:
     steps: list[Step] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
     rejected: dict[tuple[str, str], bytes] = field(default_factory=dict)  # in which text
+    lost: dict[frozenset[tuple[str, str]], int] = field(default_factory=dict)  # by a batch
     stopped: str = ""
 
     def run(self) -> Improvement:
@@ -214,7 +215,7 @@ class _Search:
             # Of those that change no cycle together, none gains what another one loses, but for a
             # chance that is not worth the runs.
             idle = not result.failure and result.cycles == self.cycles
-            if len(chosen) == 1 or idle:
+            if len(chosen) == 1 or idle or self._as_before(chosen, result):
                 self.rejected |= {candidate.key: self.text for candidate in chosen}
             else:
                 middle = (len(chosen) + 1) // 2
@@ -225,6 +226,13 @@ class _Search:
                         self._batch(rewrite, again)
         if later and (again := self._again(later)):
             self._batch(rewrite, again)
+
+    def _as_before(self, chosen: list[Candidate], result: Measured) -> bool:
+        """Return whether a batch lost as much in another text: its parts were tried there."""
+        keys = frozenset(candidate.key for candidate in chosen)
+        known, now = self.lost.get(keys), result.cycles - self.cycles
+        self.lost[keys] = now
+        return not result.failure and known == now
 
     def _halves(self, chosen: list[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
         middle = (len(chosen) + 1) // 2
