@@ -52,6 +52,7 @@ def cases(artifact: Path | None, resource: Path | None) -> list[Case]:
              OWN / "while_parallel.futil", 13),
         Case("examples: switch", OWN / "switch_par.futil", OWN / "switch_par.json",
              OWN / "switch_if.futil", 6),
+        Case("examples: sandpile", OWN / "sandpile.futil", OWN / "sandpile.json", None, 38_539),
     ]  # fmt: skip
     found += [
         Case(f"examples: GEMM {size}³", GEMM / "1-naive.c", None, GEMM / "3-vectors.c", None, 40,
