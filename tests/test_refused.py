@@ -14,7 +14,6 @@ HEAD = """#include <math.h>
 #include <stdio.h>
 union both { int n; float x; };
 struct packed { int n : 3; };
-struct view { int *at; };
 typedef float v4 __attribute__((vector_size(16)));
 int again(int n) { if (n > 1) return again(n - 1) * 2; return n; }
 int other(int n);
@@ -34,10 +33,6 @@ EXAMPLES = {
     Construct.ASSEMBLY: '__asm__("nop"); a[0] = a[1] + 1;',
     Construct.GOTO: "if (a[1] > 3) goto in; if (a[2]) { in: a[2] = 1; }",
     Construct.SWITCH: "switch (a[1]) { case 1 ... 300: a[0] = a[2] + 1; }",
-    Construct.POINTER_IN_MEMORY: (
-        "struct view v[2]; v[1].at = v[0].at = a; a[0] = v[a[1] & 1].at[2];"
-    ),
-    Construct.TWO_ARRAYS: "int t[8], *p = a[1] > 3 ? a : t; p[2] = 1; a[0] = t[2];",
     Construct.INITIAL: "int t[2000] = {1}; a[0] = t[a[1] & 1];",
     Construct.STRING: 'const char *s = "abc"; a[0] = s[1];',
     Construct.COMPOUND: "a[0] = ((int[]){1, 2, 3})[a[1] & 1];",

@@ -12,11 +12,29 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
+from cyclescope.hls import Host, OverlapError, compile_c
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["kernel", "native"]
+    from cyclescope.hls import Program
+
+__all__ = ["in_one_memory", "kernel", "native"]
+
+
+def in_one_memory(text: str) -> Program:
+    """A program, what leads into one block of the host's memory joined as its run asks for."""
+    joined: tuple[tuple[str, ...], ...] = ()
+    while True:
+        made = compile_c("p.c", text=text, joined=joined)
+        with Host(made) as host:
+            try:
+                host.begin()
+            except OverlapError as error:
+                joined = error.joined
+            else:
+                return made
 
 
 def native(text: bytes, folder: Path) -> tuple[int, bytes]:

@@ -126,7 +126,7 @@ def test_a_call_beyond_the_stack_stops_the_region() -> None:
         return int.from_bytes(interpret(program.region, given, [])["a"], "little")
 
     assert run(LEVELS - 2) == LEVELS - 2
-    with pytest.raises(RunError, match=f"leaves .*of_deep: byte {4 * LEVELS}"):
+    with pytest.raises(RunError, match=rf":\d+: thread 0 is {LEVELS} calls of deep deep"):
         run(LEVELS)
 
 

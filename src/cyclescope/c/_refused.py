@@ -78,14 +78,6 @@ class Construct(Enum):
         "write each case as a statement of the switch",
         _NO_NODE, _NO_NODE,
     )  # fmt: skip
-    POINTER_IN_MEMORY = _Refused(
-        "a pointer in memory that is no element of an array", "use subscripts",
-        hls="the accelerator does not know the host's addresses",
-    )  # fmt: skip
-    TWO_ARRAYS = _Refused(
-        "a pointer into either of two arrays", "use a pointer for each",
-        hls="each array has ports of its own, which are chosen when the hardware is made",
-    )  # fmt: skip
     INITIAL = _Refused(
         "a local array of more than 1,024 elements with an initial value", "fill it in a loop",
         hls="each would be a store of its own",

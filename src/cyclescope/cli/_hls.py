@@ -312,7 +312,7 @@ def hls(
         except source_hls.OverlapError as error:
             if not error.joined:
                 raise
-            names = " and ".join(error.joined[-1])
+            names = " and ".join(error.names)
             say(
                 f"warning: {program.region.where}: {names} lead into one block of the host's "
                 f"memory: they are one memory of the hardware",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cyclescope.c import Unit, Variable
-    from cyclescope.hls.front import PrintCall, Target
+    from cyclescope.hls.front import Cells, PrintCall, Target
     from cyclescope.hls.ir import Graph, Node, Region, Schedule
 
 __all__ = ["Program", "compile_c", "explain"]
@@ -45,7 +45,10 @@ class Program:
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
         statics: initial contents of memories that are static locals, by name.
-        pointees: name of a memory that the host's pointers lead to → of that which they are in.
+        cells: name of a memory of the host → the pointers in it that the region follows.
+        heaps: name of a memory that these lead to → variables that lead there or are in it, each
+            with the scalar of where.
+        joined: names of variables whose memories overlap at the host's, by block.
         blocks: name of a memory that several variables of the host lead to → these, each with the
             scalar that says where in it.
         printing: calls that the host makes when the region is over, by number from 1 on.
@@ -68,7 +71,9 @@ class Program:
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
     statics: dict[str, bytes]
-    pointees: dict[str, str]
+    cells: dict[str, Cells]
+    heaps: dict[str, dict[Variable, Variable]]
+    joined: tuple[tuple[str, ...], ...]
     blocks: dict[str, dict[Variable, Variable]]
     printing: tuple[PrintCall, ...]
     exact: frozenset[Node]
@@ -136,7 +141,9 @@ def compile_c(
         lowered.scalars,
         lowered.copied,
         lowered.statics,
-        {a: b for a, b in lowered.pointees.items() if a in (m.name for m in draft.region.arrays)},
+        lowered.cells,
+        lowered.heaps,
+        lowered.joined,
         {n: p for n, p in lowered.blocks.items() if n in (m.name for m in draft.region.arrays)},
         lowered.printing,
         frozenset(lowered.shared.exact),

@@ -2,7 +2,7 @@
 #include <omp.h>
 #include <stdio.h>
 omp_lock_t l, many[4];
-int c, d[4], top = -1;
+int c, d[4], top = -1, tested, other;
 static void add(omp_lock_t *lock, int *to, int by) {
     omp_set_lock(lock);
     *to += by;
@@ -14,7 +14,7 @@ int main(void) {
     omp_init_lock(&mine);
     for (int i = 0; i < 4; i++)
         omp_init_lock(&many[i]);
-#pragma omp target parallel num_threads(4) map(tofrom: c, d, l, top)
+#pragma omp target parallel num_threads(4) map(tofrom: c, d, l, top, tested, other)
     {
         int me = omp_get_thread_num();
         for (int i = 0; i < 5; i++) {
@@ -31,6 +31,15 @@ int main(void) {
             if (me > top)
                 top = me;
             omp_unset_lock(&mine);
+            while (!omp_test_lock(&l))
+                tested = -1000;
+            tested++;
+            omp_unset_lock(&l);
+            if (omp_test_lock(&mine)) {
+                other += me;
+                omp_unset_lock(&mine);
+            } else
+                other = -1000;
         }
 #pragma omp barrier
         add(&l, &c, 100);
@@ -39,5 +48,5 @@ int main(void) {
     for (int i = 0; i < 4; i++)
         omp_destroy_lock(many + i);
     omp_destroy_lock(&l);
-    printf("%d %d %d %d %d\n", c, d[0], d[1], d[3], top);
+    printf("%d %d %d %d %d %d %d\n", c, d[0], d[1], d[3], top, tested, other);
 }

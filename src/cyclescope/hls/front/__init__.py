@@ -4,6 +4,7 @@ In goes a translation unit of `cyclescope.c`; out comes, by way of its `Target`,
 of it: a `Lowered` region as the text has it, and which variables of the host it uses.
 """
 
+from cyclescope.hls.front._heaps import HEAP, Cells, merged
 from cyclescope.hls.front._printing import PRINTED, PrintCall, PrintedPlace
 from cyclescope.hls.front._recursion import with_stacks
 from cyclescope.hls.front._region import TEAM, Lowered, lower
@@ -15,8 +16,10 @@ from cyclescope.hls.front.omp._task_races import task_races
 from cyclescope.hls.front.omp._variants import with_variants
 
 __all__ = [
+    "HEAP",
     "PRINTED",
     "TEAM",
+    "Cells",
     "Constants",
     "Lowered",
     "MapItem",
@@ -27,6 +30,7 @@ __all__ = [
     "find_target",
     "lower",
     "meant",
+    "merged",
     "openmp_table",
     "task_races",
     "visible",

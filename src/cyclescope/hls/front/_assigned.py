@@ -200,6 +200,8 @@ def has_effects(expr: Expr, functions: Mapping[str, Function], in_memory: set[Va
                 return True
             case Call(function=name) if name.removeprefix("__builtin_") in BLOCKS:
                 return True
+            case Call(function="omp_test_lock" | "omp_test_nest_lock"):
+                return True
     return False
 
 

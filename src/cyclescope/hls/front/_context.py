@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cyclescope.c import CType, Expr, Function, Unit
+    from cyclescope.hls.front._choices import Choice, Plan
     from cyclescope.hls.front._printing import PrintCall
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Constants, Directive, MapItem
@@ -65,7 +66,7 @@ class Variables:
         env: the present value of each scalar variable; of pointers, byte offsets.
         bases: pointer variable → the memory it points into.
         memories: variable that lives in memory → the memory.
-        pointees: memory of pointers → the memory they point into.
+        pointees: memory of the region, and type → what its pointers to such objects lead to.
         aliases: pointer parameter → the variable on wires that it was given the address of.
         parts: struct variable on wires → the variables that stand for its fields, by name.
         whole: the other way: what a field's variable is a part of, the outermost struct.
@@ -73,6 +74,7 @@ class Variables:
         laned: arrays whose vectors are written by elements; None: an unknown one.
         starts: array of the host that is a part of a memory → where in it it begins.
         fixed: scalars of the host that a thread must not write.
+        choices: memories that a pointer may lead into → the choice between them.
     """
 
     addressed: set[Variable]
@@ -80,12 +82,13 @@ class Variables:
     env: dict[Variable, Value] = field(default_factory=dict)
     bases: dict[Variable, Array] = field(default_factory=dict)
     memories: dict[Variable, Array] = field(default_factory=dict)
-    pointees: dict[Array, Array] = field(default_factory=dict)
+    pointees: dict[tuple[Array, str], Array] = field(default_factory=dict)
     aliases: dict[Variable, Variable] = field(default_factory=dict)
     parts: dict[Variable, dict[str, Variable]] = field(default_factory=dict)
     whole: dict[Variable, Variable] = field(default_factory=dict)
     starts: dict[Variable, Value] = field(default_factory=dict)
     fixed: set[Variable] = field(default_factory=set)
+    choices: dict[tuple[Array, ...], Choice] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -161,13 +164,16 @@ class Environment:
         reduced: names that reductions and `lastprivate` give values to.
         written: variables that the region gives values to.
         named: variables that its texts name.
+        plan: into which memories pointers may lead.
         written_by_team: scalars that nothing maps and that threads share, and give values to: the
             region has a copy of each (OpenMP 4.5, 2.15.1.1: `firstprivate` of `target`).
         scalars: of the host, with their widths, in the order of the region's.
         given: structs of the host that are on wires.
         hosts: memory → the host's variable that it is.
         arrays: all memories.
-        pointees: name of a memory that the host's pointers lead to → of that which they are in.
+        heaps: memory that the host's pointers lead to → variables that lead there or are in it,
+            each with the scalar of where.
+        leads: memory of the host, and type → the heap that its pointers to such objects lead to.
         statics: initial contents of those that are static locals, by name.
         strings: the memory of each string that is a value, by its spelling.
         volatile: memories of the host whose accesses keep the order of the text.
@@ -175,6 +181,7 @@ class Environment:
         blocks: memory → the host's variables that point into it, with the scalar of where.
         printing: calls that the host makes with what the region has recorded of them.
         printed: the memory of those records, and of how much of it is used.
+        owners: memory → the variable that it is of.
     """
 
     target: Target
@@ -185,12 +192,14 @@ class Environment:
     reduced: set[str]
     written: set[Variable]
     named: set[Variable]
+    plan: Plan
     written_by_team: set[Variable] = field(default_factory=set)
     scalars: list[tuple[Variable, int]] = field(default_factory=list)
     given: list[Variable] = field(default_factory=list)
     hosts: dict[Array, Variable] = field(default_factory=dict)
     arrays: list[Array] = field(default_factory=list)
-    pointees: dict[str, str] = field(default_factory=dict)
+    heaps: dict[Array, dict[Variable, Variable]] = field(default_factory=dict)
+    leads: dict[tuple[Array, str], Array] = field(default_factory=dict)
     statics: dict[str, bytes] = field(default_factory=dict)
     strings: dict[str, Array] = field(default_factory=dict)
     volatile: set[Array] = field(default_factory=set)
@@ -198,6 +207,7 @@ class Environment:
     blocks: dict[Array, dict[Variable, Variable]] = field(default_factory=dict)
     printing: list[PrintCall] = field(default_factory=list)
     printed: tuple[Array, Array] | None = None
+    owners: dict[Array, Variable] = field(default_factory=dict)
 
 
 class SharedScalarError(SourceError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Expr, Range, Scalar, Stmt, Variable, expressions, walk
 from cyclescope.hls.front._assigned import assigned, gotos_out, returns
 from cyclescope.hls.front._context import flag
-from cyclescope.hls.ir import Builder, Carried, Graph, Op, Value
+from cyclescope.hls.ir import Builder, Carried, Graph, Op, Value, constant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -122,6 +122,8 @@ def looped(
     going = flag("going on", where)
     if rotate:
         first = test() if test is not None and test_first else outer.const(1, 1)
+        if constant_of(first) == 0:
+            return  # there is no first iteration
         ctx.vars.env[going] = outer.use(first)
         variables = [*variables, going]
     init = [outer.use(ctx.vars.env[v]) for v in variables]

@@ -10,7 +10,6 @@ from cyclescope.c import (
     Construct,
     Expr,
     InitList,
-    Literal,
     Placed,
     Pointer,
     Struct,
@@ -24,13 +23,12 @@ from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import address, object_of, rvalue
 from cyclescope.hls.front._layout import field_offset, is_block, size_of, width_of
-from cyclescope.hls.front._memory import new_array, store_to
+from cyclescope.hls.front._memory import own_memory, store_to
 from cyclescope.hls.front._objects import write_object
 from cyclescope.hls.front._pointees import store_pointer
-from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
+from cyclescope.hls.front._pointers import begin_view, give_view, is_object, is_view, point
 from cyclescope.hls.front._statics import declare_static
 from cyclescope.hls.front._structs import hold, on_wires, store_object
-from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
     from cyclescope.c import CType
@@ -54,7 +52,7 @@ def declare(ctx: Context, variable: Variable) -> None:
         ctx.vars.bases.pop(variable, None)
         hold(ctx, variable, None)
         if variable.init is not None:
-            point(ctx, variable, address(ctx, variable.init), where)
+            point(ctx, variable, address(ctx, variable.init))
         return
     if is_view(kind):
         hold(ctx, variable, None)
@@ -73,22 +71,14 @@ def declare(ctx: Context, variable: Variable) -> None:
 
 def _declare_array(ctx: Context, variable: Variable) -> None:
     place, init = own_memory(ctx, variable), variable.init
-    if init is not None and is_block(variable.type, variable.where) and is_object(init):
+    if init is not None and is_view(variable.type) and not isinstance(init, InitList):
+        begin_view(ctx, variable, init, variable.where)
+    elif init is not None and is_block(variable.type, variable.where) and is_object(init):
         given = object_of(ctx, init)
         assert isinstance(given, Location)
         copy_object(ctx, place, given, variable.where)
     elif variable.init is not None:
         initialise(ctx, place, 0, variable.init, variable.type)
-
-
-def own_memory(ctx: Context, variable: Variable) -> Location:
-    """A variable's own memory."""
-    array = ctx.vars.memories.get(variable)
-    if array is None:
-        size = size_of(variable.type, variable.where)
-        array = new_array(ctx, variable, Place.LOCAL, size, to=False, back=False)
-        ctx.vars.memories[variable] = array
-    return Location(array, ctx.b.const(64, 0), variable.type)
 
 
 def initialise(ctx: Context, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
@@ -112,9 +102,15 @@ def initialise(ctx: Context, start: Location, offset: int, init: Expr | None, ki
             initialise(ctx, start, at, value, sort)
         return
     place = Location(start.array, ctx.b.const(64, offset), kind)
+    if is_view(kind) and init is not None:
+        give_view(ctx, place, init, where)
+        return
     if isinstance(kind, Pointer):
-        if init is not None and not isinstance(init, InitList | Literal):
-            store_pointer(ctx, place, address(ctx, init), where)
+        if init is None or (isinstance(init, InitList) and not init.values):
+            store_to(ctx, place, ctx.b.const(64, 0))
+        else:
+            leads = init.values[0] if isinstance(init, InitList) else init
+            store_pointer(ctx, place, address(ctx, leads), where)
         return
     if isinstance(kind, Placed) and (init is None or isinstance(init, InitList)):
         store_object(ctx, place, ctx.b.const(width_of(kind, where), 0), where)

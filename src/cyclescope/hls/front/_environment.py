@@ -20,6 +20,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls.front._assigned import assigned
 from cyclescope.hls.front._context import Environment
+from cyclescope.hls.front._heaps import HEAP, leads_to_itself, root_of
 from cyclescope.hls.front._layout import is_flat, is_stream, size_of, width_of
 from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._scopes import visible
@@ -28,7 +29,8 @@ from cyclescope.hls.front.omp._directives import MapItem, directives
 from cyclescope.hls.ir import Array, Op, Place
 
 if TYPE_CHECKING:
-    from cyclescope.c import Range, Unit
+    from cyclescope.c import CType, Range, Unit
+    from cyclescope.hls.front._choices import Plan
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Directive
@@ -84,12 +86,9 @@ def outer(ctx: Context, variable: Variable) -> None:
         name in ctx.host.target.directive.names("firstprivate") and name not in ctx.host.reduced
     )
     own = private or not (variable in ctx.host.written or name in ctx.host.reduced)
-    has_pointers = is_flat(kind, pointers=True) and not is_flat(kind)
-    if isinstance(kind, Struct) and has_pointers and not own:
-        raise ctx.refuse(
-            where, f"{name} contains pointers: a region can only read its other fields; copy "
-            f"what is written to a variable of its own"
-        )  # fmt: skip
+    if isinstance(kind, Struct) and _is_in_heap(ctx, variable, kind):
+        ctx.vars.memories[variable], ctx.vars.starts[variable] = root_of(ctx, variable, kind)
+        return
     is_lock = isinstance(kind, Struct) and kind.name in _LOCKS
     if isinstance(kind, Placed) or (
         isinstance(kind, Struct) and (is_lock or not (own and is_flat(kind, pointers=True)))
@@ -109,7 +108,7 @@ def outer(ctx: Context, variable: Variable) -> None:
             return
         if not private and name in ctx.host.reduced:
             ctx.host.written_by_team.add(variable)
-        if variable in ctx.host.written_by_team:
+        if variable in ctx.host.written_by_team or variable in ctx.vars.addressed:
             ctx.vars.memories[variable] = _external(
                 ctx, variable, MapItem(name, "to"), size_of(kind, where)
             )
@@ -127,6 +126,10 @@ def outer(ctx: Context, variable: Variable) -> None:
                 ctx.vars.fixed.add(wire)
         return
     if isinstance(kind, CArray) and variable.scope != "param":
+        element = _innermost(kind)
+        if _is_in_heap(ctx, variable, element):
+            ctx.vars.memories[variable], ctx.vars.starts[variable] = root_of(ctx, variable, element)
+            return
         if any(name in names for names in ctx.host.joined):
             ctx.vars.memories[variable], ctx.vars.starts[variable] = _part_of_block(ctx, variable)
             return
@@ -153,6 +156,9 @@ def _point_outside(ctx: Context, variable: Variable, item: MapItem | None) -> No
     if item is None or not item.count:
         item = None  # what a pointer points to: the host sees when it runs
     target = kind.target if isinstance(kind, Pointer) else kind.element
+    if _is_in_heap(ctx, variable, target):
+        ctx.vars.bases[variable], ctx.vars.env[variable] = root_of(ctx, variable, target)
+        return
     if any(variable.name in names for names in ctx.host.joined):
         ctx.vars.bases[variable], ctx.vars.env[variable] = _part_of_block(ctx, variable)
         return
@@ -208,6 +214,20 @@ def _external(ctx: Context, variable: Variable, item: MapItem | None, size: int 
     return array
 
 
+def _is_in_heap(ctx: Context, variable: Variable, kind: CType) -> bool:
+    """Return whether a variable of the host's is in a heap of such objects, or leads there."""
+    joined = next((names for names in ctx.host.joined if variable.name in names), ())
+    return leads_to_itself(ctx, kind) or any(name.startswith(HEAP) for name in joined)
+
+
+def _innermost(kind: CArray) -> CType:
+    """The type of the elements of an array of arrays."""
+    inner: CType = kind
+    while isinstance(inner, CArray):
+        inner = inner.element
+    return inner
+
+
 def _is_open(kind: object) -> bool:
     while isinstance(kind, CArray):
         if kind.extent is None:
@@ -239,13 +259,14 @@ def _given_back(directive: Directive) -> set[str]:
 
 
 def data_environment(
-    unit: Unit, target: Target, joined: tuple[tuple[str, ...], ...] = ()
+    unit: Unit, target: Target, plan: Plan, joined: tuple[tuple[str, ...], ...] = ()
 ) -> Environment:
     """The data environment that a region's directive and its text ask for.
 
     Args:
         unit: the text.
         target: its region.
+        plan: into which memories pointers may lead.
         joined: names of variables whose memories overlap at the host's, by block.
     """
     body = target.body
@@ -265,5 +286,6 @@ def data_environment(
         {name for d in (target.directive, *inside) for name in _given_back(d)},
         assigned(list(expressions(body)), unit.functions, {}) | target.thread_private,
         {e.variable for b in bodies for e in expressions(b) if isinstance(e, Name)},
+        plan,
         joined=joined,
     )

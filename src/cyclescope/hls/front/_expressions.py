@@ -10,6 +10,7 @@ from cyclescope.c import (
     Array,
     Assign,
     Binary,
+    Call,
     Cast,
     Conditional,
     Expr,
@@ -29,6 +30,7 @@ from cyclescope.c import (
     refusal,
 )
 from cyclescope.hls.front._bit_fields import OnBits, fitted
+from cyclescope.hls.front._choices import Choice, in_common, is_null, is_null_constant, null
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import (
@@ -40,7 +42,14 @@ from cyclescope.hls.front._dispatch import (
     rvalue,
 )
 from cyclescope.hls.front._layout import size_of, width_of
-from cyclescope.hls.front._objects import lane_number, lane_of, read_object, stride, write_object
+from cyclescope.hls.front._objects import (
+    lane_number,
+    lane_of,
+    read_object,
+    stride,
+    wire_at,
+    write_object,
+)
 from cyclescope.hls.front._pointers import assign_pointer, assign_view, is_object, is_view
 from cyclescope.hls.front._structs import concatenated, field_of
 from cyclescope.hls.ir import Op, Value, bits_of
@@ -121,6 +130,8 @@ def _shortcut(ctx: Context, op: str, left: Expr, right: Expr) -> Value:
 
 @VALUES.of(Conditional)
 def _conditional(ctx: Context, expr: Conditional) -> Value:
+    if isinstance(expr.type, Pointer):
+        return address(ctx, expr).offset
     chosen = condition_of(ctx, expr.condition)
     arms: dict[bool, Value] = {}
 
@@ -203,12 +214,12 @@ def _binary(ctx: Context, expr: Binary) -> Value:
     if op in _TESTS and not isinstance(kind, Vector):
         bit = condition_of(ctx, expr)
         return ctx.b.resized(bit, width_of(kind, expr.where), is_signed=False)
-    a, b = rvalue(ctx, left), rvalue(ctx, right)
     if isinstance(left.type, Pointer | Array):
-        place = address(ctx, left)
-        size = ctx.b.const(64, size_of(place.type, expr.where))
-        apart = ctx.b.op(Op.SUB, a, b, width=64, exact=True)
+        first, second = in_common(ctx, [address(ctx, left), address(ctx, right)])
+        size = ctx.b.const(64, size_of(first.type, expr.where))
+        apart = ctx.b.op(Op.SUB, first.offset, second.offset, width=64, exact=True)
         return ctx.b.op(Op.SDIV, apart, size, width=64)
+    a, b = rvalue(ctx, left), rvalue(ctx, right)
     if isinstance(kind, Vector):
         return _on_lanes(ctx, op, a, b, left.type, right.type, kind, expr.where)
     assert isinstance(kind, Scalar)
@@ -303,7 +314,7 @@ def _assign(ctx: Context, expr: Assign) -> Value:
 @VALUES.of(Name)
 def _named(ctx: Context, expr: Expr) -> Value:
     """The value of an object; of an array, where it begins."""
-    if isinstance(expr.type, Array):
+    if isinstance(expr.type, Array | Pointer):
         return address(ctx, expr).offset
     return read_object(ctx, object_of(ctx, expr), expr.where)
 
@@ -316,7 +327,7 @@ def _indexed(ctx: Context, expr: Index) -> Value:
 @VALUES.of(Member)
 def _member(ctx: Context, expr: Member) -> Value:
     base = expr.base
-    if expr.arrow or is_object(base):
+    if expr.arrow or is_object(base) or is_view(base.type):
         return _named(ctx, expr)
     assert isinstance(base.type, Struct)
     return field_of(ctx, rvalue(ctx, base), base.type, expr.field, expr.where)
@@ -353,20 +364,78 @@ def _binary_holds(ctx: Context, expr: Binary) -> Value | None:
     op, left, right = expr.op, expr.left, expr.right
     if op in ("&&", "||"):
         return _shortcut(ctx, op, left, right)
-    if op in _TESTS and isinstance(left.type, Scalar | Pointer | Array):
+    if op in _TESTS and isinstance(left.type, Pointer | Array):
+        return _pointer_test(ctx, op, left, right)
+    if op in _TESTS and isinstance(left.type, Scalar):
         return _test(ctx, op, rvalue(ctx, left), rvalue(ctx, right), left.type)
     return None
 
 
+def _pointer_test(ctx: Context, op: str, left: Expr, right: Expr) -> Value:
+    """A comparison of two pointers, one of which may be null."""
+    for pointer, other in ((left, right), (right, left)):
+        if op in ("==", "!=") and is_null_constant(other):
+            leads = condition_of(ctx, pointer)
+            return leads if op == "!=" else ctx.b.negated(leads)
+    first, second = in_common(ctx, [address(ctx, left), address(ctx, right)])
+    a, b = first.offset, second.offset
+    if isinstance(first.array, Choice):  # null is the same whatever a pointer may lead to
+        a, b = (ctx.b.select(is_null(ctx, v), null(ctx), v) for v in (a, b))
+    return _test(ctx, op, a, b, left.type)
+
+
+def _leads(ctx: Context, expr: Expr) -> Value | None:
+    """Return whether a pointer is not null; None: it is no pointer."""
+    if not isinstance(expr.type, Pointer | Array):
+        return None
+    if wire_at(ctx, expr) is not None:
+        return ctx.b.const(1, 1)
+    return ctx.b.negated(is_null(ctx, address(ctx, expr).offset))
+
+
+@CONDITIONS.of(Name)
+def _name_holds(ctx: Context, expr: Name) -> Value | None:
+    return _leads(ctx, expr)
+
+
+@CONDITIONS.of(Index)
+def _element_holds(ctx: Context, expr: Index) -> Value | None:
+    return _leads(ctx, expr)
+
+
+@CONDITIONS.of(Member)
+def _member_holds(ctx: Context, expr: Member) -> Value | None:
+    return _leads(ctx, expr)
+
+
+@CONDITIONS.of(Assign)
+def _assignment_holds(ctx: Context, expr: Assign) -> Value | None:
+    return _leads(ctx, expr)
+
+
+@CONDITIONS.of(Conditional)
+def _either_holds(ctx: Context, expr: Conditional) -> Value | None:
+    return _leads(ctx, expr)
+
+
+@CONDITIONS.of(Call)
+def _result_holds(ctx: Context, expr: Call) -> Value | None:
+    return _leads(ctx, expr)
+
+
 @CONDITIONS.of(Unary)
 def _not(ctx: Context, expr: Unary) -> Value | None:
-    return ctx.b.negated(condition_of(ctx, expr.operand)) if expr.op == "!" else None
+    return ctx.b.negated(condition_of(ctx, expr.operand)) if expr.op == "!" else _leads(ctx, expr)
 
 
 @CONDITIONS.of(Cast)
 def _cast_holds(ctx: Context, expr: Cast) -> Value | None:
     """A conversion that keeps all bits of an integer changes nothing."""
     kind, operand = expr.type, expr.operand
+    if isinstance(kind, Pointer) and not is_null_constant(expr):
+        return condition_of(ctx, operand)
+    if isinstance(kind, Pointer):
+        return ctx.b.const(1, 0)
     if not (expr.implicit and _is_integer(kind) and _is_integer(operand.type)):
         return None
     if width_of(kind, expr.where) < width_of(operand.type, expr.where):

@@ -6,38 +6,41 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import (
     Array,
-    Construct,
     InitList,
+    Name,
     Placed,
     Pointer,
     Scalar,
     Struct,
-    Tool,
     Variable,
     Vector,
     Void,
-    refusal,
 )
 from cyclescope.hls.front._blocks import copy_object
+from cyclescope.hls.front._choices import nowhere
 from cyclescope.hls.front._context import Location, copied, flag
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._declarations import own_memory
 from cyclescope.hls.front._dispatch import address, object_of, rvalue, statement
 from cyclescope.hls.front._layout import is_block, width_of
 from cyclescope.hls.front._objects import OnWire, wire_at, write_object
-from cyclescope.hls.front._pointers import begin_view, copy_view, is_object, is_view, point
+from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
 from cyclescope.hls.front._structs import held_value, hold, on_wires, release
 from cyclescope.hls.ir import Value
 
 if TYPE_CHECKING:
     from cyclescope.c import Call, Function
     from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front._objects import Object
 
 __all__ = ["inline"]
 
 
-def inline(ctx: Context, function: Function, call: Call) -> Value:
+def inline(ctx: Context, function: Function, call: Call) -> Value | Object:
     """The body of a function in the place of its call.
+
+    Returns:
+        Its value; of a pointer what that points to, of a struct with pointers where that is.
 
     Raises:
         SourceError: it calls itself, or takes what isn't supported.
@@ -49,7 +52,7 @@ def inline(ctx: Context, function: Function, call: Call) -> Value:
     # All arguments before any parameter: the function may be among their calls.
     ready: list[tuple[Variable, Value | Location | Variable]] = []
     blocks: list[tuple[Variable, Location]] = []
-    views: list[tuple[Variable, Variable]] = []
+    views: list[tuple[Variable, Variable]] = []  # with what they are given
     for param, arg in zip(function.params, call.args, strict=False):
         wire = wire_at(ctx, arg)
         if wire is not None:
@@ -57,12 +60,10 @@ def inline(ctx: Context, function: Function, call: Call) -> Value:
         elif isinstance(param.type, Pointer | Array):
             ready.append((param, address(ctx, arg)))
         elif is_view(param.type) and not isinstance(arg, InitList):
-            view = object_of(ctx, arg)
-            if not isinstance(view, OnWire):
-                raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, arg.where)
-            views.append((param, view.variable))
+            copy = Variable(f"{param.name} of a call", param.type, param.where, "local")
+            begin_view(ctx, copy, arg, arg.where)
+            views.append((param, copy))
         elif is_view(param.type):
-            hold(ctx, param, None)
             begin_view(ctx, param, arg, arg.where)
         elif is_block(param.type, call.where) and is_object(arg):
             place = object_of(ctx, arg)
@@ -78,20 +79,25 @@ def inline(ctx: Context, function: Function, call: Call) -> Value:
         elif isinstance(given, Value):
             write_object(ctx, own_memory(ctx, param), given, call.where)
         elif isinstance(given, Location):
-            point(ctx, param, given, call.where)
+            point(ctx, param, given)
         else:
             ctx.vars.aliases[param] = given
-    for param, variable in views:
-        hold(ctx, param, None)
-        copy_view(ctx, param, variable, call.where)
+    for param, copy in views:
+        begin_view(ctx, param, Name(call.where, copy.type, copy), call.where)
     for param, place in blocks:
         copy_object(ctx, own_memory(ctx, param), place, call.where)
     returned = flag("returned", call.where)
     ctx.vars.env[returned] = ctx.b.const(1, 0)
     result: Variable | None = None
-    if isinstance(function.result, Scalar | Vector | Struct | Placed):
+    if is_view(function.result):
+        result = Variable(f"{function.name} returns", function.result, call.where, "local")
+        begin_view(ctx, result, None, call.where)
+    elif isinstance(function.result, Scalar | Vector | Struct | Placed):
         width_of(function.result, call.where)
         result = Variable(function.name, function.result, call.where, "local")
+        hold(ctx, result, None)
+    elif isinstance(function.result, Pointer):
+        result = Variable(f"{function.name} returns", function.result, call.where, "local")
         hold(ctx, result, None)
     elif not isinstance(function.result, Void):
         raise ctx.refuse(call.where, f"{function.name} returns {function.result}; inline it")
@@ -107,6 +113,11 @@ def inline(ctx: Context, function: Function, call: Call) -> Value:
     ctx.vars.env.pop(returned, None)
     if result is None:
         return ctx.b.const(32, 0)
+    if is_view(function.result):
+        return OnWire(result) if on_wires(ctx, result) else own_memory(ctx, result)
     value = held_value(ctx, result)
     release(ctx, result)
+    if isinstance(function.result, Pointer):
+        base = ctx.vars.bases.pop(result, None) or nowhere(ctx)
+        return Location(base, value, function.result.target)
     return value

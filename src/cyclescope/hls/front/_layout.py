@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import (
     Array,
-    Construct,
     CType,
     Placed,
     Pointer,
@@ -66,7 +65,10 @@ def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
             word = min(alignment, 8)
             parts = [(at, Scalar("uint", 8 * word)) for at in range(0, count, word)]
         case Pointer():
-            raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
+            raise SourceError(
+                f"{where}: a value that contains pointers can't be handled as a whole here; use "
+                f"its fields"
+            )
         case _:
             return [(0, kind)]
     found = []
@@ -138,8 +140,6 @@ def _check_member(kind: CType, where: Range) -> None:
     inner = kind
     while isinstance(inner, Array):
         inner = inner.element
-    if isinstance(inner, Pointer):
-        raise refusal(Construct.POINTER_IN_MEMORY, Tool.HLS, where)
     size_of(kind, where)
 
 

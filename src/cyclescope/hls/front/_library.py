@@ -10,10 +10,11 @@ from cyclescope.hls.front._bits import bit_call
 from cyclescope.hls.front._blocks import block_call
 from cyclescope.hls.front._calls import BLOCKS, INFINITIES, KINDS_OF_NUMBERS, MATHS
 from cyclescope.hls.front._context import Location
-from cyclescope.hls.front._dispatch import ADDRESSES, VALUES, address, rvalue
+from cyclescope.hls.front._dispatch import ADDRESSES, OBJECTS, VALUES, address, rvalue
 from cyclescope.hls.front._functions import inline
 from cyclescope.hls.front._layout import width_of
 from cyclescope.hls.front._memory import new_array, store_to
+from cyclescope.hls.front._pointers import is_view
 from cyclescope.hls.front._power import power
 from cyclescope.hls.front._printing import PRINTING
 from cyclescope.hls.front._rounding import exact_call
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front._objects import Object
 
 __all__: list[str] = []
 
@@ -36,7 +38,9 @@ _MATHS = {
 _LOCKS: dict[str, Callable[[Context, str, str], None]] = {
     "omp_set_lock": acquire,
     "omp_unset_lock": release,
+    "omp_test_lock": acquire,
     "omp_set_nest_lock": partial(acquire, nests=True),
+    "omp_test_nest_lock": partial(acquire, nests=True),
     "omp_unset_nest_lock": partial(release, nests=True),
 }
 
@@ -72,7 +76,10 @@ def _call(ctx: Context, expr: Call) -> Value:
         return of_team
     function = ctx.unit.functions.get(expr.function)
     if function is not None and function.body is not None:
-        return inline(ctx, function, expr)
+        found = inline(ctx, function, expr)
+        if isinstance(found, Value):
+            return found
+        return found.offset if isinstance(found, Location) else ctx.b.const(32, 0)
     if name in BLOCKS:
         place = block_call(ctx, expr, name)
         return place.offset if isinstance(place, Location) else ctx.b.const(64, 0)
@@ -112,15 +119,15 @@ def _call(ctx: Context, expr: Call) -> Value:
         if name in _LOCKS:
             array = address(ctx, expr.args[0]).array
             given = ctx.host.hosts.get(array)
-            if name == "omp_set_lock":
+            if name in ("omp_set_lock", "omp_test_lock"):
                 is_one = given is not None and not isinstance(given.type, Array | Pointer)
                 acquire(ctx, "lock", array.name, is_one=is_one)
             else:
                 _LOCKS[name](ctx, "lock", array.name)
-            return ctx.b.const(32, 0)
+            # Who tests a lock waits for it, as if the lock had been free in time.
+            number = ctx.team.numbers["lock", array.name]
+            return ctx.b.const(32, ctx.team.held.count(number) if "test" in name else 0)
         instead = _INSTEAD.get(name, "call it on the host")
-        if name in ("omp_test_lock", "omp_test_nest_lock"):
-            instead = "use omp_set_lock(), or omp critical"
         raise ctx.refuse(expr.where, f"{name}() isn't supported in a target region; {instead}")
     if name in ("fma", "fmaf"):
         raise refusal(Construct.FMA, Tool.HLS, expr.where, f"{expr.function}()")
@@ -158,9 +165,23 @@ def _is_number(ctx: Context, name: str, value: Value) -> Value:
     return ctx.b.select(negative, opposite, bit)
 
 
+@OBJECTS.of(Call)
+def _returned(ctx: Context, expr: Call) -> Object | None:
+    """The struct with pointers that a call returns."""
+    function = ctx.unit.functions.get(expr.function)
+    if function is None or function.body is None or not is_view(function.result):
+        return None
+    found = inline(ctx, function, expr)
+    return None if isinstance(found, Value) else found
+
+
 @ADDRESSES.of(Call)
 def _address_of_call(ctx: Context, expr: Call) -> Location | None:
     """The target of the pointer that a call returns."""
     name = expr.function.removeprefix("__builtin_")
+    function = ctx.unit.functions.get(expr.function)
+    if function is not None and function.body is not None:
+        found = inline(ctx, function, expr)
+        return found if isinstance(found, Location) else None
     place = block_call(ctx, expr, name) if name in BLOCKS else None
     return place if isinstance(place, Location) else None

@@ -86,7 +86,7 @@ def _trips(ctx: Context, body: Stmt, test: Expr, step: Expr | None) -> int | Non
     names = set(changed_in(ctx, [], [step]))
     if inside & names or not names or variables_read(test) & inside:
         return None
-    before = dict(ctx.vars.env)
+    before, bases = dict(ctx.vars.env), dict(ctx.vars.bases)
     count = 0
     try:
         while count <= _MOST_COPIES:
@@ -99,7 +99,7 @@ def _trips(ctx: Context, body: Stmt, test: Expr, step: Expr | None) -> int | Non
             if step is not None:
                 rvalue(ctx, step)
     finally:
-        ctx.vars.env = before
+        ctx.vars.env, ctx.vars.bases = before, bases
     return None
 
 

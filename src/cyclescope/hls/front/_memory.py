@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.hls.front._choices import Choice, chosen
+from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.ir import Array, Op, Place, Value
 
 if TYPE_CHECKING:
     from cyclescope.c import Variable
-    from cyclescope.hls.front._context import Context, Location
+    from cyclescope.hls.front._context import Context
 
-__all__ = ["load_from", "new_array", "store_to"]
+__all__ = ["LEVELS", "STACK", "load_from", "new_array", "own_memory", "store_to"]
+
+
+LEVELS = 256
+"""How deep calls of a group of recursive functions may be in a thread."""
+
+STACK = "stack"
+"""The scope of an array that has an element for each level of calls of a function."""
 
 
 def load_from(ctx: Context, place: Location, width: int) -> Value:
     """Read memory."""
+    if isinstance(place.array, Choice):
+        return _load_chosen(ctx, place, width)
     place.array.word = max(place.array.word, width // 8)
     _keep_order(ctx, place.array)
     key = (place.array, ctx.b.use(place.offset), width)
@@ -34,12 +46,61 @@ def load_from(ctx: Context, place: Location, width: int) -> Value:
 
 def store_to(ctx: Context, place: Location, value: Value) -> None:
     """Write memory."""
+    if isinstance(place.array, Choice):
+        if not place.array.members:
+            _lost(ctx, "written")
+        for here, one in chosen(ctx, place):
+            before, ctx.flow.pred = ctx.flow.pred, ctx.b.both(ctx.flow.pred, here)
+            store_to(ctx, one, value)
+            ctx.flow.pred = before
+        return
     place.array.word = max(place.array.word, value.width // 8)
     _keep_order(ctx, place.array)
     node = ctx.b.effect(Op.STORE, place.offset, value, when=ctx.flow.pred, array=place.array)
     if ctx.team.held:
         ctx.shared.guarded.add(node)
     _keep_order(ctx, place.array)
+
+
+def _load_chosen(ctx: Context, place: Location, width: int) -> Value:
+    """Read one of several memories."""
+    result: Value | None = None
+    for here, one in chosen(ctx, place):
+        before, ctx.flow.pred = ctx.flow.pred, ctx.b.both(ctx.flow.pred, here)
+        value = load_from(ctx, one, width)
+        ctx.flow.pred = before
+        result = value if result is None or here is None else ctx.b.select(here, value, result)
+    if result is None:
+        _lost(ctx, "read")
+        return ctx.b.const(width, 0)
+    return result
+
+
+def _lost(ctx: Context, what: str) -> None:
+    """Nothing is known of a memory that is accessed: unless more is found, that is an error."""
+    text = ctx.unit.text(ctx.shared.where)
+    ctx.host.plan.open.append(
+        ctx.refuse(
+            ctx.shared.where, f"it isn't known what is {what} by `{text}`: the pointer is null or "
+            f"has no value here; let it point into a mapped or local array"
+        )
+    )  # fmt: skip
+
+
+def own_memory(ctx: Context, variable: Variable) -> Location:
+    """A variable's own memory."""
+    array = ctx.vars.memories.get(variable)
+    if array is None:
+        size = size_of(variable.type, variable.where)
+        array = new_array(ctx, variable, Place.LOCAL, size, to=False, back=False)
+        if variable.scope == STACK:
+            function = variable.name.rpartition("_of_")[2]
+            array.beyond = (
+                f"is {LEVELS} calls of {function} deep, which is all that its stack has: the "
+                f"region stops; write a loop, or recurse less"
+            )
+        ctx.vars.memories[variable] = array
+    return Location(array, ctx.b.const(64, 0), variable.type)
 
 
 def _keep_order(ctx: Context, array: Array) -> None:
@@ -59,6 +120,7 @@ def new_array(
         name += "_"
     array = Array(name, place, size, 1, to, back, variable.where)
     ctx.host.arrays.append(array)
+    ctx.host.owners[array] = variable
     if variable.volatile and place is not Place.LOCAL:
         ctx.host.volatile.add(array)
     return array

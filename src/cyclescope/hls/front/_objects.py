@@ -12,8 +12,8 @@ from cyclescope.c import (
     Binary,
     Cast,
     Conditional,
-    Construct,
     Index,
+    Literal,
     Member,
     Name,
     Opaque,
@@ -25,11 +25,13 @@ from cyclescope.c import (
     Unary,
     Variable,
     Vector,
+    Void,
     refusal,
 )
 from cyclescope.hls.front._addresses import is_plain
 from cyclescope.hls.front._assigned import root
 from cyclescope.hls.front._bit_fields import OnBits, on_bits, read_bits, write_bits
+from cyclescope.hls.front._choices import in_common, is_null_constant, nowhere, null
 from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import (
@@ -43,6 +45,7 @@ from cyclescope.hls.front._dispatch import (
 from cyclescope.hls.front._environment import outer, outer_field
 from cyclescope.hls.front._layout import field_offset, size_of
 from cyclescope.hls.front._memory import load_from, store_to
+from cyclescope.hls.front._plans import planned
 from cyclescope.hls.front._pointees import pointed_from
 from cyclescope.hls.front._structs import (
     field_variable,
@@ -58,6 +61,7 @@ from cyclescope.hls.ir import Op, Value
 if TYPE_CHECKING:
     from cyclescope.c import CType, Expr, Range
     from cyclescope.hls.front._context import Context
+    from cyclescope.hls.ir import Array as Memory
 
 __all__ = [
     "Object",
@@ -65,9 +69,11 @@ __all__ = [
     "OnWire",
     "lane_number",
     "lane_of",
+    "member_of",
     "moved_by",
     "read_object",
     "stride",
+    "target_of",
     "wire_at",
     "write_object",
 ]
@@ -271,16 +277,29 @@ def _dereferenced(ctx: Context, expr: Unary) -> Object | None:
 
 @OBJECTS.of(Member)
 def _member(ctx: Context, expr: Member) -> Object | None:
-    base, name = expr.base, expr.field
+    base = expr.base
     place = _pointed_object(ctx, base) if expr.arrow else object_of(ctx, base)
+    return member_of(ctx, place, expr.field, expr.type, expr.where)
+
+
+def member_of(ctx: Context, place: Object, name: str, kind: CType, where: Range) -> Object | None:
+    """A member of an object; None: it has none.
+
+    Args:
+        ctx: the region's lowering.
+        place: the object.
+        name: of the member.
+        kind: its type.
+        where: the text.
+    """
     if isinstance(place, OnWire) and isinstance(place.variable.type, Struct):
         return OnWire(field_variable(ctx, place.variable, name))
     if isinstance(place, Location) and isinstance(place.type, Struct):
-        offset = field_offset(place.type, name, expr.where)
+        offset = field_offset(place.type, name, where)
         at = _plus(ctx, place.offset, ctx.b.const(64, offset))
-        return Location(place.array, at, expr.type)
+        return Location(place.array, at, kind)
     if isinstance(place, Location) and isinstance(place.type, Placed):
-        return on_bits(ctx, place, place.type.field(name), expr.where)
+        return on_bits(ctx, place, place.type.field(name), where)
     return None
 
 
@@ -292,16 +311,21 @@ def _address_of_name(ctx: Context, expr: Name) -> Location:
         return _element(place)
     if isinstance(place, Location) and isinstance(kind, Pointer):
         return pointed_from(ctx, place, expr.where)
-    if isinstance(place, OnWire) and variable in ctx.vars.bases:
+    if isinstance(place, OnWire) and is_held(ctx, variable) and isinstance(kind, Pointer | Array):
+        base = _base_of(ctx, variable)
         extents = open_extents(kind, variable.extents)
         if isinstance(kind, Array) and kind.extent is None:
             extents = extents[1:]
-        at = ctx.b.use(ctx.vars.env[variable])
-        return Location(ctx.vars.bases[variable], at, _target(kind), extents)
+        return Location(base, ctx.b.use(ctx.vars.env[variable]), _target(kind), extents)
     raise ctx.refuse(
         expr.where, f"it isn't known what {variable.name} points to; "
         f"let it point into a mapped or local array"
     )  # fmt: skip
+
+
+def _base_of(ctx: Context, variable: Variable) -> Memory:
+    """The memory that a pointer on wires leads into, as far as that is known."""
+    return ctx.vars.bases.get(variable) or planned(ctx, variable) or nowhere(ctx)
 
 
 @ADDRESSES.of(Index)
@@ -309,6 +333,9 @@ def _address_of_row(ctx: Context, expr: Expr) -> Location | None:
     """The first element of an array that is an element of another one, or a field."""
     if isinstance(expr.type, Pointer) and not isinstance(expr, Member):
         place = object_of(ctx, expr)
+        if isinstance(place, OnWire):
+            at = ctx.b.use(ctx.vars.env[place.variable])
+            return Location(_base_of(ctx, place.variable), at, expr.type.target)
         return pointed_from(ctx, place, expr.where) if isinstance(place, Location) else None
     if not isinstance(expr.type, Array):
         return None
@@ -320,18 +347,30 @@ def _address_of_row(ctx: Context, expr: Expr) -> Location | None:
 def _address_of_member(ctx: Context, expr: Member) -> Location | None:
     if not isinstance(expr.type, Pointer):
         return _address_of_row(ctx, expr)
-    pointer = object_of(ctx, expr)
-    if isinstance(pointer, OnWire) and pointer.variable not in ctx.vars.bases:
-        first = ctx.vars.whole.get(pointer.variable)
-        if any(variable is first for variable in ctx.host.given):
-            outer_field(ctx, pointer.variable)
-    if isinstance(pointer, OnWire) and pointer.variable in ctx.vars.bases:
-        at = ctx.b.use(ctx.vars.env[pointer.variable])
-        return Location(ctx.vars.bases[pointer.variable], at, _target(expr.type))
-    raise ctx.refuse(
-        expr.where, f"it isn't known what `{ctx.unit.text(expr.where)}` points to; "
-        f"let it point into a mapped or local array"
-    )  # fmt: skip
+    return target_of(ctx, object_of(ctx, expr), expr.type, expr.where)
+
+
+def target_of(ctx: Context, pointer: Object, kind: Pointer, where: Range) -> Location:
+    """The target of a pointer that is an object: a variable, or a part of one.
+
+    Raises:
+        SourceError: it can't be told at compile time into which memory it points.
+    """
+    if isinstance(pointer, Location):
+        return pointed_from(ctx, Location(pointer.array, pointer.offset, kind), where)
+    assert isinstance(pointer, OnWire)
+    variable = pointer.variable
+    first = ctx.vars.whole.get(variable)
+    if variable not in ctx.vars.bases and any(v is first for v in ctx.host.given):
+        outer_field(ctx, variable)
+    held = ctx.vars.env.get(variable)
+    at = ctx.b.use(held) if held is not None else null(ctx)
+    return Location(_base_of(ctx, variable), at, kind.target)
+
+
+@ADDRESSES.of(Literal)
+def _address_zero(ctx: Context, expr: Literal) -> Location | None:
+    return Location(nowhere(ctx), null(ctx), Void()) if is_null_constant(expr) else None
 
 
 @ADDRESSES.of(Binary)
@@ -346,6 +385,8 @@ def _address_beside(ctx: Context, expr: Binary) -> Location | None:
 
 @ADDRESSES.of(Cast)
 def _address_cast(ctx: Context, expr: Cast) -> Location | None:
+    if is_null_constant(expr):
+        return Location(nowhere(ctx), null(ctx), _target(expr.type))
     if not isinstance(expr.operand.type, Pointer | Array):
         return None
     place = address(ctx, expr.operand)
@@ -382,9 +423,11 @@ def _address_assigned(ctx: Context, expr: Expr, target: Expr) -> Location:
     at = rvalue(ctx, expr)
     pointer = object_of(ctx, target)
     if isinstance(pointer, Location):
-        return Location(ctx.vars.pointees[pointer.array], at, _target(expr.type))
-    assert isinstance(pointer, OnWire)
-    return Location(ctx.vars.bases[pointer.variable], at, _target(expr.type))
+        base = pointed_from(ctx, pointer, expr.where).array
+    else:
+        assert isinstance(pointer, OnWire)
+        base = _base_of(ctx, pointer.variable)
+    return Location(base, at, _target(expr.type))
 
 
 @ADDRESSES.of(Conditional)
@@ -398,11 +441,7 @@ def _address_of_either(ctx: Context, expr: Conditional) -> Location:
     branch(ctx, chosen, lambda: arm(True, expr.then), lambda: arm(False, expr.other))
     if len(arms) == 1:
         return next(iter(arms.values()))
-    first, second = arms[True], arms[False]
-    if first.array is not second.array:
-        names = f"{first.array.name} or {second.array.name}"
-        what = f"a pointer into {names}"
-        raise refusal(Construct.TWO_ARRAYS, Tool.HLS, expr.where, what)
+    first, second = in_common(ctx, [arms[True], arms[False]])
     at = ctx.b.select(chosen, first.offset, second.offset)
     return Location(first.array, at, first.type, first.extents)
 

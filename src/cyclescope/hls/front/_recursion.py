@@ -61,6 +61,7 @@ from cyclescope.c import (
 )
 from cyclescope.errors import SourceError
 from cyclescope.hls.front._assigned import assigned, gotos_out
+from cyclescope.hls.front._memory import LEVELS, STACK
 from cyclescope.hls.front.omp._directives import directives
 
 if TYPE_CHECKING:
@@ -71,9 +72,6 @@ if TYPE_CHECKING:
     from cyclescope.hls.front.omp._directives import Directive
 
 __all__ = ["LEVELS", "with_stacks"]
-
-LEVELS = 256
-"""How deep calls of a group of recursive functions may be in a thread."""
 
 _INT = Scalar("int", 32)
 _MOST_INITIAL = 1024
@@ -148,7 +146,7 @@ class _Group:
         self.place = _variable("place", _INT, where)  # where to go on; 0: here
         self.which = _variable("function", _INT, where)
         self.running = _variable("running", _INT, where)
-        self.places = _variable(f"calls_of_{name}", Array(_INT, LEVELS), where)
+        self.places = Variable(f"calls_of_{name}", Array(_INT, LEVELS), where, STACK)
         self.members: dict[str, _Member] = {}
         self.sites = 0
         self.temporaries: set[Variable] = set()
@@ -264,7 +262,7 @@ class _Group:
                 f"that only the run knows; give it a constant one"
             )
         self.names.levels[variable] = Variable(
-            f"{variable.name}_of_{function}", Array(kind, LEVELS), variable.where, "local",
+            f"{variable.name}_of_{function}", Array(kind, LEVELS), variable.where, STACK,
             volatile=variable.volatile,
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ from cyclescope.errors import SourceError
 from cyclescope.hls.front import _expressions, _library, _loops, _objects, _statements  # noqa: F401
 from cyclescope.hls.front._addresses import addressed
 from cyclescope.hls.front._assigned import lanes_written
+from cyclescope.hls.front._choices import Plan
 from cyclescope.hls.front._context import (
     Context,
     Environment,
@@ -23,6 +24,7 @@ from cyclescope.hls.front._context import (
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._environment import data_environment, outer, variables_outside
+from cyclescope.hls.front._heaps import Cells, JoinedError, cells_of, merged
 from cyclescope.hls.front._league import league_of
 from cyclescope.hls.front.omp import _atomics, _nested, _synchronization, _tasks  # noqa: F401
 from cyclescope.hls.front.omp._privatization import private
@@ -55,7 +57,10 @@ class Lowered:
         scalars: of the host, in the region's order.
         copied: variables of the host that the region has copies of, which it gives values to.
         statics: initial contents of memories that are static locals, by name.
-        pointees: name of a memory that the host's pointers lead to → of that which they are in.
+        cells: name of a memory of the host → the pointers in it that the region follows.
+        heaps: name of a memory that these lead to → variables that lead there or are in it, each
+            with the scalar of where.
+        joined: names of variables whose memories overlap at the host's, by block.
         blocks: name of a memory that several variables of the host lead to → these, each with the
             scalar that says where in it.
         printing: calls that the host makes when the region is over, by number from 1 on.
@@ -71,7 +76,9 @@ class Lowered:
     scalars: tuple[Variable, ...]
     copied: tuple[Variable, ...]
     statics: dict[str, bytes]
-    pointees: dict[str, str]
+    cells: dict[str, Cells]
+    heaps: dict[str, dict[Variable, Variable]]
+    joined: tuple[tuple[str, ...], ...]
     blocks: dict[str, dict[Variable, Variable]]
     printing: tuple[PrintCall, ...]
     warnings: tuple[str, ...]
@@ -103,8 +110,9 @@ def lower(
     league = league_of(target, constants, threads)
     shared: set[Variable] = set()
     with deep_recursion():
+        plan = Plan()
         while True:
-            host = data_environment(unit, target, joined)
+            host = data_environment(unit, target, plan, joined)
             host.written_by_team |= shared
             team = Team(league.teams, league.each)
             ctx = Context(
@@ -117,10 +125,25 @@ def lower(
             ]
             try:
                 _region(ctx, is_open=league.is_open)
-                break
+                if plan.open:
+                    raise plan.open[0]
+                more = plan.more()
             except SharedScalarError as found:
                 # Which of the threads' writes are to copies of their own, the lowering alone says.
                 shared.add(found.variable)
+                more = plan.more() or Plan(plan.known)
+            except JoinedError as found:
+                if any(set(found.names) <= set(group) for group in joined):
+                    raise
+                joined = merged(joined, found.names)
+                more = plan.more() or Plan(plan.known)
+            except SourceError:
+                more = plan.more()
+                if more is None:
+                    raise
+            if more is None:
+                break
+            plan = more
     return Lowered(
         Region(
             name=target.function.name,
@@ -137,7 +160,9 @@ def lower(
         tuple(v for v, _ in host.scalars),
         _copied(ctx),
         host.statics,
-        host.pointees,
+        {a.name: c for a in host.hosts if (c := cells_of(host, unit.structs, a)) is not None},
+        {a.name: roots for a, roots in host.heaps.items()},
+        joined,
         {a.name: parts for a, parts in host.blocks.items()},
         tuple(host.printing),
         tuple(ctx.warnings),

@@ -16,6 +16,7 @@ from cyclescope.c import (
     Goto,
     If,
     OpaqueStmt,
+    Pointer,
     Return,
     Stmt,
     Switch,
@@ -28,10 +29,17 @@ from cyclescope.hls.front._context import Location, flag
 from cyclescope.hls.front._control import branch, going_on
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._declarations import declare
-from cyclescope.hls.front._dispatch import STATEMENTS, condition_of, object_of, rvalue, statement
+from cyclescope.hls.front._dispatch import (
+    STATEMENTS,
+    address,
+    condition_of,
+    object_of,
+    rvalue,
+    statement,
+)
 from cyclescope.hls.front._labels import go_to, labelled
 from cyclescope.hls.front._layout import is_block
-from cyclescope.hls.front._pointers import is_object
+from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
 from cyclescope.hls.front._printing import print_call, printed_by
 from cyclescope.hls.front._structs import hold
 from cyclescope.hls.front.omp._constructs import standalone
@@ -64,9 +72,9 @@ def _evaluate(ctx: Context, stmt: Evaluate) -> None:
         print_call(ctx, call)
         return
     match stmt.value:
-        case Assign(op="=", target=target, value=value) if is_block(
-            target.type, stmt.where
-        ) and is_object(value):
+        case Assign(op="=", target=target, value=value) if (
+            is_block(target.type, stmt.where) and is_object(value) and not is_view(target.type)
+        ):
             given, to = object_of(ctx, value), object_of(ctx, target)
             assert isinstance(given, Location)
             assert isinstance(to, Location)
@@ -164,7 +172,11 @@ def _return(ctx: Context, stmt: Return) -> None:
     if not ctx.flow.returning:
         raise ctx.refuse(where, "return out of a target region; use if")
     returned, result = ctx.flow.returning[-1]
-    if value is not None and result is not None:
+    if value is not None and result is not None and isinstance(result.type, Pointer):
+        point(ctx, result, address(ctx, value))
+    elif value is not None and result is not None and is_view(result.type):
+        begin_view(ctx, result, value, where)
+    elif value is not None and result is not None:
         given = rvalue(ctx, value)
         hold(ctx, result, convert(ctx, given, value.type, result.type, where))
     ctx.vars.env[returned] = ctx.b.const(1, 1)

@@ -103,7 +103,9 @@ def _text(ctx: Context, expr: Text) -> Location:
                 expr.where, f"the string {expr.spelling[:40]} is no array of char; write one"
             ) from None
         first = text.ljust(size_of(expr.type, expr.where), b"\0")
-        stands = Variable(f"text_in_line_{expr.where.line}", expr.type, expr.where, "static")
+        stands = Variable(
+            f"text_in_line_{expr.where.line}", expr.type, expr.where, "static", init=expr
+        )
         array = ctx.host.strings[expr.spelling] = _memory(ctx, stands, first)
     return Location(array, ctx.b.const(64, 0), expr.type.element)
 

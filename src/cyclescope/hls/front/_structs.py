@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Placed, Pointer, Struct, Variable
+from cyclescope.hls.front._choices import null, put_in_memory
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import named
 from cyclescope.hls.front._layout import is_flat, leaves, width_of
@@ -77,7 +78,7 @@ def hold(ctx: Context, variable: Variable, value: Value | None) -> None:
     low = 0
     for wire in wires_of(ctx, variable):
         if isinstance(wire.type, Pointer) and wire is not variable:
-            ctx.vars.env.pop(wire, None)
+            ctx.vars.env[wire] = null(ctx)
             ctx.vars.bases.pop(wire, None)
             continue
         width = width_of(wire.type, wire.where)
@@ -142,13 +143,15 @@ def load_object(ctx: Context, place: Location, where: Range) -> Value:
     if isinstance(place.type, Struct | Placed):
         found = [load_from(ctx, p, width_of(p.type, where)) for p in _pieces(ctx, place, where)]
         return concatenated(ctx, found)
-    return load_from(ctx, place, width_of(place.type, where))
+    value = load_from(ctx, place, width_of(place.type, where))
+    return put_in_memory(ctx, value) if isinstance(place.type, Pointer) else value
 
 
 def store_object(ctx: Context, place: Location, value: Value, where: Range) -> None:
     """Give an object in memory a value of its type."""
     if not isinstance(place.type, Struct | Placed):
-        store_to(ctx, place, value)
+        is_pointer = isinstance(place.type, Pointer)
+        store_to(ctx, place, put_in_memory(ctx, value) if is_pointer else value)
         return
     low = 0
     for piece in _pieces(ctx, place, where):

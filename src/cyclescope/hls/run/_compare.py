@@ -55,7 +55,7 @@ def _layout(kind: CType) -> tuple[int, list[_Part]]:
         case Struct():
             found = []
             for start, name, sort in placed_fields(kind):
-                size, parts = _layout(sort)
+                size, parts = _layout(Scalar("uint", 64) if isinstance(sort, Pointer) else sort)
                 count = size_of(sort) // size if size else 0
                 for n in range(count):
                     label = f".{name}[{n}]" if count > 1 else f".{name}"

@@ -11,16 +11,33 @@ struct cyclescope_item {
     uint64_t bytes;
     int is_array;
     int is_result;
-    int pointees;                 /* of pointers: which item they lead to, from 1 on */
-    char **own;                   /* the pointers themselves; `data` has offsets then */
-    struct cyclescope_part *parts; /* the blocks that they lead to, in that item one after another */
-    int used;
+    uint64_t element; /* bytes of what it is an array of, and the pointers in there */
+    int count;
+    const struct cyclescope_cell *cells;
+    int is_heap;           /* the blocks that pointers lead to, one after another */
+    int heap;              /* of a scalar: it says where in that item, from 1 on, this place is */
+    char *root;
+    uint64_t extent;
+    char *own;             /* of an array with pointers: the host's; `data` has offsets then */
+    uint64_t *parts;       /* of a heap: the places in it, by number */
+    uint64_t used, room;
+};
+
+struct cyclescope_cell {
+    uint64_t at;
+    int heap; /* which item it leads to, from 1 on */
 };
 
 struct cyclescope_part {
     char *begin;
     uint64_t bytes, base;
+    int heap; /* which item it is in, from 1 on; 0: in none */
 };
+
+/* The null pointer; in memories it is zero. */
+#define CYCLESCOPE_NULL (1ull << 63)
+/* One that leads to nothing that is known: who follows it leaves the memory. */
+#define CYCLESCOPE_LOST (1ull << 61)
 
 enum { CYCLESCOPE_NO_FILE = 121, CYCLESCOPE_BAD_FILE = 122, CYCLESCOPE_OVERLAP = 123, CYCLESCOPE_NOWHERE = 124 };
 
@@ -136,13 +153,13 @@ static struct cyclescope_part cyclescope_span(int count, const struct cyclescope
     char *begin = parts[0].begin, *end = begin;
     for (int i = 0; i < count; i++) {
         if (parts[i].bytes == UINT64_MAX)
-            return (struct cyclescope_part){begin, UINT64_MAX, 0};
+            return (struct cyclescope_part){begin, UINT64_MAX, 0, 0};
         if (parts[i].begin < begin)
             begin = parts[i].begin;
         if (parts[i].begin + parts[i].bytes > end)
             end = parts[i].begin + parts[i].bytes;
     }
-    return (struct cyclescope_part){begin, (uint64_t)(end - begin), 0};
+    return (struct cyclescope_part){begin, (uint64_t)(end - begin), 0, 0};
 }
 
 /* A run may write to its own folder alone: files that the program makes are there for it, too. */
@@ -356,75 +373,206 @@ static void cyclescope_check(const struct cyclescope_item *items, int count) {
     }
 }
 
-/* Memories of pointers: offsets in what they lead to, whose blocks follow each other behind 64 bytes
-   that no pointer but NULL leads to. */
-static void cyclescope_view(struct cyclescope_item *items, int count) {
-    for (int i = 0; i < count; i++) {
-        struct cyclescope_item *from = &items[i], *to = from->pointees ? items + from->pointees - 1 : 0;
-        uint64_t next = 64, number = from->bytes / sizeof(char *);
-        if (!to || from->bytes == UINT64_MAX)
-            continue;
-        from->own = from->data;
-        from->parts = __real_calloc(number + 1, sizeof *from->parts);
-        for (uint64_t k = 0; k < number; k++) {
-            char *at = from->own[k];
-            int known = !at;
-            for (int n = 0; n < from->used && !known; n++)
-                known = at >= from->parts[n].begin && at <= from->parts[n].begin + from->parts[n].bytes;
-            if (known)
-                continue;
-            struct cyclescope_block block = cyclescope_block_of(at);
-            if (!block.begin)
-                cyclescope_refuse(CYCLESCOPE_NOWHERE, from->pointees - 1, i);
-            for (int j = 0; j < count; j++) {
-                char *other = items[j].own ? (char *)items[j].own : items[j].data;
-                if (items[j].is_array && other < block.begin + block.bytes
-                    && block.begin < other + items[j].bytes)
-                    cyclescope_refuse(CYCLESCOPE_OVERLAP, j, from->pointees - 1);
-            }
-            from->parts[from->used++] = (struct cyclescope_part){block.begin, block.bytes, next};
-            next += (block.bytes + 63) / 64 * 64;
-        }
-        from->data = __real_calloc(number + 1, sizeof(uint64_t));
-        to->data = __real_calloc(1, next);
-        to->bytes = next;
+/* The blocks that pointers may lead to, by their addresses. */
+static struct cyclescope_part *cyclescope_known;
+static uint64_t cyclescope_known_count;
+static int cyclescope_compare(const void *a, const void *b) {
+    const struct cyclescope_part *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* the larger one comes first */
+}
+/* The block that a place is in, or that ends there; NULL: none. */
+static struct cyclescope_part *cyclescope_find(char *at) {
+    uint64_t low = 0, high = cyclescope_known_count;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (cyclescope_known[middle].begin <= at)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    if (!low || at > cyclescope_known[low - 1].begin + cyclescope_known[low - 1].bytes)
+        return NULL;
+    struct cyclescope_part *found = &cyclescope_known[low - 1];
+    if (at == found->begin && low > 1 && !found->heap && found[-1].heap
+        && at == found[-1].begin + found[-1].bytes)
+        return found - 1; /* the end of what is known, not the begin of what is not */
+    return found;
+}
+/* Something leads to a place: its block is in that heap. */
+static void cyclescope_lead(struct cyclescope_item *items, int count, int heap, char *at) {
+    struct cyclescope_item *to = &items[heap - 1];
+    struct cyclescope_part *part = at ? cyclescope_find(at) : NULL;
+    if (!part || part->heap == heap)
+        return;
+    if (part->heap)
+        cyclescope_refuse(CYCLESCOPE_OVERLAP, part->heap - 1, heap - 1);
+    for (int j = 0; j < count; j++) {
+        char *other = items[j].own ? items[j].own : items[j].data;
+        if (items[j].is_array && !items[j].is_heap && other < part->begin + part->bytes
+            && part->begin < other + items[j].bytes)
+            cyclescope_refuse(CYCLESCOPE_OVERLAP, j, heap - 1);
+    }
+    part->heap = heap;
+    part->base = to->bytes;
+    to->bytes += (part->bytes + 63) / 64 * 64 + 64; /* apart, so that the end of one is in none */
+    if (to->used == to->room) {
+        to->room = to->room ? 2 * to->room : 64;
+        uint64_t *before = to->parts;
+        to->parts = __real_calloc(to->room, sizeof *to->parts);
+        if (!to->parts)
+            abort();
+        if (to->used)
+            memcpy(to->parts, before, to->used * sizeof *before);
+        __real_free(before);
+    }
+    to->parts[to->used++] = (uint64_t)(part - cyclescope_known);
+}
+static void cyclescope_follow(struct cyclescope_item *items, int count, const struct cyclescope_item *of,
+                              char *data, uint64_t bytes) {
+    for (uint64_t at = 0; of->count && at + of->element <= bytes; at += of->element)
+        for (int n = 0; n < of->count; n++)
+            cyclescope_lead(items, count, of->cells[n].heap, *(char **)(data + at + of->cells[n].at));
+}
+/* What pointers lead to comes into heaps; arrays with pointers get data of their own. */
+static void cyclescope_view(struct cyclescope_item *items, int count) {
+    int any = 0;
+    for (int i = 0; i < count; i++)
+        any = any || items[i].is_heap;
+    if (!any)
+        return;
+    cyclescope_known = __real_calloc(cyclescope_places + (uint64_t)count + 1, sizeof *cyclescope_known);
+    if (!cyclescope_known)
+        abort();
+    cyclescope_known_count = 0;
+    for (uint64_t i = 0; i < cyclescope_places; i++)
+        if (cyclescope_blocks[i].begin && !cyclescope_blocks[i].is_free)
+            cyclescope_known[cyclescope_known_count++] =
+                (struct cyclescope_part){cyclescope_blocks[i].begin, cyclescope_blocks[i].bytes, 0, 0};
+    for (int i = 0; i < count; i++)
+        if (items[i].heap && items[i].root && items[i].extent && items[i].extent != UINT64_MAX
+            && !cyclescope_block_of(items[i].root).begin)
+            cyclescope_known[cyclescope_known_count++] =
+                (struct cyclescope_part){items[i].root, items[i].extent, 0, 0};
+    qsort(cyclescope_known, cyclescope_known_count, sizeof *cyclescope_known, cyclescope_compare);
+    for (int i = 0; i < count; i++) {
+        if (items[i].is_heap)
+            items[i].bytes = 64;
+        else if (items[i].count)
+            items[i].own = items[i].data;
+    }
+    for (int i = 0; i < count; i++) {
+        if (items[i].heap)
+            cyclescope_lead(items, count, items[i].heap, items[i].root);
+        if (items[i].own)
+            cyclescope_follow(items, count, &items[i], items[i].own, items[i].bytes);
+    }
+    uint64_t done[count + 1];
+    memset(done, 0, sizeof done);
+    for (int more = 1; more;) {
+        more = 0;
+        for (int i = 0; i < count; i++)
+            for (; items[i].is_heap && done[i] < items[i].used; done[i]++, more = 1) {
+                struct cyclescope_part part = cyclescope_known[items[i].parts[done[i]]];
+                cyclescope_follow(items, count, &items[i], part.begin, part.bytes);
+            }
+    }
+    for (int i = 0; i < count; i++)
+        if (items[i].is_heap || items[i].own) {
+            items[i].data = __real_calloc(items[i].bytes + 8, 1);
+            if (!items[i].data)
+                abort();
+        }
+    for (int i = 0; i < count; i++)
+        if (items[i].heap) {
+            struct cyclescope_part *part = items[i].root ? cyclescope_find(items[i].root) : NULL;
+            *(uint64_t *)items[i].data =
+                part && part->heap == items[i].heap ? part->base + (uint64_t)(items[i].root - part->begin)
+                : items[i].root ? CYCLESCOPE_LOST : CYCLESCOPE_NULL;
+        }
+}
+/* A pointer as the hardware has it in a memory. */
+static uint64_t cyclescope_inward(const struct cyclescope_cell *cell, char *at) {
+    if (!at)
+        return 0;
+    struct cyclescope_part *part = cyclescope_find(at);
+    if (!part || part->heap != cell->heap)
+        return CYCLESCOPE_LOST ^ CYCLESCOPE_NULL;
+    return (part->base + (uint64_t)(at - part->begin)) ^ CYCLESCOPE_NULL;
+}
+/* The other way; what the hardware has not changed is as it was. */
+static char *cyclescope_outward(const struct cyclescope_item *items, const struct cyclescope_cell *cell,
+                                uint64_t bits, char *before) {
+    const struct cyclescope_item *to = &items[cell->heap - 1];
+    if (cyclescope_inward(cell, before) == bits)
+        return before;
+    uint64_t offset = bits ^ CYCLESCOPE_NULL, low = 0, high = to->used;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (cyclescope_known[to->parts[middle]].base <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!bits || !low)
+        return NULL;
+    struct cyclescope_part part = cyclescope_known[to->parts[low - 1]];
+    return offset - part.base <= part.bytes ? part.begin + (offset - part.base) : NULL;
+}
+static void cyclescope_inwards(const struct cyclescope_item *of, char *data, uint64_t bytes) {
+    for (uint64_t at = 0; of->count && at + of->element <= bytes; at += of->element)
+        for (int n = 0; n < of->count; n++) {
+            char *cell = data + at + of->cells[n].at, *pointer;
+            memcpy(&pointer, cell, sizeof pointer);
+            uint64_t bits = cyclescope_inward(&of->cells[n], pointer);
+            memcpy(cell, &bits, sizeof bits);
+        }
+}
+static void cyclescope_outwards(const struct cyclescope_item *items, const struct cyclescope_item *of,
+                                const char *data, char *to, uint64_t bytes) {
+    char *made = __real_calloc(bytes + 8, 1);
+    if (!made)
+        abort();
+    memcpy(made, data, bytes);
+    for (uint64_t at = 0; of->count && at + of->element <= bytes; at += of->element)
+        for (int n = 0; n < of->count; n++) {
+            char *cell = made + at + of->cells[n].at, *before;
+            uint64_t bits;
+            memcpy(&bits, cell, sizeof bits);
+            memcpy(&before, to + at + of->cells[n].at, sizeof before);
+            before = cyclescope_outward(items, &of->cells[n], bits, before);
+            memcpy(cell, &before, sizeof before);
+        }
+    if (memcmp(to, made, bytes)) /* what is as it was may be constant */
+        memcpy(to, made, bytes);
+    __real_free(made);
 }
 /* What the host has now. */
 static void cyclescope_gather(struct cyclescope_item *items, int count) {
     for (int i = 0; i < count; i++) {
-        struct cyclescope_item *from = &items[i];
-        for (int n = 0; n < from->used; n++)
-            memcpy((char *)items[from->pointees - 1].data + from->parts[n].base, from->parts[n].begin,
-                   from->parts[n].bytes);
-        for (uint64_t k = 0; from->own && k < from->bytes / sizeof(char *); k++) {
-            char *at = from->own[k];
-            uint64_t offset = 0;
-            for (int n = 0; at && n < from->used; n++)
-                if (at >= from->parts[n].begin && at <= from->parts[n].begin + from->parts[n].bytes)
-                    offset = from->parts[n].base + (uint64_t)(at - from->parts[n].begin);
-            ((uint64_t *)from->data)[k] = offset;
+        struct cyclescope_item *one = &items[i];
+        for (uint64_t n = 0; one->is_heap && n < one->used; n++) {
+            struct cyclescope_part part = cyclescope_known[one->parts[n]];
+            memcpy((char *)one->data + part.base, part.begin, part.bytes);
+            cyclescope_inwards(one, (char *)one->data + part.base, part.bytes);
+        }
+        if (one->own) {
+            memcpy(one->data, one->own, one->bytes);
+            cyclescope_inwards(one, one->data, one->bytes);
         }
     }
 }
 /* What the hardware has made of it. */
 static void cyclescope_scatter(struct cyclescope_item *items, int count) {
     for (int i = 0; i < count; i++) {
-        struct cyclescope_item *from = &items[i];
-        for (int n = 0; n < from->used; n++) {
-            char *data = (char *)items[from->pointees - 1].data + from->parts[n].base;
-            if (memcmp(from->parts[n].begin, data, from->parts[n].bytes))
-                memcpy(from->parts[n].begin, data, from->parts[n].bytes);
+        struct cyclescope_item *one = &items[i];
+        for (uint64_t n = 0; one->is_heap && n < one->used; n++) {
+            struct cyclescope_part part = cyclescope_known[one->parts[n]];
+            cyclescope_outwards(items, one, (char *)one->data + part.base, part.begin, part.bytes);
         }
-        for (uint64_t k = 0; from->own && k < from->bytes / sizeof(char *); k++) {
-            uint64_t offset = ((uint64_t *)from->data)[k];
-            char *at = NULL;
-            for (int n = 0; offset && n < from->used; n++)
-                if (offset >= from->parts[n].base && offset <= from->parts[n].base + from->parts[n].bytes)
-                    at = from->parts[n].begin + (offset - from->parts[n].base);
-            if (from->own[k] != at)
-                from->own[k] = at;
-        }
+        if (one->own)
+            cyclescope_outwards(items, one, one->data, one->own, one->bytes);
     }
 }
 
@@ -496,11 +644,12 @@ static void cyclescope_leave(struct cyclescope_item *items, int count) {
             if (items[i].is_array)
                 cyclescope_write(&items[i]);
     for (int i = 0; i < count; i++)
-        if (items[i].own) {
+        if (items[i].own || items[i].is_heap) {
             __real_free(items[i].data);
             __real_free(items[i].parts);
-            __real_free(items[items[i].pointees - 1].data);
         }
+    __real_free(cyclescope_known);
+    cyclescope_known = NULL;
     if (fflush(cyclescope_file))
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
     __atomic_store_n(&cyclescope_is_over, 1, __ATOMIC_RELEASE);

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cyclescope._files import scratch
 from cyclescope.c import Array, Pointer
 from cyclescope.errors import RunError, SourceError, ToolError
+from cyclescope.hls.front import HEAP, merged
 from cyclescope.hls.ir import Place
 from cyclescope.hls.run._host_text import host_text
 from cyclescope.sim import Process, calculation, call, current_trust, find_compiler, unstartable
@@ -60,6 +61,11 @@ class OverlapError(RunError):
     def __init__(self, message: str, joined: tuple[tuple[str, ...], ...]) -> None:
         super().__init__(message)
         self.joined = joined
+
+    @property
+    def names(self) -> list[str]:
+        """The memories that the last block, the one that has been found, joins."""
+        return [name.removeprefix(HEAP) for name in self.joined[-1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,12 +473,6 @@ class Host:
             )
         if status == _NOWHERE:
             pointer = self._arrays[int(file.read_bytes().split()[0])]
-            if pointer in self._program.pointees:
-                raise RunError(
-                    f"{self._program.region.where}: an element of "
-                    f"{self._program.pointees[pointer]} points to no block of malloc, nor to an "
-                    f"array that is seen here; let it point into one"
-                )
             raise RunError(
                 f"{self._program.region.where}: {pointer} is a pointer to no block of malloc: say "
                 f"what it points to, map(tofrom: {pointer}[0:count])"
@@ -487,12 +487,15 @@ class Host:
         program = self._program
         found: list[str] = []
         for name in names:
+            if name in program.heaps:
+                found.append(f"{HEAP}{name}")
+                continue
             parts = program.blocks.get(name) or [program.variables[name]]
             if not all(isinstance(v.type, Pointer | Array) for v in parts):
                 return ()
             found += [v.name for v in parts]
-        others = [[v.name for v in p] for n, p in program.blocks.items() if n not in names]
-        return tuple(map(tuple, [*others, found]))
+        groups = merged(program.joined, tuple(found))
+        return () if groups == program.joined else groups
 
     def _await(self, running: Process, output: int, stdout: bytearray, file: Path) -> None:
         """Collect what a process writes until it ends.

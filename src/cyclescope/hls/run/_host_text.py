@@ -285,29 +285,40 @@ def _items(program: Program) -> str:
     items = []
     outside = [a for a in program.region.arrays if a.place is Place.EXTERNAL]
     number = {array.name: place for place, array in enumerate(outside, 1)}
-    leads = {pointers: number[pointee] for pointee, pointers in program.pointees.items()}
     for array in outside:
-        if array.name in program.pointees:
-            items.append("{ 0, 0, 1, 1 }")
+        cells = ""
+        if array.name in program.cells:
+            own = program.cells[array.name]
+            at = [f"{{ {place}, {number[heap]} }}" for place, heap in own.at if heap in number]
+            listed = f"(const struct cyclescope_cell[]){{ {', '.join(at)} }}" if at else "0"
+            cells = f", {own.bytes}, {len(at)}, {listed}"
+        if array.name in program.heaps:
+            items.append(f"{{ 0, 0, 1, 1{cells or ', 1, 0, 0'}, .is_heap = 1 }}")
             continue
         if array.name in program.blocks:
             span = f"cyclescope_span_{list(program.blocks).index(array.name)}"
-            items.append(f"{{ {span}.begin, {span}.bytes, 1, 1, {leads.get(array.name, 0)} }}")
+            items.append(f"{{ {span}.begin, {span}.bytes, 1, 1{cells} }}")
             continue
         variable = program.variables[array.name]
         item = mapped.get(variable.name)
         data, size = _extent(variable, item)
-        items.append(
-            f"{{ (void *){data}, {size}, 1, {int(array.from_device)}, {leads.get(array.name, 0)} }}"
-        )
-    items += [f"{{ (void *)&{v.name}, sizeof {v.name}, 0, 0 }}" for v in program.scalars]
+        items.append(f"{{ (void *){data}, {size}, 1, {int(array.from_device)}{cells} }}")
+    roots = {w: (v, h) for h, own in program.heaps.items() for v, w in own.items()}
+    for scalar in program.scalars:
+        root = ""
+        if scalar in roots and roots[scalar][1] in number:
+            variable, heap = roots[scalar]
+            data, size = _extent(variable, mapped.get(variable.name))
+            root = f", .heap = {number[heap]}, .root = (char *){data}, .extent = {size}"
+        items.append(f"{{ (void *)&{scalar.name}, sizeof {scalar.name}, 0, 0{root} }}")
     return ", ".join(items) or "{ 0, 0, 0, 0 }"
 
 
 def _spans(program: Program) -> list[str]:
     """The declarations of memories that several of the host's variables lead to."""
     mapped = {item.name: item for item in program.target.directive.maps}
-    lines = []
+    own = (where for roots in program.heaps.values() for where in roots.values())
+    lines = [f"uint64_t {where.name} = 0;" for where in own]
     for number, parts in enumerate(program.blocks.values()):
         places = [_extent(v, mapped.get(v.name)) for v in parts]
         listed = ", ".join(f"{{ (char *){data}, {size}, 0 }}" for data, size in places)
@@ -351,7 +362,7 @@ def _global_blocks(program: Program) -> str:
 
 def _has_open_pointers(program: Program) -> bool:
     """Return whether there are pointers of the host whose extent nothing says."""
-    if program.pointees:
+    if program.heaps:
         return True
     mapped = {item.name for item in program.target.directive.maps if item.count}
     joined = (v for parts in program.blocks.values() for v in parts)

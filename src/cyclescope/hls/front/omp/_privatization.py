@@ -76,9 +76,12 @@ def own_copy(
     ctx: Context, variable: Variable, array: Array, where: Range, *, is_given: bool
 ) -> None:
     """A thread's own copy of a variable in memory."""
+    # They lower expressions, which ask for what constructs there are.
+    from cyclescope.hls.front._pointers import copy_parts, has_pointers
+
     kind = variable.type
     zero = ctx.b.const(64, 0)
-    if is_flat(kind):
+    if is_flat(kind) and variable not in ctx.vars.addressed:
         value = load_object(ctx, Location(array, zero, kind), where) if is_given else None
         del ctx.vars.memories[variable]
         hold(ctx, variable, value)
@@ -90,10 +93,13 @@ def own_copy(
     if is_given:
         one = innermost(kind)
         each = size_of(one, where)
-        parts = leaves(one, where)
+        parts = leaves(one, where) if not has_pointers(one) else []
 
         def copy(number: Value) -> None:
             start = ctx.b.op(Op.MUL, number, ctx.b.const(64, each), width=64, exact=True)
+            if has_pointers(one):
+                given = Location(array, start, one)
+                copy_parts(ctx, Location(own, start, one), given, one, where)
             for offset, sort in parts:
                 at = ctx.b.op(Op.ADD, start, ctx.b.const(64, offset), width=64, exact=True)
                 value = load_object(ctx, Location(array, at, sort), where)
@@ -104,6 +110,6 @@ def own_copy(
 
 def release_copy(ctx: Context, variable: Variable, array: Array) -> None:
     """The shared variable again in the place of the thread's own."""
-    if is_flat(variable.type):
+    if is_flat(variable.type) and variable not in ctx.vars.addressed:
         release(ctx, variable)
     ctx.vars.memories[variable] = array
