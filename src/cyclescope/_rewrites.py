@@ -38,11 +38,14 @@ class Rewrite:
         sentence: what it does, for people.
         opens: others build on it, so it is kept even where it gains nothing by itself; it must
             not undo what another one does.
+        rival: the rewrite before it in the list that changes the same places in another way: the
+            one of both that gains more goes first. Empty if there is none.
     """
 
     name: str
     sentence: str
     opens: bool = False
+    rival: str = ""
 
 
 @dataclass(frozen=True, slots=True)

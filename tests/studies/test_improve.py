@@ -118,6 +118,26 @@ def test_a_batch_that_loses_as_much_as_before_is_not_tried_in_parts_again() -> N
     assert b"CcG" not in subject.measured
 
 
+def test_of_rivals_the_one_that_gains_more_goes_first() -> None:
+    class Rivals(Letters):
+        """An `x` becomes either a `B` or an `F`, for which one gains more."""
+
+        @property
+        def rewrites(self) -> Sequence[Rewrite]:
+            return Rewrite("less", "Gains 2."), Rewrite("more", "Gains 3.", rival="less")
+
+        def candidates(self, text: bytes) -> Sequence[Candidate]:
+            return [
+                Candidate(name, "x", 1, Claim.CONSTRUCTION, "why", (Edit(at, at + 1, new),))
+                for name, new in (("less", b"F"), ("more", b"B"))
+                if (at := text.find(b"x")) >= 0
+            ]
+
+    found = improve(Rivals(), b"x", Measurements(None, ""))
+    assert (found.text, found.after) == (b"B", 97)
+    assert found.runs == 3
+
+
 def test_an_interrupt_ends_the_search_with_the_best_so_far(tmp_path: Path) -> None:
     subject = Letters(stop_after=2)
     state = tmp_path / "state.json"

@@ -2,10 +2,11 @@
 
 All candidates of one rewrite are tried at once; where that fails or is slower, each half is, down
 to single ones; where it changes no cycle, or loses as many as in an earlier text, all are rejected.
-What gained as a batch is tried without each of its members. This goes on, rewrite by rewrite, until
-a whole pass changes nothing; then what was rejected gets a second chance in what the program has
-become, and what was kept without a gain of its own is taken out if nothing came of it. Every text
-is measured once; a store of measurements lets a search go on that was stopped.
+What gained as a batch is tried without each of its members. Of rivals, which change the same places
+in two ways, the one goes first that gains more. This goes on, rewrite by rewrite, until a whole pass
+changes nothing; then what was rejected gets a second chance in what the program has become, and
+what was kept without a gain of its own is taken out if nothing came of it. Every text is measured
+once; a store of measurements lets a search go on that was stopped.
 """
 
 from __future__ import annotations
@@ -185,12 +186,36 @@ class _Search:
         """Try each rewrite in turn until none finds anything more."""
         while True:
             before = self.text
-            for rewrite in self._rewrites:
-                found = self._candidates(rewrite.name)
-                if found:
-                    self._batch(rewrite, found)
+            for rivals in self._turns():
+                for rewrite in self._best_first(rivals):
+                    found = self._candidates(rewrite.name)
+                    if found:
+                        self._batch(rewrite, found)
             if self.text == before:
                 return
+
+    def _turns(self) -> list[list[Rewrite]]:
+        """The rewrites in their order, those that are each other's rivals together."""
+        turns: list[list[Rewrite]] = []
+        for rewrite in self._rewrites:
+            if rewrite.rival and turns and turns[-1][0].name == rewrite.rival:
+                turns[-1].append(rewrite)
+            else:
+                turns.append([rewrite])
+        return turns
+
+    def _best_first(self, rivals: list[Rewrite]) -> list[Rewrite]:
+        """Rivals in the order of what all their candidates gain."""
+        found = {r.name: compatible(self._candidates(r.name)) for r in rivals}
+        able = [r for r in rivals if found[r.name]]
+        if len(able) < 2:
+            return able
+        results = self._try([found[r.name] for r in able])
+        cycles = {
+            r.name: m.cycles if not m.failure else self.cycles
+            for r, m in zip(able, results, strict=True)
+        }
+        return sorted(able, key=lambda r: cycles[r.name])
 
     def _candidates(self, name: str) -> list[Candidate]:
         found = self.subject.candidates(self.text)

@@ -49,8 +49,8 @@ REWRITES: tuple[CalyxRewrite, ...] = (
     _static.REWRITE,
     _static.BRANCHES,
     _copies.REWRITE,
-    _earliest.REWRITE,
     _parallel.REWRITE,
+    _earliest.REWRITE,
     _beside.REWRITE,
     _sequence.REWRITE,
 )

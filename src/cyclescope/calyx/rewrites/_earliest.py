@@ -118,5 +118,6 @@ NAME = "as-soon-as-possible"
 REWRITE = CalyxRewrite(
     NAME,
     "Run each statement of a seq as soon as what it depends on has ended.",
+    rival="seq-to-par",
     find=_find,
 )
