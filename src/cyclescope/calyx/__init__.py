@@ -11,12 +11,14 @@ call tree for each distinct state.
 from cyclescope.calyx._compile import Program, compile_program, list_passes
 from cyclescope.calyx._expect import Expected, read_expected
 from cyclescope.calyx._judge import Judgement, Outcome, Suspect, judge_program, run_unoptimised
+from cyclescope.calyx._lengthen import lengthened
 from cyclescope.calyx._own import OwnCompiler, find_own_compiler
 from cyclescope.calyx._source import (
     CalyxOptions,
     CalyxRun,
     Verdict,
     profile_program,
+    recorded_options,
     synthesised,
     variants,
     verify_program,
@@ -39,9 +41,11 @@ __all__ = [
     "copied_with",
     "find_own_compiler",
     "judge_program",
+    "lengthened",
     "list_passes",
     "profile_program",
     "read_expected",
+    "recorded_options",
     "run_program",
     "run_unoptimised",
     "synthesised",

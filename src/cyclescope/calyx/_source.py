@@ -26,6 +26,7 @@ __all__ = [
     "CalyxRun",
     "Verdict",
     "profile_program",
+    "recorded_options",
     "synthesised",
     "variants",
     "verify_program",
@@ -238,6 +239,16 @@ def _compile(path: Path, options: CalyxOptions, *, instrument: bool) -> Program:
         options=options.options,
         instrument=instrument,
         compiler=options.compiler,
+    )
+
+
+def recorded_options(meta: Meta) -> CalyxOptions:
+    """The options with which a profile's program was compiled, as far as its head has them."""
+    said = {name: tuple(text.split(",")) for name, text in meta.options.items() if text}
+    return CalyxOptions(
+        passes=said.get("passes", ("all",)),
+        disable=said.get("disable", ()),
+        options=said.get("options", ()),
     )
 
 

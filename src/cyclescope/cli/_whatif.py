@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cyclescope.cli._common import (
     check_form,
+    doing,
     force_option,
     form_option,
     output_option,
@@ -16,6 +18,15 @@ from cyclescope.cli._common import (
     report,
     writing,
 )
+from cyclescope.cli._kinds import InputPath
+from cyclescope.cli._trust import trust_options
+from cyclescope.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.analyse import OtherLength
+    from cyclescope.model import Profile
 
 __all__ = ["whatif"]
 
@@ -29,13 +40,26 @@ __all__ = ["whatif"]
     metavar="N",
     help="In place of changes: the N groups to shorten first, to one cycle each.",
 )
+@click.option(
+    "--check",
+    "program",
+    type=InputPath("a Calyx program"),
+    metavar="PROGRAM",
+    help="Make the change in this program, simulate it, and say how far the answer was off.",
+)
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="With --check: its memories, Calyx data JSON."
+)
 @form_option
 @output_option("File to write; the terminal if not given")
 @force_option
+@trust_options
 def whatif(
     profile: Path,
     changes: tuple[str, ...],
     best: int | None,
+    program: Path | None,
+    data: Path | None,
     form: str,
     output: Path | None,
     force: bool,
@@ -43,7 +67,8 @@ def whatif(
     """Time a run anew with other lengths, without simulating it.
 
     'main.queue/push = 1': each activation takes one cycle; '= 1..10': each of these in turn.
-    Everything else happens as it did, and begins as soon as what it waits for is over.
+    Everything else happens as it did, and begins as soon as what it waits for is over. With
+    --check groups are made longer for real, and the run is simulated.
     """
     from cyclescope.analyse import parse_lengths
     from cyclescope.views import best_changes_view, retimed_view
@@ -51,12 +76,28 @@ def whatif(
     check_form(form, output)
     if (best is None) != bool(changes):
         raise click.UsageError("give changes, such as 'main.queue/push = 1', or --best N")
+    if program is not None and best is not None:
+        raise click.UsageError("--check tries changes, not --best; give the changes that it names")
     loaded = read_profile(profile)
     if best is not None:
-        data = best_changes_view(loaded, best, form)
+        text = best_changes_view(loaded, best, form)
     else:
-        data = retimed_view(loaded, parse_lengths(loaded, changes), form)
+        lengths = parse_lengths(loaded, changes)
+        tried = _simulated(loaded, lengths, program, data) if program is not None else ()
+        text = retimed_view(loaded, lengths, form, tried)
     path = output or Path("-")
     with writing(path, force=force) as stream:
-        stream.write(data)
+        stream.write(text)
     report(path, "what if")
+
+
+def _simulated(
+    profile: Profile, changes: Sequence[OtherLength], program: Path, data: Path | None
+) -> tuple[int, ...]:
+    """The cycles of a program with the changes made."""
+    from cyclescope.studies import simulated_lengths
+
+    if not program.is_file():
+        raise InputError(f"{program}: no such file")
+    with doing() as tell:
+        return simulated_lengths(profile, changes, program, data, tell)

@@ -35,6 +35,7 @@ from cyclescope.studies._ladder import (
     measure_ladder,
     measure_network_ladder,
 )
+from cyclescope.studies._lengths import simulated_lengths
 from cyclescope.studies._measurements import Measurements
 from cyclescope.studies._results import Result, Store, figures_of, front, results_parquet
 from cyclescope.studies._search import Search, search_of
@@ -71,6 +72,7 @@ __all__ = [
     "run_study",
     "run_trial",
     "search_of",
+    "simulated_lengths",
     "subject_of",
     "tried_table",
 ]

@@ -3,10 +3,10 @@
 All candidates of one rewrite are tried at once; where that fails or is slower, each half is, down
 to single ones; where it changes no cycle, or loses as many as in an earlier text, all are rejected.
 What gained as a batch is tried without each of its members. Of rivals, which change the same places
-in two ways, the one goes first that gains more. This goes on, rewrite by rewrite, until a whole pass
-changes nothing; then what was rejected gets a second chance in what the program has become, and
-what was kept without a gain of its own is taken out if nothing came of it. Every text is measured
-once; a store of measurements lets a search go on that was stopped.
+in two ways, the one goes first that gains more. This goes on, rewrite by rewrite, until a whole
+pass changes nothing; then what was rejected gets a second chance in what the program has become,
+and what was kept without a gain of its own is taken out if nothing came of it. Every text is
+measured once; a store of measurements lets a search go on that was stopped.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ Columns of the path (JSON, CSV and Parquet use these names):
     times, cycles                      activations, and cycles of all of them
 
 Of waits: `cycles`, `times`, then `instance`, `waiting` for `decisive` inside `caller`, with `file`
-and `line` of the one that waits. Of other lengths: `length`, `total`, `change`. Of the best
-changes: `total`, `change` with all before, `instance`, `name`, `times`, `cycles`.
+and `line` of the one that waits. Of other lengths: `length`, `total`, `change`, and of what was
+tried `simulated` and `error`. Of the best changes: `total`, `change` with all before, `instance`,
+`name`, `times`, `cycles`.
 """
 
 from __future__ import annotations
@@ -83,24 +84,35 @@ def phase_waits_view(profile: Profile, keys: Iterable[Key] = (), fmt: str = "tex
     return Grid.of(columns).render(waits, fmt)
 
 
-def retimed_view(profile: Profile, changes: Sequence[OtherLength], fmt: str = "text") -> bytes:
+def retimed_view(
+    profile: Profile,
+    changes: Sequence[OtherLength],
+    fmt: str = "text",
+    simulated: Sequence[int] = (),
+) -> bytes:
     """Tabulate the run's cycles with other lengths.
 
     Args:
         profile: the run.
         changes: the lengths; of several of one change each is a row.
+        simulated: the cycles of simulations with these lengths, to set beside; empty for none.
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
 
     Raises:
         InputError: threads or processes run side by side, or nothing ran.
     """
     found = retimed(profile, changes)
-    rows = list(zip(found.lengths, found.totals, strict=True))
+    rows = list(zip(found.lengths, found.totals, simulated or found.totals, strict=True))
     curve = next((one for one in changes if one.first != one.last), None)
-    columns: list[Column[tuple[int, int]]] = [
+    columns: list[Column[tuple[int, int, int]]] = [
         Column(" cycles", "total", int, lambda row: row[1]),
         *_change(found.cycles, lambda row: row[1]),
     ]
+    if simulated:
+        columns += [
+            Column(" simulated", "simulated", int, lambda row: row[2]),
+            Column(" error", "error", float, lambda row: Fraction(row[1] - row[2], row[2])),
+        ]
     if curve is not None:
         columns.insert(0, Column(f" {curve.name}", "length", int, lambda row: row[0]))
     return Grid.of(columns).render(rows, fmt)

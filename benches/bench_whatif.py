@@ -1,0 +1,103 @@
+"""What `whatif` foretells of longer groups, against simulations of programs with that change.
+
+    python benches/bench_whatif.py [FOLDER …] [--groups N] [--cycles N]
+
+Takes the project's Calyx examples and the programs of the folders, with the data beside them or
+small numbers. Of each the N groups that ran longest, of those that always take as long, are made 1
+and 4 cycles longer, one at a time. Prints a table of errors by how the groups are scheduled, and
+each change that was off by more than 10 %. Programs of more than --cycles cycles are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from calyx.corpus import data_of, made_up_data  # noqa: E402
+from cyclescope.analyse import activations, parse_lengths, retimed  # noqa: E402
+from cyclescope.calyx import profile_program  # noqa: E402
+from cyclescope.errors import CyclescopeError, InputError, VerifyError  # noqa: E402
+from cyclescope.model import Kind  # noqa: E402
+from cyclescope.studies import simulated_lengths  # noqa: E402
+
+if TYPE_CHECKING:
+    from cyclescope.model import Profile
+
+MORE = (1, 4)  # cycles
+
+
+def longest(profile: Profile, most: int) -> list[tuple[str, int, str]]:
+    """Name, length and schedule of the groups that ran longest, of one length each."""
+    known = activations(profile, Kind.GROUP)
+    sure = [(found.total, key, found) for key, found in known.items() if found.times]
+    sure = [entry for entry in sure if entry[2].shortest == entry[2].longest]
+    sure.sort(key=lambda entry: (-entry[0], entry[1]))
+    chosen = []
+    for _, (frame, instance), found in sure[:most]:
+        group = profile.catalog[frame]
+        how = "dynamic" if group.latency is None else "static"
+        chosen.append((f"{instance}/{group.name}", found.shortest, how))
+    return chosen
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--groups", type=int, default=3)
+    parser.add_argument("--cycles", type=int, default=20_000)
+    chosen = parser.parse_args()
+    errors: dict[str, list[float]] = defaultdict(list)
+    left_out: Counter[str] = Counter()
+    programs = 0
+    for folder in (ROOT / "examples" / "calyx", *chosen.folders):
+        for program in sorted(folder.rglob("*.futil")):
+            with tempfile.TemporaryDirectory() as scratch:
+                try:
+                    data = data_of(program) or made_up_data(program, Path(scratch), None)
+                    profile = profile_program(program, data).profile
+                    if not profile.meta.complete or profile.cycles > chosen.cycles:
+                        left_out["programs: too long"] += 1
+                        continue
+                    groups = longest(profile, chosen.groups)
+                except CyclescopeError:
+                    left_out["programs: not profiled"] += 1
+                    continue
+                programs += 1
+                for name, length, how in groups:
+                    for more in MORE:
+                        try:
+                            lengths = parse_lengths(profile, [f"{name} = {length + more}"])
+                            (foretold,) = retimed(profile, lengths).totals
+                            (real,) = simulated_lengths(profile, lengths, program, data)
+                        except (InputError, VerifyError) as error:
+                            left_out[f"changes: {type(error).__name__}"] += 1
+                            continue
+                        except CyclescopeError:
+                            left_out["changes: not compiled"] += 1
+                            continue
+                        off = (foretold - real) / real
+                        errors[how].append(abs(off))
+                        if abs(off) > 0.1:
+                            said = f"{program.stem}: {name} + {more}: {foretold:,}, is {real:,}"
+                            print(said, file=sys.stderr, flush=True)
+    print("| groups | changes | exact | median error | worst |\n|---|---:|---:|---:|---:|")
+    for how, found in sorted(errors.items()):
+        exact = sum(not error for error in found)
+        print(
+            f"| {how} | {len(found)} | {exact} | {100 * median(found):.1f} %"
+            f" | {100 * max(found):.1f} % |"
+        )
+    print(f"{programs} programs; left out: {dict(left_out)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
