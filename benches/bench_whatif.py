@@ -1,4 +1,4 @@
-"""What `whatif` foretells of longer groups, against simulations of programs with that change.
+"""Longer groups: what `whatif` foretells, against simulations of programs with that change.
 
     python benches/bench_whatif.py [FOLDER …] [--groups N] [--cycles N]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.analyse import parse_lengths, retimed
+from cyclescope.analyse import critical, parse_lengths, retimed
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.cli import main
 from cyclescope.errors import InputError
@@ -91,3 +91,35 @@ def test_another_program_is_told_from_the_profiles(
     assert capsys.readouterr().out.splitlines()[1].endswith(",16,0.0")
     assert main([*given, str(other), "--data", data]) == 2
     assert "give the profile's program and data" in capsys.readouterr().err
+
+
+# The compiler makes the `if` static, as long as its longer branch; it takes the other one.
+STATIC_IF = """\
+import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells { @external m = comb_mem_d1(8, 1, 1); a = std_reg(8); b = std_reg(8); eq = std_eq(8); }
+  wires {
+    eq.left = a.out; eq.right = 8'd1;
+    group set_a { a.in = 8'd3; a.write_en = 1'd1; set_a[done] = a.done; }
+    group short { b.in = 8'd2; b.write_en = 1'd1; short[done] = b.done; }
+    static<5> group long { b.in = 8'd4; b.write_en = %4 ? 1'd1; }
+    group keep { m.addr0 = 1'd0; m.write_data = b.out; m.write_en = 1'd1; keep[done] = m.done; }
+  }
+  control { seq { set_a; if eq.out { long; } else { short; } keep; } }
+}
+"""
+
+
+def test_a_static_if_is_as_long_as_its_longer_branch(tmp_path: Path) -> None:
+    program, data = tmp_path / "branches.futil", tmp_path / "branches.json"
+    program.write_text(STATIC_IF)
+    form = {"numeric_type": "bitnum", "is_signed": False, "width": 8}
+    data.write_text(json.dumps({"m": {"data": [0], "format": form}}))
+    profile = profile_program(program, data).profile
+    slack = {profile.catalog[f.key[0]].name: f.slack for f in critical(profile).frames}
+    assert slack["short"] == 4
+    lengths = parse_lengths(profile, ["short = 4..7"])
+    found = retimed(profile, lengths).totals
+    assert found == tuple(profile.cycles + more for more in (0, 0, 1, 2))
+    assert simulated_lengths(profile, lengths, program, data) == found

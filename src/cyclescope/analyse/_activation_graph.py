@@ -4,8 +4,9 @@ An activation goes through *phases*. In a phase the activations that it calls ru
 arms of a `par`, the cells that a group starts); the next phase begins when all of them are over.
 What an activation takes besides its phases (updates of state registers, the join of a `par`) are
 its *own* cycles. So its length is the sum of its own cycles and its phases', and a phase's length
-is that of the member that ends last: with other lengths the run is timed anew without simulation,
-as LightningSimV2 does for FIFO depths.
+is that of the member that ends last; but a static `if` is as long as its longer branch, whichever
+it takes. With other lengths the run is timed anew without simulation, as LightningSimV2 does for
+FIFO depths.
 
 Phases are read off the profile's spans, not off names of operators: whatever calls several things
 at once joins them. Equal activations (of one frame in one instance, with equal own cycles and equal
@@ -38,6 +39,9 @@ class Level:
     Attributes:
         first: the first node's number.
         own: cycles of each node outside its phases, shape (nodes,).
+        spare: of these, the last ones of a block of fixed length in which nothing below it runs any
+            more, shape (nodes,): a static `if` that took its shorter branch.
+        least: the length of a node with cycles to spare, which it has in any case; 0 of others.
         key: what each is an activation of, an index into `ActivationGraph.keys`, shape (nodes,).
         phase_offset: node i has the phases from `phase_offset[i]` to before `phase_offset[i + 1]`.
         phase: which of the level's distinct phases each is.
@@ -49,6 +53,8 @@ class Level:
 
     first: int
     own: Ints
+    spare: Ints
+    least: Ints
     key: Ints
     phase_offset: Ints
     phase: Ints
@@ -97,9 +103,11 @@ class ActivationGraph:
         cases = () if given is None else given.shape[1:]
         found = np.zeros((len(self), *cases), dtype=np.int64)
         for level in self.levels:
-            length = level.own.reshape(-1, *(1 for _ in cases))
+            column = (-1, *(1 for _ in cases))
+            length = (level.own - level.spare).reshape(column)
             if len(level.phase):
                 length = length + _sums(level, phase_lengths(level, found))
+            length = np.maximum(length, level.least.reshape(column))
             if more is not None:
                 length = length + more[level.key]
             if fixed is not None:
@@ -171,7 +179,9 @@ def activation_graph(profile: Profile) -> ActivationGraph:
 def _graph(profile: Profile) -> ActivationGraph:
     parents = profile.call_paths.parent
     # A primitive is a part of its group, which takes the time.
-    timed = np.array([profile.frame_of(p).kind is not Kind.PRIMITIVE for p in range(len(parents))])
+    frames = [profile.frame_of(path) for path in range(len(parents))]
+    timed = np.array([frame.kind is not Kind.PRIMITIVE for frame in frames])
+    fixed = np.array([f.kind is Kind.CONTROL and f.latency is not None for f in frames])
     every = spans(profile, paths=np.flatnonzero(timed))
     keys: dict[Key, int] = {}
     key_of_path = np.array(
@@ -200,7 +210,12 @@ def _graph(profile: Profile) -> ActivationGraph:
         phases = _phases(owner, every.start[called], every.end[called], node[called], wide)
         first = levels[-1].nodes.stop if levels else 0
         length = every.end[mine] - every.start[mine]
-        level, which = _level(first, length, key_of_path[every.path[mine]], phases)
+        over = every.start[mine].copy()
+        np.maximum.at(over, owner, every.end[called])
+        spare = np.where(
+            fixed[every.path[mine]] & (over > every.start[mine]), every.end[mine] - over, 0
+        )
+        level, which = _level(first, length, spare, key_of_path[every.path[mine]], phases)
         node[mine] = first + which
         levels.append(level)
         called = mine
@@ -245,16 +260,17 @@ def _phases(owner: Ints, start: Ints, end: Ints, node: Ints, wide: np.int64) -> 
     return _Phases(owner[first], length, which, offset, node[member], lead[member])
 
 
-def _level(first: int, length: Ints, key: Ints, phases: _Phases) -> tuple[Level, Ints]:
+def _level(first: int, length: Ints, spare: Ints, key: Ints, phases: _Phases) -> tuple[Level, Ints]:
     """The distinct ones of some activations of one depth, and which of them each is.
 
-    An activation is told by what it is of, its own cycles, and its phases in any order: they sum.
+    An activation is told by what it is of, its own cycles, those to spare, and its phases in any
+    order: they sum.
     """
     own = length.copy()
     np.subtract.at(own, phases.owner, phases.length)
-    word = _mixed(_mixed(own) ^ key.astype(np.uint64))
+    word = _mixed(_mixed(_mixed(own) ^ key.astype(np.uint64)) ^ spare.astype(np.uint64))
     np.add.at(word, phases.owner, _mixed(~phases.which))
-    where, which = _distinct(word, length, key)
+    where, which = _distinct(word, length, spare, key)
     rank = np.full(len(length), -1, dtype=np.int64)
     rank[where] = np.arange(len(where))
     kept = rank[phases.owner] >= 0
@@ -263,6 +279,8 @@ def _level(first: int, length: Ints, key: Ints, phases: _Phases) -> tuple[Level,
     level = Level(
         first=first,
         own=own[where],
+        spare=spare[where],
+        least=np.where(spare > 0, length, 0)[where],
         key=key[where],
         phase_offset=np.searchsorted(owner, np.arange(len(where) + 1)),
         phase=phase,
