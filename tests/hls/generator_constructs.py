@@ -1,4 +1,4 @@
-"""Random statements on unions, bit-fields, jumps to labels, constant tables and variants."""
+"""Random statements on unions, bit-fields, jumps, constant tables, variants and pointers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Constructs(Structs):
     """Writes statements with constructs that are seldom, each a class of its own."""
 
     def constructs(self, scope: Scope, depth: int, indent: int) -> None:
-        choice = self.r.randrange(5)
+        choice = self.r.randrange(7)
         if choice == 0 and not self.in_function:
             self.shared_bits(scope, indent)
         elif choice == 1 and depth > 0:
@@ -35,6 +35,10 @@ class Constructs(Structs):
             self.backward(scope, depth, indent)
         elif choice == 3:
             self.variant(scope, indent)
+        elif choice == 4:
+            self.choices(scope, indent)
+        elif choice == 5:
+            self.chain(scope, indent)
         else:
             self.table(scope, indent)
 
@@ -126,3 +130,70 @@ class Constructs(Structs):
         self.say(indent, f"#pragma omp metadirective {which}")
         self.say(indent, f"{value} = picked({self.expr(scope, 'int64_t', 1)});")
         scope.variables[value] = "int64_t"
+
+    def choices(self, scope: Scope, indent: int) -> None:
+        """Pointers that lead into one of several arrays, or nowhere, moved in a loop."""
+        r = self.r
+        first, second = self.name("a"), self.name("a")
+        for name in (first, second):
+            given = ", ".join(self.expr(scope, "uint32_t", 1) for _ in range(r.randint(1, 4)))
+            self.say(indent, f"uint32_t {name}[4] = {{{given}}};")
+        p, q, t, i, value = (self.name(n) for n in ("q", "q", "q", "i", "v"))
+        start = f"{self.condition(scope, 1)} ? {first} : {r.choice(['(uint32_t *)0', second])}"
+        self.say(indent, f"uint32_t *{p} = {start}, *{q} = {second} + {self.index(scope, 4, 1)};")
+        self.say(indent, f"for (int32_t {i} = 0; {i} < {r.randint(1, 4)}; {i}++) {{")
+        inner = scope.inner()
+        inner.variables[i] = "int32_t"
+        inner.fixed.add(i)
+        for _ in range(r.randint(1, 4)):
+            what = r.randrange(4)
+            test = self.condition(inner, 1)
+            if what == 0:
+                self.say(
+                    indent + 1, f"if ({test}) {{ uint32_t *{t} = {p}; {p} = {q}; {q} = {t}; }}"
+                )
+            elif what == 1:
+                at = self.index(inner, 4, 1)
+                self.say(indent + 1, f"if ({p}) *{p} += {self.expr(inner, 'uint32_t', 1)};")
+                self.say(indent + 1, f"else if ({test}) {p} = &{r.choice([first, second])}[{at}];")
+            elif what == 2:
+                self.say(indent + 1, f"if ({q} != NULL && {q} != {p}) {q}[0] ^= {p} ? *{p} : 5u;")
+            else:
+                self.say(indent + 1, f"{p} = {test} ? {q} : {r.choice([first, second, 'NULL'])};")
+        self.say(indent, "}")
+        at = self.index(scope, 4, 1)
+        self.say(indent, f"uint32_t {value} = ({p} ? *{p} : 7u) + ({q} ? *{q} : 9u) * 3u;")
+        self.say(indent, f"{value} ^= {first}[{at}] + {second}[{at}] + ({p} == {q});")
+        if not self.in_function:
+            more = f"{self.condition(scope, 1)} ? (const int32_t *){first} : in_i + {at}"
+            self.say(indent, f"const int32_t *{t} = {more};")
+            self.say(indent, f"{value} += (uint32_t)*{t};")
+        scope.variables[value] = "uint32_t"
+
+    def chain(self, scope: Scope, indent: int) -> None:
+        """A list whose nodes are elements of an array."""
+        r = self.r
+        pool, head, n, p, i, value = (self.name(x) for x in ("a", "q", "q", "q", "i", "v"))
+        self.say(indent, f"struct n0 {pool}[4], *{head} = 0;")
+        self.say(indent, f"for (int32_t {i} = 0; {i} < 4; {i}++) {{")
+        inner = scope.inner()
+        inner.variables[i] = "int32_t"
+        inner.fixed.add(i)
+        self.say(indent + 1, f"struct n0 *{n} = &{pool}[{r.choice([i, f'3 - {i}'])}];")
+        self.say(indent + 1, f"{n}->v = {self.expr(inner, 'uint32_t', 2)};")
+        more = f"in_i + {self.index(inner, 8, 1)}" if not self.in_function else "(const int32_t *)0"
+        self.say(indent + 1, f"{n}->more = {self.condition(inner, 1)} ? {more} : 0;")
+        self.say(indent + 1, f"if ({head} && {self.condition(inner, 1)}) {{")
+        self.say(indent + 2, f"{n}->next = {head}->next;")
+        self.say(indent + 2, f"{head}->next = {n};")
+        self.say(indent + 1, f"}} else {{ {n}->next = {head}; {head} = {n}; }}")
+        self.say(indent, "}")
+        if r.random() < 0.5:
+            self.say(indent, f"if ({head}->next) *{head} = *{head}->next;")
+        self.say(indent, f"uint32_t {value} = 0;")
+        self.say(indent, f"for (struct n0 *{p} = {head}; {p}; {p} = {p}->next)")
+        self.say(
+            indent + 1,
+            f"{value} = {value} * 31u + {p}->v + ({p}->more ? (uint32_t)*{p}->more : 1u);",
+        )
+        scope.variables[value] = "uint32_t"

@@ -10,7 +10,7 @@ import pytest
 from cyclescope.hls import Host, compile_c, differences, interpret, measure
 
 FOLDER = Path(__file__).parent / "nested"
-WARNINGS = {"threads": 4, "teams": 1, "one_thread": 2}
+WARNINGS = {"last_private": 1, "threads": 4, "teams": 1, "one_thread": 2}
 
 pytestmark = pytest.mark.usefixtures("host_compiler")
 

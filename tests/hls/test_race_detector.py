@@ -14,13 +14,15 @@ int main(void) {
 #pragma omp target parallel num_threads(4) map(tofrom: a, b, s, t)
 {
 """
+SHARED = "#pragma omp for nowait\nfor (int i = 0; i < 64; i++) a[i] = i;\n"
 RACES = {
     "#pragma omp for\nfor (int i = 0; i < 64; i++) { t = a[i]; b[i] = t + i; }": "of t (r.c:6), ",
     "#pragma omp for\nfor (int i = 1; i < 64; i++) a[i] = a[i - 1];": "of a (r.c:6), ",
-    "#pragma omp for nowait\nfor (int i = 0; i < 64; i++) a[i] = i;\nb[0] = a[63];": "(r.c:6)",
+    f"{SHARED}b[0] = a[63];": "(r.c:6)",
     "#pragma omp for\nfor (int i = 0; i < 64; i++) a[b[i]] = i;": "of a (r.c:6), ",
     "#pragma omp critical(x)\ns++;\n#pragma omp critical(y)\ns++;": "of s (r.c:8), ",
     "#pragma omp atomic\ns++;\nif (s) b[0] = 1;": "of s ",
+    f"{SHARED}#pragma omp single\nt = a[9];": "(r.c:6), whoever executes a single reads it (r.c:8)",
 }
 NONE = (
     "#pragma omp for\nfor (int i = 0; i < 64; i++) a[i] = i;\nif (a[3] > 5) b[a[60] & 3] = 0;",
@@ -29,6 +31,8 @@ NONE = (
     "#pragma omp critical\n{ s++; t = s; }",
     "#pragma omp single\ns = 3;\n#pragma omp for\nfor (int i = 0; i < 64; i++) b[i] = s;",
     "#pragma omp master\ns = 3;",
+    f"{SHARED}#pragma omp master\nt = a[9];",
+    "#pragma omp single\n{ s = 3; t = s; for (int i = 0; i < 4; i++) b[i] = s; }",
 )
 
 

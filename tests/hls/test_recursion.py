@@ -67,12 +67,21 @@ static int tasks(int n) {
   #pragma omp taskwait
   return s;
 }
+struct link { int v; struct link *next; };
+static int chained(int n) {
+  struct link own[2], *head = 0;
+  for (int i = 0; i < 2; i++) { own[i].v = n + i; own[i].next = head; head = &own[i]; }
+  int s = n > 0 ? chained(n - 1) : 0;
+  if (n > 1) s += chained(n - 2);
+  for (struct link *p = head; p; p = p->next) s += p->v;
+  return s;
+}
 static int deep(int n) { return n ? deep(n - 1) + 1 : 0; }
 """
 
 EVERY = """\
 int main(void) {
-  int r[8] = {0}, a[16], me[3] = {0};
+  int r[9] = {0}, a[16], me[3] = {0};
   for (int i = 0; i < 16; i++) a[i] = (i * 7 + 3) % 16;
   #pragma omp target map(tofrom: r, a)
   {
@@ -80,9 +89,9 @@ int main(void) {
     sort(a, 0, 15), r[3] = queens(0, 0, 0, 0, 5);
     int moves = 0;
     hanoi(4, 0, 2, &moves), r[4] = moves;
-    r[5] = path(4, &r[6]), r[7] = tasks(9);
+    r[5] = path(4, &r[6]), r[7] = tasks(9), r[8] = chained(5);
   }
-  for (int i = 0; i < 8; i++) printf("%d ", r[i]);
+  for (int i = 0; i < 9; i++) printf("%d ", r[i]);
   for (int i = 0; i < 16; i++) printf("%d ", a[i]);
 }
 """
@@ -101,7 +110,7 @@ def region(body: str) -> str:
 @pytest.mark.usefixtures("host_compiler")
 def test_functions_that_call_themselves_or_each_other_compute_what_the_host_says() -> None:
     program = compile_c("r.c", text=FUNCTIONS + EVERY)
-    assert sum("256 calls deep" in w for w in program.warnings) == 8
+    assert sum("256 calls deep" in w for w in program.warnings) == 9
     with Host(program) as host:
         (native,) = host.run().reaches
     found = interpret(program.region, native.inputs, native.scalars)

@@ -75,6 +75,7 @@ class Variables:
         starts: array of the host that is a part of a memory → where in it it begins.
         fixed: scalars of the host that a thread must not write.
         choices: memories that a pointer may lead into → the choice between them.
+        nothing: the memory that is left where a pointer leads nowhere.
     """
 
     addressed: set[Variable]
@@ -89,6 +90,7 @@ class Variables:
     starts: dict[Variable, Value] = field(default_factory=dict)
     fixed: set[Variable] = field(default_factory=set)
     choices: dict[tuple[Array, ...], Choice] = field(default_factory=dict)
+    nothing: Array | None = None
 
 
 @dataclass(slots=True)
@@ -136,6 +138,8 @@ class Team:
         numbers: (construct, name) → number of its lock.
         held: locks that the present statement is executed under; nested ones as often as set.
         barriers: where each barrier is, by number.
+        single: the number of the `single` construct around the present statement; 0: there is none.
+        singles: how many there are so far.
     """
 
     teams: int
@@ -149,6 +153,8 @@ class Team:
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     held: list[int] = field(default_factory=list)
     barriers: list[Range] = field(default_factory=list)
+    single: int = 0
+    singles: int = 0
 
 
 @dataclass(slots=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.c import Scalar, Variable
 from cyclescope.hls.front._choices import Choice, chosen
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.ir import Array, Op, Place, Value
 
 if TYPE_CHECKING:
-    from cyclescope.c import Variable
     from cyclescope.hls.front._context import Context
+    from cyclescope.hls.ir import Node
 
 __all__ = ["LEVELS", "STACK", "load_from", "new_array", "own_memory", "store_to"]
 
@@ -37,8 +38,7 @@ def load_from(ctx: Context, place: Location, width: int) -> Value:
     node = ctx.b.effect(
         Op.LOAD, place.offset, widths=(width,), when=ctx.flow.pred, array=place.array
     )
-    if ctx.team.held:
-        ctx.shared.guarded.add(node)
+    _note(ctx, node)
     ctx.b.loaded[*key, node.when] = node.result
     _keep_order(ctx, place.array)
     return node.result
@@ -57,9 +57,16 @@ def store_to(ctx: Context, place: Location, value: Value) -> None:
     place.array.word = max(place.array.word, value.width // 8)
     _keep_order(ctx, place.array)
     node = ctx.b.effect(Op.STORE, place.offset, value, when=ctx.flow.pred, array=place.array)
+    _note(ctx, node)
+    _keep_order(ctx, place.array)
+
+
+def _note(ctx: Context, node: Node) -> None:
+    """Write down what is known of an access."""
     if ctx.team.held:
         ctx.shared.guarded.add(node)
-    _keep_order(ctx, place.array)
+    if ctx.team.single:
+        ctx.shared.singles[node] = ctx.team.single
 
 
 def _load_chosen(ctx: Context, place: Location, width: int) -> Value:
@@ -77,14 +84,29 @@ def _load_chosen(ctx: Context, place: Location, width: int) -> Value:
 
 
 def _lost(ctx: Context, what: str) -> None:
-    """Nothing is known of a memory that is accessed: unless more is found, that is an error."""
-    text = ctx.unit.text(ctx.shared.where)
-    ctx.host.plan.open.append(
-        ctx.refuse(
-            ctx.shared.where, f"it isn't known what is {what} by `{text}`: the pointer is null or "
-            f"has no value here; let it point into a mapped or local array"
+    """A pointer is followed of which no memory is known.
+
+    Unless more is found, that is an error; of the text, if every thread comes there, else of the
+    thread that does: who asks whether a pointer is null never follows it.
+    """
+    if ctx.flow.pred is None and ctx.b is ctx.root:
+        text = ctx.unit.text(ctx.shared.where)
+        ctx.host.plan.open.append(
+            ctx.refuse(
+                ctx.shared.where, f"it isn't known what is {what} by `{text}`: the pointer is null "
+                f"or has no value here; let it point into a mapped or local array"
+            )
+        )  # fmt: skip
+        return
+    if ctx.vars.nothing is None:
+        stands = Variable("nothing", Scalar("int", 32), ctx.shared.where, "local")
+        ctx.vars.nothing = new_array(ctx, stands, Place.LOCAL, 4, to=False, back=False)
+        ctx.vars.nothing.beyond = (
+            "follows a pointer that is null or has no value: the region stops; let it point into a "
+            "mapped or local array"
         )
-    )  # fmt: skip
+    place = Location(ctx.vars.nothing, ctx.b.const(64, 4), Scalar("int", 32))
+    store_to(ctx, place, ctx.b.const(32, 0))
 
 
 def own_memory(ctx: Context, variable: Variable) -> Location:

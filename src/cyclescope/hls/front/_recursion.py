@@ -362,12 +362,10 @@ class _Steps:
                     for part, value in zip(inner, (*values, *[None] * rest), strict=False):
                         assign(part, value)
                     return
-                if isinstance(kind, Pointer) and not values:
-                    return
-                if isinstance(kind, Scalar):
+                if isinstance(kind, Pointer):
+                    given = values[0] if values else Literal(where, _INT, 0)
+                elif isinstance(kind, Scalar):
                     given = values[0] if values else Literal(where, kind, 0)
-            if isinstance(kind, Pointer) and isinstance(given, Literal):
-                return
             assert given is not None
             if isinstance(kind, Scalar) and given.type != kind:
                 given = Cast(where, kind, given, implicit=True)

@@ -154,6 +154,7 @@ def lower(
             locks=tuple(team.locks),
             barriers=tuple(team.barriers),
             where=directive.where,
+            singles=ctx.shared.singles,
         ),
         ctx.shared,
         host.hosts,

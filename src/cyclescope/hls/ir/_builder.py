@@ -65,6 +65,7 @@ class Shared:
         exact: sums and products of signed C arithmetic, which cannot overflow.
         work_sharing: the variables of work-sharing loops.
         guarded: loads and stores under mutual exclusion.
+        singles: those in `single` constructs, with the number of the construct.
         where: the C text that new nodes come from.
         name: the variable they compute.
     """
@@ -74,6 +75,7 @@ class Shared:
         self.exact: set[Node] = set()
         self.work_sharing: dict[Node, StaticSchedule] = {}
         self.guarded: set[Node] = set()
+        self.singles: dict[Node, int] = {}
         self.where = where
 
 

@@ -269,6 +269,8 @@ class Region:
         locks: name of each lock, by number.
         barriers: where each barrier is, by number.
         where: the directive.
+        singles: loads and stores that any one thread may execute, with the number of the
+            `single` construct that they are in.
     """
 
     name: str
@@ -279,6 +281,7 @@ class Region:
     locks: tuple[str, ...]
     barriers: tuple[Range, ...]
     where: Range
+    singles: dict[Node, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

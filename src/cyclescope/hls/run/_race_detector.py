@@ -1,7 +1,8 @@
 """A data race in one run of a region: two accesses that nothing orders, one of them a store.
 
 The region's data-flow form runs thread by thread. Two accesses of a byte by different threads are
-ordered if a barrier is between them, or if they are under one lock. What threads do by flushes is
+ordered if a barrier is between them, or if they are under one lock. Any thread may be the one that
+executes a `single` construct: there it counts as a thread of its own. What threads do by flushes is
 not looked at: a region that has one is said to have no race.
 """
 
@@ -41,6 +42,10 @@ def find_race(region: Region, arrays: Mapping[str, bytes], scalars: Sequence[int
     return detector.found
 
 
+def _named(who: int) -> str:
+    return f"thread {who}" if who >= 0 else "whoever executes a single"
+
+
 def _has_flush(graph: Graph) -> bool:
     inner = [n.body for n in graph.nodes if n.body is not None]
     return any(n.op is Op.FENCE for n in graph.nodes) or any(map(_has_flush, inner))
@@ -61,6 +66,7 @@ class _Detector(Interpreter):
         self._phase = [0] * region.threads
         self._locks: list[frozenset[int]] = [frozenset()] * region.threads
         self._seen: dict[tuple[Array, int], dict[int, list[_Access]]] = {}
+        self._singles = region.singles
         super().__init__(region, arrays, scalars, shuffle, limit)
 
     def _note(
@@ -69,19 +75,20 @@ class _Detector(Interpreter):
         if self.found or array is None or array.place is not Place.EXTERNAL:
             return
         phase, locks = self._phase[thread], self._locks[thread]
+        who = -self._singles.get(node, -thread)
         for byte in range(offset, offset + size):
             threads = self._seen.setdefault((array, byte), {})
             for other, accesses in threads.items():
-                for then, under, at, wrote in accesses if other != thread else ():
+                for then, under, at, wrote in accesses if other != who else ():
                     if then == phase and (writes or wrote) and not (under & locks):
                         one, two = ("writes" if w else "reads" for w in (wrote, writes))
                         self.found = (
-                            f"data race: thread {other} {one} byte {byte} of {array.name} "
-                            f"({at.where}), thread {thread} {two} it ({node.where}), and neither a "
+                            f"data race: {_named(other)} {one} byte {byte} of {array.name} "
+                            f"({at.where}), {_named(who)} {two} it ({node.where}), and neither a "
                             f"barrier nor a lock is between"
                         )
                         return
-            own = threads.setdefault(thread, [])
+            own = threads.setdefault(who, [])
             if own and own[0][0] != phase:
                 own.clear()
             if not any(under == locks and wrote >= writes for _, under, _, wrote in own):

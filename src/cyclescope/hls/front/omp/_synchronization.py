@@ -46,7 +46,12 @@ def _in_order(ctx: Context, directive: Directive) -> None:
 def _one_thread(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     """A statement that the first thread executes; behind `single` the others wait for it."""
     first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    before = ctx.team.single
+    if directive.has("single"):
+        ctx.team.singles += 1
+        ctx.team.single = ctx.team.singles
     branch(ctx, first, lambda: bare(ctx, stmt))
+    ctx.team.single = before
     names = directive.names("copyprivate")
     if names and not ctx.team.is_alone:
         _broadcast(ctx, directive, names, first)

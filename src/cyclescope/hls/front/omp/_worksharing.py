@@ -37,7 +37,7 @@ from cyclescope.hls.front.omp._directives import directives
 from cyclescope.hls.front.omp._privatization import named, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._team import barrier, thread_number
-from cyclescope.hls.ir import Op, StaticSchedule, constant_of, signed
+from cyclescope.hls.ir import Op, Place, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -678,7 +678,10 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         if name in directive.linear and is_held(ctx, variable):
             ctx.vars.fixed.discard(variable)
             continue
-        if variable not in ctx.vars.memories:
+        array = ctx.vars.memories.get(variable)
+        if ctx.team.is_alone and (array is None or array.place is Place.LOCAL):
+            continue  # the one thread of the team has the last iteration, behind all others
+        if array is None:
             raise ctx.refuse(
                 where, f"lastprivate({name}): it is each thread's own already; declare it "
                 f"outside the region"
@@ -688,7 +691,7 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
                 where, f"lastprivate({name}): only scalars, vectors and structs of them; store "
                 f"the array's elements in the last iteration"
             )  # fmt: skip
-        last[variable] = ctx.vars.memories[variable]
+        last[variable] = array
         own_copy(
             ctx, variable, last[variable], where, is_given=name in given or name in directive.linear
         )
