@@ -10,7 +10,7 @@ it, and make offsets of addresses and addresses of offsets.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array, Pointer, Scalar, Struct, Unknown, Variable, Void, placed_fields
@@ -164,6 +164,27 @@ def root_of(ctx: Context, variable: Variable, kind: CType) -> tuple[Memory, Valu
     return heap, ctx.b.leaf(Op.SCALAR, 64, len(ctx.host.scalars) - 1)
 
 
+def _widen(ctx: Context, heap: Memory, kind: CType, where: Range) -> None:
+    """Let a heap have objects of a type, too.
+
+    Raises:
+        SourceError: there are pointers in both, at different places.
+    """
+    own = _element(ctx.host.hosts[heap].type)
+    if sort_of(own) == sort_of(kind) or not _contains_pointers(ctx, kind):
+        return
+    if _contains_pointers(ctx, own):
+        raise SourceError(
+            f"{where}: pointers to {own} and to {kind} lead into one block of the host's memory; "
+            f"let each type have blocks of its own"
+        )
+    ctx.host.hosts[heap] = replace(ctx.host.hosts[heap], type=Pointer(kind))
+
+
+def _contains_pointers(ctx: Context, kind: CType) -> bool:
+    return next(_cells(ctx.unit.structs, kind, 0), None) is not None
+
+
 def _heap(ctx: Context, name: str, kind: CType, where: Range) -> Memory:
     kind, host = _whole(ctx.unit.structs, kind), ctx.host
     group = next((g for g in host.joined if f"{HEAP}{name}" in g or name in g), ())
@@ -171,6 +192,7 @@ def _heap(ctx: Context, name: str, kind: CType, where: Range) -> Memory:
     if leads_to_itself(ctx, kind):
         known += [h for h in host.heaps if sort_of(_element(host.hosts[h].type)) == sort_of(kind)]
     if known:
+        _widen(ctx, known[0], kind, where)
         return known[0]
     name = next((n.removeprefix(HEAP) for n in group if n.startswith(HEAP)), name)
     stands = Variable(name, Pointer(kind), where, "global")

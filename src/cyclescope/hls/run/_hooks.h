@@ -19,7 +19,7 @@ struct cyclescope_item {
     char *root;
     uint64_t extent;
     char *own;             /* of an array with pointers: the host's; `data` has offsets then */
-    uint64_t *parts;       /* of a heap: the places in it, by number */
+    struct cyclescope_part **parts; /* of a heap: what is in it */
     uint64_t used, room;
 };
 
@@ -31,7 +31,8 @@ struct cyclescope_cell {
 struct cyclescope_part {
     char *begin;
     uint64_t bytes, base;
-    int heap; /* which item it is in, from 1 on; 0: in none */
+    int heap;       /* which item it is in, from 1 on; 0: in none */
+    uint64_t phase; /* what is in front of the first element */
 };
 
 /* The null pointer; in memories it is zero. */
@@ -153,13 +154,13 @@ static struct cyclescope_part cyclescope_span(int count, const struct cyclescope
     char *begin = parts[0].begin, *end = begin;
     for (int i = 0; i < count; i++) {
         if (parts[i].bytes == UINT64_MAX)
-            return (struct cyclescope_part){begin, UINT64_MAX, 0, 0};
+            return (struct cyclescope_part){begin, UINT64_MAX, 0, 0, 0};
         if (parts[i].begin < begin)
             begin = parts[i].begin;
         if (parts[i].begin + parts[i].bytes > end)
             end = parts[i].begin + parts[i].bytes;
     }
-    return (struct cyclescope_part){begin, (uint64_t)(end - begin), 0, 0};
+    return (struct cyclescope_part){begin, (uint64_t)(end - begin), 0, 0, 0};
 }
 
 /* A run may write to its own folder alone: files that the program makes are there for it, too. */
@@ -374,10 +375,12 @@ static void cyclescope_check(const struct cyclescope_item *items, int count) {
 }
 
 /* The blocks that pointers may lead to, by their addresses. */
-static struct cyclescope_part *cyclescope_known;
-static uint64_t cyclescope_known_count;
+static struct cyclescope_part **cyclescope_known;
+static uint64_t cyclescope_known_count, cyclescope_known_room;
+extern char __executable_start[], end[];
 static int cyclescope_compare(const void *a, const void *b) {
-    const struct cyclescope_part *x = a, *y = b;
+    const struct cyclescope_part *x = *(struct cyclescope_part *const *)a;
+    const struct cyclescope_part *y = *(struct cyclescope_part *const *)b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* the larger one comes first */
@@ -387,23 +390,42 @@ static struct cyclescope_part *cyclescope_find(char *at) {
     uint64_t low = 0, high = cyclescope_known_count;
     while (low < high) {
         uint64_t middle = (low + high) / 2;
-        if (cyclescope_known[middle].begin <= at)
+        if (cyclescope_known[middle]->begin <= at)
             low = middle + 1;
         else
             high = middle;
     }
-    if (!low || at > cyclescope_known[low - 1].begin + cyclescope_known[low - 1].bytes)
-        return NULL;
-    struct cyclescope_part *found = &cyclescope_known[low - 1];
-    if (at == found->begin && low > 1 && !found->heap && found[-1].heap
-        && at == found[-1].begin + found[-1].bytes)
-        return found - 1; /* the end of what is known, not the begin of what is not */
-    return found;
+    struct cyclescope_part *found = low ? cyclescope_known[low - 1] : NULL;
+    return found && at <= found->begin + found->bytes ? found : NULL;
+}
+/* A block is known; they stay in the order of their addresses if they are. */
+static struct cyclescope_part *cyclescope_add(char *begin, uint64_t bytes, int is_sorted) {
+    if (cyclescope_known_count == cyclescope_known_room) {
+        struct cyclescope_part **more =
+            __real_realloc(cyclescope_known, 2 * (cyclescope_known_room + 64) * sizeof *more);
+        if (!more)
+            abort();
+        cyclescope_known = more;
+        cyclescope_known_room = 2 * (cyclescope_known_room + 64);
+    }
+    struct cyclescope_part *part = __real_calloc(1, sizeof *part);
+    if (!part)
+        abort();
+    *part = (struct cyclescope_part){begin, bytes, 0, 0, 0};
+    uint64_t at = cyclescope_known_count++;
+    for (; is_sorted && at && cyclescope_compare(&cyclescope_known[at - 1], &part) > 0; at--)
+        cyclescope_known[at] = cyclescope_known[at - 1];
+    cyclescope_known[at] = part;
+    return part;
 }
 /* Something leads to a place: its block is in that heap. */
 static void cyclescope_lead(struct cyclescope_item *items, int count, int heap, char *at) {
     struct cyclescope_item *to = &items[heap - 1];
     struct cyclescope_part *part = at ? cyclescope_find(at) : NULL;
+    /* Of the program's own objects only strings have no name. */
+    if (to->element == 1 && at >= __executable_start && at < end
+        && (!part || at == part->begin + part->bytes))
+        part = cyclescope_add(at, strlen(at) + 1, 1);
     if (!part || part->heap == heap)
         return;
     if (part->heap)
@@ -415,19 +437,16 @@ static void cyclescope_lead(struct cyclescope_item *items, int count, int heap, 
             cyclescope_refuse(CYCLESCOPE_OVERLAP, j, heap - 1);
     }
     part->heap = heap;
+    part->phase = (uint64_t)(at - part->begin) % (to->element ? to->element : 1);
     part->base = to->bytes;
     to->bytes += (part->bytes + 63) / 64 * 64 + 64; /* apart, so that the end of one is in none */
     if (to->used == to->room) {
         to->room = to->room ? 2 * to->room : 64;
-        uint64_t *before = to->parts;
-        to->parts = __real_calloc(to->room, sizeof *to->parts);
+        to->parts = __real_realloc(to->parts, to->room * sizeof *to->parts);
         if (!to->parts)
             abort();
-        if (to->used)
-            memcpy(to->parts, before, to->used * sizeof *before);
-        __real_free(before);
     }
-    to->parts[to->used++] = (uint64_t)(part - cyclescope_known);
+    to->parts[to->used++] = part;
 }
 static void cyclescope_follow(struct cyclescope_item *items, int count, const struct cyclescope_item *of,
                               char *data, uint64_t bytes) {
@@ -442,19 +461,13 @@ static void cyclescope_view(struct cyclescope_item *items, int count) {
         any = any || items[i].is_heap;
     if (!any)
         return;
-    cyclescope_known = __real_calloc(cyclescope_places + (uint64_t)count + 1, sizeof *cyclescope_known);
-    if (!cyclescope_known)
-        abort();
-    cyclescope_known_count = 0;
     for (uint64_t i = 0; i < cyclescope_places; i++)
         if (cyclescope_blocks[i].begin && !cyclescope_blocks[i].is_free)
-            cyclescope_known[cyclescope_known_count++] =
-                (struct cyclescope_part){cyclescope_blocks[i].begin, cyclescope_blocks[i].bytes, 0, 0};
+            cyclescope_add(cyclescope_blocks[i].begin, cyclescope_blocks[i].bytes, 0);
     for (int i = 0; i < count; i++)
         if (items[i].heap && items[i].root && items[i].extent && items[i].extent != UINT64_MAX
             && !cyclescope_block_of(items[i].root).begin)
-            cyclescope_known[cyclescope_known_count++] =
-                (struct cyclescope_part){items[i].root, items[i].extent, 0, 0};
+            cyclescope_add(items[i].root, items[i].extent, 0);
     qsort(cyclescope_known, cyclescope_known_count, sizeof *cyclescope_known, cyclescope_compare);
     for (int i = 0; i < count; i++) {
         if (items[i].is_heap)
@@ -474,8 +487,8 @@ static void cyclescope_view(struct cyclescope_item *items, int count) {
         more = 0;
         for (int i = 0; i < count; i++)
             for (; items[i].is_heap && done[i] < items[i].used; done[i]++, more = 1) {
-                struct cyclescope_part part = cyclescope_known[items[i].parts[done[i]]];
-                cyclescope_follow(items, count, &items[i], part.begin, part.bytes);
+                struct cyclescope_part part = *items[i].parts[done[i]];
+                cyclescope_follow(items, count, &items[i], part.begin + part.phase, part.bytes - part.phase);
             }
     }
     for (int i = 0; i < count; i++)
@@ -510,18 +523,18 @@ static char *cyclescope_outward(const struct cyclescope_item *items, const struc
     uint64_t offset = bits ^ CYCLESCOPE_NULL, low = 0, high = to->used;
     while (low < high) {
         uint64_t middle = (low + high) / 2;
-        if (cyclescope_known[to->parts[middle]].base <= offset)
+        if (to->parts[middle]->base <= offset)
             low = middle + 1;
         else
             high = middle;
     }
     if (!bits || !low)
         return NULL;
-    struct cyclescope_part part = cyclescope_known[to->parts[low - 1]];
+    struct cyclescope_part part = *to->parts[low - 1];
     return offset - part.base <= part.bytes ? part.begin + (offset - part.base) : NULL;
 }
-static void cyclescope_inwards(const struct cyclescope_item *of, char *data, uint64_t bytes) {
-    for (uint64_t at = 0; of->count && at + of->element <= bytes; at += of->element)
+static void cyclescope_inwards(const struct cyclescope_item *of, char *data, uint64_t from, uint64_t bytes) {
+    for (uint64_t at = from; of->count && at + of->element <= bytes; at += of->element)
         for (int n = 0; n < of->count; n++) {
             char *cell = data + at + of->cells[n].at, *pointer;
             memcpy(&pointer, cell, sizeof pointer);
@@ -530,12 +543,12 @@ static void cyclescope_inwards(const struct cyclescope_item *of, char *data, uin
         }
 }
 static void cyclescope_outwards(const struct cyclescope_item *items, const struct cyclescope_item *of,
-                                const char *data, char *to, uint64_t bytes) {
+                                const char *data, char *to, uint64_t from, uint64_t bytes) {
     char *made = __real_calloc(bytes + 8, 1);
     if (!made)
         abort();
     memcpy(made, data, bytes);
-    for (uint64_t at = 0; of->count && at + of->element <= bytes; at += of->element)
+    for (uint64_t at = from; of->count && at + of->element <= bytes; at += of->element)
         for (int n = 0; n < of->count; n++) {
             char *cell = made + at + of->cells[n].at, *before;
             uint64_t bits;
@@ -553,13 +566,13 @@ static void cyclescope_gather(struct cyclescope_item *items, int count) {
     for (int i = 0; i < count; i++) {
         struct cyclescope_item *one = &items[i];
         for (uint64_t n = 0; one->is_heap && n < one->used; n++) {
-            struct cyclescope_part part = cyclescope_known[one->parts[n]];
+            struct cyclescope_part part = *one->parts[n];
             memcpy((char *)one->data + part.base, part.begin, part.bytes);
-            cyclescope_inwards(one, (char *)one->data + part.base, part.bytes);
+            cyclescope_inwards(one, (char *)one->data + part.base, part.phase, part.bytes);
         }
         if (one->own) {
             memcpy(one->data, one->own, one->bytes);
-            cyclescope_inwards(one, one->data, one->bytes);
+            cyclescope_inwards(one, one->data, 0, one->bytes);
         }
     }
 }
@@ -568,11 +581,11 @@ static void cyclescope_scatter(struct cyclescope_item *items, int count) {
     for (int i = 0; i < count; i++) {
         struct cyclescope_item *one = &items[i];
         for (uint64_t n = 0; one->is_heap && n < one->used; n++) {
-            struct cyclescope_part part = cyclescope_known[one->parts[n]];
-            cyclescope_outwards(items, one, (char *)one->data + part.base, part.begin, part.bytes);
+            struct cyclescope_part part = *one->parts[n];
+            cyclescope_outwards(items, one, (char *)one->data + part.base, part.begin, part.phase, part.bytes);
         }
         if (one->own)
-            cyclescope_outwards(items, one, one->data, one->own, one->bytes);
+            cyclescope_outwards(items, one, one->data, one->own, 0, one->bytes);
     }
 }
 
@@ -648,8 +661,11 @@ static void cyclescope_leave(struct cyclescope_item *items, int count) {
             __real_free(items[i].data);
             __real_free(items[i].parts);
         }
+    for (uint64_t n = 0; n < cyclescope_known_count; n++)
+        __real_free(cyclescope_known[n]);
     __real_free(cyclescope_known);
     cyclescope_known = NULL;
+    cyclescope_known_count = cyclescope_known_room = 0;
     if (fflush(cyclescope_file))
         cyclescope_stop(CYCLESCOPE_BAD_FILE);
     __atomic_store_n(&cyclescope_is_over, 1, __ATOMIC_RELEASE);

@@ -5,12 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Array, Declare, Pointer, called, expressions, statements
+from cyclescope.c import (
+    Array,
+    Declare,
+    Name,
+    Pointer,
+    Unary,
+    called,
+    expressions,
+    size_of,
+    statements,
+    walk,
+    whole,
+)
 from cyclescope.hls.front import PRINTED, TEAM, PrintedPlace, directives, meant, visible
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
-    from cyclescope.c import Pragma, Stmt, Variable
+    from typing import TypeGuard
+
+    from cyclescope.c import Expr, Pragma, Stmt, Unit, Variable
     from cyclescope.hls._compile import Program
     from cyclescope.hls.front import MapItem
 
@@ -95,7 +109,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         *map(str.encode, _statics(program)),
         f'#line 1 "{name}"'.encode(),
         *before,
-        f"{{ {' '.join(f'cyclescope_note(0, (void *){v}, sizeof {v});' for v in blocks)}".encode(),
+        f"{{ {' '.join(f'cyclescope_note(0, (void *)&{v}, sizeof {v});' for v in blocks)}".encode(),
         *map(str.encode, _spans(program)),
         # The unmodified region evaluates its condition itself, once.
         f"int {team} = {has_team};".encode() if team else b"",
@@ -113,7 +127,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         # The results of a region that is a task are there when it is over.
         b"#pragma omp taskwait" if target.directive.clause("nowait") is not None else b"",
         b"if (cyclescope_wanted) cyclescope_leave(cyclescope_items, cyclescope_count);",
-        f"{' '.join(f'cyclescope_note((void *){v}, 0, 0);' for v in blocks)} }}".encode(),
+        f"{' '.join(f'cyclescope_note((void *)&{v}, 0, 0);' for v in blocks)} }}".encode(),
         f"#line {end[0] + 1}".encode(),
         *after,
         _global_blocks(program).encode(),
@@ -293,7 +307,10 @@ def _items(program: Program) -> str:
             listed = f"(const struct cyclescope_cell[]){{ {', '.join(at)} }}" if at else "0"
             cells = f", {own.bytes}, {len(at)}, {listed}"
         if array.name in program.heaps:
-            items.append(f"{{ 0, 0, 1, 1{cells or ', 1, 0, 0'}, .is_heap = 1 }}")
+            kind = program.variables[array.name].type
+            assert isinstance(kind, Pointer)
+            cells = cells or f", {size_of(kind.target)}, 0, 0"
+            items.append(f"{{ 0, 0, 1, 1{cells}, .is_heap = 1 }}")
             continue
         if array.name in program.blocks:
             span = f"cyclescope_span_{list(program.blocks).index(array.name)}"
@@ -308,8 +325,8 @@ def _items(program: Program) -> str:
         root = ""
         if scalar in roots and roots[scalar][1] in number:
             variable, heap = roots[scalar]
-            data, size = _extent(variable, mapped.get(variable.name))
-            root = f", .heap = {number[heap]}, .root = (char *){data}, .extent = {size}"
+            data, extent = _extent(variable, mapped.get(variable.name))
+            root = f", .heap = {number[heap]}, .root = (char *){data}, .extent = {extent}"
         items.append(f"{{ (void *)&{scalar.name}, sizeof {scalar.name}, 0, 0{root} }}")
     return ", ".join(items) or "{ 0, 0, 0, 0 }"
 
@@ -333,30 +350,49 @@ def _spans(program: Program) -> list[str]:
 
 
 def _blocks(program: Program) -> list[str]:
-    """The local arrays in scope that pointers which nothing maps may point into."""
+    """The local objects in scope that pointers which nothing maps may point into."""
     if not _has_open_pointers(program):
         return []
     seen = visible(program.unit, program.target.directive.where).values()
+    addressed = _addressed(program.unit)
     return [
         v.name
         for v in seen
-        if isinstance(v.type, Array)
-        and v.scope not in ("param", "global")
-        and (v.extents or v.type.extent)
+        if v.scope not in ("param", "global") and (v.extents or _has_address(v, addressed))
     ]
+
+
+def _has_address(variable: Variable, addressed: set[Variable]) -> bool:
+    """Return whether a pointer may lead to a variable: an array, or one whose address is taken."""
+    return bool(size_of(variable.type)) and (
+        isinstance(variable.type, Array) or variable in addressed
+    )
+
+
+def _addressed(unit: Unit) -> set[Variable]:
+    """The variables whose addresses the text takes, or those of parts of them."""
+    bodies = [expressions(f.body) for f in unit.functions.values()]
+    first = [walk(v.init) for v in unit.variables.values() if v.init is not None]
+    found = (e.operand for part in (*bodies, *first) for e in part if _is_address(e))
+    return {o.variable for o in map(whole, found) if isinstance(o, Name)}
+
+
+def _is_address(expr: Expr) -> TypeGuard[Unary]:
+    return isinstance(expr, Unary) and expr.op == "&"
 
 
 def _global_blocks(program: Program) -> str:
-    """The global arrays that such pointers may point into, wherever the text declares them."""
+    """The global objects that such pointers may point into, wherever the text declares them."""
     unit = program.unit
+    addressed = _addressed(unit)
     arrays = [
         v.name
         for v in unit.variables.values()
-        if isinstance(v.type, Array) and v.type.extent is not None and v.scope == "global"
+        if v.scope == "global" and _has_address(v, addressed)
     ]
     if not arrays or not _has_open_pointers(program):
         return ""
-    notes = " ".join(f"cyclescope_note(0, (void *){name}, sizeof {name});" for name in arrays)
+    notes = " ".join(f"cyclescope_note(0, (void *)&{name}, sizeof {name});" for name in arrays)
     return f"static void __attribute__((constructor)) cyclescope_globals(void) {{ {notes} }}"
 
 
