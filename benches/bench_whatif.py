@@ -79,6 +79,8 @@ def main() -> int:
                             (real,) = simulated_lengths(profile, lengths, program, data)
                         except (InputError, VerifyError) as error:
                             left_out[f"changes: {type(error).__name__}"] += 1
+                            if isinstance(error, VerifyError):
+                                print(program.stem, error, sep=": ", file=sys.stderr, flush=True)
                             continue
                         except CyclescopeError:
                             left_out["changes: not compiled"] += 1
