@@ -136,16 +136,16 @@ int main(void) {
 }
 """,
     "objects without a name, variables and parts of others": """\
-struct node { int v; struct node *next; } last = {7};
+struct node { int v; struct node *next; };
+struct { double k; struct node last; } g = {2.5, {7}};
 struct view { int *n; double *k; const char *s; char c; };
 static const char *names[3] = {"ab", "cde", "f"};
-double k = 2.5;
 int main(void) {
   struct node a = {1}, b = {2}, *head = &a;
   a.next = &b;
-  b.next = &last;
+  b.next = &g.last;
   int count = 5, r = 0, sum = 0;
-  struct view v[2] = {{&count, &k, names[1]}, {&a.v, NULL, names[2]}};
+  struct view v[2] = {{&count, &g.k, names[1]}, {&a.v, NULL, names[2]}};
   #pragma omp target map(tofrom: r, sum, v)
   {
     for (struct node *p = head; p; p = p->next) r = r * 10 + p->v++;
@@ -153,7 +153,7 @@ int main(void) {
     if (v[0].k && !v[1].k) *v[0].k *= 2;
     for (int i = 0; i < 2; i++) for (const char *s = v[i].s; *s; s++) { sum += *s; v[i].c = *s; }
   }
-  printf("%d %g %d %d %d %c %c\\n", r, k, sum, count, last.v, v[0].c, v[1].c);
+  printf("%d %g %d %d %d %c %c\\n", r, g.k, sum, count, g.last.v, v[0].c, v[1].c);
 }
 """,
     "a tree": """\

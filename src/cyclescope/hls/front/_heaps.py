@@ -61,11 +61,12 @@ class Cells:
 
     Attributes:
         bytes: of an element.
-        at: the place of each in it, with the name of the heap that it leads to.
+        at: the place of each in it, with the name of the heap that it leads to, and whether to
+            objects of that heap's type; else to parts of them.
     """
 
     bytes: int
-    at: tuple[tuple[int, str], ...] = field(default=())
+    at: tuple[tuple[int, str, bool], ...] = field(default=())
 
 
 def merged(
@@ -129,9 +130,13 @@ def cells_of(host: Environment, structs: Mapping[str, Struct], array: Memory) ->
     while isinstance(kind, Array):
         kind = kind.element
     kind = _whole(structs, kind)
-    leads = {sort: heap.name for (own, sort), heap in host.leads.items() if own is array}
+    leads = {
+        sort: (heap.name, sort == sort_of(_element(host.hosts[heap].type)))
+        for (own, sort), heap in host.leads.items()
+        if own is array
+    }
     found = [
-        (at, leads[sort_of(to)]) for at, to in _cells(structs, kind, 0) if sort_of(to) in leads
+        (at, *leads[sort_of(to)]) for at, to in _cells(structs, kind, 0) if sort_of(to) in leads
     ]
     return Cells(layout_size(kind), tuple(found)) if found else None
 

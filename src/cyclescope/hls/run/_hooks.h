@@ -25,7 +25,8 @@ struct cyclescope_item {
 
 struct cyclescope_cell {
     uint64_t at;
-    int heap; /* which item it leads to, from 1 on */
+    int heap;     /* which item it leads to, from 1 on */
+    int is_whole; /* to objects of that item's type, not to parts of them */
 };
 
 struct cyclescope_part {
@@ -33,6 +34,7 @@ struct cyclescope_part {
     uint64_t bytes, base;
     int heap;       /* which item it is in, from 1 on; 0: in none */
     uint64_t phase; /* what is in front of the first element */
+    int is_phased;  /* whether that is known */
 };
 
 /* The null pointer; in memories it is zero. */
@@ -154,13 +156,13 @@ static struct cyclescope_part cyclescope_span(int count, const struct cyclescope
     char *begin = parts[0].begin, *end = begin;
     for (int i = 0; i < count; i++) {
         if (parts[i].bytes == UINT64_MAX)
-            return (struct cyclescope_part){begin, UINT64_MAX, 0, 0, 0};
+            return (struct cyclescope_part){begin, UINT64_MAX, 0, 0, 0, 0};
         if (parts[i].begin < begin)
             begin = parts[i].begin;
         if (parts[i].begin + parts[i].bytes > end)
             end = parts[i].begin + parts[i].bytes;
     }
-    return (struct cyclescope_part){begin, (uint64_t)(end - begin), 0, 0, 0};
+    return (struct cyclescope_part){begin, (uint64_t)(end - begin), 0, 0, 0, 0};
 }
 
 /* A run may write to its own folder alone: files that the program makes are there for it, too. */
@@ -411,23 +413,34 @@ static struct cyclescope_part *cyclescope_add(char *begin, uint64_t bytes, int i
     struct cyclescope_part *part = __real_calloc(1, sizeof *part);
     if (!part)
         abort();
-    *part = (struct cyclescope_part){begin, bytes, 0, 0, 0};
+    *part = (struct cyclescope_part){begin, bytes, 0, 0, 0, 0};
     uint64_t at = cyclescope_known_count++;
     for (; is_sorted && at && cyclescope_compare(&cyclescope_known[at - 1], &part) > 0; at--)
         cyclescope_known[at] = cyclescope_known[at - 1];
     cyclescope_known[at] = part;
     return part;
 }
+static void cyclescope_follow(struct cyclescope_item *items, int count, const struct cyclescope_item *of,
+                              char *data, uint64_t bytes);
 /* Something leads to a place: its block is in that heap. */
-static void cyclescope_lead(struct cyclescope_item *items, int count, int heap, char *at) {
+static void cyclescope_lead(struct cyclescope_item *items, int count, int heap, char *at, int is_whole) {
     struct cyclescope_item *to = &items[heap - 1];
     struct cyclescope_part *part = at ? cyclescope_find(at) : NULL;
     /* Of the program's own objects only strings have no name. */
     if (to->element == 1 && at >= __executable_start && at < end
         && (!part || at == part->begin + part->bytes))
         part = cyclescope_add(at, strlen(at) + 1, 1);
-    if (!part || part->heap == heap)
+    if (!part)
         return;
+    if (part->heap == heap) {
+        if (is_whole && !part->is_phased) {
+            part->is_phased = 1;
+            part->phase = (uint64_t)(at - part->begin) % to->element;
+            if (part->phase)
+                cyclescope_follow(items, count, to, part->begin + part->phase, part->bytes - part->phase);
+        }
+        return;
+    }
     if (part->heap)
         cyclescope_refuse(CYCLESCOPE_OVERLAP, part->heap - 1, heap - 1);
     for (int j = 0; j < count; j++) {
@@ -437,7 +450,8 @@ static void cyclescope_lead(struct cyclescope_item *items, int count, int heap, 
             cyclescope_refuse(CYCLESCOPE_OVERLAP, j, heap - 1);
     }
     part->heap = heap;
-    part->phase = (uint64_t)(at - part->begin) % (to->element ? to->element : 1);
+    part->is_phased = is_whole;
+    part->phase = is_whole ? (uint64_t)(at - part->begin) % to->element : 0;
     part->base = to->bytes;
     to->bytes += (part->bytes + 63) / 64 * 64 + 64; /* apart, so that the end of one is in none */
     if (to->used == to->room) {
@@ -452,7 +466,8 @@ static void cyclescope_follow(struct cyclescope_item *items, int count, const st
                               char *data, uint64_t bytes) {
     for (uint64_t at = 0; of->count && at + of->element <= bytes; at += of->element)
         for (int n = 0; n < of->count; n++)
-            cyclescope_lead(items, count, of->cells[n].heap, *(char **)(data + at + of->cells[n].at));
+            cyclescope_lead(items, count, of->cells[n].heap, *(char **)(data + at + of->cells[n].at),
+                            of->cells[n].is_whole);
 }
 /* What pointers lead to comes into heaps; arrays with pointers get data of their own. */
 static void cyclescope_view(struct cyclescope_item *items, int count) {
@@ -477,7 +492,7 @@ static void cyclescope_view(struct cyclescope_item *items, int count) {
     }
     for (int i = 0; i < count; i++) {
         if (items[i].heap)
-            cyclescope_lead(items, count, items[i].heap, items[i].root);
+            cyclescope_lead(items, count, items[i].heap, items[i].root, 1);
         if (items[i].own)
             cyclescope_follow(items, count, &items[i], items[i].own, items[i].bytes);
     }

@@ -303,13 +303,17 @@ def _items(program: Program) -> str:
         cells = ""
         if array.name in program.cells:
             own = program.cells[array.name]
-            at = [f"{{ {place}, {number[heap]} }}" for place, heap in own.at if heap in number]
+            at = [
+                f"{{ {place}, {number[heap]}, {int(is_whole)} }}"
+                for place, heap, is_whole in own.at
+                if heap in number
+            ]
             listed = f"(const struct cyclescope_cell[]){{ {', '.join(at)} }}" if at else "0"
             cells = f", {own.bytes}, {len(at)}, {listed}"
         if array.name in program.heaps:
             kind = program.variables[array.name].type
             assert isinstance(kind, Pointer)
-            cells = cells or f", {size_of(kind.target)}, 0, 0"
+            cells = cells or f", {max(size_of(kind.target), 1)}, 0, 0"
             items.append(f"{{ 0, 0, 1, 1{cells}, .is_heap = 1 }}")
             continue
         if array.name in program.blocks:
