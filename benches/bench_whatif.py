@@ -44,7 +44,8 @@ def longest(profile: Profile, most: int) -> list[tuple[str, int, str]]:
     for _, (frame, instance), found in sure[:most]:
         group = profile.catalog[frame]
         how = "dynamic" if group.latency is None else "static"
-        chosen.append((f"{instance}/{group.name}", found.shortest, how))
+        name = group.definition or group.name
+        chosen.append((f"{instance}/{name}", found.shortest, how))
     return chosen
 
 

@@ -61,9 +61,7 @@ def lengthened(
         for wire in component_text.wires:
             if isinstance(wire, GroupText) and wire.name == group and not wire.comb:
                 found.append(wire)
-                if promoted and wire.latency is None:
-                    wire.attributes["promotable"] = length
-                _lengthen(component_text, wire, length, more)
+                _lengthen(component_text, wire, length, more, promoted=promoted)
                 break
 
     copy = write_copies(texts, folder, change)
@@ -72,7 +70,9 @@ def lengthened(
     return copy
 
 
-def _lengthen(component: ComponentText, group: GroupText, length: int, more: int) -> None:
+def _lengthen(
+    component: ComponentText, group: GroupText, length: int, more: int, *, promoted: bool
+) -> None:
     around = _around(component.control or [], group.name)
     if component.latency is not None or any(s.latency is not None for s in around):
         raise InputError(
@@ -85,9 +85,11 @@ def _lengthen(component: ComponentText, group: GroupText, length: int, more: int
                 assignment.guard = _both(f"%[0:{group.latency}]", assignment.guard)
         group.latency += more
         return
-    if "promotable" in group.attributes:
+    if promoted:
         group.attributes["promotable"] = length + more
-    _count(component, group, length, more)
+    else:
+        group.attributes.pop("promotable", None)
+    _count(component, group, more, length + more if promoted else None)
 
 
 def _around(statements: list[Statement], name: str) -> list[Statement]:
@@ -100,8 +102,12 @@ def _both(condition: str, guard: str | None) -> str:
     return condition if guard is None else f"{condition} & ({guard})"
 
 
-def _count(component: ComponentText, group: GroupText, length: int, more: int) -> None:
-    """Let a group wait for its first cycles; it counts anew as soon as it is over."""
+def _count(component: ComponentText, group: GroupText, more: int, length: int | None) -> None:
+    """Let a group wait for its first cycles.
+
+    One of a known length may begin again in the cycle after its last, and counts anew then; another
+    one is not active in the cycle in which it is done.
+    """
     taken = {cell.name for cell in component.cells}
 
     def cell(stem: str, kind: str, width: int) -> str:
@@ -112,21 +118,29 @@ def _count(component: ComponentText, group: GroupText, length: int, more: int) -
         component.cells.append(CellText(name, kind, [str(width)], False, {}))
         return name
 
-    last = length + more - 1
+    last = more if length is None else length - 1
     width = max(last, 1).bit_length()
     active, count = cell("active", "std_wire", 1), cell("count", "std_reg", width)
     up, begun, over = (
         cell("up", "std_add", width), cell("begun", "std_ge", width), cell("over", "std_eq", width)
     )  # fmt: skip
+    # Seen through a wire, no cell's `done` ends the group: the compiler would take it apart, and
+    # its parts would not know how long it has been active.
+    ended = cell("ended", "std_wire", 1)
+    done = [a for a in group.assignments if a.dst == f"{group.name}[done]"]
+    group.assignments = [a for a in group.assignments if a not in done]
     for assignment in group.assignments:
-        if assignment.dst != f"{group.name}[done]":
-            assignment.guard = _both(f"{begun}.out", assignment.guard)
-    group.assignments.append(Assignment(f"{active}.in", None, "1'd1"))
+        assignment.guard = _both(f"{begun}.out", assignment.guard)
+    component.wires += [Assignment(f"{ended}.in", a.guard, a.src) for a in done]
+    group.assignments += [
+        Assignment(f"{group.name}[done]", None, f"{ended}.out"),
+        Assignment(f"{active}.in", None, "1'd1"),
+    ]
 
     def number(value: int) -> str:
         return f"{width}'d{value}"
 
-    counting = f"{active}.out & !{over}.out"
+    counting, after = f"{active}.out & !{over}.out", f"{active}.out & {over}.out"
     component.wires += [
         Assignment(f"{up}.left", None, f"{count}.out"),
         Assignment(f"{up}.right", None, number(1)),
@@ -136,5 +150,6 @@ def _count(component: ComponentText, group: GroupText, length: int, more: int) -
         Assignment(f"{over}.right", None, number(last)),
         Assignment(f"{count}.write_en", None, "1'd1"),
         Assignment(f"{count}.in", counting, f"{up}.out"),
-        Assignment(f"{count}.in", f"!({counting})", number(0)),
+        Assignment(f"{count}.in", after, f"{count}.out" if length is None else number(0)),
+        Assignment(f"{count}.in", f"!{active}.out", number(0)),
     ]

@@ -64,7 +64,9 @@ def simulated_lengths(
         progress(f"run {number + 1} of {len(foretold.lengths)}")
         with scratch("lengths") as folder:
             path = program
-            for step, (change, (frame, cycles)) in enumerate(zip(changes, now, strict=True)):
+            for step, (change, (frame, cycles, promoted)) in enumerate(
+                zip(changes, now, strict=True)
+            ):
                 wanted = length if change.first != change.last else change.first
                 if wanted < cycles:
                     raise InputError(
@@ -75,16 +77,16 @@ def simulated_lengths(
                     copies = folder / f"change{step}"
                     copies.mkdir()
                     path = lengthened(
-                        path, copies, frame.component, frame.name,
-                        length=cycles, more=wanted - cycles, promoted=frame.latency is not None,
+                        path, copies, frame.component, _name(frame),
+                        length=cycles, more=wanted - cycles, promoted=promoted,
                     )  # fmt: skip
             limit = _SLOWER * max(expected, first.cycles) + 1000
             totals.append(_cycles(run_program(path, data, options, limit), first, changes))
     return tuple(totals)
 
 
-def _group(profile: Profile, change: OtherLength) -> tuple[Frame, int]:
-    """The group that a change is of, and its length."""
+def _group(profile: Profile, change: OtherLength) -> tuple[Frame, int, bool]:
+    """The group that a change is of, its length, and whether it is scheduled statically."""
     frames = [profile.catalog[frame] for frame, _ in change.keys]
     if any(frame.kind is not Kind.GROUP for frame in frames):
         raise InputError(f"{change.name}: only groups can be made longer")
@@ -93,8 +95,13 @@ def _group(profile: Profile, change: OtherLength) -> tuple[Frame, int]:
         (key, found)
         for key, found in known.items()
         if profile.catalog[key[0]].component == frames[0].component
-        and profile.catalog[key[0]].name == frames[0].name
+        and _name(profile.catalog[key[0]]) == _name(frames[0])
     ]
+    if {key for key, _ in ran} - set(change.keys) and len({i for (_, i), _ in ran}) == 1:
+        raise InputError(
+            f"{change.name}: the group is enabled in other places, too; give its name alone,"
+            f" {_name(frames[0])}"
+        )
     if len({instance for (_, instance), _ in ran}) > 1:
         raise InputError(
             f"{change.name}: {frames[0].component} runs in several instances, and the change of a"
@@ -106,7 +113,12 @@ def _group(profile: Profile, change: OtherLength) -> tuple[Frame, int]:
             f"{change.name} takes {min(lengths):,} to {max(lengths):,} cycles: only what always"
             " takes as long can be made longer"
         )
-    return frames[0], lengths.pop()
+    return frames[0], lengths.pop(), all(frame.latency is not None for frame in frames)
+
+
+def _name(frame: Frame) -> str:
+    """The group's name in the program: a frame's names the line as well, if there are several."""
+    return frame.definition or frame.name
 
 
 def _cycles(outcome: Outcome, first: Outcome, changes: Sequence[OtherLength]) -> int:
