@@ -379,7 +379,7 @@ static void cyclescope_check(const struct cyclescope_item *items, int count) {
 /* The blocks that pointers may lead to, by their addresses. */
 static struct cyclescope_part **cyclescope_known;
 static uint64_t cyclescope_known_count, cyclescope_known_room;
-extern char __executable_start[], end[];
+extern char __executable_start[], _end[]; /* the linker's: no program may have such names */
 static int cyclescope_compare(const void *a, const void *b) {
     const struct cyclescope_part *x = *(struct cyclescope_part *const *)a;
     const struct cyclescope_part *y = *(struct cyclescope_part *const *)b;
@@ -427,7 +427,7 @@ static void cyclescope_lead(struct cyclescope_item *items, int count, int heap, 
     struct cyclescope_item *to = &items[heap - 1];
     struct cyclescope_part *part = at ? cyclescope_find(at) : NULL;
     /* Of the program's own objects only strings have no name. */
-    if (to->element == 1 && at >= __executable_start && at < end
+    if (to->element == 1 && at >= __executable_start && at < _end
         && (!part || at == part->begin + part->bytes))
         part = cyclescope_add(at, strlen(at) + 1, 1);
     if (!part)
