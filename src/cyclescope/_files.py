@@ -34,6 +34,7 @@ __all__ = [
     "read_text",
     "scratch",
     "source_below",
+    "spread",
     "undisturbed",
     "unwritable",
     "write_folder",
@@ -248,6 +249,14 @@ class _Stream(_Draft):
 
 
 _STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+def spread(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files below a folder of our own: path below it → content."""
+    for name, data in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
 
 
 @contextmanager

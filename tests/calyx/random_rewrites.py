@@ -53,15 +53,13 @@ def wrong(text: bytes, data: dict, expected: dict, *, optimised: bool = True) ->
         try:
             if optimised:
                 run = run_program(path, values, CalyxOptions(), 1_000_000)
-                stopped, memories = run.stopped, run.memories
             else:
-                run, _ = run_unoptimised(path, values, CalyxOptions(), tries=0)
-                stopped, memories = run.stopped, run.memories
+                run, _ = run_unoptimised(path, values, CalyxOptions())
         except CyclescopeError as error:
             return f"{type(error).__name__}: {error}"
-    if stopped:
-        return stopped
-    found = {memory: entry["data"] for memory, entry in memories.items()}
+    if run.stopped:
+        return run.stopped
+    found = {memory: entry["data"] for memory, entry in run.memories.items()}
     differing = [memory for memory in expected if found[memory] != expected[memory]]
     return f"memories differ: {', '.join(differing)}" if differing else ""
 

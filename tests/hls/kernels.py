@@ -12,15 +12,15 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from cyclescope.hls import Host, OverlapError, compile_c
+from cyclescope.hls import Host, OverlapError, compile_c, differences, interpret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from cyclescope.hls import Program
+    from cyclescope.hls import Native, Program
 
-__all__ = ["in_one_memory", "kernel", "native"]
+__all__ = ["in_one_memory", "interpreted_as_native", "kernel", "native"]
 
 
 def in_one_memory(text: str) -> Program:
@@ -35,6 +35,15 @@ def in_one_memory(text: str) -> Program:
                 joined = error.joined
             else:
                 return made
+
+
+def interpreted_as_native(made: Program, host: Host) -> tuple[Native, Mapping[str, bytes]]:
+    """Interpret a program's region: the native run, and its outputs, which must be the same."""
+    native = host.run()
+    assert host.run(unmodified=True).stdout == native.stdout
+    outputs = interpret(made.region, native.inputs, native.scalars)
+    assert not differences(made, native.outputs, outputs)
+    return native, outputs
 
 
 def native(text: bytes, folder: Path) -> tuple[int, bytes]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.calyx._copies import write_copies
-from cyclescope.calyx._syntax import Assignment, CellText, GroupText, walk
+from cyclescope.calyx._syntax import Assignment, CellText, GroupText, names_in, walk
 from cyclescope.calyx._text import read_program
 from cyclescope.errors import InputError
 
@@ -108,7 +108,7 @@ def _count(component: ComponentText, group: GroupText, more: int, length: int | 
     One of a known length may begin again in the cycle after its last, and counts anew then; another
     one is not active in the cycle in which it is done.
     """
-    taken = {cell.name for cell in component.cells}
+    taken = names_in(component)
 
     def cell(stem: str, kind: str, width: int) -> str:
         name = f"{group.name}_{stem}"

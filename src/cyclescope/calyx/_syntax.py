@@ -29,6 +29,7 @@ __all__ = [
     "Span",
     "Statement",
     "SyntaxFile",
+    "names_in",
     "walk",
 ]
 
@@ -220,3 +221,9 @@ def walk(statements: Iterable[Statement]) -> Iterator[Statement]:
         statement = waiting.pop()
         yield statement
         waiting.extend((statement.body + (statement.otherwise or []))[::-1])
+
+
+def names_in(component: ComponentText) -> set[str]:
+    """The names that a component has given: cells, groups, state machines, ports."""
+    wires = [wire for wire in component.wires if not isinstance(wire, Assignment)]
+    return {item.name for item in (*component.cells, *wires, *component.inputs, *component.outputs)}

@@ -18,6 +18,7 @@ from cyclescope.calyx._syntax import (
     ComponentText,
     GroupText,
     Statement,
+    names_in,
 )
 from cyclescope.calyx._text import read_program
 
@@ -67,9 +68,7 @@ class _Waits:
     def __init__(self, component: ComponentText, chance: Random, attempt: int) -> None:
         self._component, self._chance, self._attempt = component, chance, attempt
         self._names: list[str] = []
-        self._taken = {cell.name for cell in component.cells} | {
-            wire.name for wire in component.wires if not isinstance(wire, Assignment)
-        }
+        self._taken = names_in(component)
 
     def inside(self, statement: Statement) -> Statement:
         """A statement with waits before its children."""

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclescope._files import scratch
+from cyclescope._files import scratch, spread
 from cyclescope._rewrites import Measured
 from cyclescope.errors import CyclescopeError
 from cyclescope.sim import Policy, current_trust, end_calls, finish, trusting
@@ -84,10 +84,7 @@ def measure_there(
 ) -> Measured:
     """Measure a text on this machine, which has none of the subject's files."""
     with scratch("trial") as folder:
-        for name, data in files.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+        spread(folder, files)
         job = folder / _JOB
         job.write_bytes(pickle.dumps((subject.at(folder), trust, text)))
         # Our own program: it confines what it starts, and all of them end with us.

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cyclescope._files import read_bytes, scratch
+from cyclescope._files import read_bytes, scratch, spread
 from cyclescope.errors import InputError
 from cyclescope.sim import Policy, current_trust, finish
 
@@ -109,10 +109,7 @@ def run_trial(trial: Trial, watch: set[Process] | None = None) -> Outcome:
     """
     started = time.monotonic()
     with scratch("trial") as folder:
-        for file, data in trial.files.items():
-            target = folder / file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+        spread(folder, trial.files)
         command = [sys.executable, "-m", "cyclescope", *trial.arguments, *trial.trust]
         # Our own program: it confines what it starts, and all of them end with us.
         policy = Policy(confined=False, seconds=trial.time_limit)

@@ -22,7 +22,7 @@ from cyclescope.calyx.rewrites._order import (
     with_cells_of_their_own,
 )
 from cyclescope.calyx.rewrites._rewrite import CalyxRewrite, bare, candidate
-from cyclescope.calyx.rewrites._scope import references
+from cyclescope.calyx.rewrites._scope import asks_done
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +53,8 @@ def _find(scope: Scope) -> Iterator[Candidate]:
 
 def _asks(scope: Scope, block: Statement) -> bool:
     """Return whether a group in a static block looks at a `done`, which others may leave high."""
-    groups = [scope.groups[name] for name in scope.groups_in(block) if name in scope.groups]
-    named = [r for g in groups for a in g.assignments for r in references(a.src)]
-    named += [r for g in groups for a in g.assignments for r in references(a.guard)]
-    return any(reference.endswith(".done") for reference in named)
+    groups = (scope.groups[name] for name in scope.groups_in(block) if name in scope.groups)
+    return any(asks_done(group.assignments) for group in groups)
 
 
 def levels(before: list[set[int]]) -> list[list[int]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cyclescope.calyx._syntax import Assignment, GroupText
     from cyclescope.calyx.rewrites._scope import Scope
 
-__all__ = ["Length", "length"]
+__all__ = ["Length", "is_one", "length"]
 
 # Cycles from the first in which `go` is high to the one in which `done` is. The multipliers start
 # anew in every cycle; what has a length but one operation at a time is not here.
@@ -110,7 +110,7 @@ def _only(group: GroupText, port: str) -> Assignment | None:
 def _always(group: GroupText, port: str, but: str | None = None) -> bool:
     """Return whether a port is high whenever the group is active, or whenever `but` holds."""
     found = _only(group, port)
-    return found is not None and _one(found.src) and found.guard in (None, but)
+    return found is not None and is_one(found.src) and found.guard in (None, but)
 
 
 def _awaited(group: GroupText, register: str) -> str | None:
@@ -120,11 +120,12 @@ def _awaited(group: GroupText, register: str) -> str | None:
         return None
     if found.guard is None and found.src.endswith(".done"):
         return cell_of(found.src)
-    if found.guard is not None and _one(found.src) and found.guard.endswith(".done"):
+    if found.guard is not None and is_one(found.src) and found.guard.endswith(".done"):
         named = references(found.guard)
         return cell_of(found.guard) if named == [found.guard] else None
     return None
 
 
-def _one(constant: str) -> bool:
+def is_one(constant: str) -> bool:
+    """Return whether a source is the constant 1 of one bit."""
     return constant in ("1'd1", "1'b1", "1'h1", "1'x1", "1'o1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cyclescope.calyx.rewrites._lengths import is_one
 from cyclescope.calyx.rewrites._scope import cell_of, references
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ __all__ = ["Load", "Store", "access", "alone", "changed", "dimensions", "high", 
 Term = tuple["str | Term", ...] | str
 
 _DEEP = 12  # levels of an address that are followed
-_ONE = frozenset(("1'd1", "1'b1", "1'h1", "1'x1", "1'o1"))
 _ZERO = frozenset(("1'd0", "1'b0", "1'h0", "1'x0", "1'o0"))
 
 
@@ -58,7 +58,7 @@ def dimensions(scope: Scope, cell: str) -> int:
 
 def high(assignment: Assignment, guards: tuple[str | None, ...]) -> bool:
     """Return whether an assignment gives 1, under one of some guards."""
-    return assignment.src in _ONE and assignment.guard in guards
+    return is_one(assignment.src) and assignment.guard in guards
 
 
 def access(scope: Scope, group: GroupText) -> Load | Store | None:

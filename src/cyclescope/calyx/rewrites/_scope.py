@@ -23,6 +23,7 @@ from cyclescope.calyx._syntax import (
     PrimitiveText,
     Statement,
     SyntaxFile,
+    names_in,
     walk,
 )
 from cyclescope.calyx._syntax_tokens import END, Tokens
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from cyclescope.calyx._syntax import Span
 
-__all__ = ["Effects", "Facts", "Scope", "cell_of", "references", "scopes"]
+__all__ = ["Effects", "Facts", "Scope", "asks_done", "cell_of", "references", "scopes"]
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,12 @@ def references(text: str | None) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+def asks_done(assignments: Iterable[Assignment]) -> bool:
+    """Return whether one of some assignments depends on the `done` of a cell."""
+    named = (r for a in assignments for r in (*references(a.src), *references(a.guard)))
+    return any(reference.endswith(".done") for reference in named)
 
 
 def _holes(text: str) -> list[str]:
@@ -161,8 +168,7 @@ class Scope:
     @cached_property
     def taken(self) -> set[str]:
         """Names that a new cell or group must not have."""
-        ports = (*self.component.inputs, *self.component.outputs)
-        return {*self.cells, *self.groups, *self.known, *(port.name for port in ports)}
+        return names_in(self.component) | set(self.known)
 
     def fresh(self, stem: str) -> str:
         """A name that nothing has; the same for the same stem."""

@@ -21,7 +21,7 @@ from cyclescope._rewrites import Claim
 from cyclescope.calyx._syntax import walk
 from cyclescope.calyx.rewrites._lengths import length
 from cyclescope.calyx.rewrites._rewrite import CalyxRewrite, bare, candidate, delete
-from cyclescope.calyx.rewrites._scope import cell_of, references
+from cyclescope.calyx.rewrites._scope import asks_done, cell_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +137,7 @@ def _asks(group: GroupText, known: Length) -> bool:
         # At its cycle the answer is there, whatever `done` was before.
         cell = known.answer.guard or known.answer.src
         waits = [a for a in waits if not (a.guard == cell and a.src.startswith(cell_of(cell)))]
-    return any(r.endswith(".done") for a in waits for r in references(a.src) + references(a.guard))
+    return asks_done(waits)
 
 
 def _timed(known: Length) -> Iterator[Edit]:

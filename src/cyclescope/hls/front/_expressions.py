@@ -384,6 +384,7 @@ def _pointer_test(ctx: Context, op: str, left: Expr, right: Expr) -> Value:
     return _test(ctx, op, a, b, left.type)
 
 
+@CONDITIONS.of(Name, Index, Member, Assign, Conditional, Call)
 def _leads(ctx: Context, expr: Expr) -> Value | None:
     """Return whether a pointer is not null; None: it is no pointer."""
     if not isinstance(expr.type, Pointer | Array):
@@ -391,36 +392,6 @@ def _leads(ctx: Context, expr: Expr) -> Value | None:
     if wire_at(ctx, expr) is not None:
         return ctx.b.const(1, 1)
     return ctx.b.negated(is_null(ctx, address(ctx, expr).offset))
-
-
-@CONDITIONS.of(Name)
-def _name_holds(ctx: Context, expr: Name) -> Value | None:
-    return _leads(ctx, expr)
-
-
-@CONDITIONS.of(Index)
-def _element_holds(ctx: Context, expr: Index) -> Value | None:
-    return _leads(ctx, expr)
-
-
-@CONDITIONS.of(Member)
-def _member_holds(ctx: Context, expr: Member) -> Value | None:
-    return _leads(ctx, expr)
-
-
-@CONDITIONS.of(Assign)
-def _assignment_holds(ctx: Context, expr: Assign) -> Value | None:
-    return _leads(ctx, expr)
-
-
-@CONDITIONS.of(Conditional)
-def _either_holds(ctx: Context, expr: Conditional) -> Value | None:
-    return _leads(ctx, expr)
-
-
-@CONDITIONS.of(Call)
-def _result_holds(ctx: Context, expr: Call) -> Value | None:
-    return _leads(ctx, expr)
 
 
 @CONDITIONS.of(Unary)
