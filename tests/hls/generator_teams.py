@@ -34,6 +34,7 @@ class Teams(Constructs):
         which: list[Callable[[Scope, int], None]] = [
             self.task,
             self.task_loop,
+            self.task_copies,
             self.nested,
             self.pointers,
         ]
@@ -158,6 +159,29 @@ class Teams(Constructs):
         self.say(indent, f"for (int32_t {i} = 0; {i} < 8; {i}++)")
         self.say(indent + 1, f"{name}[{i}] = {self.expr(inner, kind, 2)};")
         scope.locals[name] = (kind, 8)
+
+    def task_copies(self, scope: Scope, indent: int) -> None:
+        """A task that writes into its copy of an array of the thread's own."""
+        r = self.r
+        kind, name, array, i = (
+            r.choice(INTEGERS), self.name("v"), self.name("a"), self.name("i")
+        )  # fmt: skip
+        self.say(indent, f"{kind} {name} = 1, {array}[4];")
+        self.say(indent, f"for (int32_t {i} = 0; {i} < 4; {i}++)")
+        inner = scope.inner()
+        inner.variables[i] = "int32_t"
+        inner.fixed.add(i)
+        self.say(indent + 1, f"{array}[{i}] = {self.expr(inner, kind, 1)};")
+        self.say(0, f"#pragma omp task shared({name}){r.choice(['', f' firstprivate({array})'])}")
+        self.say(indent, "{")
+        at, other = r.sample(range(4), 2)
+        self.say(indent + 1, f"{array}[{at}] += {self.expr(scope, kind, 1)};")
+        self.say(indent + 1, f"{name} = {array}[{at}] ^ {array}[{other}];")
+        self.say(indent, "}")
+        self.say(0, "#pragma omp taskwait")
+        self.say(indent, f"{array}[{other}] += {array}[{at}];")
+        scope.variables[name] = kind
+        scope.locals[array] = (kind, 4)
 
     def nested(self, scope: Scope, indent: int) -> None:
         r = self.r

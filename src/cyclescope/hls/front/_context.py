@@ -128,7 +128,7 @@ class Team:
 
     Attributes:
         inside: the directives around the present statement, outermost first, of its own team.
-        shared: variables on wires that the present team shares: those in front of a nested one.
+        shared: variables of a thread that the present team shares: those in front of a nested one.
         is_ordered: the work-sharing loop around is an ordered one.
         is_alone: the present statement's team is one of its own, a nested one of one thread.
         nested: the number of parallel regions inside the region around the present statement.

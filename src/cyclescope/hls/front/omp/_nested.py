@@ -43,7 +43,7 @@ def _nested(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     ctx.threads, team.inside, team.is_alone = 1, [directive], True
     team.nested += 1
     own = {*directive.names("private"), *directive.names("firstprivate")}
-    known = {ctx.vars.whole.get(v, v) for v in ctx.vars.env}
+    known = {ctx.vars.whole.get(v, v) for v in (*ctx.vars.env, *ctx.vars.memories)}
     team.shared = frozenset(v for v in known if v.name not in own)
     # The only thread is the master, and executes tasks at once.
     if _LOOPS.isdisjoint(directive.words):

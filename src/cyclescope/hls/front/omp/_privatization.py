@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front.omp._directives import Directive
     from cyclescope.hls.ir import Array, Value
 
-__all__ = ["named", "private", "release_copy"]
+__all__ = ["named", "own_copy", "private", "release_copy"]
 
 
 def innermost(kind: CType) -> CType:

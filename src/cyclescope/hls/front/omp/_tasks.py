@@ -10,16 +10,29 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Assign, Block, Evaluate, For, Name
+from cyclescope.c import (
+    STEPS,
+    Assign,
+    Block,
+    Evaluate,
+    For,
+    Index,
+    Name,
+    Unary,
+    expressions,
+    without_casts,
+)
+from cyclescope.c import Array as CArray
+from cyclescope.hls.front._assigned import root
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
 from cyclescope.hls.front.omp._directives import Clause
-from cyclescope.hls.front.omp._privatization import private
+from cyclescope.hls.front.omp._privatization import own_copy, private, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._team import thread_number
-from cyclescope.hls.ir import Op
+from cyclescope.hls.ir import Op, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +40,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Stmt, Variable
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
+    from cyclescope.hls.ir import Array
 
 __all__: list[str] = []
 
@@ -35,7 +49,7 @@ _SHARING = ("shared", "lastprivate")
 
 @lowers("task")
 def _task(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    with _own_values(ctx, directive):
+    with _own_values(ctx, directive, stmt):
         bare(ctx, stmt)
 
 
@@ -51,7 +65,7 @@ def _taskloop(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         or any(seen.get(word) not in ctx.vars.env for word in clause.words or () if word in seen)
     ]
     with (
-        _own_values(ctx, directive),
+        _own_values(ctx, directive, stmt),
         private(ctx, replace(directive, clauses=(of_loops,))),
     ):
         entered = begin_reductions(ctx, replace(directive, clauses=tuple(in_memory)))
@@ -78,8 +92,11 @@ def _nothing_waits(ctx: Context, directive: Directive) -> None:
 
 
 @contextmanager
-def _own_values(ctx: Context, directive: Directive) -> Iterator[None]:
-    """A task's own values of variables that are its thread's (OpenMP 4.5, 2.15.1.1)."""
+def _own_values(ctx: Context, directive: Directive, stmt: Stmt) -> Iterator[None]:
+    """A task's own values of variables that its team doesn't share (OpenMP 4.5, 2.15.1.1).
+
+    What it only reads needs no copy: nobody writes there before it is over.
+    """
     names = {name for clause in _SHARING for name in directive.names(clause)}
     for clause in directive.clauses:
         if clause.name in ("in_reduction", "reduction"):
@@ -93,8 +110,47 @@ def _own_values(ctx: Context, directive: Directive) -> Iterator[None]:
         return not shares_all and first not in ctx.team.shared and first.name not in names
 
     kept = {v: value for v, value in ctx.vars.env.items() if is_own(v)}
+    written = _written(stmt)
+    given = {*directive.names("private"), *directive.names("firstprivate")}
+    copied = {
+        v: array
+        for v, array in ctx.vars.memories.items()
+        if v in written and v.name not in given and _is_of_thread(ctx, v, array) and is_own(v)
+    }
+    for variable, array in copied.items():
+        own_copy(ctx, variable, array, directive.where, is_given=True)
     yield
+    for variable, array in copied.items():
+        release_copy(ctx, variable, array)
     ctx.vars.env.update(kept)
+
+
+def _is_of_thread(ctx: Context, variable: Variable, array: Array) -> bool:
+    """Return whether a variable in memory is not one that all threads of a team share."""
+    if variable.scope not in ("local", "param"):
+        return False
+    has_team = ctx.host.target.is_parallel or ctx.team.nested > 0
+    return array.place is Place.LOCAL or not has_team
+
+
+def _written(stmt: Stmt) -> set[Variable | None]:
+    """The variables that a statement may give values to, also by a pointer to them."""
+    found: set[Variable | None] = set()
+    elements: set[int] = set()
+    parts = list(expressions(stmt))
+    for expr in parts:
+        match expr:
+            case Assign(target=place):
+                found.add(root(place))
+            case Unary(op=op, operand=place) if op in STEPS or op == "&":
+                found.add(root(place))
+            case Index(base=base):
+                elements.add(id(without_casts(base)))
+    return found | {
+        e.variable
+        for e in parts
+        if isinstance(e, Name) and isinstance(e.type, CArray) and id(e) not in elements
+    }
 
 
 def _loop_variables(ctx: Context, directive: Directive, stmt: Stmt) -> list[str]:
