@@ -14,7 +14,7 @@ from cyclescope.analyse import best_changes, critical, frames_named, parse_lengt
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.cli import main
 from cyclescope.errors import InputError
-from cyclescope.model import Kind, load, save, spans
+from cyclescope.model import Kind, save, spans
 
 if TYPE_CHECKING:
     from cyclescope.analyse import Critical, CriticalFrame, Key
@@ -153,16 +153,6 @@ def test_a_definition_is_all_its_places(arms: Profile) -> None:
     (change,) = parse_lengths(arms, ["main.wa = 3"])
     assert len(change.keys) == len(frames_named(arms, "wa")) == 3
     assert retimed(arms, [change]).totals == (arms.cycles + 6,)
-
-
-def test_threads_have_no_critical_path_here(threads: Profile) -> None:
-    with pytest.raises(InputError, match="what its threads or processes share"):
-        critical(threads)
-
-
-@pytest.fixture
-def threads() -> Profile:
-    return load(Path(__file__).parent / "data" / "rows-block.cyc")
 
 
 def test_the_verbs(arms: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,8 @@ from ._activations import Activations, Key, activations
 from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
-from ._critical import Critical, CriticalFrame, PhaseWait, critical
+from ._critical import critical
+from ._critical_path import Critical, CriticalFrame, PhaseWait
 from ._diff import Change, Diff, diff
 from ._evidence import exclusive_blocks, fixed_lengths
 from ._ladder import (

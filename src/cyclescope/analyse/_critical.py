@@ -12,91 +12,33 @@ From the graph of activations (`_activation_graph`), without simulation:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cyclescope.analyse._activation_graph import activation_graph, phase_lengths, phases_passed
+from cyclescope.analyse._critical_path import Critical, CriticalFrame, PhaseWait
+from cyclescope.analyse._critical_threads import critical_threads
+from cyclescope.analyse._thread_graph import has_threads
 
 if TYPE_CHECKING:
     from cyclescope.analyse._activation_graph import ActivationGraph
-    from cyclescope.analyse._activations import Key
     from cyclescope.model import Ints, Profile
 
-__all__ = ["Critical", "CriticalFrame", "PhaseWait", "critical"]
+__all__ = ["critical"]
 
 _CASES = 256  # frames that are looked at together: the arrays stay small
-
-
-@dataclass(frozen=True, slots=True)
-class CriticalFrame:
-    """The part of one frame in one instance in the length of the run.
-
-    Attributes:
-        key: the frame and the instance.
-        times: its activations.
-        total: cycles of all of them together.
-        critical: own cycles of those on the critical path, each cycle of the run counted once.
-        slack: cycles that each of its activations could take more for nothing.
-        saved: cycles by which the run is shorter if each of its activations is one cycle shorter.
-    """
-
-    key: Key
-    times: int
-    total: int
-    critical: int
-    slack: int
-    saved: int
-
-    @property
-    def leverage(self) -> Fraction:
-        """Cycles of the run per cycle of this frame: 0 if others hide it, 1 if nothing does."""
-        return Fraction(self.saved, self.times)
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseWait:
-    """Cycles for which what is over early waits for what ends last, in all activations together.
-
-    Attributes:
-        caller: who calls both and goes on when both are over.
-        waiting: who is over early.
-        decisive: who ends last.
-        times: how often.
-        cycles: for how long altogether.
-    """
-
-    caller: Key
-    waiting: Key
-    decisive: Key
-    times: int
-    cycles: int
-
-
-@dataclass(frozen=True, slots=True)
-class Critical:
-    """A run's critical path.
-
-    Attributes:
-        frames: in the order of critical cycles, most first; they sum to the run.
-        waits: in the order of cycles, most first.
-        cycles: of the run.
-    """
-
-    frames: tuple[CriticalFrame, ...]
-    waits: tuple[PhaseWait, ...]
-    cycles: int
 
 
 def critical(profile: Profile) -> Critical:
     """Find the critical path, slack and leverage of everything that was active.
 
     Raises:
-        InputError: threads or processes run side by side, or nothing ran.
+        InputError: it does not say what its threads or processes waited for, or nothing ran.
     """
+    if has_threads(profile):
+        return critical_threads(profile)
     graph = activation_graph(profile)
     lengths = graph.lengths()
     path, waits = _walk(graph, lengths)

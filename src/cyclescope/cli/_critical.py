@@ -24,7 +24,7 @@ __all__ = ["critical"]
 
 @click.command()
 @profile_argument
-@click.argument("what", type=OneOf(("path", "waits")), default="path")
+@click.argument("what", type=OneOf(("path", "threads", "waits")), default="path")
 @level_option
 @click.option(
     "--of",
@@ -48,8 +48,9 @@ def critical(
     """Show the path that decides a run's cycles, slack and leverage of everything.
 
     The own cycles on the path add up to the run. Slack: so many cycles each activation could take
-    more, and the run would be as long. Leverage: cycles of the run for each cycle of it. `waits`:
-    where things run side by side, who is over early, and for whom it waits.
+    more, and the run would be as long. Leverage: cycles of the run for each cycle of it. `threads`:
+    the same of each thread. `waits`: where things run side by side, who is over early, and for whom
+    it waits; which thread waits for a lock that which other one has.
     """
     from cyclescope.analyse import frames_named
     from cyclescope.views import critical_view, phase_waits_view
@@ -58,8 +59,8 @@ def critical(
     if names and what != "waits":
         raise click.UsageError("--of NAME chooses waits; write: critical PROFILE.cyc waits --of …")
     loaded = read_profile(profile, level)
-    if what == "path":
-        data = critical_view(loaded, form)
+    if what != "waits":
+        data = critical_view(loaded, form, threads=what == "threads")
     else:
         keys = [key for name in names for key in frames_named(loaded, name)]
         data = phase_waits_view(loaded, keys, form)

@@ -8,10 +8,11 @@ Columns of the path (JSON, CSV and Parquet use these names):
     leverage                           cycles of the run per cycle of this one
     times, cycles                      activations, and cycles of all of them
 
-Of waits: `cycles`, `times`, then `instance`, `waiting` for `decisive` inside `caller`, with `file`
-and `line` of the one that waits. Of other lengths: `length`, `total`, `change`, and of what was
-tried `simulated` and `error`. Of the best changes: `total`, `change` with all before, `instance`,
-`name`, `times`, `cycles`.
+Of threads the same columns, a row for each thread. Of waits: `cycles`, `times`, then `instance`,
+`waiting` for `decisive` inside `caller`, `cause`, with `file` and `line` of the one that waits, of
+threads of the one inside which they do. Of other lengths: `length`, `total`, `change`, and of what
+was tried `simulated` and `error`. Of the best changes: `total`, `change` with all before,
+`instance`, `name`, `times`, `cycles`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from cyclescope.analyse import best_changes, critical, retimed
+from cyclescope.errors import InputError
 from cyclescope.views._grid import Column, Grid
 
 if TYPE_CHECKING:
@@ -33,16 +35,20 @@ __all__ = ["best_changes_view", "critical_view", "phase_waits_view", "retimed_vi
 Row = TypeVar("Row")
 
 
-def critical_view(profile: Profile, fmt: str = "text") -> bytes:
+def critical_view(profile: Profile, fmt: str = "text", *, threads: bool = False) -> bytes:
     """Tabulate the critical path with slack and leverage, most critical cycles first.
 
     Args:
         profile: the run.
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
+        threads: a row for each thread in place of one for each frame.
 
     Raises:
-        InputError: threads or processes run side by side, or nothing ran.
+        InputError: it does not say what its threads or processes waited for, or nothing ran.
     """
+    found = critical(profile)
+    if threads and not found.threads:
+        raise InputError(f"{profile.meta.title}: it has no threads")
     columns: list[Column[CriticalFrame]] = [
         Column(" critical", "critical", int, lambda row: row.critical),
         Column(" share", "share", float, lambda row: Fraction(row.critical, profile.cycles)),
@@ -52,7 +58,7 @@ def critical_view(profile: Profile, fmt: str = "text") -> bytes:
         Column(" cycles", "cycles", int, lambda row: row.total),
         *_which(profile, lambda row: row.key),
     ]
-    return Grid.of(columns).render(critical(profile).frames, fmt)
+    return Grid.of(columns).render(found.threads if threads else found.frames, fmt)
 
 
 def phase_waits_view(profile: Profile, keys: Iterable[Key] = (), fmt: str = "text") -> bytes:
@@ -64,12 +70,12 @@ def phase_waits_view(profile: Profile, keys: Iterable[Key] = (), fmt: str = "tex
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
 
     Raises:
-        InputError: threads or processes run side by side, or nothing ran.
+        InputError: it does not say what its threads or processes waited for, or nothing ran.
     """
-    chosen = set(keys)
+    chosen, found = set(keys), critical(profile)
     waits = [
         wait
-        for wait in critical(profile).waits
+        for wait in found.waits
         if not chosen or chosen & {wait.waiting, wait.decisive, wait.caller}
     ]
     columns: list[Column[PhaseWait]] = [
@@ -78,8 +84,9 @@ def phase_waits_view(profile: Profile, keys: Iterable[Key] = (), fmt: str = "tex
         Column("waits", "waiting", str, lambda row: _name(profile, row.waiting)),
         Column("for", "decisive", str, lambda row: _name(profile, row.decisive)),
         Column("inside", "caller", str, lambda row: _name(profile, row.caller)),
+        Column("cause", "cause", str, lambda row: row.cause),
         Column("instance", "instance", str, lambda row: row.caller[1]),
-        *_line(profile, lambda row: row.waiting),
+        *_line(profile, lambda row: row.caller if found.threads else row.waiting),
     ]
     return Grid.of(columns).render(waits, fmt)
 

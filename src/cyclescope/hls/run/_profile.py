@@ -27,10 +27,22 @@ from cyclescope.hls.trace import (
     state_frame,
     thread_frame,
 )
-from cyclescope.model import Activity, Frame, Kind, Loop, Meta, Profile, ProfileBuilder, Series
+from cyclescope.model import (
+    Activity,
+    Cause,
+    Frame,
+    Kind,
+    Loop,
+    Meta,
+    Profile,
+    ProfileBuilder,
+    Series,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from cyclescope.hls.ir import Graph
     from cyclescope.hls.microarch import Machine
@@ -97,13 +109,16 @@ def profile_of(
         for cause in CAUSES:
             signal = f"stalls_{cause.replace(' ', '_')}"
             totals = capture.values("thread_watch", signal).astype(np.int64)[which]
-            builder.counter(
-                _series(
-                    *(track, stalls(cause), "stall", "cycles", path, starts, totals, period),
-                    activity=meaning_of(cause),
-                    cause=cause.value,
-                )
+            series = _series(
+                *(track, stalls(cause), "stall", "cycles", path, starts, totals, period),
+                activity=meaning_of(cause),
+                cause=cause.value,
             )
+            if cause is Cause.BARRIER and period > 1:
+                there = capture.values("thread_watch", "at_barrier")[which] != 0
+                begin, end = _stays(starts, there, capture.cycles)
+                series = series.with_values(begin, end, end - begin)
+            builder.counter(series)
         for signal, label, metric, unit in _THREAD_COUNTERS:
             totals = capture.values("thread_watch", signal).astype(np.int64)[which]
             builder.counter(_series(track, label, metric, unit, path, starts, totals, period))
@@ -222,6 +237,13 @@ def _paths(
 
 def _loop_frame(graph: Graph, region: str) -> Frame:
     return Frame(Kind.LOOP, graph.label, region, positions=(position_of(graph.where),))
+
+
+def _stays(starts: Ints, there: NDArray[np.bool_], cycles: int) -> tuple[Ints, Ints]:
+    """The begin and the end of each longest interval of runs in which something is so."""
+    edges = np.diff(there.astype(np.int8), prepend=0, append=0)
+    bounds = np.append(starts, cycles)
+    return bounds[edges > 0], bounds[edges < 0]
 
 
 def _series(

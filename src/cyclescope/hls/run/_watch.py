@@ -1,7 +1,7 @@
 """The sources of a run's profile: signals that the bench gathers and the simulation captures.
 
-States and active loops are captured as they change. Everything else is counted in the bench and
-shown at the end of each sampling period, as totals since the start.
+States, active loops and waiting at barriers are captured as they change. Everything else is counted
+in the bench and shown at the end of each sampling period, as totals since the start.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _BITS = 64
 def captures(machine: Machine) -> tuple[CaptureModule, ...]:
     """The signals to capture of a bench that has `watch`."""
     loops = len(machine.pipelines)
-    thread = [Signal("state", 2), Signal("loops", loops), *(Signal(c, _BITS) for c in COUNTS)]
+    thread = [Signal("state", 2), Signal("at_barrier", 1), Signal("loops", loops)]
+    thread += [Signal(c, _BITS) for c in COUNTS]
     whole = [Signal(name, _BITS) for name in _of_all(machine)]
     return (
         CaptureModule("thread_watch", tuple(thread)),
@@ -45,7 +46,8 @@ def captures(machine: Machine) -> tuple[CaptureModule, ...]:
 
 def watch_modules(machine: Machine) -> str:
     """Modules whose ports are captured, one for each thread and one for all."""
-    thread = ["input wire [1:0] state", f"input wire [{len(machine.pipelines) - 1}:0] loops"]
+    thread = ["input wire [1:0] state", "input wire at_barrier"]
+    thread += [f"input wire [{len(machine.pipelines) - 1}:0] loops"]
     thread += [f"input wire [{_BITS - 1}:0] {c}" for c in COUNTS]
     whole = [f"input wire [{_BITS - 1}:0] {name}" for name in _of_all(machine)]
     text = ""
@@ -83,6 +85,8 @@ def watch(machine: Machine) -> str:
         active = ", ".join(_bit(machine, p.active.bits, t) for p in reversed(machine.pipelines))
         counts = ", ".join(f".{name}({name}_shown[{t}])" for name in COUNTS)
         state = f".state({{state_high[{t}], state_low[{t}]}}), .loops({{{active}}})"
+        waits = " || ".join(_waiting(machine, Cause.BARRIER, t)) or "1'b0"
+        state += f", .at_barrier(state_low[{t}] != state_high[{t}] && ({waits}))"
         lines.append(f"  thread_watch thread{t} (.clk(clk), {state}, {counts});")
     whole = ", ".join(f".{name}({name}_shown)" for name in everything)
     lines.append(f"  machine_watch whole (.clk(clk), {whole});")
@@ -109,13 +113,18 @@ def _thread(machine: Machine, tid: Expr) -> str:
     return "0" if machine.threads == 1 else f"{machine.core}.{tid.text}"
 
 
+def _waiting(machine: Machine, cause: Cause, thread: int) -> list[str]:
+    """The bits that say that a thread waits for something of a cause."""
+    return [f"waits[{w.low + thread}]" for w in machine.waits if cause_of(w.node) is cause]
+
+
 def _counting(machine: Machine) -> list[str]:
     """Blocking assignments: several places may count for one thread in one cycle."""
     n, lines = machine.threads, []
     for t in range(n):
         first = f"if (state_low[{t}] != state_high[{t}])"  # it runs, maybe with a lock
         for cause in CAUSES:
-            terms = [f"waits[{w.low + t}]" for w in machine.waits if cause_of(w.node) is cause]
+            terms = _waiting(machine, cause, t)
             if cause is Cause.ARBITRATION:
                 terms = [_bit(machine, asking, t) for asking in machine.asking]
             if not terms:
