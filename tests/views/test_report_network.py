@@ -17,7 +17,7 @@ from meaning import Frame
 
 from .browser import CHROMIUM
 from .page import Seen, whole
-from .test_report_page_use import AXE, _barriers
+from .test_report_page_use import AXE, barriers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,4 +186,4 @@ def test_the_page_says_what_limits(show: Callable[..., Seen]) -> None:
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in web/node_modules (`make page`)")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_network_is_no_barrier(show: Callable[..., Seen], dark: bool) -> None:
-    assert _barriers(show(("p", chain()), dark=dark).page) == []
+    assert barriers(show(("p", chain()), dark=dark).page) == []

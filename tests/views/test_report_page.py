@@ -174,7 +174,7 @@ def test_waiting_follows_the_selection(show: Callable[..., Seen]) -> None:
     assert row.nth(3).inner_text().split("\n") == expected
     assert "sampled" in seen.text("sampled")
     seen.page.locator('[data-part="places"] a').first.click()
-    assert seen.page.url.endswith("#line-6")
+    assert "#line-6?" in seen.page.url
     assert seen.page.locator("#line-6").is_visible()
     assert not seen.complaints
 
@@ -282,7 +282,7 @@ def test_tables_say_what_the_tables_say(show: Callable[..., Seen]) -> None:
         expected = {f"{r.instance} {r.frame.label}": r.cycles for r in table(profile, kind)}
         assert seen.numbers() == expected
     seen.page.locator("#tables").get_by_role("button", name="cells").click()
-    seen.page.locator("#tables").get_by_label("Filter").fill("queue")
+    seen.page.get_by_role("searchbox").fill("queue")
     assert set(seen.numbers()) < {
         f"{r.instance} {r.frame.label}" for r in table(profile, Kind.CELL)
     }

@@ -35,16 +35,14 @@ AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min
 
 def test_search_finds_and_zoom_resets(show: Callable[..., Seen]) -> None:
     seen = show(("p", switch_profile()))
-    field_ = seen.page.locator("#flame").get_by_label("Search")
+    field_ = seen.page.get_by_role("searchbox")
     field_.fill("^if L3")
-    assert seen.text("found") == "2 boxes, 33.3 %"
+    assert seen.text("found") == "found: 2 boxes, 33.3 %"
     hits = seen.page.locator(".flame .box.hit")
     assert sorted(hits.evaluate_all("all => all.map(e => e.ariaLabel.split(',')[0])")) == [
         "if L32",
         "if L33",
     ]
-    field_.fill("(")
-    assert field_.get_attribute("aria-invalid") == "true"
     field_.fill("")
     assert seen.page.locator(".flame .box.miss").count() == 0
     before = seen.page.locator(".flame .box").count()
@@ -147,9 +145,9 @@ def test_advice_leads_to_what_it_speaks_of(show: Callable[..., Seen]) -> None:
     assert site.cycles == (2, 6)
     advice.get_by_role("link", name="cycles 2\u20135").click()
     assert "shown: 0\u20137" in seen.page.inner_text("#timeline")
-    assert seen.page.url.endswith("#timeline")
+    assert "#timeline?" in seen.page.url
     advice.get_by_role("link", name="switch.futil:31").click()
-    assert seen.page.url.endswith("#line-31")
+    assert "#line-31?" in seen.page.url
     assert seen.page.locator("#line-31").is_visible()
     seen.page.locator(".chooser").get_by_role("button", name="none").click()
     assert advice.count() == (1 if advise(large_profile(20)) else 0)
@@ -243,12 +241,12 @@ def test_no_serious_barrier(show: Callable[..., Seen], dark: bool) -> None:
     one, two = switch_profile().with_meta(ladder=rungs), large_profile(20)
     rows = load(Path(__file__).parent / "data" / "rows.cyc")
     seen = show(("one", one), ("two", two), ("three", one), ("threads", rows), dark=dark)
-    assert _barriers(seen.page) == []
+    assert barriers(seen.page) == []
     seen.page.locator(".chooser").get_by_role("button", name="threads").click()
-    assert _barriers(seen.page) == []
+    assert barriers(seen.page) == []
 
 
-def _barriers(page: Page) -> list[tuple[str, str, list[str]]]:
+def barriers(page: Page) -> list[tuple[str, str, list[str]]]:
     page.locator("#tables tbody button").first.click()
     for details in page.locator("details").all():
         details.evaluate("e => e.open = true")

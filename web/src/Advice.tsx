@@ -1,6 +1,10 @@
 import type { Profile, Saving, Site } from "./data.ts";
 import { Help } from "./Help.tsx";
-import { look, point, profile, sourceFile } from "./state.ts";
+import { LineLink } from "./LineLink.tsx";
+import { goToCycles, point } from "./reveal.ts";
+import { profile } from "./state.ts";
+import { isPointed } from "./Summary.tsx";
+import { WholeRun } from "./WholeRun.tsx";
 import { capital, cycles, number, percent } from "./text.ts";
 
 /** What could be changed, most cycles first, with what shows it. */
@@ -10,6 +14,7 @@ export function Advice() {
   return (
     <section id="advice" aria-labelledby="advice-title">
       <h2 id="advice-title">What to change</h2>
+      <WholeRun what="What each change saves" />
       <ol class="advice" data-part="advice">
         {shown.advice.map((one, rank) => (
           <li>
@@ -49,10 +54,10 @@ function Place(props: { shown: Profile; site: Site; alone: boolean }) {
   const paths = pathsAt(shown, site);
   const inside = site.component && ` in ${site.component}`;
   return (
-    <li>
+    <li class={isPointed(paths) ? "pointed" : ""}>
       {paths.length ? <button type="button" class="link" onClick={() => point(site.name, paths)}>{site.name}</button> : site.name}
       {inside}
-      {site.place && <>, <Line file={site.place[0]} line={site.place[1]} /></>}
+      {site.place && <>, <LineLink file={site.place[0]} line={site.place[1]} /></>}
       {site.cycles && <>, <Cycles span={site.cycles} /></>}
       {!alone && `: ${about(site.saving)}, ${between(site.saving)}`}
       <div class="dim">{site.evidence}</div>
@@ -60,15 +65,14 @@ function Place(props: { shown: Profile; site: Site; alone: boolean }) {
   );
 }
 
-function Line(props: { file: string; line: number }) {
-  const { file, line } = props;
-  return <a href={`#line-${line}`} onClick={() => (sourceFile.value = file)}>{file}:{line}</a>;
-}
-
 function Cycles(props: { span: [number, number] }) {
   const [from, to] = props.span;
-  // A little around it shows how it is entered and left.
-  return <a href="#timeline" onClick={() => look({ from: Math.max(from - 2, 0), to: to + 2 })}>cycles {number(from)}–{number(to - 1)}</a>;
+  return (
+    <a href="#timeline" onClick={(event) => {
+      event.preventDefault();
+      goToCycles({ from, to });
+    }}>cycles {number(from)}–{number(to - 1)}</a>
+  );
 }
 
 /** The call paths that end at a place: those of its name if any have it. */

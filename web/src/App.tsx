@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { About } from "./About.tsx";
 import { Advice } from "./Advice.tsx";
 import { Compare } from "./Compare.tsx";
@@ -6,7 +6,11 @@ import { FlameView } from "./FlameView.tsx";
 import { Ladder } from "./Ladder.tsx";
 import { NetworkView } from "./NetworkView.tsx";
 import { SourceView } from "./SourceView.tsx";
-import { choose, current, focus, profile, profiles, select, selection, whole } from "./state.ts";
+import { Place } from "./Place.tsx";
+import { go } from "./reveal.ts";
+import { useHeight } from "./height.ts";
+import { Search } from "./Search.tsx";
+import { choose, current, find, focus, profile, profiles, select, selection, whole } from "./state.ts";
 import { Summary } from "./Summary.tsx";
 import { TableView } from "./TableView.tsx";
 import { number } from "./text.ts";
@@ -18,16 +22,30 @@ export function App() {
     const reset = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || event.defaultPrevented) return;
       if (focus.value) focus.value = null;
+      else if (find.value) find.value = "";
       else select(null);
     };
+    // Links inside the page keep what its address says.
+    const follow = (event: MouseEvent): void => {
+      const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+      if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      go(link.getAttribute("href")!.slice(1));
+    };
     document.addEventListener("keydown", reset);
-    return () => document.removeEventListener("keydown", reset);
+    document.addEventListener("click", follow);
+    return () => {
+      document.removeEventListener("keydown", reset);
+      document.removeEventListener("click", follow);
+    };
   }, []);
+  const head = useRef<HTMLElement>(null);
+  useHeight(head, "--head", true);
   const several = profiles.value.length > 1;
   return (
     <>
       <a class="skip" href="#summary">Skip to the summary</a>
-      <header>
+      <header ref={head}>
         <span class="brand">cyclescope</span>
         {several ? <Chooser /> : <span class="one">{profiles.value[0]!.name}</span>}
         <nav aria-label="Views">
@@ -42,6 +60,7 @@ export function App() {
           <a href="#source">Source</a>
           <a href="#about">About</a>
         </nav>
+        <Search />
         <ThemeButton />
       </header>
       <Chosen />
@@ -60,6 +79,7 @@ export function App() {
           <About />
         </div>
       </main>
+      <Place />
     </>
   );
 }
@@ -91,7 +111,7 @@ function Chosen() {
       )}
       {pointed && (
         <span class="chip point">
-          highlighted: {pointed.label}{" "}
+          highlighted: <span class="clipped" title={pointed.label}>{pointed.label}</span>{" "}
           <button type="button" onClick={() => (focus.value = null)}>Clear</button>
         </span>
       )}

@@ -1,5 +1,5 @@
 import type { Clock as Reached, PathStep } from "./data.ts";
-import { showLine } from "./state.ts";
+import { LineLink } from "./LineLink.tsx";
 import { Table } from "./Table.tsx";
 import { duration, number, percent } from "./text.ts";
 
@@ -50,5 +50,5 @@ function Place(props: { step: PathStep }) {
 
 function Line(props: { step: PathStep }) {
   const { level, file, line } = props.step;
-  return <a class="place" href={`#line-${line}`} onClick={() => showLine(level, file)}>{file}:{line}</a>;
+  return <LineLink level={level} file={file} line={line} />;
 }

@@ -1,25 +1,23 @@
+import { batch } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
+import { matcher } from "./find.ts";
+import { point } from "./reveal.ts";
 import { hasSplits, trackKind } from "./account.ts";
-import { Boxes, keyOf, nameOf, useOfBox } from "./Boxes.tsx";
+import { Boxes, nameOf, useOfBox } from "./Boxes.tsx";
 import type { Profile } from "./data.ts";
-import { type Flame, type Node, layOut, search } from "./flame.ts";
+import { type Flame, NARROWEST, type Node, boxesOf, keyOf, layOut, search } from "./flame.ts";
 import { Help } from "./Help.tsx";
 import { KindLegend, Legend } from "./Legend.tsx";
-import { counted, countedCycles, focus, point, profile, weights } from "./state.ts";
+import { type FlameChoice, counted, countedCycles, flame, flameZoom, focus, profile, weights } from "./state.ts";
 import { capital, cycles, decimal, inUnit, kindName, number, percent } from "./text.ts";
 import { drawnFlame } from "./tracks.ts";
 
 export function FlameView() {
   const run = profile.value;
   const tracked = run.stacks !== null;
-  const [scaled, setScaled] = useState(true);
-  const [hideGenerated, setHide] = useState(false);
-  const [bottomUp, setBottomUp] = useState(false);
-  const [rootOnTop, setRootOnTop] = useState(false);
-  const [merged, setMerged] = useState(true);
-  const [byUse, setByUse] = useState(tracked);
-  const [pattern, setPattern] = useState("");
-  const [zoom, setZoom] = useState<string>("");
+  const { scaled, hideGenerated, bottomUp, rootOnTop, merged, byUse } = flame.value;
+  const zoom = flameZoom.value;
+  const set = (choice: Partial<FlameChoice>): void => { flame.value = { ...flame.value, ...choice }; };
   const [told, setTold] = useState<Node | null>(null);
   const counts = weights.value;
   const { profile: shown, graph, uses: ofPaths, total } = useMemo(
@@ -27,12 +25,13 @@ export function FlameView() {
     [run, counts, scaled, hideGenerated, bottomUp, merged],
   );
   const zoomed = useMemo(() => graph.nodes.find((node) => keyOf(node) === zoom) ?? graph.root, [graph, zoom]);
-  const layout = useMemo(() => layOut(graph, zoomed, 0.0007), [graph, zoomed]);
-  const wanted = expression(pattern);
+  const layout = useMemo(() => layOut(graph, zoomed, NARROWEST), [graph, zoomed]);
+  const matches = matcher.value;
   const found = useMemo(
-    () => (wanted ? search(graph, (node) => wanted.test(shown.frames[node.frame]!.name)) : null),
-    [graph, pattern],
+    () => (matches ? search(graph, (node) => matches(shown.frames[node.frame]!.name)) : null),
+    [graph, matches],
   );
+  const marked = useMemo(() => (focus.value ? boxesOf(graph, run.parent, focus.value.paths) : null), [graph, focus.value]);
   const anyGenerated = shown.frames.some((frame) => frame.generated);
   const drawn = graph.root.total / graph.unit;
   const uses = new Set(layout.boxes.flatMap(({ node }) => useOfBox(shown, ofPaths, node) ?? []));
@@ -41,25 +40,21 @@ export function FlameView() {
     <section id="flame" aria-labelledby="flame-title">
       <h2 id="flame-title">Flame graph</h2>
       <div class="tools">
-        {!tracked && <Choice label="Width" value={scaled} options={[[true, "scaled"], [false, "flat"]]} choose={setScaled} />}
+        {!tracked && <Choice label="Width" value={scaled} options={[[true, "scaled"], [false, "flat"]]} choose={(value) => set({ scaled: value })} />}
         <Choice label="Order" value={bottomUp} options={[[false, "callers first"], [true, "inverted"]]}
-          choose={(value) => { setBottomUp(value); setZoom(""); }} />
-        <Choice label="Root" value={rootOnTop} options={[[false, "below"], [true, "on top"]]} choose={setRootOnTop} />
+          choose={(value) => { set({ bottomUp: value }); flameZoom.value = ""; }} />
+        <Choice label="Root" value={rootOnTop} options={[[false, "below"], [true, "on top"]]} choose={(value) => set({ rootOnTop: value })} />
         {run.stacks?.apart && (
-          <Choice label={capital(kindName(trackKind(run)))} value={merged} options={[[true, "merged"], [false, "apart"]]} choose={setMerged} />
+          <Choice label={capital(kindName(trackKind(run)))} value={merged} options={[[true, "merged"], [false, "apart"]]} choose={(value) => set({ merged: value })} />
         )}
-        <Choice label="Colour" value={byUse} options={[[true, "what for"], [false, "kind"]]} choose={setByUse} />
+        <Choice label="Colour" value={byUse} options={[[true, "what for"], [false, "kind"]]} choose={(value) => set({ byUse: value })} />
         {anyGenerated && (
-          <label><input type="checkbox" checked={hideGenerated} onChange={(e) => setHide(e.currentTarget.checked)} /> hide what the compiler made</label>
+          <label><input type="checkbox" checked={hideGenerated} onChange={(e) => set({ hideGenerated: e.currentTarget.checked })} /> hide what the compiler made</label>
         )}
-        <label class="search">
-          Search <input type="search" value={pattern} aria-invalid={pattern !== "" && !wanted}
-            placeholder="regular expression" onInput={(e) => setPattern(e.currentTarget.value)} />
-        </label>
         <output data-part="found">
-          {found && `${number(found.found.size)} ${found.found.size === 1 ? "box" : "boxes"}, ${percent(found.weight, graph.root.total)}`}
+          {found && `found: ${number(found.found.size)} ${found.found.size === 1 ? "box" : "boxes"}, ${percent(found.weight, graph.root.total)}`}
         </output>
-        <button type="button" data-part="reset" disabled={zoomed === graph.root} onClick={() => setZoom("")}>Reset zoom</button>
+        <button type="button" data-part="reset" disabled={zoomed === graph.root} onClick={() => (flameZoom.value = "")}>Reset zoom</button>
       </div>
       <p class="note" data-part="flame-total">
         {tracked
@@ -71,14 +66,15 @@ export function FlameView() {
       {byUse ? <Legend uses={shown.uses.filter((use) => uses.has(use))} /> : <KindLegend profile={shown} kinds={kinds} />}
       <Boxes
         profile={shown} graph={graph} zoomed={zoomed} boxes={layout.boxes} rows={layout.depth} rootOnTop={rootOnTop}
-        found={found?.found ?? null} pointed={focus.value?.paths ?? null} uses={byUse ? ofPaths : null} label="Call paths by cycles" tell={setTold} total={total}
+        found={found?.found ?? null} pointed={marked} uses={byUse ? ofPaths : null} label="Call paths by cycles" tell={setTold} total={total}
         press={(node) => {
-          setZoom(node === graph.root ? "" : keyOf(node));
-          if (node.frame >= 0 && node !== graph.root && !bottomUp) {
-            if (focus.value?.label !== nameOf(shown, node)) point(nameOf(shown, node), node.paths);
-          }
+          batch(() => {
+            flameZoom.value = node === graph.root ? "" : keyOf(node);
+            const marked = focus.value !== null && node.paths.length > 0 && node.paths.every((path) => focus.value!.paths.has(path));
+            if (node.frame >= 0 && node !== graph.root && !marked) point(nameOf(shown, node), node.paths);
+          });
         }}
-        back={() => setZoom("")}
+        back={() => (flameZoom.value = "")}
       />
       <p class="details" data-part="details">{about(shown, graph, told ?? zoomed, total, scaled && !tracked)}</p>
       {layout.leftOut > 0 && <p class="note">Not drawn: {number(layout.leftOut)} boxes too narrow to see; zoom in for them.</p>}
@@ -113,15 +109,6 @@ function Choice<T>(props: { label: string; value: T; options: [T, string][]; cho
       ))}
     </span>
   );
-}
-
-function expression(pattern: string): RegExp | null {
-  if (!pattern) return null;
-  try {
-    return new RegExp(pattern, "i");
-  } catch {
-    return null;
-  }
 }
 
 function about(profile: Profile, graph: Flame, node: Node, total: number, scaled: boolean): string {

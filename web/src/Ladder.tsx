@@ -1,5 +1,6 @@
 import type { Profile, Rung } from "./data.ts";
 import { Help } from "./Help.tsx";
+import { WholeRun } from "./WholeRun.tsx";
 import { choose, profile, profiles } from "./state.ts";
 import { type Head, Table } from "./Table.tsx";
 import { number, percent } from "./text.ts";
@@ -25,6 +26,7 @@ export function Ladder() {
   return (
     <section id="ladder" aria-labelledby="ladder-title">
       <h2 id="ladder-title">{source === "bounds" ? "Between the bounds" : "From the bounds to the hardware"}</h2>
+      <WholeRun what="The ladder" />
       {largest && largest.to > largest.from && (
         <p class="gist">
           Of {number(cycles)} cycles the largest part is {largest.name}: {number(largest.to - largest.from)} ({percent(largest.to - largest.from, cycles)}).

@@ -3,7 +3,12 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Network, NetworkLine, Profile } from "./data.ts";
 import { Help } from "./Help.tsx";
-import { focus, point, profile, showLine } from "./state.ts";
+import { LineLink } from "./LineLink.tsx";
+import { pressed } from "./press.ts";
+import { point } from "./reveal.ts";
+import { profile } from "./state.ts";
+import { isPointed } from "./Summary.tsx";
+import { WholeRun } from "./WholeRun.tsx";
 import { Table } from "./Table.tsx";
 import { cycles, number, percent } from "./text.ts";
 
@@ -24,6 +29,7 @@ export function NetworkView() {
   return (
     <section id="network" aria-labelledby="network-title">
       <h2 id="network-title">Process network</h2>
+      <WholeRun what="The network" />
       <Limit shown={shown} network={network} channels={channels} />
       <Picture shown={shown} network={network} />
       <p class="legend">
@@ -74,7 +80,7 @@ function Limit(props: { shown: Profile; network: Network; channels: End[] }) {
     <>
       <p class="gist">
         <b><span data-part="hot-process">{process.name}</span></b>
-        {at && <>, <a class="place" href={`#line-${at.line}`} onClick={() => showLine(at.level, at.file)}>{at.file}:{at.line}</a></>},
+        {at && <>, <LineLink {...at} /></>},
         {" "}limits: {number(most)} of {cycles(shown.cycles)} of the critical path are its own ({percent(most, shown.cycles)})
         {most - passed > passed && <>, most of them one firing after another, {cycles(process.interval)} apart</>}.
       </p>
@@ -176,9 +182,9 @@ function Box(props: { shown: Profile; network: Network; index: number; hot: bool
   const note = `at work ${percent(work, shown.cycles)}${process.critical ? `, critical ${percent(process.critical, shown.cycles)}` : ""}`;
   const paths = [...shown.parent.keys()].filter((path) => path === process.path || shown.parent[path] === process.path);
   const press = (): void => point(process.name, paths);
-  const pressed = focus.value?.label === process.name;
+  const marked = isPointed([process.path]);
   return (
-    <g class={`process${hot ? " hot" : ""}${pressed ? " pointed" : ""}`} role="button" tabindex={0} aria-pressed={pressed}
+    <g class={`process${hot ? " hot" : ""}${marked ? " pointed" : ""}`} role="button" tabindex={0} aria-pressed={marked}
       onClick={press}
       onKeyDown={(event: KeyboardEvent) => {
         if (event.key !== "Enter" && event.key !== " ") return;
@@ -219,11 +225,13 @@ function fitting(text: string, space: number): string {
 function Channels(props: { shown: Profile; network: Network; channels: End[] }) {
   const { shown, network, channels } = props;
   const name = (index: number): string => network.processes[index]!.name;
+  const endsOf = (line: NetworkLine): number[] => [line.from, line.to].map((index) => network.processes[index]!.path);
+  const show = (line: NetworkLine, channel: Channel): void => point(`${channel.operand} ${ends(network, line)}`, endsOf(line));
   return (
     <Table part="channels" kind="channels" caption="Its channels: those on the critical path first, then those that were waited for longest"
       heads={[["critical cycles", "n"], ["share", "n"], ["from"], ["to"], ["operand"], ["values", "n"], ["reads", "n"], ["kind"], ["depth", "n"], ["bits", "n"], ["waited for", "n"], ["was full", "n"]]}>
       {channels.slice(0, CHANNELS).map(({ line, channel }) => (
-        <tr>
+        <tr class={isPointed(endsOf(line)) ? "pointed press" : "press"} onClick={pressed(() => show(line, channel))}>
           <td class="n">
             <span class="meter heat" style={{ width: `${(100 * (channel.critical ?? 0)) / (shown.cycles || 1)}%` }} />
             {channel.critical === null ? "" : number(channel.critical)}
@@ -231,7 +239,7 @@ function Channels(props: { shown: Profile; network: Network; channels: End[] }) 
           <td class="n">{channel.critical === null ? "" : percent(channel.critical, shown.cycles)}</td>
           <td>{name(line.from)}</td>
           <td>{name(line.to)}</td>
-          <td><code>{channel.operand}</code></td>
+          <td><button type="button" class="link" onClick={() => show(line, channel)}><code>{channel.operand}</code></button></td>
           <td class="n">{number(channel.tokens)}</td>
           <td class="n">{number(channel.reads)}</td>
           <td>{kindOf(channel)}</td>

@@ -6,9 +6,12 @@ import type { Profile, ProgramSite, Use } from "./data.ts";
 import { type Hot, type Stall, hottest, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
 import { fill } from "./paint.ts";
-import { counted, countedCycles, focus, point, profile, selection, showLine, weights } from "./state.ts";
+import { LineLink } from "./LineLink.tsx";
+import { pressed } from "./press.ts";
+import { goToLine, point } from "./reveal.ts";
+import { counted, countedCycles, focus, profile, selection, weights } from "./state.ts";
 import { Table } from "./Table.tsx";
-import { cycles, duration, kindName, number, percent } from "./text.ts";
+import { cycles, duration, kindName, number, percent, shortened } from "./text.ts";
 import { unitsOfParts, usesOfEnds } from "./tracks.ts";
 
 const TRACKS = 16;
@@ -54,7 +57,7 @@ export function Summary() {
       {tracks.length > 1 && !shown.team && <Busiest shown={shown} units={units} total={total} />}
       {!waits.length && (shown.team || tracks.length < 2) && <MostLost hot={hot} shown={shown} all={hotAll} />}
       {shown.clock && <Clock clock={shown.clock} />}
-      {shown.advice.length > 0 && <p class="first"><a href="#advice">What to change</a> first: {best(shown)}</p>}
+      {shown.advice.length > 0 && <p class="first"><a href="#advice">What to change</a> first{selection.value && ", in the whole run"}: {best(shown)}</p>}
       <UseBar uses={shown.uses} units={sums} total={all} />
       <div class="columns">
         <Table part="uses" kind="uses" heads={[["what for"], [unit, "n"], ["share", "n"]]}
@@ -85,15 +88,16 @@ export function Summary() {
             const most = sum ? spent.indexOf(Math.max(...spent)) : one.use;
             const use = shown.uses[most]!;
             const label = names.join(" › ");
+            const press = (): void => point(label, one.paths);
             return (
-              <tr class={focus.value?.label === label ? "pointed" : ""}>
+              <tr class={isPointed(one.paths) ? "pointed press" : "press"} onClick={pressed(press)}>
                 <td class="n">{number(one.cycles)}</td>
                 <td class="n">{percent(one.cycles, hotAll)}</td>
                 <td class="whole"><i class="swatch" style={fill(use)} />{use.name}{sum > 0 && percent(spent[most]!, sum) !== percent(1, 1) && <span class="dim"> {percent(spent[most]!, sum)}</span>}</td>
-                <td class="place">{at && `${at.file}:${at.line}`}</td>
+                <td class="place">{at && <LineLink {...at} />}</td>
                 <td>
-                  <button type="button" class="link" onClick={() => point(label, one.paths)}>
-                    {names.slice(0, -1).map((name) => <span class="dim">{name} › </span>)}
+                  <button type="button" class="link" title={label} onClick={press}>
+                    {shortened(names.slice(0, -1)).map((name) => <span class="dim">{name} › </span>)}
                     <b>{names[names.length - 1]}</b>
                   </button>
                 </td>
@@ -214,13 +218,30 @@ function kindsOf(shown: Profile): string {
   return kindName(trackKind(shown));
 }
 
+/** Whether what is highlighted is among some paths. */
+export function isPointed(paths: number[]): boolean {
+  const { value } = focus;
+  return value !== null && paths.some((path) => value.paths.has(path));
+}
+
 /** A place of the program as a link to its line, if it is known. */
 function Place(props: { site: ProgramSite; before?: string }) {
   const { level, file, line } = props.site;
   if (!line || file === undefined || level === undefined) return null;
   return (
-    <>{props.before}<a class="place" href={`#line-${line}`} onClick={() => showLine(level, file)}>{file}:{line}</a></>
+    <>{props.before}<LineLink level={level} file={file} line={line} /></>
   );
+}
+
+/** Whether a place of the program is what is highlighted. */
+function isThere(site: ProgramSite | undefined): boolean {
+  const line = focus.value?.line;
+  return !!line && line.file === site?.file && line.line === site.line;
+}
+
+/** Highlight a place of the program, and go to its line. */
+function visit(site: ProgramSite | undefined): void {
+  if (site?.line && site.file !== undefined) goToLine(site.level ?? "", site.file, site.line);
 }
 
 function Waits(props: { rows: Stall[]; who: string; all: number; unit: string }) {
@@ -229,7 +250,7 @@ function Waits(props: { rows: Stall[]; who: string; all: number; unit: string })
     <Table part="places" caption={`Where ${props.who} waited (several places at once each count)`}
       heads={[[props.unit, "n"], ["share", "n"], ["place"], ...(causes ? [["for"] as [string]] : []), ["line"]]}>
       {props.rows.map((one) => (
-        <tr>
+        <tr class={isThere(one.site) ? "pointed press" : "press"} onClick={pressed(() => visit(one.site))}>
           <td class="n">
             <span class="meter heat" style={{ width: `${(100 * one.cycles) / (props.all || 1)}%` }} />
             {one.exact ? "" : "≈ "}{number(one.cycles)}
@@ -256,9 +277,10 @@ function Tracks(props: { shown: Profile; units: Units; total: number }) {
       {paths.slice(0, TRACKS).map((path, track) => {
         const name = shown.frames[shown.frame[path]!]!.name;
         const row = units.of.subarray(track * width, (track + 1) * width);
+        const press = (): void => point(name, inside(shown, track));
         return (
-          <tr>
-            <th scope="row"><button type="button" class="link" onClick={() => point(name, inside(shown, track))}>{name}</button></th>
+          <tr class={isPointed([path]) ? "pointed press" : "press"} onClick={pressed(press)}>
+            <th scope="row"><button type="button" class="link" onClick={press}>{name}</button></th>
             <td class="n">{about(units, work)}{number(row[work]!)}</td>
             <td class="n">{percent(row[work]!, total)}</td>
             <td class="barcell"><UseBar uses={shown.uses} units={row} total={total} /></td>

@@ -1,8 +1,12 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Profile, TableRow } from "./data.ts";
+import { matcher } from "./find.ts";
+import { LineLink } from "./LineLink.tsx";
+import { pressed } from "./press.ts";
+import { point } from "./reveal.ts";
+import type { Position, Profile, TableRow } from "./data.ts";
 import { activeCycles } from "./derive.ts";
 import { Help } from "./Help.tsx";
-import { countedCycles, focus, point, profile, selection, weights } from "./state.ts";
+import { countedCycles, focus, order, profile, selection, table, weights } from "./state.ts";
 import { decimal, kindName, number, percent } from "./text.ts";
 
 interface Column {
@@ -19,6 +23,7 @@ interface Counted extends TableRow {
   paths: number[];
   name: string;
   place: string;
+  line: Position | null;
 }
 
 const AREA = ["LUT", "FF", "DSP", "BRAM"];
@@ -45,26 +50,31 @@ const AT_ONCE = 60;
 export function TableView() {
   const shown = profile.value;
   const kinds = Object.keys(shown.tables);
-  const [kind, setKind] = useState(["group", "process", "state"].find((one) => kinds.includes(one)) ?? kinds[0] ?? "");
-  const [filter, setFilter] = useState("");
-  const [by, setBy] = useState<[string, boolean]>(["cycles", true]);
+  const by = order.value;
+  const matches = matcher.value;
+  const finds = (row: Counted): boolean => !matches || matches(`${row.instance} ${row.name} ${row.place}`);
   const [all, setAll] = useState(false);
   const counts = weights.value;
-  const rows = useMemo(() => count(shown, counts, kind), [shown, counts, kind]);
+  const lists = useMemo(() => new Map(kinds.map((one) => [one, count(shown, counts, one)])), [shown, counts]);
+  const hits = new Map(kinds.map((one) => [one, matches ? lists.get(one)!.filter(finds).length : 0]));
+  // While something is searched that is not in the table that was chosen, it is one that has it.
+  const kind = (matches && !hits.get(table.value) && kinds.find((one) => hits.get(one))) || table.value;
+  const rows = lists.get(kind) ?? [];
   const columns = COLUMNS.filter(
     (column) =>
       (column.title !== "useful" || rows.some((row) => row.useful)) &&
       (!AREA.includes(column.title) || rows.some((row) => row.area && row.area[AREA.indexOf(column.title)]! > 0)) &&
       (column.title !== "static?" || rows.some((row) => row.couldBeStatic)),
   );
-  const column = columns.find((one) => one.title === by[0]) ?? columns[0]!;
-  const wanted = filter.toLowerCase();
+  const column = columns.find((one) => one.title === by.column) ?? columns[0]!;
   const sorted = rows
-    .filter((row) => !wanted || `${row.instance} ${row.name} ${row.place}`.toLowerCase().includes(wanted))
+    .filter(finds)
     .map((row, index) => ({ row, index }))
-    .sort((a, b) => (by[1] ? -1 : 1) * compare(column.value(a.row), column.value(b.row)) || a.index - b.index)
+    .sort((a, b) => (by.descending ? -1 : 1) * compare(column.value(a.row), column.value(b.row)) || a.index - b.index)
     .map(({ row }) => row);
-  const listed = all ? sorted : sorted.slice(0, AT_ONCE);
+  const isMarked = (row: Counted): boolean => row.paths.some((path) => focus.value?.paths.has(path));
+  // What is highlighted is in the list, however far down it is.
+  const listed = all ? sorted : sorted.filter((row, index) => index < AT_ONCE || isMarked(row));
   if (!kinds.length) return null;
   return (
     <section id="tables" aria-labelledby="tables-title">
@@ -72,10 +82,9 @@ export function TableView() {
       <div class="tools">
         <span class="choice" role="group" aria-label="What">
           {kinds.map((one) => (
-            <button type="button" aria-pressed={one === kind} onClick={() => { setKind(one); setAll(false); }}>{kindName(one)}</button>
+            <button type="button" aria-pressed={one === kind} onClick={() => { table.value = one; setAll(false); }}>{kindName(one)}{matches && ` (${number(hits.get(one)!)})`}</button>
           ))}
         </span>
-        <label class="search">Filter <input type="search" value={filter} onInput={(e) => setFilter(e.currentTarget.value)} /></label>
         {selection.value && <span class="note">cycles and share: selected cycles; the other figures: whole run</span>}
       </div>
       <div class="wide">
@@ -84,9 +93,9 @@ export function TableView() {
           <thead>
             <tr>
               {columns.map((one) => (
-                <th scope="col" class={one.numeric ? "n" : ""} aria-sort={one === column ? (by[1] ? "descending" : "ascending") : "none"}>
-                  <button type="button" class="sort" onClick={() => setBy([one.title, by[0] === one.title ? !by[1] : one.numeric])}>
-                    {one.title}{one === column ? (by[1] ? " ▾" : " ▴") : ""}
+                <th scope="col" class={one.numeric ? "n" : ""} aria-sort={one === column ? (by.descending ? "descending" : "ascending") : "none"}>
+                  <button type="button" class="sort" onClick={() => (order.value = { column: one.title, descending: by.column === one.title ? !by.descending : one.numeric })}>
+                    {one.title}{one === column ? (by.descending ? " ▾" : " ▴") : ""}
                   </button>
                 </th>
               ))}
@@ -94,10 +103,12 @@ export function TableView() {
           </thead>
           <tbody>
             {listed.map((row) => (
-              <tr class={row.paths.some((path) => focus.value?.paths.has(path)) ? "pointed" : ""}>
+              <tr class={isMarked(row) ? "pointed press" : "press"} onClick={pressed(() => row.paths.length && point(row.name, row.paths))}>
                 {columns.map((one) => (
                   <td class={one.numeric ? (selection.value && one.wholeRun ? "n dim" : "n") : one.title === "line" ? "place" : ""}>
-                    {one.title === "name" && row.paths.length ? (
+                    {one.title === "line" && row.line ? (
+                      <LineLink {...row.line} />
+                    ) : one.title === "name" && row.paths.length ? (
                       <button type="button" class="link" onClick={() => point(row.name, row.paths)}>{row.name}</button>
                     ) : one.title === "cycles" ? (
                       <>
@@ -150,6 +161,6 @@ function count(profile: Profile, weights: Float64Array, kind: string): Counted[]
     const frame = profile.frames[row.frame]!;
     const at = frame.positions[0];
     const place = at ? `${at.file}:${at.line}` : "";
-    return { ...row, now: active[index]!, paths: paths[index]!, name: frame.name, place };
+    return { ...row, now: active[index]!, paths: paths[index]!, name: frame.name, place, line: at ?? null };
   });
 }

@@ -1,9 +1,11 @@
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
+import { printing } from "./print.ts";
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const wanted = signal(dark.matches);
 
-/** Whether the page is dark: as the system says until somebody says otherwise. */
-export const isDark = signal(dark.matches);
+/** Whether the page is dark: as the system says until somebody says otherwise; never on paper. */
+export const isDark = computed(() => wanted.value && !printing.value);
 let chosen = false;
 
 effect(() => {
@@ -11,13 +13,13 @@ effect(() => {
 });
 
 dark.addEventListener("change", () => {
-  if (!chosen) isDark.value = dark.matches;
+  if (!chosen) wanted.value = dark.matches;
 });
 
 export function ThemeButton() {
   const flip = (): void => {
     chosen = true;
-    isDark.value = !isDark.value;
+    wanted.value = !wanted.value;
   };
   return (
     <button type="button" class="theme" onClick={flip} data-part="theme">

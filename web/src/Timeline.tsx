@@ -1,22 +1,27 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Profile, Series } from "./data.ts";
 import { account, hasSplits, together, trackKind, usesAt } from "./account.ts";
 import { type Span, segmentAt } from "./derive.ts";
-import { BAND, HEAD, RULER, colouredByUse, colours, draw, drawBand } from "./draw.ts";
+import { BAND, HEAD, RULER, colouredByUse, colours, draw, drawBand, summedOf } from "./draw.ts";
 import type { Summed } from "./bins.ts";
 import { Help } from "./Help.tsx";
-import { type Lanes, type Line, arrange, firstOpen, shownLines } from "./lanes.ts";
+import { hold, release, stroke } from "./gesture.ts";
+import { found, matcher } from "./find.ts";
+import { type Lanes, type Line, groupsAbove, shownLines } from "./lanes.ts";
 import { KindLegend, Legend } from "./Legend.tsx";
-import { focus, look, point, profile, select, selection, view, whole } from "./state.ts";
-import { number } from "./text.ts";
+import { point } from "./reveal.ts";
+import { focus, lanes as arranged, look, open as opened, profile, select, selection, view, whole } from "./state.ts";
+import { printing } from "./print.ts";
+import { number, shortened } from "./text.ts";
 import { isDark } from "./Theme.tsx";
 
 const TALLEST = 440;
+const TALLEST_ON_PAPER = 4000;
 
 export function Timeline() {
   const shown = profile.value;
-  const lanes = useMemo(() => arrange(shown), [shown]);
-  const [open, setOpen] = useState<ReadonlySet<string>>(() => firstOpen(lanes));
+  const lanes = arranged.value;
+  const open = opened.value;
   const lines = useMemo(() => shownLines(lanes, open), [lanes, open]);
   const summed = useMemo(() => new Map<Series, Summed>(), [shown]);
   const [told, setTold] = useState("");
@@ -26,30 +31,35 @@ export function Timeline() {
   const [scrolled, setScrolled] = useState(0);
   const last = lines[lines.length - 1];
   const content = last ? last.top + last.height : 0;
-  const height = HEAD + Math.min(content, TALLEST) + 4;
+  const onPaper = printing.value;
+  const height = HEAD + Math.min(content, onPaper ? TALLEST_ON_PAPER : TALLEST) + 4;
   const span = view.value;
   const chosen = selection.value;
-  const pointed = focus.value?.paths ?? null;
+  // What is highlighted, or else what is searched.
+  const pointed = focus.value?.paths ?? found.value?.paths ?? null;
   const dark = isDark.value;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current;
     if (!element || !width) return;
-    const frame = requestAnimationFrame(() => {
+    const paint = (): void => {
       const context = sized(element, width, height);
       if (!context) return;
       draw(context, {
         profile: shown, lanes, lines, span, selection: chosen, focus: pointed,
         width, height, scrolled, summed,
       }, colours(element));
-    });
+    };
+    // Paper does not wait for a frame.
+    if (onPaper) return paint();
+    const frame = requestAnimationFrame(paint);
     return () => cancelAnimationFrame(frame);
-  }, [shown, lanes, lines, span, chosen, pointed, width, height, scrolled, dark]);
+  }, [shown, lanes, lines, span, chosen, pointed, width, height, scrolled, dark, onPaper]);
 
   const toggle = (key: string): void => {
     const next = new Set(open);
     if (!next.delete(key)) next.add(key);
-    setOpen(next);
+    opened.value = next;
   };
   const tell = (cycle: number, y: number): void => {
     const line = lines.find((one) => y >= one.top && y < one.top + one.height);
@@ -76,7 +86,7 @@ export function Timeline() {
       } else {
         chain.push(...stacksAt(now));
       }
-      if (chain.length) parts.push(chain.join(path === null ? " | " : " › "));
+      if (chain.length) parts.push(shortened(chain).join(path === null ? " | " : " › "));
     }
     return parts.join(" · ");
   };
@@ -114,9 +124,34 @@ export function Timeline() {
     const path = line && line.lane >= 0 ? pathAt(Math.floor(cycle), line.lane) : null;
     if (path === null) return;
     const frame = shown.frame[path]!;
-    const same = [...lanes.of.keys()].filter((p) => lanes.of[p] === lanes.of[path] && shown.frame[p] === frame);
+    const same = onLane(line!.lane).filter((p) => shown.frame[p] === frame);
     point(shown.frames[frame]!.name, same);
   };
+  const onLane = (lane: number): number[] => [...lanes.of.keys()].filter((path) => lanes.of[path] === lane);
+  const marked = useMemo(() => {
+    const all = new Set<number>();
+    for (const path of focus.value?.paths ?? []) all.add(lanes.of[path]!);
+    return all;
+  }, [lanes, focus.value]);
+  const hits = useMemo(() => {
+    const all = new Set<number>();
+    const { paths = [], series = [] } = found.value ?? {};
+    for (const path of paths) all.add(lanes.of[path]!);
+    lanes.lanes.forEach((lane, at) => lane.series && series.includes(lane.series) && all.add(at));
+    return all;
+  }, [lanes, matcher.value]);
+  /** Whether a line shows some lane, or hides it in a closed group. */
+  const has = (line: Line, some: ReadonlySet<number>): boolean =>
+    some.has(line.lane) || (line.group !== null && !line.open && groupsAbove({ ...lanes, groups: [line.group] }, some).size > 0);
+  // The first lane with something that is highlighted is brought into view, unless one is there.
+  useEffect(() => {
+    const list = scroller.current;
+    const on = lines.filter((line) => marked.has(line.lane));
+    if (!list || !on.length) return;
+    const { scrollTop: top, clientHeight: room } = list;
+    if (on.some((line) => line.top >= top && line.top + line.height <= top + room)) return;
+    list.scrollTop = Math.max(0, on[0]!.top - room / 3);
+  }, [focus.value, lines]);
 
   const sums = useMemo(() => together(shown, account(shown, whole.value)), [shown]);
   const kinds = useMemo(() => kindsDrawn(shown, lines, lanes), [shown, lines, lanes]);
@@ -133,13 +168,16 @@ export function Timeline() {
           onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}>
           <ul style={{ height: `${content}px` }}>
             {lines.map((line) => (
-              <li style={{ height: `${line.height}px`, paddingLeft: `${6 + 12 * line.depth}px` }}>
+              <li class={`${has(line, marked) ? "pointed" : ""} ${has(line, hits) ? "hit" : ""}`} style={{ height: `${line.height}px`, paddingLeft: `${6 + 12 * line.depth}px` }}>
                 {line.group ? (
                   <button type="button" aria-expanded={line.open} onClick={() => toggle(line.group!.key)}>
                     <i aria-hidden="true">{line.open ? "▾" : "▸"}</i>{line.label}
                   </button>
+                ) : lanes.lanes[line.lane]!.series ? (
+                  <Counter label={line.label} series={lanes.lanes[line.lane]!.series!} summed={summed} />
                 ) : (
-                  <span title={line.label}>{line.label}</span>
+                  <button type="button" class="lane" title={line.label} aria-label={`${lanes.lanes[line.lane]!.label}: highlight`}
+                    onClick={() => point(lanes.lanes[line.lane]!.label, onLane(line.lane))}>{line.label}</button>
                 )}
               </li>
             ))}
@@ -166,6 +204,20 @@ export function Timeline() {
         </p>
       </Help>
     </section>
+  );
+}
+
+/** A counter's name, and its axis: the values at the lane's foot and top, which are the least and the greatest of the run. */
+function Counter(props: { label: string; series: Series; summed: Map<Series, Summed> }) {
+  const { label, series, summed } = props;
+  const named = Object.keys(series.labels).length > 0;
+  const { least, greatest } = named ? { least: 0, greatest: 0 } : summedOf(summed, series);
+  const about = series.inexact ? "≈ " : "";
+  return (
+    <>
+      <span title={named ? label : `${label}, from ${about}${number(least)} to ${about}${number(greatest)}`}>{label}</span>
+      {!named && <small class="axis" data-part="axis"><b>{about}{number(greatest)}</b><b>{about}{number(least)}</b></small>}
+    </>
   );
 }
 
@@ -244,7 +296,7 @@ function Overview() {
     <div class="overview" aria-hidden="true">
       <div class="around">
         <canvas ref={canvas} style={{ height: `${height}px` }}
-          onPointerDown={(event) => { from.current = cycleAt(event); event.currentTarget.setPointerCapture(event.pointerId); }}
+          onPointerDown={(event) => { hold(); from.current = cycleAt(event); event.currentTarget.setPointerCapture(event.pointerId); }}
           onPointerMove={(event) => {
             if (from.current === null) return;
             const now = cycleAt(event);
@@ -253,10 +305,12 @@ function Overview() {
           onPointerUp={(event) => {
             const begun = from.current;
             from.current = null;
+            queueMicrotask(release);
             if (begun === null || Math.abs(cycleAt(event) - begun) > (3 * whole.value.to) / (width || 1)) return;
             const half = (view.value.to - view.value.from) / 2;
             look({ from: begun - half, to: begun + half });
-          }} />
+          }}
+          onPointerCancel={() => { from.current = null; release(); }} />
         <div class="window" style={{ left: `${(100 * span.from) / whole.value.to}%`, width: `${(100 * (span.to - span.from)) / whole.value.to}%` }} />
       </div>
     </div>
@@ -285,10 +339,10 @@ function Surface(props: SurfaceProps) {
     const onWheel = (event: WheelEvent): void => {
       if (event.ctrlKey || event.metaKey) {
         event.preventDefault();
-        zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 120), event.offsetX / (element.clientWidth || 1));
+        stroke("wheel", () => zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 120), event.offsetX / (element.clientWidth || 1)));
       } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();
-        move((event.deltaX || event.deltaY) / (element.clientWidth || 1));
+        stroke("wheel", () => move((event.deltaX || event.deltaY) / (element.clientWidth || 1)));
       } else if (props.scroller.current) {
         const before = props.scroller.current.scrollTop;
         props.scroller.current.scrollTop += event.deltaY;
@@ -313,7 +367,8 @@ function Surface(props: SurfaceProps) {
     const act = keys[event.key];
     if (!act) return;
     event.preventDefault();
-    act();
+    if (event.key.startsWith("Arrow")) stroke("key", act);
+    else act();
   };
   return (
     <canvas ref={canvas} class="surface" tabIndex={0} role="application" data-part="surface"
@@ -323,6 +378,7 @@ function Surface(props: SurfaceProps) {
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
+        hold();
         drag.current = { x: event.offsetX, y: event.offsetY, span, moves: event.shiftKey || event.offsetY < RULER, far: false };
       }}
       onPointerMove={(event) => {
@@ -341,9 +397,10 @@ function Surface(props: SurfaceProps) {
       onPointerUp={(event) => {
         const begun = drag.current;
         drag.current = null;
+        release();
         if (begun && !begun.far) props.pick(cycleAt(event.offsetX), lineAt(event.offsetY));
       }}
-      onPointerCancel={() => (drag.current = null)}
+      onPointerCancel={() => { drag.current = null; release(); }}
       onDblClick={(event) => zoom(0.25, event.offsetX / (width || 1))} />
   );
 }

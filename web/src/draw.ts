@@ -291,11 +291,17 @@ function label(
   canvas.fillText(shown, from, y);
 }
 
+/** A counter's sums, worked out once. */
+export function summedOf(known: Map<Series, Summed>, series: Series): Summed {
+  let summed = known.get(series);
+  if (!summed) known.set(series, (summed = new Summed(series.intervals())));
+  return summed;
+}
+
 function drawCounter(
   canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, line: Line, series: Series,
 ): void {
-  let summed = scene.summed.get(series);
-  if (!summed) scene.summed.set(series, (summed = new Summed(series.intervals())));
+  const summed = summedOf(scene.summed, series);
   const { least, greatest } = summed;
   const count = Math.floor(scene.width);
   const top = HEAD + line.top - scene.scrolled + 2;

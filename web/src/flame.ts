@@ -20,6 +20,14 @@ export interface Node {
   active: number;
 }
 
+/** Boxes of a smaller share of what is shown are not drawn. */
+export const NARROWEST = 0.0007;
+
+/** What tells a box from all others, also after the graph was made anew. */
+export function keyOf(node: Node): string {
+  return node.parent ? `${keyOf(node.parent)} ${node.frame}` : String(node.frame);
+}
+
 export interface FlameOptions {
   /** Split each cycle among what ran in parallel, or count it for each. */
   scaled: boolean;
@@ -147,6 +155,24 @@ function fromEnds(paths: Paths, own: Float64Array, skip: Uint8Array, root: Node)
   return nodes;
 }
 
+/**
+ * The boxes of some call paths. Where none of these has one, as a state whose places are drawn, it is
+ * those of what they call; where that has none either, that of who calls them.
+ */
+export function boxesOf(made: Flame, parent: Int32Array, paths: ReadonlySet<number>): Set<Node> {
+  const all = [...new Set([made.root, ...made.nodes])];
+  const within = (path: number): boolean => {
+    for (let at = path; at >= 0; at = parent[at]) if (paths.has(at)) return true;
+    return false;
+  };
+  for (const is of [(path: number) => paths.has(path), within]) {
+    const found = all.filter((node) => node.paths.some(is));
+    if (found.length) return new Set(found);
+  }
+  const above = new Set([...paths].map((path) => parent[path]).filter((path) => path >= 0));
+  return above.size ? boxesOf(made, parent, above) : new Set();
+}
+
 /** A box to draw; `left` and `width` are shares of what is shown. */
 export interface Box {
   node: Node;
@@ -187,6 +213,16 @@ export function layOut(flame: Flame, focus: Node, narrowest: number): Layout {
   };
   visit(focus, 0);
   return { boxes, depth: depth + 1, leftOut };
+}
+
+const ROW = 19; // pixels
+const CALLER = 4; // of a caller of what is zoomed to, in a deep graph
+
+/** The heights of rows in so many pixels: of the callers of what is zoomed to, and of the others. */
+export function heights(rows: number, callers: number, room: number): { caller: number; row: number } {
+  if (rows * ROW <= room) return { caller: ROW, row: ROW };
+  const caller = Math.min(CALLER, room / rows);
+  return { caller, row: Math.min(ROW, (room - callers * caller) / Math.max(rows - callers, 1)) };
 }
 
 /** Which boxes a search finds, and how much of the graph is in or below them. */

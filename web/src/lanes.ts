@@ -33,6 +33,8 @@ export interface Lanes {
   groups: Group[];
 }
 
+const NAMED = 3; // things on a lane that its label tells
+
 /** Whether a lane stands for its group: a cell's activity, or a track's, that the group is called after. */
 function standsFor(path: number, group: Group, profile: Profile): boolean {
   const { kind, name, track } = profile.frames[profile.frame[path]];
@@ -120,9 +122,12 @@ export function arrange(profile: Profile): Lanes {
       frames.get(lane)?.add(profile.frame[path]) ?? frames.set(lane, new Set([profile.frame[path]]));
     }
   }
-  // A lane with one thing on it is called by its name.
+  // A lane is called by what is on it.
   for (const [lane, on] of frames) {
-    if (on.size === 1) for (const frame of on) lanes[lane].label = profile.frames[frame].name;
+    if (lanes[lane].track >= 0) continue;
+    const names = [...new Set([...on].map((frame) => profile.frames[frame].name))];
+    const more = names.length - NAMED;
+    lanes[lane].label = names.slice(0, NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
   }
   for (const series of profile.series) {
     const group = ofTrack.get(series.path) ?? groups.get(series.track) ?? groupOf(trackOf(profile, series));
@@ -138,6 +143,18 @@ export function arrange(profile: Profile): Lanes {
 function trackOf(profile: Profile, series: Series): string {
   const instance = series.path < 0 ? "" : profile.instances[profile.instance[series.path]];
   return instance.endsWith(`.${series.track}`) ? instance : series.track;
+}
+
+/** The keys of the groups that have to be open for some lanes to be seen. */
+export function groupsAbove(arranged: Lanes, wanted: ReadonlySet<number>): Set<string> {
+  const found = new Set<string>();
+  const visit = (group: Group): boolean => {
+    const inside = group.groups.map(visit).includes(true) || group.lanes.some((lane) => wanted.has(lane));
+    if (inside) found.add(group.key);
+    return inside || wanted.has(group.own);
+  };
+  arranged.groups.forEach(visit);
+  return found;
 }
 
 /** A line of the timeline's list as it is shown. */

@@ -2,7 +2,9 @@ import "./style.css";
 import { render } from "preact";
 import { App } from "./App.tsx";
 import { unpack } from "./data.ts";
-import { choose, profiles } from "./state.ts";
+import { remember } from "./address.ts";
+import { arrive } from "./reveal.ts";
+import { profiles } from "./state.ts";
 
 async function start(page: HTMLElement): Promise<void> {
   const blocks = document.querySelectorAll<HTMLScriptElement>(
@@ -15,9 +17,10 @@ async function start(page: HTMLElement): Promise<void> {
   }
   if (!read.length) throw new Error("no profile in it; make it with `cyclescope report`");
   profiles.value = read;
-  choose(0);
+  remember();
   page.textContent = "";
   render(<App />, page);
+  arrive();
   document.documentElement.dataset["ready"] = "yes";
 }
 

@@ -1,13 +1,32 @@
-/** What the page remembers: which profile, which cycles, what is highlighted. */
+/** What the page remembers: which profile, which cycles, what is highlighted, how each view shows it. */
 
-import { computed, signal } from "@preact/signals";
-import type { Profile } from "./data.ts";
+import { batch, computed, signal } from "@preact/signals";
+import type { Position, Profile } from "./data.ts";
 import { type Span, treeCycles } from "./derive.ts";
+import { type Lanes, arrange, firstOpen } from "./lanes.ts";
 
-/** What is highlighted in all views: some call paths under a name. */
+/** What is highlighted in all views: some call paths, and maybe a line, under a name. */
 export interface Focus {
   label: string;
   paths: Set<number>;
+  line: Position | null;
+}
+
+/** How the flame graph is drawn. */
+export interface FlameChoice {
+  scaled: boolean;
+  hideGenerated: boolean;
+  bottomUp: boolean;
+  rootOnTop: boolean;
+  merged: boolean;
+  /** Colours say what cycles are for, or of what kind boxes are. */
+  byUse: boolean;
+}
+
+/** By which column the table is sorted. */
+export interface Order {
+  column: string;
+  descending: boolean;
 }
 
 export const profiles = signal<Profile[]>([]);
@@ -22,20 +41,53 @@ export const focus = signal<Focus | null>(null);
 /** The level and the file that the source view shows, if the profile has them. */
 export const sourceLevel = signal("");
 export const sourceFile = signal("");
+/** The kind of frame that the table lists, if the profile has it. */
+export const table = signal("");
+export const FIRST_ORDER: Order = { column: "cycles", descending: true };
+export const order = signal<Order>(FIRST_ORDER);
+export const flame = signal<FlameChoice>(firstFlame(null));
+/** The box that the flame graph is zoomed to, by its key; empty: all. */
+export const flameZoom = signal("");
+/** What is searched in all views. */
+export const find = signal("");
+/** Where links of the page led last: the id of an element. */
+export const anchor = signal("");
+
+export const lanes = computed<Lanes>(() => arrange(profile.value));
+/** The groups of lanes that are open. */
+export const open = signal<ReadonlySet<string>>(new Set());
 
 export const whole = computed<Span>(() => ({ from: 0, to: profile.value.cycles }));
 export const counted = computed<Span>(() => selection.value ?? whole.value);
 export const countedCycles = computed(() => counted.value.to - counted.value.from);
 export const weights = computed(() => treeCycles(profile.value, counted.value));
 
+/** The flame graph as it is drawn at first. */
+export function firstFlame(shown: Profile | null): FlameChoice {
+  return { scaled: true, hideGenerated: false, bottomUp: false, rootOnTop: false, merged: true, byUse: shown?.stacks != null };
+}
+
+/** The table that is shown at first. */
+export function firstTable(shown: Profile): string {
+  const kinds = Object.keys(shown.tables);
+  return ["group", "process", "state"].find((one) => kinds.includes(one)) ?? kinds[0] ?? "";
+}
+
 /** Show another profile; what was selected in the last has no meaning in it. */
 export function choose(index: number): void {
-  selection.value = null;
-  focus.value = null;
-  sourceLevel.value = "";
-  sourceFile.value = "";
-  current.value = index;
-  view.value = whole.value;
+  batch(() => {
+    current.value = index;
+    selection.value = null;
+    focus.value = null;
+    sourceLevel.value = "";
+    sourceFile.value = "";
+    table.value = firstTable(profile.value);
+    order.value = FIRST_ORDER;
+    flame.value = firstFlame(profile.value);
+    flameZoom.value = "";
+    view.value = whole.value;
+    open.value = firstOpen(lanes.value);
+  });
 }
 
 /** Select cycles: whole ones inside the run, at least one; null for all. */
@@ -56,18 +108,4 @@ export function look(span: Span): void {
   const length = Math.max(Math.min(span.to - span.from, last), Math.min(8, last));
   const from = Math.max(0, Math.min(span.from, last - length));
   view.value = { from, to: from + length };
-}
-
-/** Highlight something, or take it back if it is highlighted already. */
-export function point(label: string, paths: Iterable<number>): void {
-  const set = new Set(paths);
-  const old = focus.value;
-  const same = old && old.label === label && old.paths.size === set.size;
-  focus.value = same ? null : { label, paths: set };
-}
-
-/** Show a file's lines in the source view; the address leads to the line. */
-export function showLine(level: string, file: string): void {
-  sourceLevel.value = level;
-  sourceFile.value = file;
 }

@@ -78,3 +78,12 @@ export function kindColour(kind: string): string {
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
+
+const OUTER = 3; // of a long stack the outermost that are told
+const INNER = 4;
+
+/** A stack without what is in the middle of it, if it is long. */
+export function shortened(names: string[]): string[] {
+  const left = names.length - OUTER - INNER;
+  return left < 2 ? names : [...names.slice(0, OUTER), `… ${number(left)} more …`, ...names.slice(-INNER)];
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { treeCycles } from "../src/derive.ts";
-import { type Node, flame, layOut, search } from "../src/flame.ts";
+import { type Node, flame, heights, layOut, search } from "../src/flame.ts";
 import { frame, made, random } from "./made.ts";
 
 const WAYS = [false, true].flatMap((scaled) =>
@@ -73,4 +73,13 @@ it("a search counts what is inside a hit once", () => {
   const { found, weight } = search(graph, (node) => profile.frames[node.frame].name.startsWith("x"));
   expect(found.size).toBe(2);
   expect(weight).toBe(5);
+});
+
+it("a deep graph is as low as its window", () => {
+  expect(heights(10, 3, 400)).toEqual({ caller: 19, row: 19 });
+  for (const [rows, callers] of [[120, 0], [120, 60], [300, 299], [25, 24]] as const) {
+    const { caller, row } = heights(rows, callers, 400);
+    expect(callers * caller + (rows - callers) * row).toBeLessThanOrEqual(400.001);
+    expect(row).toBeGreaterThanOrEqual(caller - 1e-9);
+  }
 });
