@@ -46,14 +46,17 @@ from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
 from ._track_stacks import TrackUnits, track_units
 from ._whatif import OtherLength, Retimed, Step, best_changes, parse_lengths, retimed
+from ._whatif_threads import LATENCY, START_COST, memory_latency
 from .rules import RULES, Advice, Place, Rule, advise
 
 __all__ = [
     "BLOCK_COST",
+    "LATENCY",
     "NO_BOUNDS",
     "NO_STATEMENT_BOUNDS",
     "QUERY_TABLES",
     "RULES",
+    "START_COST",
     "WORK",
     "Account",
     "Activations",
@@ -111,6 +114,7 @@ __all__ = [
     "line_cycles",
     "located",
     "match_paths",
+    "memory_latency",
     "moves",
     "moves_over_time",
     "network_ladder",

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from cyclescope.analyse._activations import Key
     from cyclescope.model import Ints, Profile
 
-__all__ = ["Span", "SpanWait", "ThreadGraph", "has_threads", "thread_graph"]
+__all__ = ["Span", "SpanWait", "ThreadGraph", "has_threads", "keys_of_spans", "thread_graph"]
 
 _THREAD, _LOOP, _SPIN, _SECTION, _BARRIER = range(5)
+_ENDS, _WHOLE = 1, 2  # an edge ends a span, or is all of it
 _NO_FRAME = -1  # of a wait at a barrier
 _MOMENT = itemgetter(0, 1, 2)
 
@@ -93,6 +94,7 @@ class ThreadGraph:
         lag: the cycles that it stands for.
         kind: whose they are, an index into `kinds`.
         ends: it is the one that ends a span of that kind, once for each.
+        whole: it is all of a span without others inside.
         waits: where spans waited for each other.
     """
 
@@ -103,6 +105,7 @@ class ThreadGraph:
     lag: Ints
     kind: Ints
     ends: Ints
+    whole: Ints
     waits: tuple[SpanWait, ...]
 
     @property
@@ -126,6 +129,11 @@ def thread_graph(profile: Profile) -> ThreadGraph:
     """
     graph: ThreadGraph = profile.once(_graph)
     return graph
+
+
+def keys_of_spans(profile: Profile) -> list[Key]:
+    """The frames in threads of all spans."""
+    return [kind.key for kind in thread_graph(profile).kinds]
 
 
 def _graph(profile: Profile) -> ThreadGraph:
@@ -283,10 +291,10 @@ class _Builder:
         self.into.append(into)
         return len(self.time) - 1
 
-    def _after(self, time: int, before: list[int], kind: int, ends: bool = False) -> int:
+    def _after(self, time: int, before: list[int], kind: int, ends: int = 0) -> int:
         """An event so long after the last of some others, and as long after each of them."""
         lag = time - max(self.time[b] for b in before)
-        return self._event(time, [(b, lag, kind, int(ends)) for b in before])
+        return self._event(time, [(b, lag, kind, ends) for b in before])
 
     def run(self, first: int, last: int) -> None:
         """Add the events of one run of the region."""
@@ -354,9 +362,9 @@ class _Builder:
                     self._count_barrier(one.end, here)
                 event = over[one.end]
             elif span.empty:
-                event = self._after(one.end, [span.begin], span.kind, ends=True)
+                event = self._after(one.end, [span.begin], span.kind, _WHOLE)
             else:
-                event = self._after(one.end, span.ended or [span.last], span.kind, ends=True)
+                event = self._after(one.end, span.ended or [span.last], span.kind, _ENDS)
             if one.what != _BARRIER:
                 self._sizes[span.kind][0] += 1
                 self._sizes[span.kind][1] += one.end - one.start
@@ -367,7 +375,7 @@ class _Builder:
             elif span.around is not None:
                 span.around.ended.append(event)
                 self._ended[event] = span.kind
-        self._end = self._after(last, ends or [begin], self._run_kind, ends=True)
+        self._end = self._after(last, ends or [begin], self._run_kind, _ENDS)
         self._sizes[self._run_kind][0] += 1
         self._sizes[self._run_kind][1] += last - first
 
@@ -462,7 +470,8 @@ class _Builder:
             source=source,
             lag=lag,
             kind=kind,
-            ends=ends,
+            ends=np.minimum(ends, 1),
+            whole=ends // _WHOLE,
             waits=tuple(SpanWait(*who, times, cycles) for who, (times, cycles) in found),
         )
 

@@ -17,6 +17,8 @@ import numpy as np
 
 from cyclescope.analyse._activation_graph import activation_graph
 from cyclescope.analyse._names import frames_by_name, hint
+from cyclescope.analyse._thread_graph import has_threads, keys_of_spans
+from cyclescope.analyse._whatif_threads import OPTIONS, thread_totals
 from cyclescope.errors import InputError
 from cyclescope.model import Kind
 
@@ -41,12 +43,14 @@ class OtherLength:
         name: of what, as it was asked for.
         keys: the frames in instances that it is of: one, or all places of one definition.
         first, last: the lengths in turn, in cycles; equal for one.
+        option: the option of the run that it is of, one of `OPTIONS`, in place of frames.
     """
 
     name: str
     keys: tuple[Key, ...]
     first: int
     last: int
+    option: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,11 @@ def parse_lengths(profile: Profile, texts: Iterable[str]) -> tuple[OtherLength, 
     Raises:
         InputError: one cannot be read, or nothing of that name ran, or several did.
     """
-    known = frames_by_name(profile, activation_graph(profile).keys, definitions=True)
+    if has_threads(profile):
+        keys: tuple[Key, ...] = tuple(keys_of_spans(profile))
+    else:
+        keys = activation_graph(profile).keys
+    known = frames_by_name(profile, keys, definitions=True)
     found = tuple(_length(profile, known, text) for text in texts)
     curves = [one.name for one in found if one.first != one.last]
     if len(curves) > 1:
@@ -112,6 +120,8 @@ def _length(profile: Profile, known: dict[str, list[Key]], text: str) -> OtherLe
     first, last = (int(re.sub("[_,]", "", n)) for n in (form[2], form[3] or form[2]))
     if not first <= last < first + _MOST:
         raise InputError(f"{shown}: from the least to the most, at most {_MOST:,} lengths")
+    if name in OPTIONS and has_threads(profile):
+        return OtherLength(name, (), first, last, name)
     keys = known.get(name) or known.get("/".join(name.rsplit(".", 1))) or []
     title = profile.meta.title
     if not keys:
@@ -126,8 +136,13 @@ def _length(profile: Profile, known: dict[str, list[Key]], text: str) -> OtherLe
 
 
 def _definition(profile: Profile, key: Key) -> Key | tuple[str, str]:
-    """The text that runs: enables of one group in one instance are of one length."""
+    """The text that runs: enables of one group in one instance are of one length.
+
+    All threads run one text.
+    """
     frame = profile.catalog[key[0]]
+    if frame.kind in (Kind.LOOP, Kind.STATE):
+        return str(frame.kind), frame.name
     alike = frame.kind is Kind.GROUP and frame.definition
     return (key[1], frame.definition) if alike else key
 
@@ -138,9 +153,11 @@ def retimed(profile: Profile, changes: Sequence[OtherLength]) -> Retimed:
     Raises:
         InputError: threads or processes run side by side, or nothing ran.
     """
-    graph = activation_graph(profile)
     curve = next((one for one in changes if one.first != one.last), None)
     lengths = tuple(range(curve.first, curve.last + 1)) if curve else (0,)
+    if has_threads(profile):
+        return Retimed(profile.cycles, lengths, thread_totals(profile, changes, lengths))
+    graph = activation_graph(profile)
     fixed = np.full((len(graph.keys), len(lengths)), -1, dtype=np.int64)
     number = {key: index for index, key in enumerate(graph.keys)}
     for one in changes:

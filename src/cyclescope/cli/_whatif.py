@@ -13,6 +13,7 @@ from cyclescope.cli._common import (
     force_option,
     form_option,
     output_option,
+    pairs,
     profile_argument,
     read_profile,
     report,
@@ -43,12 +44,22 @@ __all__ = ["whatif"]
 @click.option(
     "--check",
     "program",
-    type=InputPath("a Calyx program"),
+    type=InputPath("a Calyx program", "a C program"),
     metavar="PROGRAM",
     help="Make the change in this program, simulate it, and say how far the answer was off.",
 )
 @click.option(
     "--data", type=click.Path(path_type=Path), help="With --check: its memories, Calyx data JSON."
+)
+@click.option(
+    "-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="With --check: a macro of C."
+)
+@click.option(
+    "-I",
+    "include",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="With --check: a folder of headers of C.",
 )
 @form_option
 @output_option("File to write; the terminal if not given")
@@ -60,6 +71,8 @@ def whatif(
     best: int | None,
     program: Path | None,
     data: Path | None,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
     form: str,
     output: Path | None,
     force: bool,
@@ -67,8 +80,10 @@ def whatif(
     """Time a run anew with other lengths, without simulating it.
 
     'main.queue/push = 1': each activation takes one cycle; '= 1..10': each of these in turn.
-    Everything else happens as it did, and begins as soon as what it waits for is over. With
-    --check groups are made longer for real, and the run is simulated.
+    Everything else happens as it did, and begins as soon as what it waits for is over. Of threads,
+    'L14 = 100' and 'critical = 20': each execution of a loop, each passage of a critical section;
+    'memory latency = 10', 'start cost = 0'. With --check groups are made longer for real, or the
+    memory or the host another one, and the run is simulated.
     """
     from cyclescope.analyse import parse_lengths
     from cyclescope.views import best_changes_view, retimed_view
@@ -83,7 +98,13 @@ def whatif(
         text = best_changes_view(loaded, best, form)
     else:
         lengths = parse_lengths(loaded, changes)
-        tried = _simulated(loaded, lengths, program, data) if program is not None else ()
+        tried: tuple[int, ...] = ()
+        if program is not None and not program.is_file():
+            raise InputError(f"{program}: no such file")
+        if program is not None and loaded.meta.source == "hls":
+            tried = _simulated_hardware(loaded, lengths, program, pairs(defines, "-D"), include)
+        elif program is not None:
+            tried = _simulated(loaded, lengths, program, data)
         text = retimed_view(loaded, lengths, form, tried)
     path = output or Path("-")
     with writing(path, force=force) as stream:
@@ -97,7 +118,19 @@ def _simulated(
     """The cycles of a program with the changes made."""
     from cyclescope.studies import simulated_lengths
 
-    if not program.is_file():
-        raise InputError(f"{program}: no such file")
     with doing() as tell:
         return simulated_lengths(profile, changes, program, data, tell)
+
+
+def _simulated_hardware(
+    profile: Profile,
+    changes: Sequence[OtherLength],
+    program: Path,
+    defines: dict[str, str],
+    include: tuple[Path, ...],
+) -> tuple[int, ...]:
+    """The cycles of a C program's hardware with the changes made."""
+    from cyclescope.studies import simulated_hardware
+
+    with doing() as tell:
+        return simulated_hardware(profile, changes, program, defines, include, tell)

@@ -54,6 +54,11 @@ class Loop:
         needs: loops and copies beside it, in one iteration of the loop around them, that must be
             over before it begins.
         lock: the lock that a thread has throughout it.
+        iterations: of all executions in the run.
+        apart: cycles from a thread's iteration to its next one at least, if nothing is waited for.
+        depth: stages of an iteration.
+        serial: stages of variable latency that an iteration has left before the next one begins:
+            what is waited for in these adds up from iteration to iteration.
     """
 
     function: str
@@ -66,6 +71,10 @@ class Loop:
     executions: int | None = None
     needs: tuple[int, ...] = ()
     lock: int = -1
+    iterations: int | None = None
+    apart: int | None = None
+    depth: int | None = None
+    serial: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:

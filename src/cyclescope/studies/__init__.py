@@ -37,6 +37,7 @@ from cyclescope.studies._ladder import (
 )
 from cyclescope.studies._lengths import simulated_lengths
 from cyclescope.studies._measurements import Measurements
+from cyclescope.studies._other_hardware import simulated_hardware
 from cyclescope.studies._results import Result, Store, figures_of, front, results_parquet
 from cyclescope.studies._search import Search, search_of
 from cyclescope.studies._study import Objective, Option, Study, read_study
@@ -72,6 +73,7 @@ __all__ = [
     "run_study",
     "run_trial",
     "search_of",
+    "simulated_hardware",
     "simulated_lengths",
     "subject_of",
     "tried_table",

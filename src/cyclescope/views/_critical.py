@@ -106,7 +106,7 @@ def retimed_view(
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
 
     Raises:
-        InputError: threads or processes run side by side, or nothing ran.
+        InputError: it does not say what its threads or processes waited for, or nothing ran.
     """
     found = retimed(profile, changes)
     rows = list(zip(found.lengths, found.totals, simulated or found.totals, strict=True))
@@ -134,7 +134,7 @@ def best_changes_view(profile: Profile, most: int, fmt: str = "text") -> bytes:
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
 
     Raises:
-        InputError: threads or processes run side by side, or nothing ran.
+        InputError: it does not say what its threads or processes waited for, or nothing ran.
     """
     columns: list[Column[Step]] = [
         Column(" run", "total", int, lambda row: row.cycles),

@@ -99,6 +99,7 @@ class Sites:
         number = self.loops[graph] = len(self.every)
         self._of_node[self._nest.node(graph)] = number
         executions, trips = None, self._nest.trips(graph, self._given)
+        iterations = None
         if counted is not None:
             executions, iterations = counted
             trips = iterations // executions if executions else 0
@@ -111,6 +112,10 @@ class Sites:
                 counter=self._nest.counter(graph),
                 parent=self.loops.get(outer, -1) if outer is not None else -1,
                 executions=executions,
+                iterations=iterations,
+                apart=max(gate.apart for gate in pipe.gates),
+                depth=pipe.schedule.depth,
+                serial=_serial(pipe),
             )
         )
 
@@ -203,6 +208,19 @@ class Sites:
         # Neighbours, each of which continues where the one before ends, are one wide access.
         if site.width and apart == site.operations * site.width:
             self.every[number] = replace(site, operations=site.operations + 1)
+
+
+def _serial(pipe: Pipeline) -> tuple[int, ...]:
+    """The stages of variable latency that an iteration has left when the next one may begin.
+
+    Of several things that gates wait for, those of the one behind the most such stages.
+    """
+    plan = pipe.plan
+    ways = (
+        tuple(stage for stage in plan.waiting[gate:] if stage < event)
+        for gate, event in plan.events.items()
+    )
+    return max(ways, key=len, default=())
 
 
 def _section(acquire: Node, pipe: Pipeline) -> Counter[int]:

@@ -1,0 +1,263 @@
+"""A run of threads timed anew: with loops and critical sections of other lengths, another memory.
+
+    L14 = 100               each execution of the loop takes 100 cycles
+    critical = 20           each passage of a critical section does
+    memory latency = 10     the memory brings a line of an open row in 10 cycles
+    start cost = 0          the host starts all threads at once
+
+Lengths are put into the graph of the threads (`_thread_graph`), whose events then happen as soon as
+what they wait for is over; locks go from thread to thread in the order of the run.
+
+Another latency makes each loop, section and thread longer or shorter by the reads that it waits for
+one after another: those of one stage are under way together, and so are those of several stages but
+for the ones that an iteration must have left before the next begins (`Loop.serial`). No iteration
+begins sooner after the one before it than the hardware lets it (`Loop.apart`). While the memory is
+refreshed, reads wait, too: the more of them there are in a time, the more begin meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.analyse._critical_threads import ways_of
+from cyclescope.analyse._thread_graph import thread_graph
+from cyclescope.errors import InputError
+from cyclescope.model import Access, Kind, Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclescope.analyse._thread_graph import ThreadGraph
+    from cyclescope.analyse._whatif import OtherLength
+    from cyclescope.model import Ints, Profile
+
+__all__ = ["LATENCY", "OPTIONS", "START_COST", "memory_latency", "thread_totals"]
+
+LATENCY = "memory latency"
+START_COST = "start cost"
+OPTIONS = (LATENCY, START_COST)
+"""What can be changed besides lengths."""
+
+_ASKING = 5  # cycles from a read's stage to the memory and back, besides the memory's own
+_CASES = 64  # lengths that are tried together
+_ROUNDS = 8  # in which a period and what is lost to refreshes agree
+
+
+def thread_totals(
+    profile: Profile, changes: Sequence[OtherLength], lengths: Sequence[int]
+) -> tuple[int, ...]:
+    """The cycles of the run with some changes, for each length of the one that has several.
+
+    Raises:
+        InputError: a change cannot be foretold, or it does not say exactly when threads waited for
+            each other.
+    """
+    graph, ways = thread_graph(profile), ways_of(profile)
+    totals: list[int] = []
+    for first in range(0, len(lengths), _CASES):
+        cases = [
+            ways.sums(_lags(profile, graph, changes, length))
+            for length in lengths[first : first + _CASES]
+        ]
+        totals += ways.last(np.stack(cases, axis=1)).tolist()
+    return tuple(totals)
+
+
+def _lags(
+    profile: Profile, graph: ThreadGraph, changes: Sequence[OtherLength], length: int
+) -> Ints:
+    """The cycles of each edge with the changes made."""
+    lag = graph.lag
+    wanted = {c: length if c.first != c.last else c.first for c in changes}
+    for change in changes:
+        if change.option == LATENCY:
+            lag = _with_latency(profile, graph, wanted[change] - memory_latency(profile))
+    for change in changes:
+        if change.option == START_COST:
+            more = wanted[change] - int(profile.meta.options[START_COST])
+            lag = _with_start_cost(profile, graph, lag, more)
+        elif not change.option:
+            lag = _with_length(profile, graph, lag, change, wanted[change])
+    return lag
+
+
+def _with_length(
+    profile: Profile, graph: ThreadGraph, lag: Ints, change: OtherLength, cycles: int
+) -> Ints:
+    """Each span of some frames of this length."""
+    frames = {key[0]: key[1] for key in change.keys}
+    threads = {key[1] for key in change.keys}
+    mine = np.array([kind.key[0] in frames and kind.key[1] in threads for kind in graph.kinds])
+    of_edge = mine[graph.kind]
+    if (
+        not (of_edge & (graph.whole == 1)).any()
+        or (of_edge & (graph.ends == 1) & (graph.whole == 0)).any()
+    ):
+        name = profile.catalog[next(iter(frames))].name
+        raise InputError(
+            f"{change.name}: only loops without others inside, and critical sections, have a length"
+            f" of their own; {name} has none"
+        )
+    return np.where(of_edge & (graph.whole == 1), cycles, lag)
+
+
+def _with_start_cost(profile: Profile, graph: ThreadGraph, lag: Ints, more: int) -> Ints:
+    """Each thread started so many cycles later after the one before it."""
+    thread = np.array([_is_thread(profile, kind.key[0]) for kind in graph.kinds])
+    begins = np.flatnonzero(thread[graph.kind] & (graph.ends == 0) & _from_begin(graph))
+    found = lag.copy()
+    for source in np.unique(graph.source[begins]).tolist():
+        mine = begins[graph.source[begins] == source]
+        order = mine[np.argsort(graph.lag[mine], kind="stable")]
+        found[order] = np.maximum(found[order] + more * np.arange(len(order)), 0)
+    return found
+
+
+def _from_begin(graph: ThreadGraph) -> np.ndarray[tuple[int], np.dtype[np.bool]]:
+    """The edges from the begin of a run of the region."""
+    run = int(graph.kind[-1])
+    ends = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
+    begins = np.zeros(len(graph.time), dtype=np.bool_)
+    begins[0] = True
+    begins[ends[(graph.kind == run) & (graph.ends == 1)]] = True
+    return np.asarray(begins[graph.source])
+
+
+def _is_thread(profile: Profile, frame: int) -> bool:
+    return profile.catalog[frame].kind is Kind.THREAD
+
+
+def memory_latency(profile: Profile) -> int:
+    """The cycles in which the memory of a run brings a line of an open row.
+
+    Raises:
+        InputError: it does not say which memory it had.
+    """
+    try:
+        options = profile.meta.options
+        return int(options["memory controller"]) + int(options["memory cas"])
+    except (KeyError, ValueError):
+        raise InputError(f"{profile.meta.title}: it does not say what memory it had") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reads:
+    """The reads of a loop, a section or the threads themselves.
+
+    Attributes:
+        occurs: iterations, passages or threads.
+        serial: reads that one of these waits for one after the other, on average.
+        beside: those of further stages, for which an execution waits once.
+        executions: of the loop.
+        apart: cycles from one of these to the next at least.
+        besides: cycles of an execution besides its iterations.
+    """
+
+    occurs: int
+    serial: float
+    beside: float = 0.0
+    executions: int = 0
+    apart: int = 0
+    besides: int = 0
+
+
+def _with_latency(profile: Profile, graph: ThreadGraph, more: int) -> Ints:
+    """Each edge's cycles with so much more latency of the memory."""
+    options = profile.meta.options
+    refresh = int(options["memory refresh"]), int(options["memory refresh_interval"])
+    # What joins several has an edge from each of them: its cycles count once.
+    once = np.zeros(len(graph.lag), dtype=np.bool_)
+    once[graph.offset[1:-1]] = True
+    started = np.array([_is_thread(profile, kind.key[0]) for kind in graph.kinds])[graph.kind]
+    mine = ~(started & _from_begin(graph))
+    factor = np.ones(len(graph.kinds))
+    for kinds, reads in _reads(profile, graph):
+        of_edge = np.isin(graph.kind, kinds) & mine
+        own = int(graph.lag[of_edge & once].sum())
+        if own and reads.occurs:
+            factor[kinds] = _factor(own, reads, more, refresh)
+    scaled = np.where(mine, graph.lag * factor[graph.kind], graph.lag)
+    # Rounded so that the sums along the edges stay as near as can be.
+    whole = np.floor(np.cumsum(scaled) + 0.5).astype(np.int64)
+    changed = np.diff(whole, prepend=0)
+    return np.where(mine & (factor[graph.kind] != 1), np.maximum(changed, 0), graph.lag)
+
+
+def _factor(own: int, reads: _Reads, more: int, refresh: tuple[int, int]) -> float:
+    """The cycles that something takes with more latency, over those that it took."""
+    besides = reads.besides * reads.executions
+    if besides >= own:
+        besides = 0
+    period = (own - besides) / reads.occurs
+    without = period * (1 - _lost(period, refresh))
+    wanted = max(without + more * reads.serial, 0.0)
+    found = wanted
+    for _ in range(_ROUNDS):
+        found = wanted / (1 - _lost(found, refresh))
+    # The last iteration of an execution has none behind it that it keeps waiting.
+    last = min(reads.executions, reads.occurs)
+    total = besides + last * found + (reads.occurs - last) * max(found, min(reads.apart, period))
+    return max(total + more * reads.beside * reads.executions, 0.0) / own
+
+
+def _lost(period: float, refresh: tuple[int, int]) -> float:
+    """The part of the time that reads, one in each period, wait for refreshes.
+
+    Of those that begin while the memory is refreshed each waits until that is over.
+    """
+    length, interval = refresh
+    if not interval or not length:
+        return 0.0
+    waits = length - period / 2 if period < length else length * length / (2 * period)
+    return min(waits / interval, 0.9)
+
+
+def _reads(profile: Profile, graph: ThreadGraph) -> list[tuple[list[int], _Reads]]:
+    """The reads of each sort of span, with the kinds of it in all threads."""
+    waited = {s.site: int(s.value.sum()) for s in profile.series if s.of_place}
+    typical = memory_latency(profile) + _ASKING
+    sections = [n for n, kind in enumerate(graph.kinds) if kind.section]
+    threads = [n for n, kind in enumerate(graph.kinds) if _is_thread(profile, kind.key[0])]
+    stages: dict[int, dict[tuple[int, int], float]] = {}  # loop or lock → stage → reads
+    for number, site in enumerate(profile.sites):
+        if not isinstance(site, Access) or (site.writes and not site.copies):
+            continue
+        held = profile.sites[site.lock] if site.lock >= 0 else None
+        # A section's own reads are its; those of a loop inside it are the loop's.
+        where = -2 if held is not None and getattr(held, "loop", None) == site.loop else site.loop
+        found = stages.setdefault(where, {})
+        stage = site.lock if where == -2 else -1, site.stage
+        found[stage] = max(found.get(stage, 0.0), waited.get(number, 0) / typical)
+    result = []
+    for where, counts in stages.items():
+        if where == -2:
+            occurs = sum(graph.kinds[n].times for n in sections)
+            kinds, reads = sections, _Reads(occurs, sum(counts.values()) / max(occurs, 1))
+        elif where == -1:
+            occurs = sum(graph.kinds[n].times for n in threads)
+            serial = sum(min(count, occurs) for count in counts.values())
+            kinds, reads = threads, _Reads(occurs, serial / max(occurs, 1))
+        else:
+            loop = profile.sites[where]
+            assert isinstance(loop, Loop)
+            kinds = [n for n, kind in enumerate(graph.kinds) if kind.loop == where]
+            reads = _reads_of_loop(loop, {stage: n for (_, stage), n in counts.items()})
+        result.append((kinds, reads))
+    return result
+
+
+def _reads_of_loop(loop: Loop, counts: dict[int, float]) -> _Reads:
+    executions = loop.executions or 0
+    occurs = loop.iterations if loop.iterations is not None else executions * (loop.trips or 0)
+    if not occurs:
+        return _Reads(0, 0.0)
+    each = {stage: min(count / occurs, 1.0) for stage, count in counts.items()}
+    chain = sum(each.get(stage, 0.0) for stage in loop.serial)
+    serial = max(chain, *each.values())
+    apart = loop.apart or 1
+    # One iteration more is begun, and found to be none.
+    besides = apart + (loop.depth or 0)
+    return _Reads(occurs, serial, sum(each.values()) - serial, executions, apart, besides)

@@ -1,0 +1,124 @@
+"""Runs of threads timed anew: against simulations of the hardware with the change made."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cyclescope.analyse import critical, memory_latency, parse_lengths, retimed
+from cyclescope.cli import main
+from cyclescope.errors import InputError
+from cyclescope.hls import compile_c, measure
+from cyclescope.model import Loop, save
+from cyclescope.studies import simulated_hardware
+
+if TYPE_CHECKING:
+    from cyclescope.model import Profile
+
+PROGRAMS = Path(__file__).parents[1] / "hls" / "programs"
+CHOSEN = ("critical_sections", "barriers", "chase")
+
+
+@pytest.fixture(scope="module")
+def profiles() -> dict[str, Profile]:
+    return {name: measure(compile_c(PROGRAMS / f"{name}.c")).profile for name in CHOSEN}
+
+
+def foretold(profile: Profile, *changes: str) -> tuple[int, ...]:
+    return retimed(profile, parse_lengths(profile, changes)).totals
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_what_stays_takes_as_long(profiles: dict[str, Profile], name: str) -> None:
+    profile = profiles[name]
+    assert memory_latency(profile) == 26
+    assert foretold(profile, "memory latency = 26") == (profile.cycles,)
+    assert foretold(profile, "start cost = 100", "memory latency = 26") == (profile.cycles,)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_another_memory_is_as_simulated(profiles: dict[str, Profile], name: str) -> None:
+    profile = profiles[name]
+    changes = parse_lengths(profile, ["memory latency = 50"])
+    (real,) = simulated_hardware(profile, changes, PROGRAMS / f"{name}.c", {})
+    (told,) = retimed(profile, changes).totals
+    assert abs(told - real) < 0.05 * real
+    # The change itself is much larger than what is forgiven.
+    assert real > 1.15 * profile.cycles
+
+
+def test_another_host_is_as_simulated(profiles: dict[str, Profile]) -> None:
+    profile = profiles["barriers"]
+    changes = parse_lengths(profile, ["start cost = 0"])
+    (real,) = simulated_hardware(profile, changes, PROGRAMS / "barriers.c", {})
+    (told,) = retimed(profile, changes).totals
+    assert abs(told - real) < 0.05 * real < 0.1 * (profile.cycles - real)
+
+
+def test_a_curve_falls_with_the_latency(profiles: dict[str, Profile]) -> None:
+    totals = foretold(profiles["chase"], "memory latency = 3..26")
+    assert list(totals) == sorted(totals)
+    # In a list each read waits for the one before it.
+    steps = {later - earlier for earlier, later in pairwise(totals)}
+    (loop,) = (s for s in profiles["chase"].sites if isinstance(s, Loop) and s.serial)
+    assert loop.iterations is not None
+    each = loop.iterations // int(profiles["chase"].meta.options["threads"])
+    assert max(steps) <= 1.2 * each
+    assert totals[-1] - totals[0] > 15 * each
+
+
+def test_sections_of_a_lock_are_one_after_another(profiles: dict[str, Profile]) -> None:
+    profile = profiles["critical_sections"]
+    found = {profile.catalog[f.key[0]].name: f for f in critical(profile).frames}
+    section = found["critical"]
+    mean = section.total // section.times
+    (less,) = foretold(profile, f"critical = {mean - 5}")
+    (more,) = foretold(profile, "critical = 500")
+    assert less < profile.cycles
+    # There are two locks, each for half of the passages.
+    assert 500 * section.times // 2 < more < 510 * section.times // 2 + profile.cycles
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("L6 = 5", "only loops without others inside"),
+        ("nothing = 5", "nothing called nothing ran"),
+        ("memory latency", "not a length"),
+    ],
+)
+def test_what_cannot_be_foretold_is_told(
+    profiles: dict[str, Profile], change: str, says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        foretold(profiles["critical_sections"], change)
+
+
+def test_what_cannot_be_made_is_told(profiles: dict[str, Profile]) -> None:
+    profile, program = profiles["critical_sections"], PROGRAMS / "critical_sections.c"
+    for change, says in (
+        ("critical = 9", "follows from the program"),
+        ("memory latency = 1", "a column access alone takes 2 cycles"),
+    ):
+        changes = parse_lengths(profile, [change])
+        with pytest.raises(InputError, match=says):
+            simulated_hardware(profile, changes, program, {})
+    changes = parse_lengths(profile, ["memory latency = 9"])
+    with pytest.raises(InputError, match="give the profile's program"):
+        simulated_hardware(profile, changes, PROGRAMS / "barriers.c", {})
+
+
+def test_the_verb(
+    profiles: dict[str, Profile], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, program = str(tmp_path / "run.cyc"), str(PROGRAMS / "barriers.c")
+    save(profiles["barriers"], file)
+    asked = ["whatif", file, "memory latency = 12", "--check", program, "--format", "json"]
+    assert main(asked) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert abs(row["error"]) < 0.05
+    assert row["simulated"] < profiles["barriers"].cycles
