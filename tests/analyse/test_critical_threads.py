@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope.analyse import critical
+from cyclescope.analyse import critical, efficiencies, ideal_cycles, team
 from cyclescope.analyse._critical_threads import _changes
 from cyclescope.analyse._longest import LongestWays
 from cyclescope.analyse._thread_graph import thread_graph
 from cyclescope.cli import main
 from cyclescope.errors import InputError
-from cyclescope.hls import compile_c, measure
+from cyclescope.hls import MemoryModel, compile_c, measure
 from cyclescope.model import Cause, load, save
 
 if TYPE_CHECKING:
@@ -139,15 +139,54 @@ def test_a_section_that_all_queue_for_decides() -> None:
     assert first.critical > profile.cycles / 2
 
 
-def test_waits_that_were_sampled_say_not_when(profile: Profile) -> None:
+def _sampled(profile: Profile) -> Profile:
+    """The profile as one that counts waits at barriers without saying when."""
     series = tuple(
         one.with_values(one.start, one.end + 1, one.value)
         if one.cause == Cause.BARRIER.value and one.path in profile.tracks else one
         for one in profile.series
     )  # fmt: skip
-    if any(len(one) for one in series if one.cause == Cause.BARRIER.value):
+    return replace(profile, series=series)
+
+
+def test_waits_that_were_sampled_say_not_when(profile: Profile) -> None:
+    sampled = _sampled(profile)
+    if any(len(one) for one in sampled.series if one.cause == Cause.BARRIER.value):
         with pytest.raises(InputError, match="without saying when"):
-            critical(replace(profile, series=series))
+            critical(sampled)
+
+
+def test_efficiencies_multiply_up(profile: Profile) -> None:
+    found, threads = efficiencies(profile), team(profile)
+    assert threads is not None
+    assert found.serialisation is not None
+    assert found.transfer is not None
+    assert found.balance * found.serialisation * found.transfer == found.parallel
+    assert found.parallel == threads.efficiency == threads.account.share(threads.account.useful)
+    assert found.balance == threads.balance
+    for share in (found.balance, found.communication, found.serialisation, found.transfer):
+        assert 0 < share <= 1
+    assert max(m.useful for m in threads.members) <= ideal_cycles(profile) <= profile.cycles
+
+
+def test_without_the_times_of_waits_two_are_not_known(profile: Profile) -> None:
+    found = efficiencies(_sampled(profile))
+    known = efficiencies(profile)
+    if found != known:
+        assert (found.serialisation, found.transfer) == (None, None)
+        assert found.parallel == known.parallel
+
+
+def test_an_ideal_memory_is_what_transfer_is_about() -> None:
+    """A run with a memory that answers at once takes about as long as T0 of the other one."""
+    program = compile_c(PROGRAMS / "gesummv.c")
+    far, near = (
+        measure(program, memory=MemoryModel(controller=n, cas=n, rcd=0, rp=0, refresh=0)).profile
+        for n in (20, 0)
+    )
+    assert near.cycles < far.cycles * 0.75
+    assert ideal_cycles(far) < near.cycles * 1.05
+    assert ideal_cycles(far) > near.cycles * 0.6
 
 
 def test_the_verb(profile: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,5 +197,8 @@ def test_the_verb(profile: Profile, tmp_path: Path, capsys: pytest.CaptureFixtur
         assert main(["critical", file, what, "--format", "csv"]) == 0
         rows = capsys.readouterr().out.splitlines()[1:]
         assert sum(int(row.split(",")[0]) for row in rows) == profile.cycles
+    assert main(["table", file, "efficiency", "--format", "csv"]) == 0
+    shares = [float(row.split(",")[1]) for row in capsys.readouterr().out.splitlines()[1:]]
+    assert shares[0] == pytest.approx(shares[1] * shares[3] * shares[4])
     assert main(["critical", file, "waits"]) == 0
     assert capsys.readouterr().out.startswith("cycles")

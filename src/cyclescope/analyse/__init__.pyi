@@ -20,6 +20,7 @@ from ._contents import SameResults, same_results
 from ._critical import critical
 from ._critical_path import Critical, CriticalFrame, PhaseWait
 from ._diff import Change, Diff, diff
+from ._efficiencies import Efficiencies, efficiencies, ideal_cycles
 from ._evidence import exclusive_blocks, fixed_lengths
 from ._ladder import (
     NO_BOUNDS,
@@ -67,6 +68,7 @@ __all__ = [
     "Critical",
     "CriticalFrame",
     "Diff",
+    "Efficiencies",
     "Finding",
     "HotPath",
     "Key",
@@ -106,9 +108,11 @@ __all__ = [
     "critical",
     "decisive_leaves",
     "diff",
+    "efficiencies",
     "exclusive_blocks",
     "fixed_lengths",
     "frames_named",
+    "ideal_cycles",
     "is_hot",
     "levels",
     "line_cycles",

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from cyclescope.analyse._activations import Key
     from cyclescope.model import Ints, Profile
 
-__all__ = ["Span", "SpanWait", "ThreadGraph", "has_threads", "keys_of_spans", "thread_graph"]
+__all__ = [
+    "Span",
+    "SpanWait",
+    "ThreadGraph",
+    "has_exact_waits",
+    "has_threads",
+    "keys_of_spans",
+    "thread_graph",
+]
 
 _THREAD, _LOOP, _SPIN, _SECTION, _BARRIER = range(5)
 _ENDS, _WHOLE = 1, 2  # an edge ends a span, or is all of it
@@ -121,6 +129,20 @@ def has_threads(profile: Profile) -> bool:
     )
 
 
+def has_exact_waits(profile: Profile) -> bool:
+    """Return whether a profile of threads says exactly when they waited for each other."""
+    return has_threads(profile) and profile.meta.source == "hls" and not _sampled(profile)
+
+
+def _sampled(profile: Profile) -> bool:
+    """Return whether waits at barriers were counted without saying when."""
+    return any(
+        bool((series.value != series.end - series.start).any())
+        for series in profile.series
+        if series.path in profile.tracks and series.cause == Cause.BARRIER.value
+    )
+
+
 def thread_graph(profile: Profile) -> ThreadGraph:
     """The graph of a run of threads, worked out once.
 
@@ -144,6 +166,11 @@ def _graph(profile: Profile) -> ThreadGraph:
         raise InputError(
             f"{title}: a trace says for how long threads waited, but not for which other one;"
             " critical paths are those of Calyx programs and of threads of the hls command"
+        )
+    if _sampled(profile):
+        raise InputError(
+            f"{title}: it counts waits at barriers without saying when; measure it without"
+            " --profile"
         )
     builder = _Builder(profile)
     for first, last in _runs(profile):
@@ -274,13 +301,7 @@ class _Builder:
                 yield _Interval(what, frame, a, b)
         for series in profile.series:
             if series.path == thread and series.cause == Cause.BARRIER.value and len(series):
-                start, end, value = series.intervals
-                if (value != end - start).any():
-                    raise InputError(
-                        f"{profile.meta.title}: it counts waits at barriers without saying when;"
-                        " measure it without --profile"
-                    )
-                start, end = _merged(start, end)
+                start, end = _merged(series.start, series.end)
                 for a, b in zip(start.tolist(), end.tolist(), strict=True):
                     yield _Interval(_BARRIER, _NO_FRAME, a, b)
 

@@ -31,7 +31,7 @@ _KINDS = {
     "threads": "thread",
     "states": "state",
 }
-_OTHERS = ("team", "waits", "lines", "clock")
+_OTHERS = ("team", "efficiency", "waits", "lines", "clock")
 
 
 @click.command()
@@ -62,17 +62,27 @@ def table(
     Times active, cycles, shortest, longest and average activation. Instances are told apart.
     What always took equally long, wherever it is used, could be made static.
     `control --sort overhead` answers which block costs most by itself.
-    `team`: a row for each hardware thread; `waits`: the lines where they wait; `clock`: the longest
-    path of a design that was placed and routed, a row a step.
+    `team`: a row for each hardware thread; `efficiency`: how even and how undisturbed they work;
+    `waits`: the lines where they wait; `clock`: the longest path of a design that was placed and
+    routed, a row a step.
     """
     from cyclescope.model import Kind
-    from cyclescope.views import clock_view, lines_view, table_view, team_view, waits_view
+    from cyclescope.views import (
+        clock_view,
+        efficiencies_view,
+        lines_view,
+        table_view,
+        team_view,
+        waits_view,
+    )
 
     check_form(form, output)
     if kind == "lines":
         data = lines_view(read_profile(profile), level, form)
     elif kind == "clock":
         data = clock_view(read_profile(profile), form)
+    elif kind == "efficiency":
+        data = efficiencies_view(read_profile(profile), form)
     elif kind in ("team", "waits"):
         data = (team_view if kind == "team" else waits_view)(read_profile(profile), form)
     else:

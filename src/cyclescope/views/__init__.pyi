@@ -26,7 +26,7 @@ from ._speedscope import SPEEDSCOPE_RUNS, speedscope
 from ._still import timeline_svg
 from ._summary import print_summary, summary_json, summary_text
 from ._table import TABLE_FORMATS, table_view
-from ._team import team_view, waits_view
+from ._team import efficiencies_view, team_view, waits_view
 from ._timeline import write_timeline
 from ._vcd import write_vcd
 
@@ -65,6 +65,7 @@ __all__ = [
     "diff_json",
     "diff_markdown",
     "diff_text",
+    "efficiencies_view",
     "export_table",
     "flamegraph",
     "folded",

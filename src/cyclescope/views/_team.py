@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.analyse import WORK, Member, Team, Use, Wait, team
+from cyclescope.analyse import WORK, Member, Team, Use, Wait, efficiencies, team
 from cyclescope.errors import InputError
 from cyclescope.views._grid import Column, Grid
 from cyclescope.views._text import clip, number, percent, visible
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cyclescope.model import Profile
 
-__all__ = ["team_json", "team_text", "team_view", "waits_view"]
+__all__ = ["efficiencies_view", "team_json", "team_text", "team_view", "waits_view"]
 
 _ROWS = 16
 _PLACES = 10
@@ -99,6 +99,32 @@ def team_view(profile: Profile, fmt: str = "text") -> bytes:
         *map(of_counter, counters),
     ]
     return Grid.of(columns).render(team.members, fmt)
+
+
+def efficiencies_view(profile: Profile, fmt: str = "text") -> bytes:
+    """Tabulate the efficiencies of a run's threads, each with what it is the product of.
+
+    Args:
+        profile: what to show.
+        fmt: one of `TABLE_FORMATS`.
+
+    Raises:
+        InputError: it has no threads that are each in one state at a time, or no cycle.
+    """
+    found = efficiencies(profile)
+    rows = [
+        ("parallel efficiency", found.parallel, "load balance * communication"),
+        ("load balance", found.balance, "mean work / most work of a thread"),
+        ("communication efficiency", found.communication, "serialisation * transfer"),
+        ("serialisation efficiency", found.serialisation, "most work / run without memory waits"),
+        ("transfer efficiency", found.transfer, "run without memory waits / run"),
+    ]
+    columns: list[Column[tuple[str, Fraction | None, str]]] = [
+        Column("efficiency", "efficiency", str, lambda row: row[0]),
+        Column(" share", "share", float, lambda row: row[1]),
+        Column("is", "is", str, lambda row: row[2]),
+    ]
+    return Grid.of(columns).render(rows, fmt)
 
 
 def waits_view(profile: Profile, fmt: str = "text") -> bytes:
