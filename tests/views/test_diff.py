@@ -31,6 +31,7 @@ from ..strategies import calyx_profiles
 from .browser import CHROMIUM
 from .golden import check_golden
 from .switch import switch_profile
+from .test_report_page_use import AXE, barriers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,7 +175,8 @@ class _Page(html.parser.HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags[tag] += 1
         links = [v or "" for k, v in attrs if k in ("src", "href", "onerror", "onload")]
-        self.links += [link for link in links if not link.startswith("data:image/svg+xml;base64,")]
+        inside = ("data:image/svg+xml;base64,", "#")
+        self.links += [link for link in links if not link.startswith(inside)]
         if tag == "meta" and dict(attrs).get("http-equiv"):
             self.policy = dict(attrs).get("content") or ""
 
@@ -228,6 +230,43 @@ def test_both_pictures_zoom_together(browser: Browser, tmp_path: Path) -> None:
     assert page.locator("input.bad").count() == 1
     assert not complaints
     page.close()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (Debian: apt install chromium)")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_has_landmarks_and_is_walked_by_keys(
+    browser: Browser, tmp_path: Path, dark: bool
+) -> None:
+    file = tmp_path / "diff.html"
+    file.write_bytes(diff_html(compared()))
+    for width in (390, 1680):
+        page = browser.new_page(
+            viewport={"width": width, "height": 800}, color_scheme="dark" if dark else "light"
+        )
+        page.goto(file.as_uri())
+        assert page.get_by_role("banner").count() == page.get_by_role("main").count() == 1
+        names = ["Flame graphs", "Timelines", "Changes"]
+        assert page.get_by_role("main").get_by_role("heading").all_inner_texts() == names
+        for name in names:
+            page.get_by_role("navigation").get_by_role("link", name=name).click()
+            assert page.get_by_role("region", name=name, exact=True).is_visible()
+        # One stop for each picture; arrows go on from there, Enter zooms both.
+        assert page.locator('g.b[tabindex="0"]').count() == 2
+        page.locator('g.b[tabindex="0"]').first.focus()
+        label = "document.activeElement.querySelector('title').textContent.split('\\n')[0]"
+        seen = [page.evaluate(label)]
+        for key in ("ArrowUp", "ArrowUp", "ArrowRight", "ArrowDown", "ArrowUp"):
+            page.keyboard.press(key)
+            seen.append(page.evaluate(label))
+        assert seen == ["main", "seq L29", "read", "par L31", "seq L29", "read"]
+        assert page.locator("[data-part=details]").text_content().startswith("read")
+        page.keyboard.press("Enter")
+        assert page.locator("g.b.off").count()
+        page.keyboard.press("Escape")
+        assert page.locator("g.b.off").count() == 0
+        if AXE.is_file():
+            assert barriers(page) == []
+        page.close()
 
 
 def test_the_account_of_threads_is_compared() -> None:

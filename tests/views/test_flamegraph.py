@@ -203,6 +203,14 @@ DRIVER = """
   out.cleared = svg.classList.contains("searched");
   box("read").dispatchEvent(new MouseEvent("mouseenter"));
   out.details = svg.querySelector("[data-part='details']").textContent;
+  function key(name) {
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
+  }
+  out.stops = svg.querySelectorAll(".b[tabindex='0']").length;
+  boxes[0].focus();
+  ["ArrowUp", "ArrowUp", "ArrowRight", "Enter"].forEach(key);
+  out.walked = title(document.activeElement);
+  out.entered = shown();
   out.alerts = window.alerted || 0;
   svg.setAttribute("data-out", JSON.stringify(out));
 }());
@@ -252,6 +260,9 @@ def test_zoom_search_and_reset_work_from_disk(
         "found": "2 boxes, 33.3 % of the width",
         "bad": True,
         "cleared": False,
+        "stops": 1,
+        "walked": "par L31",
+        "entered": 8,
         "details": "read  \u00b7  group in main  \u00b7  switch.futil:14  \u00b7  "
         "active 1 of 9 cycles (11.1 %)  \u00b7  its share of the run: 1 (11.1 %)",
         "alerts": 0,

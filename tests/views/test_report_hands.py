@@ -110,7 +110,7 @@ def _fresh(page: Page, *, width: int = 1300, dark: bool = False) -> Page:
 
 
 def _inside(page: Page, what: str, scroller: str) -> bool:
-    """Whether an element is seen in what scrolls around it."""
+    """Return whether an element is seen in what scrolls around it."""
     found: bool = page.evaluate(
         """([what, scroller]) => {
           const box = document.querySelector(scroller).getBoundingClientRect();

@@ -40,6 +40,12 @@ def texts(svg: bytes) -> list[str]:
     return [e.text or "" for e in root.iter() if e.tag.endswith("}text")]
 
 
+def labels(svg: bytes) -> list[str]:
+    """The texts left of the rows."""
+    found = ElementTree.fromstring(svg.decode()).iter("{http://www.w3.org/2000/svg}text")
+    return [e.text or "" for e in found if (e.get("x"), e.get("fill")) == ("8", "#333")]
+
+
 def boxes(svg: bytes) -> dict[str, tuple[float, float]]:
     """Title → (x, width) of each named box."""
     root = ElementTree.fromstring(svg.decode())
@@ -57,8 +63,8 @@ def test_two_runs_stand_on_one_axis() -> None:
     shown = texts(svg)
     assert "slow · 8 cycles, 75.0 % useful" in shown
     assert "fast · 6 cycles, 100.0 % useful" in shown
-    assert [t for t in shown if t in ("cell", "control", "control registers", "groups")] == [
-        "cell", "control", "control registers", "groups", "cell", "control", "groups",
+    assert labels(svg) == [
+        "cell", "seq L1", "control registers", "a, b", "cell", "seq L1", "a, b",
     ]  # fmt: skip
     found = boxes(svg)
     slow, fast = found["b: cycles 5 to 7"], found["b: cycles 3 to 5"]
@@ -112,8 +118,9 @@ def test_rows_name_their_instance_where_there_are_several() -> None:
     part = build.path(call, Frame(Kind.CELL, "part", "main", "half"))
     work = build.path(part, Frame(Kind.GROUP, "work", "half"))
     profile = build.build(Meta("calyx", "two"), [4, 2], [build.tree([work]), build.tree([call])])
-    shown = texts(timeline_svg([profile]))
-    assert [text for text in shown if text.endswith("groups")] == ["main groups", "part groups"]
+    svg = timeline_svg([profile])
+    assert labels(svg) == ["main cell", "main call", "part cell", "part work"]
+    assert {"main groups: call", "part groups: work"} <= set(boxes_titles(svg))
 
 
 def test_a_window_of_a_still() -> None:
@@ -164,22 +171,24 @@ def crowded() -> Profile:
     return build.build(Meta("calyx", "crowded"), [4], [build.tree([adder, *groups])])
 
 
-def test_what_is_left_out_is_named_with_arms_and_depth() -> None:
-    shown = texts(timeline_svg([crowded()]))
-    assert [text for text in shown if text.startswith(("control", "groups"))] == [
-        "control", "control, level 2", "control, level 3",
-        "groups", *(f"groups, arm {n}" for n in range(2, 8)),
-    ]  # fmt: skip
-    assert "not drawn: 3 rows; control, levels 4 to 6; primitives; counters: depth" in shown
+def test_what_is_left_out_is_named_by_its_blocks() -> None:
+    svg = timeline_svg([crowded()])
+    assert labels(svg) == ["cell", "seq L1", "seq L2", "seq L3", *(f"g{n}" for n in range(7))]
+    assert "groups, arm 7: g6" in boxes_titles(svg)
+    shown = texts(svg)
+    deep = "control: seq L4, seq L5, par L6"
+    assert f"not drawn: 3 rows; {deep}; primitives; counters: depth" in shown
     shown = texts(timeline_svg([crowded()], max_rows=5))
-    note = "not drawn: 9 rows; control, levels 4 to 6; groups, arms 2 to 7; primitives; "
-    assert f"{note}counters: depth" in shown
+    note = f"not drawn: 9 rows; {deep}; groups: g1, g2, g3 and 3 more; primitives; counters: depth"
+    assert note in shown
     narrow = timeline_svg([crowded()], max_rows=5, width=400)
     assert [text for text in texts(narrow) if "drawn" in text or ";" in text] == [
-        "not drawn: 9 rows; control, levels 4 to 6",
-        "groups, arms 2 to 7; primitives; counters: depth",
-    ]  # fmt: skip
-    assert f"{note}counters: depth" in boxes_titles(narrow)
+        f"not drawn: 9 rows; {deep}",
+        "groups: g1, g2, g3 and 3 more; primitives",
+    ]
+    # The tooltip names them all.
+    whole = f"not drawn: 9 rows; {deep}; groups: {', '.join(f'g{n}' for n in range(1, 7))}"
+    assert f"{whole}; primitives; counters: depth" in boxes_titles(narrow)
     assert not any("not drawn" in text for text in texts(timeline_svg([steps("slow", 2)])))
 
 
@@ -194,8 +203,9 @@ def test_every_row_is_drawn_or_named(profile: Profile) -> None:
     """However many rows are wanted, as many are drawn and counted together."""
 
     def count(most: int) -> tuple[int, int]:
-        shown = texts(timeline_svg([profile], max_rows=most, width=100_000))
-        titles = [t for t in shown if re.match(r"(\S+ )?(cell|control|groups)\b", t)]
+        svg = timeline_svg([profile], max_rows=most, width=100_000)
+        titles = labels(svg)
+        shown = texts(svg)
         counted = [int(m[1]) for t in shown if (m := re.match(r"not drawn: (\d+) row", t))]
         return len(titles), sum(counted)
 

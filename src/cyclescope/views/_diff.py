@@ -146,12 +146,14 @@ def diff_json(found: Diff) -> str:
     return json.dumps(result, indent=1) + "\n"
 
 
-def diff_tables(found: Diff, top: int) -> tuple[list[str], list[Grid], list[str]]:
-    """The parts of a page: notes, tables (first row: headings), what was left out."""
+def diff_tables(found: Diff, top: int) -> tuple[list[str], list[tuple[str, Grid]], list[str]]:
+    """The parts of a page: notes, tables (a name; first row: headings), what was left out."""
     notes = [*_titles(found), *_results(found), *_settings(found)]
     if found.empty:
         return notes, [], []
-    return notes, _grids(found, top), _rest(found, top)
+    between = ["Blocks that became others"] if found.rebuilt else []
+    names = ["What cycles are for", *between, "What changed, by place"]
+    return notes, list(zip(names, _grids(found, top), strict=True)), _rest(found, top)
 
 
 DIFF_FORMATS = ("text", "markdown", "json", "html")

@@ -20,13 +20,23 @@ _ROWS = 12  # of each timeline
 
 _STYLE = """
 :root { color-scheme: light dark; font: 14px/1.45 system-ui, sans-serif; }
-body { margin: 1.5rem; }
+body { margin: 1.5rem; background: Canvas; color: CanvasText; }
+a { color: light-dark(#1f4f99, #9cc1ff); }
 h1 { font-size: 1.25rem; }
 svg, img { display: block; width: 100%; background: #ffffff; margin: 1rem 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }
 th, td { padding: 2px 10px; text-align: left; border-bottom: 1px solid #8886; white-space: nowrap; }
 td:last-child { white-space: normal; overflow-wrap: anywhere; }
+caption { text-align: left; font-weight: 600; padding: 4px 0; }
+h2 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
+nav a { margin-right: 1.2em; }
+:focus-visible { outline: 2px solid #0b57d0; outline-offset: 1px; }
+@media print {
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  nav { display: none; }
+  .wide { overflow: visible; }
+}
 .n { text-align: right; }
 """
 
@@ -49,35 +59,55 @@ def diff_html(found: Diff, *, top: int = 200) -> bytes:
     )
     title = html.escape(diff_heading(found))
     notes, grids, rest = diff_tables(found, top)
+    tables = [
+        *(_table(name, grid) for name, grid in grids),
+        *(f"<p>{html.escape(line)}</p>" for line in rest),
+    ]
+    sections = [
+        ("flame", "Flame graphs", picture),
+        ("timelines", "Timelines", _timelines(found)),
+        ("changes", "Changes", "\n".join(tables)),
+    ]
+    sections = [section for section in sections if section[2]]
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
         '<meta name="viewport" content="width=device-width">',
         f"<title>{title}</title><style>{_STYLE}</style></head>",
-        f"<body><h1>{title}</h1>",
+        f"<body><header><h1>{title}</h1>",
         "<ul>",
         *(f"<li>{html.escape(note)}</li>" for note in notes),
         "</ul>",
-        picture,
-        *_timelines(found),
-        *(_table(grid) for grid in grids),
-        *(f"<p>{html.escape(line)}</p>" for line in rest),
-        "</body></html>",
+        _links(sections),
+        "</header><main>",
+        *(_section(name, heading, inside) for name, heading, inside in sections),
+        "</main></body></html>",
     ]
     return ("\n".join(parts) + "\n").encode()
 
 
-def _timelines(found: Diff) -> list[str]:
+def _links(sections: list[tuple[str, str, str]]) -> str:
+    links = "".join(f'<a href="#{name}">{heading}</a>' for name, heading, _ in sections)
+    return f'<nav aria-label="Parts of the page">{links}</nav>'
+
+
+def _section(name: str, heading: str, inside: str) -> str:
+    """A part of the page with a heading that names it: a landmark."""
+    title = f'<h2 id="{name}-title">{heading}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{title}\n{inside}\n</section>'
+
+
+def _timelines(found: Diff) -> str:
     """Both runs over one axis of cycles, as a picture of its own."""
     if not found.before.cycles or not found.after.cycles:
-        return []
+        return ""
     svg = timeline_svg([found.before, found.after], max_rows=_ROWS)
     data = base64.b64encode(svg).decode()
-    return [f'<img alt="timelines, before and after" src="data:image/svg+xml;base64,{data}">']
+    return f'<img alt="timelines, before and after" src="data:image/svg+xml;base64,{data}">'
 
 
-def _table(grid: list[list[str]]) -> str:
+def _table(name: str, grid: list[list[str]]) -> str:
     numeric = [heading.startswith(" ") for heading in grid[0]]
 
     def row(cells: list[str], tag: str, more: str = "") -> str:
@@ -89,6 +119,7 @@ def _table(grid: list[list[str]]) -> str:
     head = row(grid[0], "th", " scope=col")
     body = "\n".join(f"<tr>{row(cells, 'td')}</tr>" for cells in grid[1:])
     return (
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">'
+        f"<table><caption>{name}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>\n{body}\n</tbody></table></div>"
     )

@@ -1,9 +1,10 @@
 """A still picture of the timeline: one or several profiles over one axis of cycles, as SVG.
 
 For a page of text or a report, where nobody can zoom. Rows are those of the Perfetto timeline:
-cells, control blocks (a line for each level of nesting), control registers, groups by arm. What
-is too narrow to draw is drawn as shade: the darker, the more of the cycles there. What is not drawn
-at all is named below: rows beyond the most that are wanted, deep control blocks, primitives.
+cells, control blocks (a line for each level of nesting), control registers, groups. Each is called
+by what is on it. What is too narrow to draw is drawn as shade: the darker, the more of the cycles
+there. What is not drawn at all is named below: blocks beyond the most rows that are wanted, deep
+control blocks, primitives.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ _LEGEND = 40  # letters of a colour's states
 _TEXT = 14  # from a colour to its text
 _GAP = 22  # what an entry is wider than its text
 _LEVELS = 3  # levels of control blocks that get a row: what is deeper is in the groups
+_NAMED = 3  # blocks of a row that its title, or a note, names
+_TOLD = 60  # the same of a tooltip
 _NOTES = 6  # lines that name what is not drawn; all of it is in their tooltip
 
 
@@ -73,6 +76,7 @@ class _Band:
 
     Attributes:
         what: the cell and the kind.
+        cell: the cell as what begins a name, empty where there is only one.
         arm, extra, level: of a `par`; among what overlaps there; of nesting. From 1.
         dark: for each colour whether text on it is white.
         uses: colours stacked behind the boxes, with their heights at each pixel:
@@ -81,6 +85,7 @@ class _Band:
     """
 
     what: str
+    cell: str
     kind: Kind | str | None
     arm: int
     extra: int
@@ -95,12 +100,25 @@ class _Band:
     open: tuple[bool, ...] = ()
 
     @property
+    def blocks(self) -> tuple[str, ...]:
+        """The control blocks or groups on it, each once; nothing of other kinds."""
+        named = self.kind in (Kind.CONTROL, Kind.GROUP)
+        return tuple(dict.fromkeys(self.names[n] for n in np.unique(self.which))) if named else ()
+
+    @property
     def title(self) -> str:
-        """The text left of it."""
-        arm = f", arm {self.arm}" if self.arm > 1 else ""
+        """The text left of it: what is on it, by name."""
+        if self.blocks:
+            return f"{self.cell}{_some(self.blocks, _NAMED)}"
         extra = f" ({self.extra})" if self.extra > 1 else ""
+        return f"{self.what}{extra}"
+
+    @property
+    def about(self) -> str:
+        """All that is on it, and where that is."""
+        arm = f", arm {self.arm}" if self.arm > 1 else ""
         level = f", level {self.level}" if self.level > 1 else ""
-        return f"{self.what}{arm}{extra}{level}"
+        return f"{self.what}{arm}{level}: {', '.join(self.blocks)}" if self.blocks else self.title
 
     @property
     def deep(self) -> bool:
@@ -204,13 +222,16 @@ class _Still:
         flat = [band for band in bands if not band.deep]
         drawn = {id(band) for band in flat[:max_rows]}
         omitted = [band for band in bands if id(band) not in drawn]
-        parts = []
+        parts: list[str] = []
+        whole: list[str] = []
         if omitted:
             rows_ = f"{number(len(omitted))} row{'s' if len(omitted) > 1 else ''}"
-            parts = [f"not drawn: {rows_}", *_ranges(omitted)]
+            parts = [f"not drawn: {rows_}", *_omitted(omitted, _NAMED)]
+            whole = [parts[0], *_omitted(omitted, _TOLD)]
         unshown = _never_drawn(profile)
         if unshown:
-            parts += unshown if parts else [f"not drawn: {unshown[0]}", *unshown[1:]]
+            rest = unshown if parts else [f"not drawn: {unshown[0]}", *unshown[1:]]
+            parts, whole = parts + rest, whole + rest
         lines = _wrapped(parts, int((self._width - 16) / _LETTER))
         if len(lines) > _NOTES:
             lines = [*lines[: _NOTES - 1], "… and more: the tooltip has all"]
@@ -224,7 +245,7 @@ class _Still:
             () if fits else _in_lines(legend, self._width - 8 - _RIGHT),
             shown,
             tuple(lines),
-            "; ".join(parts),
+            "; ".join(whole),
         )
 
     def _shows(self, band: _Band) -> bool:
@@ -255,7 +276,13 @@ class _Still:
         top = y
         for band in bands:
             label = clip(visible(band.title), int((_LEFT - 16) / _LETTER))
-            self._svg.leaf("text", label, x="8", y=str(y + 12), fill="#333")
+            if isinstance(band, _Band) and band.blocks:
+                self._svg.open("g")
+                self._svg.leaf("title", visible(band.about))
+                self._svg.leaf("text", label, x="8", y=str(y + 12), fill="#333")
+                self._svg.close("g", tight=True)
+            else:
+                self._svg.leaf("text", label, x="8", y=str(y + 12), fill="#333")
             if isinstance(band, _Band):
                 self._band(band, y)
             else:
@@ -497,28 +524,21 @@ def _never_drawn(profile: Profile) -> list[str]:
     return [*found, f"counters: {first}", *others] if counters else found
 
 
-def _ranges(bands: Sequence[_Band]) -> list[str]:
-    """Rows by name: of each cell and kind which arms, and which levels of nesting."""
-    found: dict[str, tuple[set[int], set[int]]] = {}
+def _omitted(bands: Sequence[_Band], most: int) -> list[str]:
+    """Rows that are not drawn: of each cell and kind, by the names of some blocks on them."""
+    found: dict[str, dict[str, None]] = {}
     for band in bands:
-        arms, levels = found.setdefault(band.what, (set(), set()))
-        arms.add(band.arm)
-        levels.add(band.level)
+        found.setdefault(band.what, {}).update(dict.fromkeys(band.blocks))
     return [
-        visible(what) + _numbers("arm", arms) + _numbers("level", levels)
-        for what, (arms, levels) in found.items()
+        visible(f"{what}: {_some(tuple(names), most)}" if names else what)
+        for what, names in found.items()
     ]
 
 
-def _numbers(name: str, values: set[int]) -> str:
-    """`, arms 2 to 4, 7`; nothing where there is only the first."""
-    if values == {1}:
-        return ""
-    ordered = sorted(values)
-    first = [n for n in ordered if n - 1 not in values]
-    last = [n for n in ordered if n + 1 not in values]
-    spans_ = (f"{a}" if a == b else f"{a} to {b}" for a, b in zip(first, last, strict=True))
-    return f", {name}{'s' if len(ordered) > 1 else ''} {', '.join(spans_)}"
+def _some(names: Sequence[str], most: int) -> str:
+    """Names in a list, or the first of them and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {number(more)} more" if more > 0 else "")
 
 
 def _wrapped(parts: Sequence[str], width: int) -> list[str]:
@@ -597,6 +617,7 @@ def _of_row(
             which.append(np.full(until - begin, index))
         yield _Band(
             what=title,
+            cell=prefix,
             kind=row.kind,
             arm=row.lane + 1,
             extra=row.extra + 1,
@@ -634,6 +655,7 @@ def _of_registers(profile: Profile, begin: int, instance: str, prefix: str) -> I
     ]
     yield _Band(
         f"{prefix}control registers",
+        prefix,
         *(None, 1, 1, 1),
         (_REGISTER,) * len(names),
         cycle,

@@ -57,21 +57,77 @@ var flameBoxes = (function () {
         box.text.setAttribute("y", Number(box.rect.getAttribute("y")) + 13);
         box.g.appendChild(box.text);
       }
+      if (box.text.getAttribute("aria-hidden") === null) {
+        box.text.setAttribute("aria-hidden", "true"); // its box says the whole name
+      }
       var room = Math.floor((w - 6) / letter);
       box.text.textContent = room < 3 ? "" : clip(box.shown || box.name, room);
       box.text.setAttribute("x", (x + 3).toFixed(2));
     });
+    if (boxes.drawn) { boxes.drawn(); }
   }
   function details(svg, box, more) {
     var line = svg.querySelector("[data-part='details']");
-    box.g.addEventListener("mouseenter", function () {
+    var on = function () {
       line.textContent = box.about.replace(/\n/g, "  \u00b7  ");
       if (more) { more(true); }
-    });
-    box.g.addEventListener("mouseleave", function () {
+    };
+    var off = function () {
       line.textContent = "";
       if (more) { more(false); }
+    };
+    box.g.addEventListener("mouseenter", on);
+    box.g.addEventListener("focus", on);
+    box.g.addEventListener("mouseleave", off);
+    box.g.addEventListener("blur", off);
+  }
+  // Makes a tree of boxes one tab stop: arrows go from box to box, Enter presses one.
+  function walk(boxes) {
+    var here = 0, y = function (box) { return Number(box.rect.getAttribute("y")); };
+    var drawn = function (box) { return box && !box.g.classList.contains("off"); };
+    var stop = function (index, focus) {
+      boxes[here].g.setAttribute("tabindex", "-1");
+      here = index;
+      boxes[here].g.setAttribute("tabindex", "0");
+      if (focus) { boxes[here].g.focus(); }
+    };
+    var up = function (from) {
+      return boxes.findIndex(function (box, index) { return index > from && box.parent === from && drawn(box); });
+    };
+    var beside = function (from, step) {
+      for (var to = from + step; to >= 0 && to < boxes.length; to += step) {
+        if (boxes[to].depth === boxes[from].depth && drawn(boxes[to])) { return to; }
+      }
+      return -1;
+    };
+    if (!boxes.length) { return; }
+    // Callers are at the foot, or on top.
+    var high = boxes.some(function (box) { return box.parent >= 0 && y(box) > y(boxes[box.parent]); });
+    boxes.forEach(function (box, index) {
+      box.g.setAttribute("role", "button");
+      box.g.setAttribute("tabindex", index ? "-1" : "0");
+      box.g.addEventListener("focus", function () { stop(index, false); });
+      box.g.addEventListener("keydown", function (event) {
+        var keys = {
+          ArrowUp: function () { return high ? boxes[index].parent : up(index); },
+          ArrowDown: function () { return high ? up(index) : boxes[index].parent; },
+          ArrowLeft: function () { return beside(index, -1); },
+          ArrowRight: function () { return beside(index, 1); },
+          Home: function () { return 0; }
+        };
+        if (event.key === "Enter" || event.key === " ") {
+          box.g.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+        } else if (keys[event.key]) {
+          var to = keys[event.key]();
+          if (to >= 0 && drawn(boxes[to])) { stop(to, true); }
+        } else { return; }
+        event.preventDefault();
+      });
     });
+    // What is no longer drawn cannot be gone to.
+    boxes.drawn = function () {
+      if (!drawn(boxes[here])) { stop(boxes.findIndex(drawn), false); }
+    };
   }
   // Marks what a regular expression finds. `none`, `wrong` or the indices of hits go to `told`.
   function mark(svg, boxes, text, input, told) {
@@ -94,6 +150,7 @@ var flameBoxes = (function () {
     var part = function (name) { return svg.querySelector("[data-part='" + name + "']"); };
     var holder = part("search"), hint = part("hint");
     var input = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
+    trees.forEach(walk);
     var search = function () {
       trees.forEach(function (boxes) { mark(svg, boxes, input.value, input, told); });
     };
@@ -109,6 +166,7 @@ var flameBoxes = (function () {
     };
     input.setAttribute("placeholder", "search: regular expression   ( / )");
     input.setAttribute("type", "search");
+    input.setAttribute("aria-label", "Search the graph: a regular expression");
     input.addEventListener("input", search);
     holder.appendChild(input);
     window.addEventListener("keydown", function (event) {

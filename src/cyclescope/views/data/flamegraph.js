@@ -29,6 +29,11 @@
     flameBoxes.details(svg, box);
   });
   reset.addEventListener("click", function () { zoom(0); });
+  reset.setAttribute("role", "button");
+  reset.setAttribute("tabindex", "0");
+  reset.addEventListener("keydown", function (event) {
+    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); zoom(0); }
+  });
   flameBoxes.live(svg, [boxes], function (now) {
     width = now;
     [reset, found].forEach(function (e) { e.setAttribute("x", width - flameBoxes.margin); });
