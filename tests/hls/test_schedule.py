@@ -16,6 +16,7 @@ from cyclescope.hls.schedule._delays import (
     setup,
     varies,
 )
+from cyclescope.hls.schedule._explain import told
 from cyclescope.hls.schedule._ports import port_interval
 from hls.generator import device_text, generate
 from hls.graphs import HERE
@@ -156,6 +157,10 @@ def loops(program: Program) -> list[Schedule]:
     return [s for g, s in program.schedules.items() if g.continues is not None]
 
 
+def reasons(schedule: Schedule) -> list[str]:
+    return [told(bound, schedule) for bound in schedule.bounds]
+
+
 def test_a_float_sum_is_bound_by_its_adder() -> None:
     program = region(
         "float s = 0, x[64]; int me = omp_get_thread_num();"
@@ -167,7 +172,7 @@ def test_a_float_sum_is_bound_by_its_adder() -> None:
     adder = next(n for n in add.graph.nodes if n.op is Op.FADD)
     assert add.interval == add.latency[adder] + 1
     way = f"fadd {add.latency[adder]}, and 1 from there to the next iteration"
-    assert list(add.bounds) == [f"s, line 5: {way}"]
+    assert reasons(add) == [f"s, line 5: {way}"]
 
 
 def test_so_are_float_sums_in_the_lanes_of_a_vector() -> None:
@@ -202,7 +207,7 @@ def test_a_recurrence_is_explained_by_its_longest_way(short: str) -> None:
     latency = {n.op: schedule.latency[n] for n in schedule.graph.nodes}
     product, add = latency[Op.FMUL], latency[Op.FADD]
     way = f"fmul {product} + fmul {product} + fadd {add}"
-    assert list(schedule.bounds) == [f"s, line 5: {way}, and 1 from there to the next iteration"]
+    assert reasons(schedule) == [f"s, line 5: {way}, and 1 from there to the next iteration"]
     assert schedule.interval == 2 * product + add + 1
 
 
@@ -267,7 +272,7 @@ def test_ports_bound_the_interval() -> None:
     )
     schedule = loops(program)[1]
     assert schedule.interval == 3
-    assert "x: 6 accesses, 2 ports" in schedule.bounds
+    assert "x: 6 accesses, 2 ports" in reasons(schedule)
 
 
 def test_a_dependence_some_iterations_on_bounds_less() -> None:

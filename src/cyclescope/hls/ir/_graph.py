@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "APPROXIMATE",
     "Array",
+    "Bound",
     "Carried",
     "Graph",
+    "Limit",
     "Node",
     "Op",
     "Order",
@@ -284,6 +286,38 @@ class Region:
     singles: dict[Node, int] = field(default_factory=dict)
 
 
+class Limit(StrEnum):
+    """What keeps the interval of a loop from being less."""
+
+    RECURRENCE = "recurrence"  # a carried value is computed from what it was before
+    ORDER = "order"  # an access has to wait for one of an earlier iteration
+    PORTS = "ports"  # the accesses of an iteration take the ports of a memory
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Bound:
+    """A reason for which the interval of a loop is not less.
+
+    Attributes:
+        limit: of which kind.
+        interval: that it would force, in cycles.
+        name: of the carried value, or of the memory.
+        nodes: of a recurrence the operations that take time on its longest way, in their order; of
+            an order the earlier access and the one that waits; of ports the accesses.
+        where: the text that computes the carried value, or that of the first node.
+        distance: iterations between the two of an order.
+        ports: how many there are.
+    """
+
+    limit: Limit
+    interval: int
+    name: str
+    nodes: tuple[Node, ...]
+    where: Range
+    distance: int = 1
+    ports: int = 0
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Schedule:
     """The stage of each operation of a graph.
@@ -306,7 +340,7 @@ class Schedule:
         depth: number of stages.
         interval: initiation interval of one thread in cycles, for the iterations that no
             variable-latency operation stalls.
-        bounds: what bounds the interval: text for people → interval it would force.
+        bounds: the reasons for which the interval is not less.
     """
 
     graph: Graph
@@ -315,4 +349,4 @@ class Schedule:
     waiting: tuple[int, ...]
     depth: int
     interval: int
-    bounds: dict[str, int]
+    bounds: tuple[Bound, ...]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import EFFECTS, LEAVES, Graph, Node, Op, Place
+from cyclescope.hls.ir import EFFECTS, LEAVES, Graph, Limit, Node, Op, Place
 from cyclescope.hls.schedule._delays import delay, varies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cyclescope.c import Range
-    from cyclescope.hls.ir import Region, Schedule
+    from cyclescope.hls.ir import Bound, Region, Schedule
 
-__all__ = ["explained"]
+__all__ = ["explained", "told"]
 
 _WIDEST = 60
 
@@ -62,8 +62,12 @@ def _graph(
         lines[0] += f", interval {schedule.interval}"
     if schedule.waiting:
         lines[0] += f", waits in {', '.join(map(str, schedule.waiting))}"
-    for bound, interval in sorted(schedule.bounds.items(), key=lambda b: (-b[1], b[0])):
-        lines.append(f"  interval at least {interval}: {bound}")
+    most: dict[str, int] = {}
+    for bound in schedule.bounds:
+        reason = told(bound, schedule)
+        most[reason] = max(most.get(reason, 0), bound.interval)
+    for reason, interval in sorted(most.items(), key=lambda b: (-b[1], b[0])):
+        lines.append(f"  interval at least {interval}: {reason}")
     lines += _turns(region, graph, schedule)
     stages: dict[int, list[str]] = {}
     for node in graph.nodes:
@@ -75,6 +79,26 @@ def _graph(
         lines.append(f"  stage {stage}{waits}")
         lines += [f"    {line}" for line in dict.fromkeys(stages[stage])]
     return lines
+
+
+def told(bound: Bound, schedule: Schedule) -> str:
+    """A reason for a loop's interval, in words."""
+    name, nodes = bound.name, bound.nodes
+    match bound.limit:
+        case Limit.RECURRENCE:
+            takes = [schedule.latency[node] for node in nodes]
+            parts = [f"{n.op} {t}" if t else n.op.value for n, t in zip(nodes, takes, strict=True)]
+            text = f"{name}, line {bound.where.line}: {' + '.join(parts) or 'a register'}"
+            if 0 < sum(takes) < bound.interval:
+                text += f", and {bound.interval - sum(takes)} from there to the next iteration"
+            return text
+        case Limit.ORDER:
+            before, after = nodes
+            text = f"{name}: {before.op} in line {before.where.line} before {after.op} in line"
+            later = f", {bound.distance} iterations on" if bound.distance > 1 else ""
+            return f"{text} {after.where.line}{later}"
+        case Limit.PORTS:
+            return f"{name}: {len(nodes)} accesses, {_count(bound.ports, 'port')}"
 
 
 def _turns(region: Region, graph: Graph, schedule: Schedule) -> list[str]:

@@ -29,7 +29,7 @@ def reaching(graph: Graph) -> dict[Node, int]:
 
 def steps(
     node: Node, param: Node, latency: Mapping[Node, int], behind: Mapping[Node, int]
-) -> tuple[str, int]:
+) -> tuple[Node, ...]:
     """The operations that take time on the longest way from a parameter to its next value.
 
     Args:
@@ -39,21 +39,18 @@ def steps(
         behind: the parameters that each operation is computed from, as bits.
 
     Returns:
-        Their names, and how many cycles those take that have stages of their own.
+        In their order; those without stages of their own are plain logic.
     """
-    found: list[str] = []
+    found: list[Node] = []
     longest = _longest(node, param, latency, behind)
-    cycles, _ = longest[node]
     while node is not param:
-        if latency[node]:
-            found.append(f"{node.op} {latency[node]}")
-        elif node.op is not Op.PARAM and delay(node) > 0:
-            found.append(node.op.value)
+        if latency[node] or (node.op is not Op.PARAM and delay(node) > 0):
+            found.append(node)
         reaching = _reaching(node, param, behind)
         if not reaching:
             break
         node = max(reaching, key=longest.__getitem__)
-    return " + ".join(reversed(found)) or "a register", cycles
+    return tuple(reversed(found))
 
 
 def _reaching(node: Node, param: Node, behind: Mapping[Node, int]) -> list[Node]:

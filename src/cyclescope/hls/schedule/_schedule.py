@@ -14,7 +14,20 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.hls.ir import EFFECTS, LEAVES, Array, Graph, Node, Op, Order, Place, Schedule, Value
+from cyclescope.hls.ir import (
+    EFFECTS,
+    LEAVES,
+    Array,
+    Bound,
+    Graph,
+    Limit,
+    Node,
+    Op,
+    Order,
+    Place,
+    Schedule,
+    Value,
+)
 from cyclescope.hls.schedule._delays import (
     BUDGET,
     REGISTERED,
@@ -327,7 +340,7 @@ class _Scheduler:
             latency=self.latency,
             waiting=tuple(self.waiting),
             depth=1 + max(ends),
-            interval=max(1, *bounds.values()) if bounds else 1,
+            interval=max((bound.interval for bound in bounds), default=1),
             bounds=bounds,
         )
 
@@ -348,10 +361,15 @@ class _Scheduler:
             written = self.ready[node].stage if node in self.ready else 0
             self._params[carried.param] = min(first.get(carried.param, written), written)
 
-    def _bounds(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+    def _bounds(self) -> tuple[Bound, ...]:
         if self.graph.continues is None:
-            return found
+            return ()
+        every = (*self._recurrences(), *self._order_bounds(), *self._port_bounds())
+        return tuple(bound for bound in every if bound.interval > 1)
+
+    def _recurrences(self) -> Iterator[Bound]:
+        """Bounds on the interval by carried values."""
+        assert self.graph.continues is not None
         behind = reaching(self.graph)
         for carried in self.graph.carried:
             read = self._params[carried.param]
@@ -360,24 +378,18 @@ class _Scheduler:
             if self._region(written) != self._region(read):
                 continue
             name = carried.param.name or "a value"
-            way, cycles = steps(carried.next.node, carried.param, self.latency, behind)
-            text = f"{name}, line {carried.next.node.where.line}: {way}"
-            interval = written + 1 - read
-            if 0 < cycles < interval:
-                text += f", and {interval - cycles} from there to the next iteration"
-            found[text] = max(found.get(text, 1), interval)
-        for text, interval in (*self._order_bounds(), *self._port_bounds()):
-            found[text] = max(found.get(text, 1), interval)
-        return {t: n for t, n in found.items() if n > 1}
+            way = steps(carried.next.node, carried.param, self.latency, behind)
+            where = carried.next.node.where
+            yield Bound(Limit.RECURRENCE, written + 1 - read, name, way, where)
 
-    def _order_bounds(self) -> Iterator[tuple[str, int]]:
+    def _order_bounds(self) -> Iterator[Bound]:
         """Bounds on the interval by orders between fixed-latency effects of one static region."""
         fixed = {
             n: (stage, self._region(stage))
             for n, stage in self.begin.items()
             if n.op in EFFECTS and not varies(n)
         }
-        most: dict[tuple[str, Op, int, Op, int, int], int] = {}
+        most: dict[tuple[str, Op, int, Op, int, int], Bound] = {}
         for order in self.graph.orders:
             before, after, distance = order.before, order.after, order.distance
             if before not in fixed or after not in fixed:
@@ -388,14 +400,12 @@ class _Scheduler:
             interval = -(-(first + 1 - second) // distance)
             name = before.array.name if before.array is not None else before.op.value
             key = (name, before.op, before.where.line, after.op, after.where.line, distance)
-            most[key] = max(most.get(key, 1), interval)
-        for (name, op, line, other_op, other_line, distance), interval in most.items():
-            text = f"{name}: {op} in line {line} before {other_op} in line {other_line}"
-            if distance > 1:
-                text += f", {distance} iterations on"
-            yield text, interval
+            if key not in most or most[key].interval < interval:
+                nodes = (before, after)
+                most[key] = Bound(Limit.ORDER, interval, name, nodes, before.where, distance)
+        yield from most.values()
 
-    def _port_bounds(self) -> Iterator[tuple[str, int]]:
+    def _port_bounds(self) -> Iterator[Bound]:
         """The bounds on the interval by the ports of local memories."""
         for array, nodes in local_accesses(self.graph).items():
             regions: dict[int, list[tuple[int, Node]]] = {}
@@ -406,9 +416,9 @@ class _Scheduler:
             for own in regions.values():
                 needed = port_interval(own, ports)
                 if needed > 1:
-                    yield (
-                        f"{array.name}: {len(own)} accesses, {ports} port{'s' * (ports > 1)}",
-                        needed,
+                    users = tuple(node for _, node in own)
+                    yield Bound(
+                        Limit.PORTS, needed, array.name, users, users[0].where, ports=ports
                     )
 
     def _port_orders(self) -> None:
