@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import struct
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cyclescope.c import read_c
 from cyclescope.errors import RunError
 from cyclescope.hls import Op, Program, compile_c, explain, interpret
+from cyclescope.hls.front._scopes import in_text_order
 from cyclescope.hls.ir._semantics import bits_of, evaluate, float_of
 from cyclescope.hls.passes._dead_code import graphs
 
@@ -299,3 +302,11 @@ def test_a_loop_as_long_as_its_copies_is_none_any_more(asked: str, trips: int, l
         f"#pragma unroll {asked}\nfor (int i = 0; i < {trips}; i++) s = 3 * s + i;\na[0] = s; }} }}"
     )
     assert len(list(graphs(compile_c("k.c", text=text).region.root))) == 1 + loops
+
+
+def test_variables_of_one_declaration_have_an_order_in_every_process() -> None:
+    # Sets of variables are in the order of their addresses in memory.
+    unit = read_c("k.c", text="static short first[6], second[2], third; static int zero;")
+    variables = [unit.variables[name] for name in ("first", "second", "third", "zero")]
+    for order in itertools.permutations(variables):
+        assert in_text_order(order) == variables

@@ -62,6 +62,7 @@ from cyclescope.c import (
 from cyclescope.errors import SourceError
 from cyclescope.hls.front._assigned import assigned, gotos_out
 from cyclescope.hls.front._memory import LEVELS, STACK
+from cyclescope.hls.front._scopes import in_text_order
 from cyclescope.hls.front.omp._directives import directives
 
 if TYPE_CHECKING:
@@ -496,7 +497,7 @@ class _Steps:
         if directive.clause("default") != ("shared",):
             found = assigned(list(expressions(stmt)), self.group.known, {})
             listed = set(directive.names("private"))
-            for variable in sorted(self.group.names.levels, key=lambda v: v.where.start):
+            for variable in in_text_order(self.group.names.levels):
                 is_own = variable.name in listed or (
                     variable in found and variable.name not in shared
                 )

@@ -26,6 +26,7 @@ from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._environment import data_environment, outer, variables_outside
 from cyclescope.hls.front._heaps import Cells, JoinedError, cells_of, merged
 from cyclescope.hls.front._league import league_of
+from cyclescope.hls.front._scopes import in_text_order
 from cyclescope.hls.front.omp import _atomics, _nested, _synchronization, _tasks  # noqa: F401
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
@@ -194,7 +195,7 @@ def _copied(ctx: Context) -> tuple[Variable, ...]:
         named = {*directive.names("private"), *directive.names("firstprivate")}
         given |= {v for v in host.hosts.values() if v.name in named}
         found |= dict.fromkeys(v for v in host.written if v in given)
-    return tuple(sorted(found, key=lambda v: v.where.start))
+    return tuple(in_text_order(found))
 
 
 def _variables(unit: Unit, target: Target) -> Variables:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Declare, inner_statements
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cyclescope.c import Range, Stmt, Unit, Variable
 
-__all__ = ["visible"]
+__all__ = ["in_text_order", "visible"]
 
 
 def visible(unit: Unit, where: Range) -> dict[str, Variable]:
@@ -25,6 +27,11 @@ def visible(unit: Unit, where: Range) -> dict[str, Variable]:
             found.update((param.name, param) for param in function.params)
             _declared(function.body, where, found)
     return found
+
+
+def in_text_order(variables: Iterable[Variable]) -> list[Variable]:
+    """Variables in the order of the text; those of one declaration, which begin alike, by name."""
+    return sorted(variables, key=lambda v: (v.where.file, v.where.start, v.name))
 
 
 def _declared(stmt: Stmt, where: Range, found: dict[str, Variable]) -> None:

@@ -417,9 +417,7 @@ class _Scheduler:
                 needed = port_interval(own, ports)
                 if needed > 1:
                     users = tuple(node for _, node in own)
-                    yield Bound(
-                        Limit.PORTS, needed, array.name, users, users[0].where, ports=ports
-                    )
+                    yield Bound(Limit.PORTS, needed, array.name, users, users[0].where, ports=ports)
 
     def _port_orders(self) -> None:
         """Accesses in several regions, and in loops, take turns if the ports aren't enough."""

@@ -14,6 +14,7 @@ from cyclescope.hls.front._declarations import initialise, own_memory
 from cyclescope.hls.front._dispatch import rvalue
 from cyclescope.hls.front._environment import outer
 from cyclescope.hls.front._layout import is_flat, width_of
+from cyclescope.hls.front._scopes import in_text_order
 from cyclescope.hls.front._statics import check_own
 from cyclescope.hls.front._structs import held_value, hold, load_object, store_object
 from cyclescope.hls.front.omp._privatization import release_copy
@@ -52,7 +53,7 @@ def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
         return
     shared: dict[Variable, Array] = {}
     first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
-    for variable in sorted(used, key=lambda v: v.where.start):
+    for variable in in_text_order(used):
         if not is_flat(variable.type) and variable.scope == "static":
             raise ctx.refuse(
                 where, f"threadprivate({variable.name}): of static locals only scalars, vectors "
