@@ -4,7 +4,7 @@ Who knows the program writes them down (a source that has parsed it); counters p
 number, advice reads them. An attribute that is not known is None; a site that another one names by
 number is a place in `Profile.sites`, -1 for none.
 
-- Of C: `Loop`, `Access`, `Lock`, `Barrier`, `CallSite`.
+- Of C: `Loop`, `Access`, `Lock`, `Barrier`, `CallSite`; of its schedule `Operation`, `Bound`.
 - Of a process network: `Process`, `Edge`.
 - Of Calyx: `Cell`, `Group`, `Condition`.
 """
@@ -24,6 +24,7 @@ __all__ = [
     "SITES",
     "Access",
     "Barrier",
+    "Bound",
     "CallSite",
     "Cell",
     "Condition",
@@ -31,6 +32,7 @@ __all__ = [
     "Group",
     "Lock",
     "Loop",
+    "Operation",
     "Process",
     "Site",
     "site_from_json",
@@ -166,6 +168,82 @@ class Barrier:
     def label(self) -> str:
         """The text for people."""
         return "barrier"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of hardware, in the stages of a loop's iteration.
+
+    Attributes:
+        function: in which it is.
+        name: what it does: `fadd`, `load`; of a loop inside `loop`.
+        position: of its text.
+        text: the expression that it computes, in C.
+        loop: the innermost loop around it; -1 for what is in none.
+        stage: in which it begins.
+        stages: until its result is there; 0 for logic in front of what uses it.
+        waits: its stage lasts until it is over: a memory's answer, a lock, a loop inside.
+        after: the operations whose results it needs, in the same loop's iteration.
+        array: the memory that it accesses, or the lock; empty for none.
+        unit: the arithmetic unit that does it, its own, for all threads; empty for plain logic.
+        bits: of its result, or of what it stores.
+        count: how many of these the hardware has side by side: a vector's, or an unrolled loop's.
+        of: the site of the loop, access, lock or barrier that it is; -1 for none.
+    """
+
+    function: str
+    name: str
+    position: Position | None = None
+    text: str = ""
+    loop: int = -1
+    stage: int = 0
+    stages: int = 0
+    waits: bool = False
+    after: tuple[int, ...] = ()
+    array: str = ""
+    unit: str = ""
+    bits: int | None = None
+    count: int = 1
+    of: int = -1
+
+    @property
+    def label(self) -> str:
+        """The text for people: `load A`."""
+        return f"{self.name} {self.array}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A reason for which a loop's interval is not less.
+
+    Attributes:
+        function: in which it is.
+        limit: `recurrence`: a value is computed from what it was in the iteration before;
+            `order`: an access waits for one of an earlier iteration; `ports`: of a memory.
+        name: the value, or the memory.
+        interval: that it forces, in cycles.
+        position: of what computes the value, or of the first access.
+        loop: of whose interval.
+        operations: on the recurrence's longest way; the earlier access and the one that waits; the
+            accesses that share the ports.
+        distance: iterations between the two accesses of an order.
+        ports: of the memory.
+    """
+
+    function: str
+    limit: str
+    name: str
+    interval: int
+    position: Position | None = None
+    loop: int = -1
+    operations: tuple[int, ...] = ()
+    distance: int = 1
+    ports: int = 0
+
+    @property
+    def label(self) -> str:
+        """The text for people."""
+        return f"{self.limit} of {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +409,8 @@ class Condition:
 
 
 Site: TypeAlias = (
-    "Loop | Access | Lock | Barrier | CallSite | Process | Edge | Cell | Group | Condition"
+    "Loop | Access | Lock | Barrier | CallSite | Operation | Bound"
+    " | Process | Edge | Cell | Group | Condition"
 )
 
 SITES: dict[str, type[Site]] = {
@@ -340,6 +419,8 @@ SITES: dict[str, type[Site]] = {
     "lock": Lock,
     "barrier": Barrier,
     "call": CallSite,
+    "operation": Operation,
+    "bound": Bound,
     "process": Process,
     "edge": Edge,
     "cell": Cell,

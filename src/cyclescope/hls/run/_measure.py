@@ -21,6 +21,7 @@ from cyclescope.hls.run._judges import judge
 from cyclescope.hls.run._memory_model import MemoryModel
 from cyclescope.hls.run._profile import counted, profile_of
 from cyclescope.hls.run._race_detector import find_race
+from cyclescope.hls.run._scheduled import with_schedule
 from cyclescope.hls.run._simulation import TRACE_LINES, run_setup, set_up
 from cyclescope.hls.run._testbench import bench, dram, wrapper
 from cyclescope.hls.trace import Sites, build_profiled, layout_of, read_dump
@@ -256,6 +257,7 @@ def measure(
     profile = in_sequence(profiles, extra=_marks(profiles, machine.region.name))
     profile = replace(
         profile.with_meta(memories=memories),
+        sites=with_schedule(profile.sites, machine, program.unit.text),
         sources={
             Path(name).name: text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             for name, text in program.unit.sources.items()

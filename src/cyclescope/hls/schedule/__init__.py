@@ -5,13 +5,14 @@ inside. Latencies, functional units and ports are chosen here; the hardware is b
 """
 
 from cyclescope.hls.schedule._delays import varies
-from cyclescope.hls.schedule._explain import explained
+from cyclescope.hls.schedule._explain import costs, explained
 from cyclescope.hls.schedule._ports import PORTS
 from cyclescope.hls.schedule._schedule import schedule
 from cyclescope.hls.schedule._units import unit_of
 
 __all__ = [
     "PORTS",
+    "costs",
     "explained",
     "schedule",
     "unit_of",

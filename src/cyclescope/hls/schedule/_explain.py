@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Range
     from cyclescope.hls.ir import Bound, Region, Schedule
 
-__all__ = ["explained", "told"]
+__all__ = ["costs", "explained", "told"]
 
 _WIDEST = 60
 
@@ -81,6 +81,13 @@ def _graph(
     return lines
 
 
+def costs(node: Node, schedule: Schedule) -> bool:
+    """Return whether an operation costs anything: time, or a place in the order of effects."""
+    if node.op is Op.PARAM or node.op in LEAVES:
+        return False
+    return node.op in EFFECTS or bool(delay(node) or schedule.latency[node])
+
+
 def told(bound: Bound, schedule: Schedule) -> str:
     """A reason for a loop's interval, in words."""
     name, nodes = bound.name, bound.nodes
@@ -141,9 +148,7 @@ def _named(region: Region, node: Node) -> str:
 
 def _operation(region: Region, node: Node, schedule: Schedule, text: Callable[[Range], str]) -> str:
     """One line for an operation; empty for what costs nothing."""
-    if node.op is Op.PARAM or node.op in LEAVES:
-        return ""
-    if node.op not in EFFECTS and not delay(node) and not schedule.latency[node]:
+    if not costs(node, schedule):
         return ""
     shown = text(node.where)
     if len(shown) > _WIDEST:

@@ -93,6 +93,10 @@ class Sites:
                 inherited = loop.lock if isinstance(loop, Loop) else -1
                 self.every[number] = replace(access, lock=lock if lock >= 0 else inherited)
 
+    def number_of(self, node: Node) -> int:
+        """The number of the site that an operation is, or is one of several at; -1 for none."""
+        return self._of_node.get(node, -1)
+
     def _loop(self, pipe: Pipeline, counted: tuple[int, int] | None) -> None:
         graph = pipe.graph
         outer = self._nest.outer(graph)
@@ -148,7 +152,7 @@ class Sites:
         if graph not in self._held:
             self._held[graph] = _held(graph)
         acquired = self._held[graph].get(node)
-        return self._of_node.get(acquired, -1) if acquired is not None else -1
+        return self.number_of(acquired) if acquired is not None else -1
 
     def _wait(self, node: Node, pipe: Pipeline, stage: int) -> None:
         graph, name, function = pipe.graph, place_of(node), self._region.name
