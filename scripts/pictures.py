@@ -1,6 +1,6 @@
 """Make the pictures of pages that a browser draws anew: `python scripts/pictures.py [FOLDER]`.
 
-They are in docs/pictures, as PNG: the report, a network in it, and two larger flame graphs. It
+They are in docs/pictures, as PNG: the report, a network and a schedule in it, and two larger flame graphs. It
 needs a Chromium on the machine, and leaves them as they are without one.
 """
 
@@ -45,6 +45,9 @@ def prepare() -> None:
         program = str(ROOT / "examples" / "hls" / "gemm" / f"{version}.c")
         cyclescope("ladder", program, "-D", "DIM=16", "--threads", "4", "-o", f"{version}.cyc")
     cyclescope("report", *(f"{version}.cyc" for version in GEMM), "-o", "ladders.html")
+    naive = str(ROOT / "examples" / "hls" / "gemm" / "1-naive.c")
+    cyclescope("hls", naive, "-D", "DIM=16", "-o", "schedule.cyc")
+    cyclescope("report", "schedule.cyc", "-o", "schedule.html")
     kernel = str(ROOT / "examples" / "bounds" / "polybench" / "gramschmidt")
     given = (f"{kernel}.c", "--calibration", f"{kernel}.toml", "--rtl", "gramschmidt")
     cyclescope("bounds", *given, "-o", "gramschmidt.cyc")
@@ -66,16 +69,22 @@ def photograph(browser: Browser) -> dict[str, bytes]:
         page.wait_for_selector("html[data-ready]")
         part = page.locator('[data-part="ladders"]')
         found[f"{name}.png"] = part.screenshot() if part.count() else page.screenshot()
+    found["report-network.png"] = section(browser, "network.html", "network")
+    found["schedule.png"] = section(browser, "schedule.html", "schedule")
+    return found
+
+
+def section(browser: Browser, file: str, name: str) -> bytes:
+    """The picture of a report's section, from its title to its legend."""
     page = browser.new_page(viewport={"width": 1600, "height": 900})
-    page.goto(Path("network.html").resolve().as_uri())
+    page.goto(Path(file).resolve().as_uri())
     page.wait_for_selector("html[data-ready]")
-    box = page.locator("#network").bounding_box()
-    legend = page.locator("#network .legend").bounding_box()
+    box = page.locator(f"#{name}").bounding_box()
+    legend = page.locator(f"#{name} .legend").bounding_box()
     assert box is not None
     assert legend is not None
     clip = {**box, "height": legend["y"] + legend["height"] - box["y"]}
-    found["report-network.png"] = page.screenshot(clip=clip, full_page=True)
-    return found
+    return page.screenshot(clip=clip, full_page=True)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ import { Compare } from "./Compare.tsx";
 import { FlameView } from "./FlameView.tsx";
 import { Ladder } from "./Ladder.tsx";
 import { NetworkView } from "./NetworkView.tsx";
+import { ScheduleView } from "./ScheduleView.tsx";
 import { SourceView } from "./SourceView.tsx";
 import { Place } from "./Place.tsx";
 import { go } from "./reveal.ts";
@@ -54,6 +55,7 @@ export function App() {
           {profile.value.network && <a href="#network">Network</a>}
           {profile.value.advice.length > 0 && <a href="#advice">What to change</a>}
           {profile.value.ladder.length > 0 && <a href="#ladder">Ladder</a>}
+          {profile.value.schedules.length > 0 && <a href="#schedule">Schedule</a>}
           <a href="#timeline">Timeline</a>
           <a href="#flame">Flame graph</a>
           <a href="#tables">Tables</a>
@@ -72,6 +74,7 @@ export function App() {
           <NetworkView />
           <Advice />
           <Ladder />
+          <ScheduleView />
           <Timeline />
           <FlameView />
           <TableView />

@@ -10,7 +10,7 @@ import { gesture, onRelease } from "./gesture.ts";
 import { openLanes } from "./reveal.ts";
 import {
   FIRST_ORDER, type FlameChoice, type Focus, anchor, choose, current, find, firstFlame, firstTable, flame, flameZoom, focus, look, order,
-  profile, profiles, select, selection, sourceFile, sourceLevel, table, view, whole,
+  profile, profiles, scheduled, select, selection, sourceFile, sourceLevel, table, view, whole,
 } from "./state.ts";
 
 /** What an address says of the flame graph, where that is not as at first. */
@@ -87,6 +87,7 @@ function written(): string {
   const usual = firstFlame(shown);
   add("flame", FLAME.filter(([, field]) => flame.value[field] !== usual[field]).map(([name]) => name).join(","));
   add("zoom", flameZoom.value.replaceAll(" ", "."));
+  add("loop", String(scheduled.value), "-1");
   add("find", find.value);
   const text = found.toString();
   return anchor.value || text ? `#${anchor.value}${text && `?${text}`}` : "";
@@ -116,6 +117,7 @@ function restore(fragment: string): void {
     const changed = FLAME.filter(([name]) => other.has(name)).map(([, field]) => [field, !usual[field]]);
     flame.value = { ...usual, ...Object.fromEntries(changed) };
     flameZoom.value = get("zoom").replaceAll(".", " ");
+    if (Number(get("loop") || -1) in shown.schedules) scheduled.value = Number(get("loop"));
     find.value = get("find").slice(0, 300);
     if (focus.value) openLanes(focus.value);
   });

@@ -192,6 +192,60 @@ export interface Network {
   lines: NetworkLine[];
 }
 
+/** An operation of hardware, in the stages of a loop's iteration. */
+export interface Operation {
+  name: string;
+  /** The expression that it computes, in C. */
+  text: string;
+  position: Position | null;
+  /** In which it begins, and how many until its result is there; 0 for logic in front of what uses it. */
+  stage: number;
+  stages: number;
+  /** Its stage lasts until it is over. */
+  waits: boolean;
+  /** The operations of its graph whose results it needs. */
+  after: number[];
+  /** The memory that it accesses, the lock, the loop inside. */
+  array: string;
+  unit: string;
+  bits: number | null;
+  /** How many of these stand side by side. */
+  count: number;
+  /** The graph of the loop inside that it is, -1 for none. */
+  graph: number;
+  /** The counters of what was waited for there. */
+  series: number[];
+}
+
+/** A reason for which a loop's interval is not less. */
+export interface Bound {
+  limit: "recurrence" | "order" | "ports";
+  name: string;
+  interval: number;
+  position: Position | null;
+  operations: number[];
+  distance: number;
+  ports: number;
+}
+
+/** The operations of a loop's iteration, or of what is in no loop, in their stages. */
+export interface Graph {
+  /** The loop's frame, -1 for what is in none. */
+  frame: number;
+  function: string;
+  position: Position | null;
+  stages: number;
+  interval: number | null;
+  /** Cycles from an iteration of a thread to its next at least, if it waits for nothing. */
+  apart: number | null;
+  /** Stages that an iteration has left before the next begins: what is waited for there adds up. */
+  serial: number[];
+  /** The graph around it, -1 for none. */
+  parent: number;
+  operations: Operation[];
+  bounds: Bound[];
+}
+
 /** Cycles that a change saves: about, at least, at most. */
 export type Saving = [number, number, number];
 
@@ -319,6 +373,8 @@ export interface Profile {
   /** A bound of the same program in another model, and what leads to a rung of the ladder. */
   otherBounds: Rung[];
   network: Network | null;
+  /** Of hardware made from C: outer loops first. */
+  schedules: Graph[];
   advice: Finding[];
   sources: SourceText[];
 }
@@ -381,6 +437,25 @@ export function read(name: string, block: ArrayBuffer): Profile {
       Object.entries(head.tables).map(([kind, rows]) => [kind, (rows as unknown[][]).map(rowOf)]),
     ),
     series: seriesOf(head, array),
+    schedules: head.schedules.map(graphOf),
+  };
+}
+
+type StoredPlace = [string, string, number] | null;
+
+function placeOf(stored: StoredPlace): Position | null {
+  return stored && { level: stored[0], file: stored[1], line: stored[2] };
+}
+
+// biome-ignore lint: the head is JSON whose shape this function is about
+function graphOf(stored: any): Graph {
+  // biome-ignore lint: as above
+  const placed = (one: any) => ({ ...one, position: placeOf(one.position) });
+  return {
+    ...placed(stored),
+    // biome-ignore lint: as above
+    operations: stored.operations.map((one: any): Operation => ({ ...placed(one), waits: one.waits === 1 })),
+    bounds: stored.bounds.map(placed),
   };
 }
 

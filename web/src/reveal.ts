@@ -6,7 +6,7 @@ import type { Span } from "./derive.ts";
 import { segmentAt } from "./derive.ts";
 import { groupsAbove } from "./lanes.ts";
 import {
-  anchor, flame, flameZoom, focus, lanes, look, open, profile, sourceFile, sourceLevel, table, view, weights,
+  anchor, flame, flameZoom, focus, lanes, look, open, profile, scheduled, sourceFile, sourceLevel, table, view, weights,
   type Focus,
 } from "./state.ts";
 import { counted } from "./state.ts";
@@ -85,6 +85,7 @@ function show(found: Focus): void {
   showSource(found);
   showTime(found);
   showBox(found);
+  showSchedule(found);
 }
 
 /** Open all that hides a lane of what is highlighted. */
@@ -110,6 +111,24 @@ function showTable(found: Focus): void {
       return;
     }
   }
+}
+
+/** The schedule of the loop that is highlighted, or of one with operations of its line. */
+function showSchedule(found: Focus): void {
+  const { schedules } = profile.value;
+  const graph = graphOf(profile.value, found, scheduled.value);
+  if (graph >= 0 && graph < schedules.length) scheduled.value = graph;
+}
+
+/** The graph of what is highlighted: the one that is shown if it is of it; -1 for none. */
+export function graphOf(shown: Profile, found: Focus, now: number): number {
+  const { line } = found;
+  const has = shown.schedules.map(({ operations }) =>
+    operations.some(({ position }) => line && position && position.level === line.level && position.file === line.file && position.line === line.line));
+  if (line && has.some(Boolean)) return has[now] ? now : has.lastIndexOf(true);
+  const frames = new Set([...found.paths].map((path) => shown.frame[path]!));
+  const own = shown.schedules.map(({ frame }) => frames.has(frame));
+  return own[now] ? now : own.lastIndexOf(true);
 }
 
 function above(shown: Profile, paths: number[]): number[] {

@@ -48,6 +48,8 @@ export const order = signal<Order>(FIRST_ORDER);
 export const flame = signal<FlameChoice>(firstFlame(null));
 /** The box that the flame graph is zoomed to, by its key; empty: all. */
 export const flameZoom = signal("");
+/** The loop whose schedule is shown, by its place in the list; -1: the one with most cycles. */
+export const scheduled = signal(-1);
 /** What is searched in all views. */
 export const find = signal("");
 /** Where links of the page led last: the id of an element. */
@@ -85,6 +87,7 @@ export function choose(index: number): void {
     order.value = FIRST_ORDER;
     flame.value = firstFlame(profile.value);
     flameZoom.value = "";
+    scheduled.value = -1;
     view.value = whole.value;
     open.value = firstOpen(lanes.value);
   });

@@ -36,6 +36,7 @@ from cyclescope.model import Ints, Kind, Profile, Series
 from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
 from cyclescope.views._network_data import network_data
+from cyclescope.views._schedule_data import schedule_data
 from cyclescope.views._stacks import stacks
 from cyclescope.views._text import visible
 from cyclescope.views._track_stacks import track_parts, track_stacks
@@ -171,6 +172,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         "ladder": _rungs(meta.ladder),
         "otherBounds": _rungs(meta.other_bounds),
         "network": network_data(profile),
+        "schedules": schedule_data(profile),
         "advice": [_finding(finding) for finding in advice],
         "sources": _sources(profile, embed, advice),
     }  # fmt: skip

@@ -1,0 +1,108 @@
+"""The schedules of a profile's loops as the report's page draws them: operations in stages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.model import Bound, Loop, Operation
+from cyclescope.views._text import visible
+
+if TYPE_CHECKING:
+    from cyclescope.model import Position, Profile
+
+__all__ = ["schedule_data"]
+
+_LABEL = 300  # characters of a text
+
+
+def schedule_data(profile: Profile) -> list[dict[str, Any]]:
+    """Each graph with a schedule, outer ones first: operations, stages, what bounds the interval.
+
+    A graph is a loop's iteration, or what is in none. Operations name each other by their places in
+    the graph, loops inside by those in the list, counters by those in `Profile.series`.
+    """
+    graphs: dict[int, list[int]] = {}
+    for number, site in enumerate(profile.sites):
+        if isinstance(site, Operation):
+            graphs.setdefault(site.loop, []).append(number)
+    place = {loop: index for index, loop in enumerate(graphs)}
+    counters: dict[int, list[int]] = {}
+    for number, series in enumerate(profile.series):
+        if series.site >= 0:
+            counters.setdefault(series.site, []).append(number)
+    return [_graph(profile, loop, own, place, counters) for loop, own in graphs.items()]
+
+
+def _graph(
+    profile: Profile,
+    loop: int,
+    own: list[int],
+    place: dict[int, int],
+    counters: dict[int, list[int]],
+) -> dict[str, Any]:
+    operations = [site for n in own if isinstance(site := profile.sites[n], Operation)]
+    within = {number: index for index, number in enumerate(own)}
+    site = profile.sites[loop] if loop >= 0 else None
+    found = site if isinstance(site, Loop) else Loop(operations[0].function)
+    ends = [one.stage + max(one.stages, 1) for one in operations]
+    bounds = [b for b in profile.sites if isinstance(b, Bound) and b.loop == loop]
+    # Neighbours of one place wait together, and are counted once.
+    counted: set[int] = set()
+    rows = []
+    for one in operations:
+        series = [] if one.of in counted else counters.get(one.of, [])
+        counted.add(one.of)
+        rows.append(_operation(one, within, place, series))
+    return {
+        "frame": found.frame,
+        "function": _shown(found.function),
+        "position": _position(found.position),
+        "stages": found.depth or max(ends),
+        "interval": found.interval,
+        "apart": found.apart,
+        "serial": list(found.serial),
+        "parent": place.get(found.parent, -1) if loop >= 0 else -1,
+        "operations": rows,
+        "bounds": [
+            {
+                "limit": bound.limit,
+                "name": _shown(bound.name),
+                "interval": bound.interval,
+                "position": _position(bound.position),
+                "operations": [within[n] for n in bound.operations if n in within],
+                "distance": bound.distance,
+                "ports": bound.ports,
+            }
+            for bound in sorted(bounds, key=lambda b: -b.interval)
+        ],
+    }
+
+
+def _operation(
+    one: Operation, within: dict[int, int], place: dict[int, int], series: list[int]
+) -> dict[str, Any]:
+    return {
+        "name": _shown(one.name),
+        "text": _shown(one.text),
+        "position": _position(one.position),
+        "stage": one.stage,
+        "stages": one.stages,
+        "waits": int(one.waits),
+        "after": [within[n] for n in one.after if n in within],
+        "array": _shown(one.array),
+        "unit": _shown(one.unit),
+        "bits": one.bits,
+        "count": one.count,
+        "graph": place.get(one.of, -1) if one.of >= 0 else -1,
+        "series": series,
+    }
+
+
+def _position(position: Position | None) -> list[Any] | None:
+    if position is None:
+        return None
+    return [_shown(position.level), visible(position.file)[-_LABEL:], position.line]
+
+
+def _shown(text: str) -> str:
+    return visible(text)[:_LABEL]
