@@ -1,7 +1,7 @@
 """Make the pictures of pages that a browser draws anew: `python scripts/pictures.py [FOLDER]`.
 
-They are in docs/pictures, as PNG: the report, a network and a schedule in it, and two larger flame graphs. It
-needs a Chromium on the machine, and leaves them as they are without one.
+They are in docs/pictures, as PNG: the report, a network and a schedule in it, and two larger flame
+graphs. It needs a Chromium on the machine, and leaves them as they are without one.
 """
 
 from __future__ import annotations
