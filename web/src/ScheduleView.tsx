@@ -108,7 +108,7 @@ function Interval(props: { shown: Profile; graph: Graph }) {
   );
 }
 
-/** A reason for an interval, in words. */
+/** A reason for an interval as text. */
 function wordsOf(graph: Graph, { limit, name, operations, distance, ports, interval }: Bound): string {
   const parts = operations.map((index) => graph.operations[index]!);
   if (limit === "ports") return `accesses of ${name} share its ${ports} ports`;

@@ -209,7 +209,7 @@ export interface Operation {
   array: string;
   unit: string;
   bits: number | null;
-  /** How many of these stand side by side. */
+  /** How many of these there are side by side. */
   count: number;
   /** The graph of the loop inside that it is, -1 for none. */
   graph: number;

@@ -1,4 +1,4 @@
-/** Where operations of a loop's iteration stand, and what was waited for there. */
+/** The stages of a loop's operations, and what was waited for in them. */
 
 import type { Graph, Operation, Profile } from "./data.ts";
 import { type Span, summed } from "./derive.ts";
@@ -32,7 +32,7 @@ export function hottest(spent: Float64Array): number {
   return spent.reduce((best, cycles, graph) => (cycles > spent[best]! ? graph : best), 0);
 }
 
-/** An operation where it stands. */
+/** An operation in its stages. */
 export interface Placed {
   index: number;
   operation: Operation;

@@ -287,7 +287,7 @@ class Region:
 
 
 class Limit(StrEnum):
-    """What keeps the interval of a loop from being less."""
+    """A kind of reason for the interval of a loop not to be less."""
 
     RECURRENCE = "recurrence"  # a carried value is computed from what it was before
     ORDER = "order"  # an access has to wait for one of an earlier iteration

@@ -1,6 +1,6 @@
 """The schedule of a region as sites of its profile: operations in stages, bounds of intervals.
 
-Operations that stand beside each other, a vector's or an unrolled loop's, are one site.
+Operations beside each other, a vector's or an unrolled loop's, are one site.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def costs(node: Node, schedule: Schedule) -> bool:
 
 
 def told(bound: Bound, schedule: Schedule) -> str:
-    """A reason for a loop's interval, in words."""
+    """A reason for a loop's interval as text."""
     name, nodes = bound.name, bound.nodes
     match bound.limit:
         case Limit.RECURRENCE:
