@@ -42,8 +42,8 @@ def _graph(
 ) -> dict[str, Any]:
     operations = [site for n in own if isinstance(site := profile.sites[n], Operation)]
     within = {number: index for index, number in enumerate(own)}
-    site = profile.sites[loop] if loop >= 0 else None
-    found = site if isinstance(site, Loop) else Loop(operations[0].function)
+    around = profile.sites[loop] if loop >= 0 else None
+    found = around if isinstance(around, Loop) else Loop(operations[0].function)
     ends = [one.stage + max(one.stages, 1) for one in operations]
     bounds = [b for b in profile.sites if isinstance(b, Bound) and b.loop == loop]
     # Neighbours of one place wait together, and are counted once.
