@@ -43,6 +43,7 @@ OPTIONS = (LATENCY, START_COST)
 
 _ASKING = 5  # cycles from a read's stage to the memory and back, besides the memory's own
 _CASES = 64  # lengths that are tried together
+_LEAVING = 2  # cycles from the end of what is waited for to the next stage
 _ROUNDS = 8  # in which a period and what is lost to refreshes agree
 
 
@@ -56,6 +57,7 @@ def thread_totals(
             each other.
     """
     graph, ways = thread_graph(profile), ways_of(profile)
+    least = min(_busiest(profile), profile.cycles)
     totals: list[int] = []
     for first in range(0, len(lengths), _CASES):
         cases = [
@@ -63,7 +65,16 @@ def thread_totals(
             for length in lengths[first : first + _CASES]
         ]
         totals += ways.last(np.stack(cases, axis=1)).tolist()
-    return tuple(totals)
+    return tuple(max(total, least) for total in totals)
+
+
+def _busiest(profile: Profile) -> int:
+    """The iterations of the loop that has most: its pipeline begins one in a cycle.
+
+    An execution has one more, which is found to be none.
+    """
+    loops = (site for site in profile.sites if isinstance(site, Loop))
+    return max(((s.iterations or 0) + (s.executions or 0) for s in loops), default=0)
 
 
 def _lags(
@@ -152,16 +163,19 @@ class _Reads:
         serial: reads that one of these waits for one after the other, on average.
         beside: those of further stages, for which an execution waits once.
         executions: of the loop.
-        apart: cycles from one of these to the next at least.
         besides: cycles of an execution besides its iterations.
+        takes: cycles from one iteration to the next that these reads alone would make; 0 if that
+            is not known.
+        others: the same of everything else: another stage, the schedule.
     """
 
     occurs: int
     serial: float
     beside: float = 0.0
     executions: int = 0
-    apart: int = 0
     besides: int = 0
+    takes: float = 0.0
+    others: float = 0.0
 
 
 def _with_latency(profile: Profile, graph: ThreadGraph, more: int) -> Ints:
@@ -174,7 +188,7 @@ def _with_latency(profile: Profile, graph: ThreadGraph, more: int) -> Ints:
     started = np.array([_is_thread(profile, kind.key[0]) for kind in graph.kinds])[graph.kind]
     mine = ~(started & _from_begin(graph))
     factor = np.ones(len(graph.kinds))
-    for kinds, reads in _reads(profile, graph):
+    for kinds, reads in _reads(profile, graph, more):
         of_edge = np.isin(graph.kind, kinds) & mine
         own = int(graph.lag[of_edge & once].sum())
         if own and reads.occurs:
@@ -192,15 +206,19 @@ def _factor(own: int, reads: _Reads, more: int, refresh: tuple[int, int]) -> flo
     if besides >= own:
         besides = 0
     period = (own - besides) / reads.occurs
-    without = period * (1 - _lost(period, refresh))
-    wanted = max(without + more * reads.serial, 0.0)
-    found = wanted
-    for _ in range(_ROUNDS):
-        found = wanted / (1 - _lost(found, refresh))
+    longer = more * reads.serial
     # The last iteration of an execution has none behind it that it keeps waiting.
     last = min(reads.executions, reads.occurs)
-    total = besides + last * found + (reads.occurs - last) * max(found, min(reads.apart, period))
-    return max(total + more * reads.beside * reads.executions, 0.0) / own
+    follow = longer
+    if reads.takes:
+        follow = max(reads.takes + longer, reads.others) - max(reads.takes, reads.others)
+    total = besides + more * reads.beside * reads.executions
+    for count, change in ((last, longer), (reads.occurs - last, follow)):
+        wanted = found = max(period * (1 - _lost(period, refresh)) + change, 0.0)
+        for _ in range(_ROUNDS):
+            found = wanted / (1 - _lost(found, refresh))
+        total += count * found
+    return max(total, 0.0) / own
 
 
 def _lost(period: float, refresh: tuple[int, int]) -> float:
@@ -215,7 +233,7 @@ def _lost(period: float, refresh: tuple[int, int]) -> float:
     return min(waits / interval, 0.9)
 
 
-def _reads(profile: Profile, graph: ThreadGraph) -> list[tuple[list[int], _Reads]]:
+def _reads(profile: Profile, graph: ThreadGraph, more: int) -> list[tuple[list[int], _Reads]]:
     """The reads of each sort of span, with the kinds of it in all threads."""
     waited = {s.site: int(s.value.sum()) for s in profile.series if s.of_place}
     typical = memory_latency(profile) + _ASKING
@@ -241,23 +259,62 @@ def _reads(profile: Profile, graph: ThreadGraph) -> list[tuple[list[int], _Reads
             serial = sum(min(count, occurs) for count in counts.values())
             kinds, reads = threads, _Reads(occurs, serial / max(occurs, 1))
         else:
-            loop = profile.sites[where]
-            assert isinstance(loop, Loop)
-            kinds = [n for n, kind in enumerate(graph.kinds) if kind.loop == where]
-            reads = _reads_of_loop(loop, {stage: n for (_, stage), n in counts.items()})
+            continue
         result.append((kinds, reads))
+    for number, loop in enumerate(profile.sites):
+        if isinstance(loop, Loop) and loop.reads:
+            kinds = [n for n, kind in enumerate(graph.kinds) if kind.loop == number]
+            beside = _beside(profile, graph, number)
+            alone = {at: _alone(typical, more, hidden) for at, hidden in beside.items()}
+            result.append((kinds, _reads_of_loop(loop, alone, leaf=not beside)))
     return result
 
 
-def _reads_of_loop(loop: Loop, counts: dict[int, float]) -> _Reads:
+def _beside(profile: Profile, graph: ThreadGraph, loop: int) -> dict[int, float]:
+    """Stage of a loop → cycles that inner loops in it take, which read waits are beside."""
+    found: dict[int, float] = {}
+    for number, site in enumerate(profile.sites):
+        if isinstance(site, Loop) and site.parent == loop:
+            inner = [kind for kind in graph.kinds if kind.loop == number]
+            if times := sum(kind.times for kind in inner):
+                mean = sum(kind.cycles for kind in inner) / times
+                found[site.stage] = max(found.get(site.stage, 0.0), mean)
+    return found
+
+
+def _alone(latency: int, more: int, hidden: float) -> float:
+    """The part of a change of latency that shows beside something that takes so long."""
+    if not more:
+        return 0.0
+    return (max(latency + more - hidden, 0.0) - max(latency - hidden, 0.0)) / more
+
+
+def _reads_of_loop(loop: Loop, alone: dict[int, float], *, leaf: bool) -> _Reads:
+    """The reads of a loop, given the part of their latency that shows in some stages.
+
+    From one iteration to the next it takes as long as the slowest of its stages with what is waited
+    for there, and as those that an iteration must have left before.
+    """
     executions = loop.executions or 0
     occurs = loop.iterations if loop.iterations is not None else executions * (loop.trips or 0)
     if not occurs:
         return _Reads(0, 0.0)
-    each = {stage: min(count / occurs, 1.0) for stage, count in counts.items()}
+    count = dict(zip(loop.stages, loop.times or [occurs] * len(loop.stages), strict=True))
+    each = {s: min(count.get(s, occurs) / occurs, 1.0) * alone.get(s, 1.0) for s in loop.reads}
     chain = sum(each.get(stage, 0.0) for stage in loop.serial)
     serial = max(chain, *each.values())
-    apart = loop.apart or 1
+    beside = sum(each.values()) - serial
     # One iteration more is begun, and found to be none.
-    besides = apart + (loop.depth or 0)
-    return _Reads(occurs, serial, sum(each.values()) - serial, executions, apart, besides)
+    besides = (loop.apart or 1) + (loop.depth or 0)
+    if not leaf or not loop.waited:
+        return _Reads(occurs, serial, beside, executions, besides if leaf else 0)
+    waited = dict(zip(loop.stages, loop.waited, strict=True))
+    before = dict(zip(loop.stages, (-1, *loop.stages), strict=False))
+    takes = {s: s - before[s] + waited[s] / occurs + _LEAVING for s in loop.stages}
+    together = sum(takes[stage] for stage in loop.serial)
+    mine = max(takes[stage] for stage in loop.reads)
+    if chain and chain >= serial:
+        mine = max(mine, together)
+    rest = max((takes[s] for s in loop.stages if s not in loop.reads), default=0.0)
+    others = max(rest, float(loop.apart or 1))
+    return _Reads(occurs, serial, beside, executions, besides, mine, others)

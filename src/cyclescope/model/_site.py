@@ -57,8 +57,13 @@ class Loop:
             over before it begins.
         lock: the lock that a thread has throughout it.
         iterations: of all executions in the run.
+        stage: of an iteration of the loop around it, in which it is.
         apart: cycles from a thread's iteration to its next one at least, if nothing is waited for.
-        depth: stages of an iteration.
+        depth: the number of stages of an iteration.
+        stages: those of variable latency, in which an iteration may wait.
+        times: how often one did in each of these, in the whole run; empty if not counted.
+        waited: for how many cycles altogether.
+        reads: of these stages those in which it reads the memory, without a lock of its own.
         serial: stages of variable latency that an iteration has left before the next one begins:
             what is waited for in these adds up from iteration to iteration.
     """
@@ -74,8 +79,13 @@ class Loop:
     needs: tuple[int, ...] = ()
     lock: int = -1
     iterations: int | None = None
+    stage: int = -1
     apart: int | None = None
     depth: int | None = None
+    stages: tuple[int, ...] = ()
+    times: tuple[int, ...] = ()
+    waited: tuple[int, ...] = ()
+    reads: tuple[int, ...] = ()
     serial: tuple[int, ...] = ()
 
     @property

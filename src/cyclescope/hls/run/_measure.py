@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from cyclescope.hls.run._race_detector import find_race
 from cyclescope.hls.run._scheduled import with_schedule
 from cyclescope.hls.run._simulation import TRACE_LINES, run_setup, set_up
 from cyclescope.hls.run._testbench import bench, dram, wrapper
-from cyclescope.hls.trace import Sites, build_profiled, layout_of, read_dump
+from cyclescope.hls.trace import LoopCounts, Sites, build_profiled, layout_of, read_dump
 from cyclescope.model import Anomaly, Loop, Series, Severity, in_sequence
 from cyclescope.sim import phase
 
@@ -332,8 +333,7 @@ def _profiles(
     captures = [run.capture for run in runs if run.capture is not None]
     counts = [counted(machine, capture) for capture in captures]
     together = {
-        graph: (sum(one[graph][0] for one in counts), sum(one[graph][1] for one in counts))
-        for graph in counts[0]
+        graph: reduce(LoopCounts.and_of, (one[graph] for one in counts)) for graph in counts[0]
     }
     return [
         profile_of(

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cyclescope.hls.microarch import BANKS, peaks_of
+from cyclescope.hls.run._watch import waiting_gates
 from cyclescope.hls.trace import (
     CAUSES,
     STATES,
+    LoopCounts,
     Sites,
     cause_of,
     holding,
@@ -71,7 +73,7 @@ def profile_of(
     inputs: Mapping[str, str],
     options: Mapping[str, str],
     stop_reason: str = "",
-    counts: Mapping[Graph, tuple[int, int]] | None = None,
+    counts: Mapping[Graph, LoopCounts] | None = None,
 ) -> Profile:
     """A captured run as a profile.
 
@@ -84,8 +86,7 @@ def profile_of(
         inputs: name → SHA-256 of each input.
         options: that shaped the result.
         stop_reason: why the run ended before its end; empty if it did not.
-        counts: how often each loop was entered and its iterations, where this run is one of
-            several of which sites tell.
+        counts: what was counted of each loop, where this run is one of several of which sites tell.
     """
     builder = ProfileBuilder()
     region = machine.region
@@ -164,11 +165,15 @@ def profile_of(
     return builder.build(meta, capture.run_cycles, trees, sites=every)
 
 
-def counted(machine: Machine, capture: Capture) -> dict[Graph, tuple[int, int]]:
-    """Of each loop how often it was entered, and iterations, as shown at the end."""
+def counted(machine: Machine, capture: Capture) -> dict[Graph, LoopCounts]:
+    """What was counted of each loop, as shown at the end."""
+    gates = waiting_gates(machine)
     loops = [(i, pipe.graph) for i, pipe in enumerate(machine.pipelines) if not pipe.root]
     if not len(capture.run_state):
-        return dict.fromkeys((graph for _, graph in loops), (0, 0))
+        return {
+            graph: LoopCounts(0, 0, {stage: (0, 0) for of, stage in gates if of is graph})
+            for _, graph in loops
+        }
     (whole,) = (
         column for column, (_, module) in enumerate(capture.instances) if module == "machine_watch"
     )
@@ -177,7 +182,18 @@ def counted(machine: Machine, capture: Capture) -> dict[Graph, tuple[int, int]]:
     def total(name: str) -> int:
         return int(capture.values("machine_watch", name)[last])
 
-    return {graph: (total(f"entries{i}"), total(f"iterations{i}")) for i, graph in loops}
+    return {
+        graph: LoopCounts(
+            total(f"entries{i}"),
+            total(f"iterations{i}"),
+            {
+                stage: (total(f"arrivals{n}"), total(f"waited{n}"))
+                for n, (of, stage) in enumerate(gates)
+                if of is graph
+            },
+        )
+        for i, graph in loops
+    }
 
 
 def _trees(

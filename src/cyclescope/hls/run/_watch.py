@@ -14,10 +14,11 @@ from cyclescope.model import Cause
 from cyclescope.sim import CaptureModule, Signal
 
 if TYPE_CHECKING:
+    from cyclescope.hls.ir import Graph
     from cyclescope.hls.microarch import Machine
     from cyclescope.rtl import Expr
 
-__all__ = ["COUNTS", "captures", "watch", "watch_modules"]
+__all__ = ["COUNTS", "captures", "waiting_gates", "watch", "watch_modules"]
 
 COUNTS = (
     *(f"stalls_{cause.replace(' ', '_')}" for cause in CAUSES),
@@ -65,7 +66,8 @@ def watch(machine: Machine) -> str:
     for name in COUNTS:
         lines += [f"  reg [63:0] {name} [0:{n - 1}];", f"  reg [63:0] {name}_shown [0:{n - 1}];"]
     lines += [f"  reg [63:0] {name}, {name}_shown;" for name in everything]
-    lines += ["  integer t;", "  reg [63:0] left;", "  initial begin"]
+    lines += [f"  reg [{max(1, len(machine.waits)) * n - 1}:0] waits_before;"]
+    lines += ["  integer t;", "  reg [63:0] left;", "  initial begin", "    waits_before = 0;"]
     lines += [f"    {name} = 0; {name}_shown = 0;" for name in everything]
     lines += [f"    for (t = 0; t < {n}; t = t + 1) begin"]
     lines += [f"      {name}[t] = 0; {name}_shown[t] = 0;" for name in COUNTS]
@@ -96,7 +98,24 @@ def watch(machine: Machine) -> str:
 def _of_all(machine: Machine) -> list[str]:
     """The counters that are no thread's."""
     loops = [f"{what}{i}" for i in _loops(machine) for what in ("entries", "iterations")]
-    return [*(f"wait{i}" for i in range(len(machine.waits))), *_MISSES, "requests", *loops]
+    gates = [f"{what}{i}" for i in range(len(_gates(machine))) for what in ("arrivals", "waited")]
+    return [*(f"wait{i}" for i in range(len(machine.waits))), *_MISSES, "requests", *loops, *gates]
+
+
+def waiting_gates(machine: Machine) -> list[tuple[Graph, int]]:
+    """The stages of loops in which iterations may wait: counted as `arrivals0`, `waited0`, …."""
+    return list(_gates(machine))
+
+
+def _gates(machine: Machine) -> dict[tuple[Graph, int], list[int]]:
+    """For each of these stages the bits of what iterations wait for there, of thread 0."""
+    found: dict[tuple[Graph, int], list[int]] = {}
+    low = {wait.node: wait.low for wait in machine.waits}
+    for pipe in machine.pipelines:
+        for gate in pipe.gates if not pipe.root else ():
+            for operation in gate.operations:
+                found.setdefault((pipe.graph, gate.stage), []).append(low[operation.node])
+    return found
 
 
 def _loops(machine: Machine) -> list[int]:
@@ -173,5 +192,15 @@ def _counting(machine: Machine) -> list[str]:
         lines.append(f"    if (|{core}.{pipe.entered.text}) entries{i} = entries{i} + 1;")
         going = f"{core}.{pipe.tested.text} && !{core}.{pipe.stops.text}"
         lines.append(f"    if ({going}) iterations{i} = iterations{i} + 1;")
+    for i, lows in enumerate(_gates(machine).values()):
+        for t in range(n):
+            # An iteration leaves a stage before the next one of its thread is there.
+            now, then = (
+                " || ".join(f"{name}[{low + t}]" for low in lows)
+                for name in ("waits", "waits_before")
+            )
+            lines.append(f"    if ({now}) waited{i} = waited{i} + 1;")
+            lines.append(f"    if (({now}) && !({then})) arrivals{i} = arrivals{i} + 1;")
+    lines.append("    waits_before = waits;")
     lines += [f"    if (bank{b}_row_miss) {name} = {name} + 1;" for b, name in enumerate(_MISSES)]
     return lines

@@ -9,7 +9,7 @@ unit or without.
 from cyclescope.hls.trace._core import UnitOptions, build_profiled, layout_of
 from cyclescope.hls.trace._decoder import import_dump, read_dump
 from cyclescope.hls.trace._format import OnFull, TraceLayout
-from cyclescope.hls.trace._sites import Sites, holding, position_of
+from cyclescope.hls.trace._sites import LoopCounts, Sites, holding, position_of
 from cyclescope.hls.trace._states import STATES, state_frame, thread_frame
 from cyclescope.hls.trace._waits import (
     CAUSES,
@@ -26,6 +26,7 @@ __all__ = [
     "CAUSES",
     "LOST",
     "STATES",
+    "LoopCounts",
     "OnFull",
     "Sites",
     "TraceLayout",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cyclescope.hls.ir import Op
 from cyclescope.hls.passes import Given, Nest
@@ -20,7 +20,30 @@ if TYPE_CHECKING:
     from cyclescope.hls.microarch import Pipeline
     from cyclescope.model import Site
 
-__all__ = ["Sites", "holding", "position_of"]
+__all__ = ["LoopCounts", "Sites", "holding", "position_of"]
+
+
+class LoopCounts(NamedTuple):
+    """What a run counted of a loop.
+
+    Attributes:
+        entries: how often it was entered.
+        iterations: of all these together.
+        waits: stage of variable latency → how often an iteration waited there, for how many
+            cycles.
+    """
+
+    entries: int
+    iterations: int
+    waits: Mapping[int, tuple[int, int]]
+
+    def and_of(self, other: LoopCounts) -> LoopCounts:
+        """The counts of two runs together."""
+        waits = {
+            stage: (times + other.waits[stage][0], cycles + other.waits[stage][1])
+            for stage, (times, cycles) in self.waits.items()
+        }
+        return LoopCounts(self.entries + other.entries, self.iterations + other.iterations, waits)
 
 
 def position_of(where: Range) -> Position:
@@ -46,7 +69,7 @@ class Sites:
         self,
         region: Region,
         pipelines: Sequence[Pipeline],
-        counted: Mapping[Graph, tuple[int, int]] | None = None,
+        counted: Mapping[Graph, LoopCounts] | None = None,
         given: Given | None = None,
     ) -> None:
         """Find them.
@@ -54,8 +77,7 @@ class Sites:
         Args:
             region: whose.
             pipelines: its graphs as hardware, outer ones first.
-            counted: of loops, where a run counted them: how often they were entered, and
-                iterations of all these together.
+            counted: of loops, where a run counted them.
             given: what is known of a run that did not count them.
         """
         self._region = region
@@ -67,9 +89,10 @@ class Sites:
         self._first: dict[int, tuple[Graph, Node]] = {}
         self._held: dict[Graph, dict[Node, Node]] = {}
         self._least: dict[Graph, dict[Node, int]] = {}
+        pipes = {pipe.graph: pipe for pipe in pipelines}
         for pipe in pipelines:
             if not pipe.root:
-                self._loop(pipe, (counted or {}).get(pipe.graph))
+                self._loop(pipe, pipes, (counted or {}).get(pipe.graph))
         for pipe in pipelines:
             for gate in pipe.gates:
                 for operation in gate.operations:
@@ -85,7 +108,8 @@ class Sites:
                 around = self.every[site.parent]
                 assert isinstance(around, Loop)
                 lock = around.lock
-            self.every[number] = replace(site, needs=self._needs(graph), lock=lock)
+            reads = self._reads(pipes[graph])
+            self.every[number] = replace(site, needs=self._needs(graph), lock=lock, reads=reads)
         for number, (graph, node) in self._first.items():
             access, lock = self.every[number], self._lock(graph, node)
             if isinstance(access, Access):
@@ -97,15 +121,19 @@ class Sites:
         """The number of the site that an operation is, or is one of several at; -1 for none."""
         return self._of_node.get(node, -1)
 
-    def _loop(self, pipe: Pipeline, counted: tuple[int, int] | None) -> None:
+    def _loop(
+        self, pipe: Pipeline, pipes: Mapping[Graph, Pipeline], counted: LoopCounts | None
+    ) -> None:
         graph = pipe.graph
         outer = self._nest.outer(graph)
         number = self.loops[graph] = len(self.every)
         self._of_node[self._nest.node(graph)] = number
         executions, trips = None, self._nest.trips(graph, self._given)
-        iterations = None
+        iterations, stages = None, tuple(pipe.plan.waiting)
+        waits: list[tuple[int, int]] = []
         if counted is not None:
-            executions, iterations = counted
+            executions, iterations, of_stages = counted
+            waits = [of_stages[stage] for stage in stages]
             trips = iterations // executions if executions else 0
         self.every.append(
             Loop(
@@ -117,8 +145,12 @@ class Sites:
                 parent=self.loops.get(outer, -1) if outer is not None else -1,
                 executions=executions,
                 iterations=iterations,
+                stage=pipes[outer].schedule.stage[self._nest.node(graph)] if outer else -1,
                 apart=max(gate.apart for gate in pipe.gates),
                 depth=pipe.schedule.depth,
+                stages=stages,
+                times=tuple(times for times, _ in waits),
+                waited=tuple(cycles for _, cycles in waits),
                 serial=_serial(pipe),
             )
         )
@@ -140,6 +172,18 @@ class Sites:
                     if other.op in (Op.LOOP, Op.COPY) and other in self._of_node:
                         found.add(self._of_node[other])
         return tuple(sorted(found))
+
+    def _reads(self, pipe: Pipeline) -> tuple[int, ...]:
+        """The stages in which a loop reads the memory while it has no lock of its own."""
+        return tuple(
+            gate.stage
+            for gate in pipe.gates
+            if any(
+                operation.node.op in (Op.LOAD, Op.COPY)
+                and self._lock(pipe.graph, operation.node) < 0
+                for operation in gate.operations
+            )
+        )
 
     def _dependence(self, graph: Graph, node: Node) -> int | None:
         if graph not in self._least:
