@@ -166,7 +166,7 @@ def profile_of(
 
 
 def counted(machine: Machine, capture: Capture) -> dict[Graph, LoopCounts]:
-    """What was counted of each loop, as shown at the end."""
+    """The counts of each loop, as shown at the end."""
     gates = waiting_gates(machine)
     loops = [(i, pipe.graph) for i, pipe in enumerate(machine.pipelines) if not pipe.root]
     if not len(capture.run_state):

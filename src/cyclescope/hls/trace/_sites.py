@@ -24,7 +24,7 @@ __all__ = ["LoopCounts", "Sites", "holding", "position_of"]
 
 
 class LoopCounts(NamedTuple):
-    """What a run counted of a loop.
+    """The counts of a loop in a run.
 
     Attributes:
         entries: how often it was entered.
