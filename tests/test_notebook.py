@@ -5,8 +5,12 @@ from __future__ import annotations
 import html
 import io
 import json
+import os
 import re
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -20,9 +24,7 @@ from cyclescope.errors import InputError, OutputError
 from .strategies import calyx_profiles, large_profile
 from .views.switch import switch_profile
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+EXAMPLE = Path(__file__).parents[1] / "examples" / "notebook" / "where-cycles-go.ipynb"
 FACE = ("frame", "flamegraph", "timeline", "diff", "advise", "check", "query", "save", "of")
 
 
@@ -116,12 +118,58 @@ def test_questions() -> None:
     assert shown().query("SELECT sum(cycles) AS n FROM runs").to_dicts() == [{"n": 9}]
 
 
+def tags(text: str) -> set[str]:
+    """The kinds of elements in HTML."""
+    found: set[str] = set()
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, _: found.add(tag)  # type: ignore[method-assign]
+    parser.feed(text)
+    return found
+
+
+def cells(text: str, caption: str) -> list[list[str]]:
+    """The rows of a table in HTML, its headings first."""
+    (table,) = re.findall(rf"<caption>{caption}</caption>(.*?)</table>", text, re.DOTALL)
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+
+
+@settings(max_examples=20)
+@given(calyx_profiles())
+def test_a_summary_is_a_table_that_adds_up(profile: model.Profile) -> None:
+    run = cyclescope.Profile.of(profile)
+    if not run.cycles:
+        return
+    _, *uses, last = cells(run._repr_html_(), "Cycles by use")
+    units = [int(row[1].replace(",", "")) for row in uses]
+    assert sum(units) == int(last[1].replace(",", "")) == run.cycles
+    frame = run.frame("account")
+    assert frame["units"].to_list() == units
+    assert abs(frame["share"].sum() - 1) < 1e-9
+
+
+def test_advice_is_a_table_of_findings_and_a_frame_of_their_places() -> None:
+    run = shown()
+    advice = run.advise()
+    _, *rows = cells(advice._repr_html_(), "What to change")
+    assert [row[6] for row in rows] == [finding.rule.name for finding in advice]
+    assert [int(row[1]) for row in rows] == [finding.saving for finding in advice]
+    frame = advice.frame()
+    assert frame.height == sum(len(finding.places) for finding in advice)
+    assert frame["saving"].sum() == sum(p.saving for f in advice for p in f.places)
+    nothing = cyclescope.Profile.of(large_profile(2)).advise()
+    assert nothing.frame().schema == frame.schema
+
+
 @settings(max_examples=10)
 @given(calyx_profiles(hostile=True))
 def test_names_stay_text_in_a_notebook(profile: model.Profile) -> None:
     run = cyclescope.Profile.of(profile)
-    summary = run._repr_html_()
-    assert re.sub(r'<pre style="[^"<>]*">|</pre>', "", summary).count("<") == 0
+    for text in (run._repr_html_(), run.advise()._repr_html_()):
+        assert tags(text) <= {
+            *("style", "div", "p", "b", "span", "table", "caption", "thead", "tbody", "tr", "th"),
+            *("td", "details", "summary"),
+        }
     page = run.flamegraph()._repr_mimebundle_()["text/html"]
     frame = re.fullmatch(
         r'<iframe sandbox="allow-scripts" [^<>]*srcdoc="([^"<>]*)"></iframe>', page
@@ -175,6 +223,27 @@ def test_a_real_notebook_shows_everything(tmp_path: Path) -> None:
         assert output.output_type == "execute_result", cell.source
         assert kind in output.data
     assert "9 cycles" in notebook_.cells[1].outputs[0].data["text/html"]
+
+
+def test_the_example_runs_as_it_is(tmp_path: Path) -> None:
+    """`jupyter nbconvert` as a user calls it; the tables are in the page that it makes."""
+    pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    convert = [sys.executable, "-m", "nbconvert", "--execute", "--to", "html"]
+    done = subprocess.run(
+        [*convert, EXAMPLE.name, "--output-dir", str(tmp_path)],
+        cwd=EXAMPLE.parent,
+        env=os.environ | {"JUPYTER_PLATFORM_DIRS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / f"{EXAMPLE.stem}.html").read_text()
+    assert sum(int(row[1]) for row in cells(page, "Cycles by use")[1:-1]) == 9
+    assert cells(page, "What to change")[1][6] == "par-switch"
+    assert "9 cycles before, 6 after: 3 saved" in html.unescape(page)
 
 
 def test_everything_of_the_face_is_documented() -> None:

@@ -171,6 +171,44 @@ class _Shown(tuple[Any, ...]):
 class Advices(_Shown):
     """The advice that `Profile.advise` gives, each an `analyse.Advice`, most cycles first."""
 
+    _html: str
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+    def frame(self) -> pl.DataFrame:
+        """One row a place: rank, rule, title, name, component, file, line, evidence, cycles saved.
+
+        `saving` is an estimate between `at_least` and `at_most` cycles.
+        """
+        from cyclescope._polars import pl
+
+        schema: dict[str, Any] = {
+            **dict.fromkeys(("rank",), pl.Int64),
+            **dict.fromkeys(("rule", "title", "name", "component", "file"), pl.String),
+            "line": pl.Int64,
+            "evidence": pl.String,
+            **dict.fromkeys(("saving", "at_least", "at_most"), pl.Int64),
+        }
+        rows = [
+            {
+                "rank": finding.rank,
+                "rule": finding.rule.name,
+                "title": finding.rule.title,
+                "name": place.name,
+                "component": place.component,
+                "file": place.position.file if place.position else None,
+                "line": place.position.line if place.position else None,
+                "evidence": place.evidence,
+                "saving": place.saving,
+                "at_least": place.at_least,
+                "at_most": place.at_most,
+            }
+            for finding in self
+            for place in finding.places
+        ]
+        return pl.DataFrame(rows, schema=schema)
+
 
 class Findings(_Shown):
     """The findings of `Profile.check`, each an `analyse.Finding`."""
@@ -203,9 +241,9 @@ class Profile(model.Profile):
         return summary_text(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        # Notebooks have styles of their own for <pre>; columns must align.
-        style = "font-family:monospace;line-height:1.25"
-        return f'<pre style="{style}">{html.escape(repr(self))}</pre>'
+        from cyclescope.views import summary_html
+
+        return summary_html(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write it to a `.cyc` file.
@@ -219,8 +257,9 @@ class Profile(model.Profile):
         """A table of the profile as a Polars frame.
 
         Args:
-            what: `cells`, `groups`, `control`, `primitives`, `processes`, `threads`, `states`,
-                `loops`, `stages`: one row each, with the columns of `cyclescope table`; or
+            what: `account`: one row a use, with its cycles and share; `cells`, `groups`,
+                `control`, `primitives`, `processes`, `threads`, `states`, `loops`, `stages`:
+                one row each, with the columns of `cyclescope table`; or
                 `frames`, `paths`, `trees`, `runs`, `counters`: the profile's own parts.
 
         Raises:
@@ -229,11 +268,21 @@ class Profile(model.Profile):
         if what in _PARTS:
             part: pl.DataFrame = getattr(self, what)
             return part
-        if what not in _KINDS:
-            raise InputError(f"no table {what}; there are {', '.join((*_KINDS, *_PARTS))}")
+        if what not in _KINDS and what != "account":
+            known = ("account", *_KINDS, *_PARTS)
+            raise InputError(f"no table {what}; there are {', '.join(known)}")
         import io
 
         from cyclescope._polars import pl
+
+        if what == "account":
+            from cyclescope.analyse import account
+
+            whole = account(self)
+            schema = {"use": pl.String, "units": pl.Int64, "share": pl.Float64}
+            uses = whole.parts.items()
+            rows = [(use.label, units, float(whole.share(units))) for use, units in uses]
+            return pl.DataFrame(rows, schema=schema, orient="row")
         from cyclescope.views import table_view
 
         return pl.read_parquet(io.BytesIO(table_view(self, _KINDS[what], "parquet")))
@@ -298,6 +347,7 @@ class Profile(model.Profile):
         found = analyse.advise(self)
         shown = views.advice_text(self, found), views.advice_markdown(self, found)
         advices: Advices = Advices.make(found, *shown)
+        advices._html = views.advice_html(self, found)
         return advices
 
     def check(

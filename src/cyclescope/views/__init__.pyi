@@ -17,6 +17,7 @@ from ._folded import folded
 from ._ladder import GAP_CLASSES, ladder_json, ladder_markdown, ladder_svg, ladder_text
 from ._lines import lines_view, print_source, source_svg, source_text
 from ._network import NetworkEdge, NetworkNode, network_svg
+from ._notebook import advice_html, summary_html
 from ._paraver import write_paraver
 from ._paraver_side import paraver_companions
 from ._pareto import ParetoPoint, pareto_svg
@@ -43,6 +44,7 @@ __all__ = [
     "NetworkEdge",
     "NetworkNode",
     "ParetoPoint",
+    "advice_html",
     "advice_json",
     "advice_markdown",
     "advice_text",
@@ -84,6 +86,7 @@ __all__ = [
     "source_svg",
     "source_text",
     "speedscope",
+    "summary_html",
     "summary_json",
     "summary_text",
     "table_view",

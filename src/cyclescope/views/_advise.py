@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cyclescope.analyse import Advice, Place
     from cyclescope.model import Profile
 
-__all__ = ["advice_json", "advice_markdown", "advice_text"]
+__all__ = ["advice_json", "advice_markdown", "advice_text", "bounded", "where"]
 
 _WIDTH = 100
 _NAME = 48
@@ -47,9 +47,9 @@ def advice_text(
         lines += _folded("check", rule.verify)
         lines += _folded("see", rule.reference)
         for site in finding.places[:sites]:
-            lines += ["", f"   {_where(site)}"]
+            lines += ["", f"   {where(site)}"]
             if len(finding.places) > 1:
-                lines.append(f"      {_bounded(site)}")
+                lines.append(f"      {bounded(site)}")
             lines += textwrap.wrap(
                 visible(site.evidence), _WIDTH, initial_indent="      ", subsequent_indent="      "
             )
@@ -87,7 +87,7 @@ def advice_markdown(
         ]
         lines += [
             f"   | {number(site.saving)} | {number(site.at_least)} to {number(site.at_most)} "
-            f"| {markdown_cell(_where(site))} | {markdown_cell(site.evidence)} "
+            f"| {markdown_cell(where(site))} | {markdown_cell(site.evidence)} "
             f"| {markdown_cell(_look(site.cycles, file)) if site.cycles else ''} |"
             for site in finding.places[:sites]
         ]
@@ -144,16 +144,18 @@ def _record(finding: Advice) -> dict[str, Any]:
 def _saving(finding: Advice, cycles: int) -> str:
     share = f" ({percent(Fraction(finding.saving, cycles))})" if cycles else ""
     tie = f", as much as {' and '.join(finding.ties)}: a tie" if finding.ties else ""
-    return _bounded(finding, share) + tie
+    return bounded(finding, share) + tie
 
 
-def _bounded(what: Advice | Place, share: str = "") -> str:
+def bounded(what: Advice | Place, share: str = "") -> str:
+    """The cycles that a change saves, with their bounds."""
     between = f"between {number(what.at_least)} and {number(what.at_most)}"
     cycles = "cycle" if what.saving == 1 else "cycles"
     return f"saves about {number(what.saving)} {cycles}{share}, {between}"
 
 
-def _where(site: Place) -> str:
+def where(site: Place) -> str:
+    """A place of a finding: file, line, name."""
     name = clip(visible(site.name), _NAME)
     inside = f" in {clip(visible(site.component), _NAME)}" if site.component else ""
     return f"{place(site.position, _PLACE)}  {name}{inside}".strip()

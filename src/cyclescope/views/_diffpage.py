@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.views._diff import diff_heading, diff_tables
 from cyclescope.views._diffgraph import diff_flamegraph, diff_script
+from cyclescope.views._html_table import html_table
 from cyclescope.views._still import timeline_svg
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def diff_html(found: Diff, *, top: int = 200) -> bytes:
     title = html.escape(diff_heading(found))
     notes, grids, rest = diff_tables(found, top)
     tables = [
-        *(_table(name, grid) for name, grid in grids),
+        *(html_table(name, grid) for name, grid in grids),
         *(f"<p>{html.escape(line)}</p>" for line in rest),
     ]
     sections = [
@@ -105,21 +106,3 @@ def _timelines(found: Diff) -> str:
     svg = timeline_svg([found.before, found.after], max_rows=_ROWS)
     data = base64.b64encode(svg).decode()
     return f'<img alt="timelines, before and after" src="data:image/svg+xml;base64,{data}">'
-
-
-def _table(name: str, grid: list[list[str]]) -> str:
-    numeric = [heading.startswith(" ") for heading in grid[0]]
-
-    def row(cells: list[str], tag: str, more: str = "") -> str:
-        return "".join(
-            f"<{tag}{more}{' class=n' if right else ''}>{html.escape(cell.strip())}</{tag}>"
-            for cell, right in zip(cells, numeric, strict=True)
-        )
-
-    head = row(grid[0], "th", " scope=col")
-    body = "\n".join(f"<tr>{row(cells, 'td')}</tr>" for cells in grid[1:])
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">'
-        f"<table><caption>{name}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
