@@ -13,7 +13,7 @@ help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
 
 .venv/ready: requirements.lock scripts/environment.sh
-	@PYTHON="$(PYTHON)" sh scripts/environment.sh .venv requirements.lock 900
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh .venv requirements.lock 950
 	@touch $@
 
 # The demo needs no development tools.
