@@ -90,7 +90,7 @@ def _hottest(summary: Summary) -> list[list[str]]:
 
 
 def advice_html(profile: Profile, advice: Sequence[Advice], *, sites: int = _SITES) -> str:
-    """What to change, most cycles first; below it how, and where else.
+    """The changes that save most cycles, first; below them how to make each, and where else.
 
     Args:
         profile: what was looked at.
