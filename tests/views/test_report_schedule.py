@@ -103,7 +103,7 @@ def test_the_loop_with_most_cycles_is_shown_with_what_bounds_it(show: Callable[.
     picture = seen.page.locator('svg[data-part="schedule"]')
     rows = picture.locator(".operation")
     assert rows.count() == 3
-    assert "40 waited (50.0 %)" in (rows.nth(1).text_content() or "")
+    assert "40 (50.0 %)" in (rows.nth(1).text_content() or "")
     assert picture.locator(".bit.limits").count() == 1
     assert "4 \u00d7 fadd32" in (rows.nth(2).text_content() or "")
     boxes = [row.locator(".bit").bounding_box() for row in rows.all()]
@@ -138,7 +138,7 @@ def test_what_was_waited_follows_the_selection(show: Callable[..., Seen]) -> Non
     seen = show(("p", looped()))
     seen.page.evaluate("location.hash = '#schedule?cycles=0-10'")
     seen.page.wait_for_function(
-        "document.querySelector('svg[data-part=schedule]').textContent.includes('30 waited')"
+        "document.querySelector('svg[data-part=schedule]').textContent.includes('30 (')"
     )
     assert seen.quiet()
 

@@ -10,11 +10,12 @@ import { type Placed, hottest, named, placed, spentIn } from "./schedule.ts";
 import { counted, focus, profile, scheduled, weights } from "./state.ts";
 import { cycles, number, percent } from "./text.ts";
 
-const GUTTER = 380; // pixels in front of the stages, for what an operation is
-const BEHIND = 190; // and behind them, for what was waited
+const TEXT = 330; // pixels of what an operation is
+const WAITED = 160; // and behind it of how long was waited
+const BEHIND = 12;
 const ROW = 20;
 const [HEAD, STALLS] = [26, 40]; // above the rows: numbers of stages, bars
-const GRID = 640; // that the stages would like to have
+const GRID = 560; // that the stages would like to have
 const [NARROWEST, WIDEST] = [11, 44];
 const LETTER = 6.7;
 
@@ -49,7 +50,7 @@ export function ScheduleView() {
         <p>
           A row is an operation, from the stage in which it begins to the one in front of its result; below it come those that
           use it. A stage is a cycle of an iteration that nothing stalls. In a <b>striped</b> stage an iteration waits, its thread
-          gives way to others: the bars on top, and the figures on the right, say how many {shown.account.unit} that took in the cycles
+          gives way to others: the bars on top, and the figures beside the operations, say how many {shown.account.unit} that took in the cycles
           that are counted. Who waits for several things at once counts at each.
         </p>
         <p>
@@ -129,8 +130,9 @@ function stagesOf(stages: number[]): string {
 function Picture(props: { shown: Profile; graph: Graph; total: number }) {
   const { shown, graph, total } = props;
   const rows = placed(shown, graph, counted.value);
+  const gutter = TEXT + (rows.some(({ operation }) => operation.series.length) ? WAITED : 0);
   const step = Math.max(NARROWEST, Math.min(WIDEST, Math.floor(GRID / graph.stages)));
-  const x = (stage: number): number => GUTTER + stage * step;
+  const x = (stage: number): number => gutter + stage * step;
   const at = new Map(rows.map((row, place) => [row.index, place]));
   const waiting = new Map<number, number>();
   for (const row of rows) if (row.operation.waits) waiting.set(row.from, Math.max(waiting.get(row.from) ?? 0, row.waited));
@@ -161,13 +163,13 @@ function Picture(props: { shown: Profile; graph: Graph; total: number }) {
             {stage < graph.stages && <text x={x(stage) + step / 2} y={head - 6} class="number">{stage}</text>}
           </>
         ))}
-        <text x={GUTTER - 8} y={head - 6} class="end">stage</text>
-        {most > 0 && <text x={GUTTER - 8} y={head - 24} class="end">waited</text>}
+        <text x={gutter - 8} y={head - 6} class="end">stage</text>
+        {most > 0 && <text x={gutter - 8} y={head - 24} class="end">waited</text>}
         {rows.map((row, place) => row.operation.after.map((before) => (
           <Flow from={rows[at.get(before)!]!} fromRow={at.get(before)!} to={row} toRow={place} x={x} y={y} />
         )))}
         {next.map((stage) => <line x1={x(stage)} x2={x(stage)} y1={head - 4} y2={height} class="next" />)}
-        {rows.map((row, place) => <Row shown={shown} row={row} y={y(place)} x={x} width={width} stages={graph.stages} total={total} />)}
+        {rows.map((row, place) => <Row shown={shown} row={row} y={y(place)} x={x} width={width} total={total} />)}
       </svg>
     </div>
   );
@@ -184,8 +186,8 @@ function Flow(props: { from: Placed; fromRow: number; to: Placed; toRow: number;
   return <path d={`M${begin},${y1} C${begin + 0.5 * step},${y1} ${end - 0.5 * step},${y2} ${end},${y2}`} class={limits ? "flow limits" : "flow"} />;
 }
 
-function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number) => number; width: number; stages: number; total: number }) {
-  const { shown, row, y, x, width, stages, total } = props;
+function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number) => number; width: number; total: number }) {
+  const { shown, row, y, x, width, total } = props;
   const { operation, from, to } = row;
   const { position } = operation;
   const marked = isMarked(position);
@@ -196,11 +198,11 @@ function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number)
   };
   const what = named(operation);
   const kind = `bit${operation.stages || operation.waits ? "" : " logic"}${operation.waits ? " waits" : ""}${row.limits ? " limits" : ""}`;
-  const waited = operation.series.length ? `${row.exact ? "" : "\u2248 "}${number(row.waited)} waited (${percent(row.waited, total)})` : "";
+  const waited = operation.series.length ? `${row.exact ? "" : "\u2248 "}${number(row.waited)} (${percent(row.waited, total)})` : "";
   const lasts = operation.waits ? `waits in stage ${from}` : operation.stages ? `stages ${from} to ${to - 1}` : `logic in stage ${from}`;
   const bits = operation.bits === null ? "" : `, ${operation.bits} bits`;
-  const title = `${what}${position ? `, line ${position.line}` : ""}: ${lasts}${bits}${row.limits ? ", bounds the interval" : ""}${waited && `, ${waited}`}${operation.text && `\n${operation.text}`}`;
-  const room = Math.max(4, Math.floor((GUTTER - 50 - LETTER * (what.length + 2)) / LETTER));
+  const title = `${what}${position ? `, line ${position.line}` : ""}: ${lasts}${bits}${row.limits ? ", bounds the interval" : ""}${waited && `, waited ${waited}`}${operation.text && `\n${operation.text}`}`;
+  const room = Math.max(4, Math.floor((TEXT - 50 - LETTER * (what.length + 2)) / LETTER));
   return (
     <g class={`operation${marked ? " pointed" : ""}`} role="button" tabindex={0} aria-pressed={marked} onClick={press}
       onKeyDown={(event: KeyboardEvent) => {
@@ -214,7 +216,7 @@ function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number)
       <text x={42} y={y + 14}><tspan class="what">{what}</tspan> <tspan class="dim">{clipped(operation.text, room)}</tspan></text>
       <rect x={operation.stages || operation.waits ? x(from) : x(from) + 0.1 * step} y={operation.stages || operation.waits ? y + 4 : y + 6}
         width={operation.stages || operation.waits ? (to - from) * step - 1 : 0.8 * step} height={operation.stages || operation.waits ? ROW - 8 : ROW - 12} rx={2} class={kind} />
-      {waited && <text x={x(stages) + 8} y={y + 14} class="waited">{waited}</text>}
+      {waited && <text x={x(0) - 8} y={y + 14} class="waited">{waited}</text>}
     </g>
   );
 }
