@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from cyclescope.model._segments import check_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from cyclescope.model._frame import Frame
     from cyclescope.model._profile import Profile
 
-__all__ = ["TableColumn", "TablePart", "in_memory", "table_parts", "text_column"]
+__all__ = ["TableColumn", "TablePart", "frame_columns", "in_memory", "table_parts", "text_column"]
 
 
 class TableColumn(NamedTuple):
@@ -44,27 +45,34 @@ def text_column(name: str, texts: Sequence[str | None]) -> TableColumn:
     return TableColumn(name, "names", (list(known), np.array(which, dtype=np.int64)))
 
 
+def frame_columns(catalog: Sequence[Frame]) -> list[tuple[str, str, Any]]:
+    """The columns of frames, for the file and for tables: name, kind, values.
+
+    Kinds are those of `TableColumn`, and `text`: texts, None where there is none.
+    """
+    whole = np.array([-1 if f.latency is None else f.latency for f in catalog], dtype=np.int64)
+    places = [[(p.level, p.file, p.line, p.column) for p in f.positions] for f in catalog]
+    return [
+        ("frame", "whole", np.arange(len(catalog))),
+        ("kind", "text", [str(f.kind) for f in catalog]),
+        ("name", "text", [f.name for f in catalog]),
+        ("component", "text", [f.component for f in catalog]),
+        ("detail", "text", [f.detail for f in catalog]),
+        ("positions", "place lists", places),
+        ("latency", "optional", whole),
+        ("generated", "truth", [f.generated for f in catalog]),
+        ("definition", "text", [f.definition for f in catalog]),
+        ("activity", "text", [None if f.activity is None else f.activity.value for f in catalog]),
+        ("cause", "text", [f.cause for f in catalog]),
+        ("track", "truth", [f.track for f in catalog]),
+        ("split", "truth", [f.split for f in catalog]),
+    ]
+
+
 def _frames(profile: Profile) -> Iterator[TablePart]:
-    rows = profile.catalog
-    latency = [-1 if f.latency is None else f.latency for f in rows]
     yield [
-        TableColumn("frame", "whole", np.arange(len(rows))),
-        text_column("kind", [str(f.kind) for f in rows]),
-        text_column("name", [f.name for f in rows]),
-        text_column("component", [f.component for f in rows]),
-        text_column("detail", [f.detail for f in rows]),
-        TableColumn(
-            "positions",
-            "place lists",
-            [[(p.level, p.file, p.line, p.column) for p in f.positions] for f in rows],
-        ),
-        TableColumn("latency", "optional", np.array(latency, dtype=np.int64)),
-        TableColumn("generated", "truth", [f.generated for f in rows]),
-        text_column("definition", [f.definition for f in rows]),
-        text_column("activity", [None if f.activity is None else f.activity.value for f in rows]),
-        text_column("cause", [f.cause for f in rows]),
-        TableColumn("track", "truth", [f.track for f in rows]),
-        TableColumn("split", "truth", [f.split for f in rows]),
+        text_column(name, values) if kind == "text" else TableColumn(name, kind, values)
+        for name, kind, values in frame_columns(profile.catalog)
     ]
 
 

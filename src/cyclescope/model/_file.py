@@ -36,6 +36,7 @@ from cyclescope.errors import LawError, ProfileFileError
 from cyclescope.model._activity import Activity
 from cyclescope.model._area import Area
 from cyclescope.model._clock import Clock, Part, PathStep, StepKind
+from cyclescope.model._columns import frame_columns
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
@@ -204,22 +205,9 @@ def _tables(profile: Profile, banks: list[Bank]) -> Iterator[tuple[str, _Columns
 
 
 def _frames(catalog: tuple[Frame, ...]) -> _Columns:
-    places = [[(p.level, p.file, p.line, p.column) for p in f.positions] for f in catalog]
-    latency = [-1 if f.latency is None else f.latency for f in catalog]
     return [
-        ("frame", "whole", np.arange(len(catalog))),
-        ("kind", "text", [str(f.kind) for f in catalog]),
-        ("name", "text", [f.name for f in catalog]),
-        ("component", "text", [f.component for f in catalog]),
-        ("detail", "text", [f.detail for f in catalog]),
-        ("positions", "place lists", places),
-        ("latency", "optional", np.array(latency, dtype=np.int64)),
-        ("generated", "truth", [f.generated for f in catalog]),
-        ("definition", "text", [f.definition for f in catalog]),
-        ("activity", "text", ["" if f.activity is None else f.activity.value for f in catalog]),
-        ("cause", "text", [f.cause for f in catalog]),
-        ("track", "truth", [f.track for f in catalog]),
-        ("split", "truth", [f.split for f in catalog]),
+        (name, kind, [text or "" for text in values] if kind == "text" else values)
+        for name, kind, values in frame_columns(catalog)
     ]
 
 
