@@ -11,6 +11,8 @@ import pytest
 
 from analyse.timed_programs import foretell, timed_program
 from cyclescope.analyse import best_changes, critical, frames_named, parse_lengths, retimed
+from cyclescope.analyse.rules import Place
+from cyclescope.analyse.rules._leverage import bounded, bounds_of_blocks
 from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.cli import main
 from cyclescope.errors import InputError
@@ -59,6 +61,20 @@ def test_the_path_goes_through_the_longer_arm(arms: Profile) -> None:
     assert (short.critical, short.slack, short.leverage, short.times) == (0, 5, 0, 1)
     last = _named(arms, found, "wc")
     assert (last.critical, last.slack, last.leverage) == (1, 0, 1)
+
+
+def test_advice_saves_no_more_than_the_run_has_without_its_block(arms: Profile) -> None:
+    most = bounds_of_blocks(arms)
+
+    def place(name: str) -> Place:
+        (frame,) = (f for f in arms.catalog if f.name.split(" L")[0] == name)
+        return bounded(Place.at(frame, "", 100, 50, 200, None), most)
+
+    hidden, last, whole = place("wb"), place("wc"), place("par")
+    assert (hidden.saving, hidden.at_least, hidden.at_most) == (0, 0, 0)
+    # Without the group, its state's update remains.
+    assert (last.saving, last.at_most) == (1, 1)
+    assert last.saving < whole.saving <= whole.at_most < arms.cycles
 
 
 def test_who_is_over_early_waits_for_who_ends_last(arms: Profile) -> None:

@@ -18,10 +18,11 @@ from cyclescope.analyse._thread_graph import thread_graph
 from cyclescope.cli import main
 from cyclescope.errors import InputError
 from cyclescope.hls import MemoryModel, compile_c, measure
-from cyclescope.model import Cause, load, save
+from cyclescope.model import Cause, Edge, Kind, Meta, Process, ProfileBuilder, load, save
+from meaning import Frame
 
 if TYPE_CHECKING:
-    from cyclescope.model import Profile
+    from cyclescope.model import Profile, Site
 
 PROGRAMS = Path(__file__).parents[1] / "hls" / "programs"
 
@@ -202,3 +203,37 @@ def test_the_verb(profile: Profile, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert shares[0] == pytest.approx(shares[1] * shares[3] * shares[4])
     assert main(["critical", file, "waits"]) == 0
     assert capsys.readouterr().out.startswith("cycles")
+
+
+# Process networks.
+
+
+def _network(*, critical_cycles: int | None) -> Profile:
+    """A network of two processes, one of which waits for the other and keeps it waiting."""
+    builder = ProfileBuilder()
+    root = builder.path(-1, Frame(Kind.CELL, "k", "k"))
+    paths = [
+        builder.path(root, Frame(Kind.PROCESS, name, "k", track=True)) for name in ("first", "last")
+    ]
+    tree = builder.tree([root, *paths])
+    known: list[Site] = [
+        Process("k", name, path=path, firings=4, critical=critical_cycles)
+        for name, path in zip(("first", "last"), paths, strict=True)
+    ]
+    known.append(Edge("k", producer=0, consumer=1, late=7, delayed=3, held=5))
+    return builder.build(Meta("bounds", "k.c"), [20], [tree], sites=known)
+
+
+def test_processes_have_the_path_that_the_hardware_took() -> None:
+    found = critical(_network(critical_cycles=10))
+    assert [f.critical for f in found.frames] == [10, 10]
+    assert all(f.slack is None and f.leverage is None for f in found.frames)
+    late, held = found.waits
+    assert (late.cause, late.times, late.cycles) == ("operand", 3, 7)
+    assert (held.cause, held.times, held.cycles) == ("full channel", None, 5)
+    assert (late.waiting, late.decisive) == (held.decisive, held.waiting)
+
+
+def test_bounds_have_no_path_of_their_own() -> None:
+    with pytest.raises(InputError, match="bounds have no critical path but what bounds them"):
+        critical(_network(critical_cycles=None))

@@ -88,6 +88,7 @@ def test_sections_of_a_lock_are_one_after_another(profiles: dict[str, Profile]) 
     [
         ("L6 = 5", "only loops without others inside"),
         ("nothing = 5", "nothing called nothing ran"),
+        ("threads = 16", "run cyclescope hls --threads 16"),
         ("memory latency", "not a length"),
     ],
 )

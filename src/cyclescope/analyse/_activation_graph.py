@@ -168,7 +168,7 @@ def activation_graph(profile: Profile) -> ActivationGraph:
     if profile.tracks:
         raise InputError(
             f"{profile.meta.title}: what its threads or processes share is not in their"
-            " activations; critical paths are those of Calyx programs"
+            " activations; only Calyx programs and threads of the hls command can be timed anew"
         )
     if not profile.cycles:
         raise InputError(f"{profile.meta.title}: it has no cycle")

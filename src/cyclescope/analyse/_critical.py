@@ -19,6 +19,7 @@ import numpy as np
 
 from cyclescope.analyse._activation_graph import activation_graph, phase_lengths, phases_passed
 from cyclescope.analyse._critical_path import Critical, CriticalFrame, PhaseWait
+from cyclescope.analyse._critical_processes import critical_processes, has_processes
 from cyclescope.analyse._critical_threads import critical_threads
 from cyclescope.analyse._thread_graph import has_threads
 
@@ -39,6 +40,8 @@ def critical(profile: Profile) -> Critical:
     """
     if has_threads(profile):
         return critical_threads(profile)
+    if has_processes(profile):
+        return critical_processes(profile)
     graph = activation_graph(profile)
     lengths = graph.lengths()
     path, waits = _walk(graph, lengths)

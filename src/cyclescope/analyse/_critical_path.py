@@ -21,21 +21,23 @@ class CriticalFrame:
         times: its activations.
         total: cycles of all of them together.
         critical: own cycles of those on the critical path, each cycle of the run counted once.
-        slack: cycles that each of its activations could take more for nothing.
-        saved: cycles by which the run is shorter if each of its activations is one cycle shorter.
+        slack: cycles that each of its activations could take more for nothing; None if that is not
+            known.
+        saved: cycles by which the run is shorter if each of its activations is one cycle shorter;
+            None likewise.
     """
 
     key: Key
     times: int
     total: int
     critical: int
-    slack: int
-    saved: int
+    slack: int | None
+    saved: int | None
 
     @property
-    def leverage(self) -> Fraction:
+    def leverage(self) -> Fraction | None:
         """Cycles of the run per cycle of this frame: 0 if others hide it, 1 if nothing does."""
-        return Fraction(self.saved, self.times)
+        return None if self.saved is None else Fraction(self.saved, self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,16 @@ class PhaseWait:
         caller: who calls both and goes on when both are over.
         waiting: who is over early.
         decisive: who ends last.
-        times: how often.
+        times: how often; None if that is not known.
         cycles: for how long altogether.
-        cause: `join` where one caller goes on when all are over; of threads `lock` or `barrier`.
+        cause: `join` where one caller goes on when all are over; of threads `lock` or `barrier`; of
+            processes `operand` or `full channel`.
     """
 
     caller: Key
     waiting: Key
     decisive: Key
-    times: int
+    times: int | None
     cycles: int
     cause: str = "join"
 

@@ -85,7 +85,7 @@ def _threads(
         replace(known[frames[frame_of[kind]]], key=graph.kinds[kind].key, critical=cycles[name])
         for name, kind in ((name, names.index(name)) for name in cycles)
     ]
-    return tuple(sorted(found, key=lambda f: (-f.critical, f.slack)))
+    return tuple(sorted(found, key=lambda f: (-f.critical, f.slack or 0)))
 
 
 def _figures(

@@ -260,10 +260,10 @@ class _Builder:
 
     # Spans
 
-    def _kind(self, key: Key, loop: int = -1, section: bool = False) -> int:
+    def _kind(self, key: Key, loop: int = -1, what: int = _THREAD) -> int:
         if key not in self._number:
             self._number[key] = len(self.kinds)
-            self.kinds.append(Span(key, loop, section))
+            self.kinds.append(Span(key, loop, what == _SECTION))
             self._sizes.append([0, 0])
         return self._number[key]
 
@@ -348,7 +348,7 @@ class _Builder:
                 kind = self._whole[thread]
                 if one.what not in (_THREAD, _BARRIER):
                     loop = self._loops[one.frame] if one.what == _LOOP else -1
-                    kind = self._kind((one.frame, where), loop, one.what == _SECTION)
+                    kind = self._kind((one.frame, where), loop, one.what)
                     self._in_thread[kind] = self._whole[thread]
                 if one.what == _THREAD:
                     event = self._event(one.start, [(begin, one.start - first, kind, 0)])

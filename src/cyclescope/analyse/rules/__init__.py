@@ -23,10 +23,11 @@ from cyclescope.analyse.rules import (
     _while_with,
 )
 from cyclescope.analyse.rules._facts import Facts
+from cyclescope.analyse.rules._leverage import bounded
 from cyclescope.analyse.rules._rule import Advice, Place, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cyclescope.model import Profile
 
@@ -52,16 +53,24 @@ RULES: tuple[Rule, ...] = (
 def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...]:
     """Advise changes, most cycles first; nothing that saves less than a hundredth of the run.
 
+    No place saves more than the run has without its block, where the critical path says so.
+
     Args:
         profile: what to look at.
         rules: whom to ask; those of findings that save equally much stay in this order.
     """
     facts = Facts(profile)
+    bounds: dict[Callable[[Profile], Callable[[Place], int]], Callable[[Place], int]] = {}
     found = []
     for rule in rules:
         if profile.meta.source not in rule.sources:
             continue
         places = [place for place in rule.find(facts) if place.saving > 0]
+        if places and rule.bounds is not None:
+            if rule.bounds not in bounds:
+                bounds[rule.bounds] = rule.bounds(profile)
+            places = [bounded(place, bounds[rule.bounds]) for place in places]
+            places = [place for place in places if place.saving > 0]
         if places:
             places.sort(key=lambda place: -place.saving)
             most = profile.cycles if rule.most is None else rule.most(facts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.analyse.rules._facts import Facts
+from cyclescope.analyse.rules._leverage import bounds_of_blocks
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
@@ -127,4 +128,5 @@ RULE = Rule(
     ),
     sources=frozenset({"calyx"}),
     find=_find,
+    bounds=bounds_of_blocks,
 )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cyclescope.analyse.rules._facts import Facts
-    from cyclescope.model import Frame, Position
+    from cyclescope.model import Frame, Position, Profile
 
 __all__ = ["Advice", "Place", "Rule", "counted"]
 
@@ -72,6 +72,7 @@ class Rule:
         sources: sources of profiles (`Meta.source`) in which it looks.
         find: the places; empty if it has nothing to say.
         most: cycles that all places together save at most, where that is less than the run has.
+        bounds: given a profile, a function that gives the most that a place can save.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Rule:
     sources: frozenset[str]
     find: Callable[[Facts], Iterable[Place]]
     most: Callable[[Facts], int] | None = None
+    bounds: Callable[[Profile], Callable[[Place], int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

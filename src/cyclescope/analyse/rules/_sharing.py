@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse.rules._dependences import Uses, chain
+from cyclescope.analyse.rules._leverage import bounds_of_blocks
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 from cyclescope.model import Frame, Kind
 
@@ -102,4 +103,5 @@ RULE = Rule(
     ),
     sources=frozenset({"calyx"}),
     find=_find,
+    bounds=bounds_of_blocks,
 )

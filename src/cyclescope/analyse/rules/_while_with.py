@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.analyse.rules._leverage import bounds_of_blocks
 from cyclescope.analyse.rules._rule import Place, Rule, counted
 
 if TYPE_CHECKING:
@@ -56,4 +57,5 @@ RULE = Rule(
     ),
     sources=frozenset({"calyx"}),
     find=_find,
+    bounds=bounds_of_blocks,
 )

@@ -1,0 +1,55 @@
+"""The most that a finding can save: what the run would be without its block at all.
+
+A block that others hide saves nothing, however short it becomes. Where the critical path of a run
+is known, that of a Calyx program, the run is timed anew with the place's block of no length. Only
+rules whose changes save cycles of the block itself have this bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cyclescope.analyse._activation_graph import activation_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cyclescope.analyse.rules._rule import Place
+    from cyclescope.model import Profile
+
+__all__ = ["bounded", "bounds_of_blocks"]
+
+
+def bounded(place: Place, most: Callable[[Place], int]) -> Place:
+    """A place that saves no more than its block can."""
+    bound = most(place)
+    return replace(
+        place,
+        saving=min(place.saving, bound),
+        at_least=min(place.at_least, bound),
+        at_most=min(place.at_most, bound),
+    )
+
+
+def bounds_of_blocks(profile: Profile) -> Callable[[Place], int]:
+    """The cycles of a Calyx run that go if a place's block takes none, wherever it runs."""
+    graph = activation_graph(profile)
+    found: dict[tuple[str, str], int] = {}
+
+    def most(place: Place) -> int:
+        asked = place.component, place.name
+        if asked not in found:
+            frames = [(f.component, f.name) == asked for f in profile.catalog]
+            mine = np.array([frames[frame] for frame, _ in graph.keys])
+            gone = np.where(mine, 0, -1)[:, None]
+            found[asked] = (
+                graph.cycles - int(graph.lengths(fixed=gone)[-1, 0])
+                if mine.any()
+                else profile.cycles
+            )
+        return found[asked]
+
+    return most
