@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import (
     STEPS,
+    Array,
     Assign,
     Binary,
     Block,
@@ -35,6 +36,7 @@ from cyclescope.c import (
     statements,
     walk,
     whole,
+    without_casts,
 )
 from cyclescope.hls.front._calls import BLOCKS
 
@@ -51,6 +53,7 @@ __all__ = [
     "lanes_written",
     "leaves_loop",
     "may_jump",
+    "may_write",
     "returns",
     "root",
     "variables_read",
@@ -165,6 +168,27 @@ def root(expr: Expr) -> Variable | None:
                 expr = right if isinstance(left.type, Scalar) else left
             case _:
                 return None
+
+
+def may_write(stmt: Stmt) -> set[Variable | None]:
+    """The variables that a statement itself may give values to, elements too, and by pointers."""
+    found: set[Variable | None] = set()
+    elements: set[int] = set()
+    parts = list(expressions(stmt))
+    for expr in parts:
+        match expr:
+            case Assign(target=place):
+                found.add(root(place))
+            case Unary(op=op, operand=place) if op in STEPS or op == "&":
+                found.add(root(place))
+            case Index(base=base):
+                elements.add(id(without_casts(base)))
+    # An array that is not subscripted is a pointer to it.
+    return found | {
+        e.variable
+        for e in parts
+        if isinstance(e, Name) and isinstance(e.type, Array) and id(e) not in elements
+    }
 
 
 def lanes_written(parts: Iterable[Expr]) -> set[Variable | None]:

@@ -60,7 +60,8 @@ from cyclescope.c import (
     walk,
 )
 from cyclescope.errors import SourceError
-from cyclescope.hls.front._assigned import assigned, gotos_out
+from cyclescope.hls.front._assigned import assigned, gotos_out, may_write
+from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.front._memory import LEVELS, STACK
 from cyclescope.hls.front._scopes import in_text_order
 from cyclescope.hls.front.omp._directives import directives
@@ -496,24 +497,26 @@ class _Steps:
         copies: dict[Variable, Variable] = {}
         if directive.clause("default") != ("shared",):
             found = assigned(list(expressions(stmt)), self.group.known, {})
+            written = may_write(stmt)
             listed = set(directive.names("private"))
             for variable in in_text_order(self.group.names.levels):
-                is_own = variable.name in listed or (
-                    variable in found and variable.name not in shared
-                )
+                kind = _value_type(variable)
+                is_given = variable in (written if isinstance(kind, Array) else found)
+                is_own = variable.name in listed or (is_given and variable.name not in shared)
                 if not is_own or not any(
                     isinstance(e, Name) and e.variable is variable for e in expressions(stmt)
                 ):
                     continue
-                if isinstance(_value_type(variable), Array):
-                    raise SourceError(
-                        f"{directive.where}: {variable.name}, an array of this task's own in a "
-                        f"function that calls itself, isn't supported; name it in shared, or "
-                        f"declare it in the task"
-                    )
-                copy = copies[variable] = self._temporary(_value_type(variable), where)
-                if variable.name not in listed:
-                    first.append(Evaluate(where, _assign(copy, _name(variable, where), where)))
+                copy = copies[variable] = self._temporary(kind, where)
+                if variable.name in listed:
+                    continue
+                given = _name(variable, where)
+                if isinstance(kind, Array):
+                    size = Literal(where, Scalar("uint", 64), size_of(kind, where))
+                    parts = (_name(copy, where), given, size)
+                    first.append(Evaluate(where, Call(where, Pointer(Void()), "memcpy", parts)))
+                else:
+                    first.append(Evaluate(where, _assign(copy, given, where)))
         found_first, levels = self._sequence(first), self.group.names.levels
         before = {variable: levels[variable] for variable in copies}
         levels.update((variable, levels[copy]) for variable, copy in copies.items())

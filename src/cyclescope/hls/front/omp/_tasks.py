@@ -11,19 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cyclescope.c import (
-    STEPS,
     Assign,
     Block,
     Evaluate,
     For,
-    Index,
     Name,
-    Unary,
-    expressions,
-    without_casts,
 )
-from cyclescope.c import Array as CArray
-from cyclescope.hls.front._assigned import root
+from cyclescope.hls.front._assigned import may_write
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._scopes import visible
@@ -110,7 +104,7 @@ def _own_values(ctx: Context, directive: Directive, stmt: Stmt) -> Iterator[None
         return not shares_all and first not in ctx.team.shared and first.name not in names
 
     kept = {v: value for v, value in ctx.vars.env.items() if is_own(v)}
-    written = _written(stmt)
+    written = may_write(stmt)
     given = {*directive.names("private"), *directive.names("firstprivate")}
     copied = {
         v: array
@@ -131,26 +125,6 @@ def _is_of_thread(ctx: Context, variable: Variable, array: Array) -> bool:
         return False
     has_team = ctx.host.target.is_parallel or ctx.team.nested > 0
     return array.place is Place.LOCAL or not has_team
-
-
-def _written(stmt: Stmt) -> set[Variable | None]:
-    """The variables that a statement may give values to, also by a pointer to them."""
-    found: set[Variable | None] = set()
-    elements: set[int] = set()
-    parts = list(expressions(stmt))
-    for expr in parts:
-        match expr:
-            case Assign(target=place):
-                found.add(root(place))
-            case Unary(op=op, operand=place) if op in STEPS or op == "&":
-                found.add(root(place))
-            case Index(base=base):
-                elements.add(id(without_casts(base)))
-    return found | {
-        e.variable
-        for e in parts
-        if isinstance(e, Name) and isinstance(e.type, CArray) and id(e) not in elements
-    }
 
 
 def _loop_variables(ctx: Context, directive: Directive, stmt: Stmt) -> list[str]:
