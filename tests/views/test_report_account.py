@@ -198,7 +198,7 @@ def test_the_page_has_the_summary_s_account(
         figures = [row.locator("td").first.inner_text() for row in rungs.all()]
         assert [whole(figure) for figure in figures] == [r.cycles for r in profile.meta.ladder]
         assert whole(figures[-1]) == head["cycles"]
-    gist = seen.page.locator(".gist").first.inner_text()
+    gist = seen.page.locator("#summary .gist").first.inner_text()
     if lost:
         assert f"{lost:,} {unit} ({percent(account(profile).share(lost))}) did no work" in gist
         most = max(account(profile).lost.items(), key=lambda item: item[1])[0]
@@ -298,7 +298,7 @@ def test_what_nobody_knows_appears_right(show: Callable[..., Seen]) -> None:
         "waiting: knife <b>": 30,
         "idle": 90,
     }
-    assert seen.page.locator(".gist").inner_text() == (
+    assert seen.page.locator("#summary .gist").inner_text() == (
         "141 cook-cycles (70.5 %) did no work; most: idle (45.0 %)."
     )
     assert seen.page.get_by_text("Longest wait").inner_text() == (
@@ -323,7 +323,7 @@ def test_what_nobody_knows_appears_right(show: Callable[..., Seen]) -> None:
     for kind in ("kitchens", "cooks", "deeds"):
         assert seen.page.locator("#tables").get_by_role("button", name=kind).count() == 1
     page = show(("p", invented(tracks=False))).page
-    text = page.locator(".gist").inner_text()
+    text = page.locator("#summary .gist").inner_text()
     assert text == "30 cycles (30.0 %) did no work; all: waiting: knife <b>."
     assert page.locator("#timeline .legend").first.locator("li").all_inner_texts() == [
         "useful",

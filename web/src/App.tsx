@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { About } from "./About.tsx";
 import { Advice } from "./Advice.tsx";
+import { CriticalView } from "./CriticalView.tsx";
 import { Compare } from "./Compare.tsx";
 import { FlameView } from "./FlameView.tsx";
 import { Ladder } from "./Ladder.tsx";
@@ -54,6 +55,7 @@ export function App() {
           <a href="#summary">Summary</a>
           {profile.value.network && <a href="#network">Network</a>}
           {profile.value.advice.length > 0 && <a href="#advice">What to change</a>}
+          {profile.value.critical && <a href="#critical">Critical path</a>}
           {profile.value.ladder.length > 0 && <a href="#ladder">Ladder</a>}
           {profile.value.schedules.length > 0 && <a href="#schedule">Schedule</a>}
           <a href="#timeline">Timeline</a>
@@ -73,6 +75,7 @@ export function App() {
           <Summary />
           <NetworkView />
           <Advice />
+          <CriticalView />
           <Ladder />
           <ScheduleView />
           <Timeline />

@@ -1,4 +1,6 @@
 import { useMemo, useRef } from "preact/hooks";
+import { WhatIf } from "./CriticalView.tsx";
+import { figuresOf, keysOfPaths, leverageText, slackText } from "./critical.ts";
 import { type Call, callsOf } from "./calls.ts";
 import type { Profile } from "./data.ts";
 import { useHeight } from "./height.ts";
@@ -7,6 +9,7 @@ import { go, point } from "./reveal.ts";
 import { countedCycles, focus, profile, selection, weights } from "./state.ts";
 import { Table } from "./Table.tsx";
 import { cycles, number, percent } from "./text.ts";
+import { definitionOf } from "./whatif.ts";
 
 const CALLS = 8;
 
@@ -24,6 +27,9 @@ export function Place() {
   const one = frames.length === 1 ? shown.frames[frames[0]!]! : null;
   const lines = new Map(frames.flatMap((frame) => shown.frames[frame]!.positions.map((line) => [`${line.file}:${line.line}`, line])));
   const total = countedCycles.value;
+  const keys = keysOfPaths(shown, at.paths);
+  const figures = figuresOf(keys);
+  const definition = definitionOf(shown, keys);
   const views: [id: string, name: string][] = [["timeline", "Timeline"], ["flame", "Flame graph"], ["tables", "Table"], ["source", "Source"]];
   return (
     <aside class="focused" ref={element} aria-label="What is highlighted" data-part="focused">
@@ -31,6 +37,8 @@ export function Place() {
         <b class="clipped" title={at.label}>{at.label}</b>{" "}
         {one && <span class="dim">{one.kind}{one.detail && ` (${one.detail})`}{instances.length === 1 && instances[0] ? ` in ${instances[0]}` : instances.length > 1 ? ` in ${number(instances.length)} instances` : ""}</span>}{" "}
         {at.paths.size > 0 && <span>active in <span data-part="focus-active">{number(calls.active)}</span> of {cycles(total)}{selection.value && " that are selected"} ({percent(calls.active, total)})</span>}{" "}
+        {figures && <span data-part="focus-critical">critical {number(figures.critical)}{figures.slack !== null && `, slack ${slackText(figures)}`}{figures.leverage !== null && `, leverage ${leverageText(figures)}`}{selection.value && " (whole run)"}</span>}
+        {definition !== null && <span>What if each took <WhatIf definition={definition} /></span>}
         {[...lines.values()].slice(0, 3).map((line) => <> <LineLink {...line} /></>)}
         <nav aria-label="To what is highlighted">
           {views.map(([id, name]) => <a href={`#${id}`} onClick={(event) => { event.preventDefault(); go(id); }}>{name}</a>)}

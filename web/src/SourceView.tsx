@@ -2,6 +2,8 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { trackKind, unitsIn } from "./account.ts";
 import { type LineCycles, type Stall, lineCycles, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
+import { figuresOf, keysOf, leverageText, slackText } from "./critical.ts";
+import type { CriticalKey, Profile } from "./data.ts";
 import { matcher } from "./find.ts";
 import { pressed } from "./press.ts";
 import { point, withLines } from "./reveal.ts";
@@ -67,7 +69,9 @@ export function SourceView() {
   const all = unitsIn(shown, span);
   const heads: Head[] = [
     [shown.account.unit, "n"], ["share", "n"], ["not at work", "n"],
-    ...(waits.length ? [["waiting", "n"] satisfies Head] : []), ["line", "n"], ["text"],
+    ...(waits.length ? [["waiting", "n"] satisfies Head] : []),
+    ...(shown.critical ? [["critical", "n"], ["slack", "n"], ["leverage", "n"]] satisfies Head[] : []),
+    ["line", "n"], ["text"],
   ];
   return (
     <section id="source" aria-labelledby="source-title" ref={box}>
@@ -103,6 +107,7 @@ export function SourceView() {
               <td class="n">{here && percent(here.active, all)}</td>
               <td class="n">{here && here.active > here.useful ? number(here.active - here.useful) : ""}</td>
               {waits.length > 0 && <Waiting waits={one.waits} total={all} />}
+              {shown.critical && <CriticalCells keys={here ? keysOfLine(shown, here) : []} />}
               <td class="n">
                 {here?.paths.length ? (
                   <button type="button" class="link" title={frames} onClick={press}>{one.line}</button>
@@ -121,12 +126,31 @@ export function SourceView() {
           them it was <b>not at work</b>: neither it nor what it called did any. Lines overlap (a block is active while what it
           contains is), so the column does not add up to the run.{" "}
           {shown.account.tracks.length > 0 && <>Each of the {number(shown.account.tracks.length)} {kindName(trackKind(shown))} counts for itself. </>}
+          {shown.critical && <><b>Critical</b> are own cycles on the path that decides the run, <b>slack</b> and <b>leverage</b> the least and the
+          greatest of what the line has, all of the whole run. </>}
           {waits.length > 0 && <><b>Waiting</b> is for what and how long the line waits; who waits in several places at once counts in each. Counters tell it apart from the line's work: it is not among what is not at work. </>}
           Press a line's number to highlight it in all views.
         </p>
       </Help>
     </section>
   );
+}
+
+/** What the blocks of a line mean for the run's length. */
+function CriticalCells(props: { keys: CriticalKey[] }) {
+  const found = figuresOf(props.keys);
+  return (
+    <>
+      <td class="n">{found && found.critical > 0 && number(found.critical)}</td>
+      <td class="n">{found && slackText(found)}</td>
+      <td class="n">{found && leverageText(found)}</td>
+    </>
+  );
+}
+
+function keysOfLine(shown: Profile, line: LineCycles): CriticalKey[] {
+  const here = line.paths.flatMap((path) => keysOf(shown, shown.frame[path]!, shown.instances[shown.instance[path]!]!));
+  return [...new Set(here)];
 }
 
 /** What was waited for in a line, maybe for several things at once: there is no sum. */

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { type Figures, figuresOf, keysOf, leverageText, slackText } from "./critical.ts";
 import { matcher } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
 import { pressed } from "./press.ts";
@@ -19,6 +20,7 @@ interface Column {
 }
 
 interface Counted extends TableRow {
+  figures: Figures | null;
   now: number;
   paths: number[];
   name: string;
@@ -26,6 +28,7 @@ interface Counted extends TableRow {
   line: Position | null;
 }
 
+const CRITICAL = ["critical", "slack", "leverage"];
 const AREA = ["LUT", "FF", "DSP", "BRAM"];
 const COLUMNS: Column[] = [
   { title: "cycles", numeric: true, value: (row) => row.now, text: (row) => number(row.now) },
@@ -35,6 +38,9 @@ const COLUMNS: Column[] = [
   { title: "max", numeric: true, wholeRun: true, value: (row) => row.longest, text: (row) => (row.times ? number(row.longest) : "") },
   { title: "average", numeric: true, wholeRun: true, value: (row) => (row.times ? row.cycles / row.times : 0), text: (row) => (row.times ? decimal(row.cycles / row.times) : "") },
   { title: "useful", numeric: true, wholeRun: true, value: (row) => (row.useful ? row.useful[0] / row.useful[1] : -1), text: (row) => (row.useful ? percent(...row.useful) : "") },
+  { title: "critical", numeric: true, wholeRun: true, value: (row) => row.figures?.critical ?? -1, text: (row) => (row.figures ? number(row.figures.critical) : "") },
+  { title: "slack", numeric: true, wholeRun: true, value: (row) => row.figures?.slack ?? -1, text: (row) => (row.figures ? slackText(row.figures) : "") },
+  { title: "leverage", numeric: true, wholeRun: true, value: (row) => row.figures?.leverage ?? -1, text: (row) => (row.figures ? leverageText(row.figures) : "") },
   ...AREA.map((title, which): Column => ({
     title, numeric: true, wholeRun: true,
     value: (row) => row.area?.[which] ?? -1,
@@ -64,6 +70,7 @@ export function TableView() {
     (column) =>
       (column.title !== "useful" || rows.some((row) => row.useful)) &&
       (!AREA.includes(column.title) || rows.some((row) => row.area && row.area[AREA.indexOf(column.title)]! > 0)) &&
+      (!CRITICAL.includes(column.title) || rows.some((row) => row.figures)) &&
       (column.title !== "static?" || rows.some((row) => row.couldBeStatic)),
   );
   const column = columns.find((one) => one.title === by.column) ?? columns[0]!;
@@ -136,6 +143,8 @@ export function TableView() {
           {rows.some((row) => row.useful) && "Useful is work, as a part of the cycles that it is accounted for. "}
           {rows.some((row) => row.couldBeStatic) &&
             "What could be static took equally long each time, if not by chance. "}
+          {rows.some((row) => row.figures) &&
+            "Critical are own cycles on the path that decides the run, slack is what each activation could take more for nothing, leverage what the run gains for each cycle less. "}
           {rows.some((row) => row.area) &&
             "LUT, FF, DSP and BRAM (in halves) are a cell's with all in it, a group's or block's with all cells that it uses, so that shared ones count for each: look for what is large and has a small share."}
         </p>
@@ -161,6 +170,6 @@ function count(profile: Profile, weights: Float64Array, kind: string): Counted[]
     const frame = profile.frames[row.frame]!;
     const at = frame.positions[0];
     const place = at ? `${at.file}:${at.line}` : "";
-    return { ...row, now: active[index]!, paths: paths[index]!, name: frame.name, place, line: at ?? null };
+    return { ...row, now: active[index]!, paths: paths[index]!, name: frame.name, place, line: at ?? null, figures: figuresOf(keysOf(profile, row.frame, row.instance)) };
   });
 }

@@ -102,6 +102,10 @@ export function Timeline() {
     }).join(", ");
   };
   const pathAt = (cycle: number, lane: number): number | null => {
+    if (lanes.lanes[lane]!.critical) {
+      const { start, what } = shown.critical!.path!;
+      return what[segmentAt(start, cycle)] ?? null;
+    }
     const tree = shown.runs.what[segmentAt(shown.runs.start, cycle)]!;
     for (let at = shown.treeStart[tree]!; at < shown.treeStart[tree + 1]!; at++) {
       if (lanes.of[shown.treePath[at]!] === lane) return shown.treePath[at]!;
@@ -124,10 +128,11 @@ export function Timeline() {
     const path = line && line.lane >= 0 ? pathAt(Math.floor(cycle), line.lane) : null;
     if (path === null) return;
     const frame = shown.frame[path]!;
-    const same = onLane(line!.lane).filter((p) => shown.frame[p] === frame);
+    const same = onLane(lanes.of[path]! < 0 ? line!.lane : lanes.of[path]!).filter((p) => shown.frame[p] === frame);
     point(shown.frames[frame]!.name, same);
   };
-  const onLane = (lane: number): number[] => [...lanes.of.keys()].filter((path) => lanes.of[path] === lane);
+  const onLane = (lane: number): number[] =>
+    lanes.lanes[lane]!.critical ? [...new Set(shown.critical!.path!.what)] : [...lanes.of.keys()].filter((path) => lanes.of[path] === lane);
   const marked = useMemo(() => {
     const all = new Set<number>();
     for (const path of focus.value?.paths ?? []) all.add(lanes.of[path]!);
@@ -193,6 +198,7 @@ export function Timeline() {
           Time runs to the right, in cycles. On top: what the cycles are for, in the summary's colours, work at the bottom of the
           stack.{" "}
           {shown.account.tracks.length > 0 && <>Below: a lane for each {trackKind(shown)}, in the same colours, and what is in it. </>}
+          {shown.critical?.path && <>The critical path is a lane: whose own cycles decide how long the run takes. </>}
           {shown.account.tracks.length === 0 && <>Below: a lane for each cell, and in it its control blocks, groups by arm of a <code>par</code>, and counters. </>}
           {hasSplits(shown) && <>How much of the work was waiting is known for each sample of the counters, and drawn evenly over it. </>}
           Zoomed out, a lane's height says which share of its cycles it was busy; zoomed in, each box is an activation.

@@ -9,9 +9,10 @@ import type { Span } from "./derive.ts";
 import { gesture, onRelease } from "./gesture.ts";
 import { openLanes } from "./reveal.ts";
 import {
-  FIRST_ORDER, type FlameChoice, type Focus, anchor, choose, current, find, firstFlame, firstTable, flame, flameZoom, focus, look, order,
+  FIRST_ORDER, type FlameChoice, type Focus, anchor, changes, choose, current, find, firstFlame, firstTable, flame, flameZoom, focus, look, order,
   profile, profiles, scheduled, select, selection, sourceFile, sourceLevel, table, view, whole,
 } from "./state.ts";
+import { lengthsOf, textOfLengths } from "./whatif.ts";
 
 /** What an address says of the flame graph, where that is not as at first. */
 const FLAME: [name: string, field: keyof FlameChoice][] = [
@@ -89,6 +90,7 @@ function written(): string {
   add("zoom", flameZoom.value.replaceAll(" ", "."));
   add("loop", String(scheduled.value), "-1");
   add("find", find.value);
+  add("whatif", textOfLengths(changes.value));
   const text = found.toString();
   return anchor.value || text ? `#${anchor.value}${text && `?${text}`}` : "";
 }
@@ -119,6 +121,7 @@ function restore(fragment: string): void {
     flameZoom.value = get("zoom").replaceAll(".", " ");
     if (Number(get("loop") || -1) in shown.schedules) scheduled.value = Number(get("loop"));
     find.value = get("find").slice(0, 300);
+    changes.value = lengthsOf(get("whatif"), shown);
     if (focus.value) openLanes(focus.value);
   });
 }

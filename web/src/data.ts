@@ -312,6 +312,45 @@ export interface Segments {
   what: Numbers;
 }
 
+/** The part of a frame in an instance in the run's length. */
+export interface CriticalKey {
+  frame: number;
+  instance: string;
+  times: number;
+  /** Cycles of all activations. */
+  total: number;
+  /** Own cycles on the path that decides the run. */
+  critical: number;
+  /** Null if that is not known. */
+  slack: number | null;
+  /** Cycles by which the run is shorter if each activation is one cycle shorter; null likewise. */
+  saved: number | null;
+  /** What is of one definition takes one time in all its places. */
+  definition: number;
+}
+
+/** Distinct activations, what they call first; analyse/_activation_graph.py says what each number is. */
+export interface ActivationGraph {
+  own: Numbers;
+  least: Numbers;
+  key: Numbers;
+  /** How many phases each node has; these in turn, and how often it goes through each. */
+  phases: Numbers;
+  phase: Numbers;
+  times: Numbers;
+  /** How many members each phase has; these in turn, and how long after its begin each begins. */
+  members: Numbers;
+  member: Numbers;
+  lead: Numbers;
+}
+
+export interface Critical {
+  keys: CriticalKey[];
+  /** Whose own cycles they are, over time: a call path; null if it is not known when. */
+  path: Segments | null;
+  graph: ActivationGraph | null;
+}
+
 /** The clock that a placed and routed design reaches: the delays of its longest path are its period. */
 export interface Clock {
   device: string;
@@ -375,6 +414,7 @@ export interface Profile {
   network: Network | null;
   /** Of hardware made from C: outer loops first. */
   schedules: Graph[];
+  critical: Critical | null;
   advice: Finding[];
   sources: SourceText[];
 }
@@ -438,6 +478,7 @@ export function read(name: string, block: ArrayBuffer): Profile {
     ),
     series: seriesOf(head, array),
     schedules: head.schedules.map(graphOf),
+    critical: head.critical && criticalOf(head.critical, array),
   };
 }
 
@@ -480,6 +521,17 @@ function stacksOf(stored: any, array: (stored: Stored) => Numbers): TrackStacks 
     merged: tree(stored.merged),
     apart: stored.apart && tree(stored.apart),
   };
+}
+
+// biome-ignore lint: as above
+function criticalOf(stored: any, array: (stored: Stored) => Numbers): Critical {
+  const keys = (stored.keys as [number, string, number, number, number, number | null, number | null, number][]).map(
+    ([frame, instance, times, total, critical, slack, saved, definition]): CriticalKey => ({
+      frame, instance, times, total, critical, slack, saved, definition,
+    }),
+  );
+  const graph = stored.graph && Object.fromEntries(Object.entries(stored.graph).map(([name, one]) => [name, array(one as Stored)]));
+  return { keys, path: stored.path && runsOf(stored.path, array), graph };
 }
 
 /** For each path the track in which it is, -1 for none. */

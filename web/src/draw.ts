@@ -1,7 +1,7 @@
 /** Draws the timeline's visible lines on a canvas. */
 
 import { band, tracksIn, useOf } from "./account.ts";
-import { Summed, binsOnce, coverage, slices } from "./bins.ts";
+import { Summed, bins, binsOnce, coverage, slices } from "./bins.ts";
 import type { Profile, Series } from "./data.ts";
 import { type Span, segmentAt } from "./derive.ts";
 import type { Lanes, Line } from "./lanes.ts";
@@ -150,9 +150,54 @@ function drawLines(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours
   const many = segmentAt(runs.start, scene.span.to) - segmentAt(runs.start, scene.span.from);
   if (many > 2 * scene.width) drawBusy(canvas, scene, look, slotsOf(scene, seen, true));
   else drawSlices(canvas, scene, look, slotsOf(scene, seen, false));
+  for (const line of seen) if (lanes.lanes[line.lane]!.critical) drawCritical(canvas, scene, look, line);
   for (const line of seen) {
     const { series } = lanes.lanes[line.lane]!;
     if (series) drawCounter(canvas, scene, look, line, series);
+  }
+}
+
+/** Whose own cycles decide the run: by kind, or as boxes with names where these fit. */
+function drawCritical(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, line: Line): void {
+  const { profile, span, width, focus } = scene;
+  const { start, what } = profile.critical!.path!;
+  const top = HEAD + line.top - scene.scrolled + 1;
+  const high = line.height - 2;
+  const first = segmentAt(start, span.from);
+  const last = segmentAt(start, span.to);
+  if (last - first <= 2 * width) {
+    for (let run = first; run <= last && run < what.length; run++) {
+      const path = what[run]!;
+      const track = profile.account.tracks[profile.trackOf[path]!];
+      const { name } = profile.frames[profile.frame[path]!]!;
+      const whose = track === undefined || track === path ? "" : `, ${profile.frames[profile.frame[track]!]!.name}`;
+      box(canvas, scene, look, { path, from: start[run]!, to: start[run + 1]! }, top, high, name + whose);
+    }
+    return;
+  }
+  const count = Math.max(1, Math.floor(width));
+  const found = bins(profile.critical!.path!, profile.parent.length, span, count);
+  const step = (span.to - span.from) / count;
+  for (let pixel = 0; pixel < count; pixel++) {
+    const shares = new Map<string, number>();
+    let marked = 0;
+    for (let i = found.first[pixel]!; i < found.first[pixel + 1]!; i++) {
+      const colour = colourOf(profile, found.what[i]!);
+      const share = found.cycles[i]! / step;
+      shares.set(colour, (shares.get(colour) ?? 0) + share);
+      if (focus?.has(found.what[i]!)) marked += share;
+    }
+    let base = 0;
+    canvas.globalAlpha = focus ? 0.4 : 1;
+    for (const [colour, share] of [...shares].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      canvas.fillStyle = look.of(colour) || look.faint;
+      canvas.fillRect(pixel, top + high - (base + share) * high, 1, share * high);
+      base += share;
+    }
+    canvas.globalAlpha = 1;
+    if (!marked) continue;
+    canvas.fillStyle = look.accent;
+    canvas.fillRect(pixel, top + high - Math.max(1, marked * high), 1, Math.max(1, marked * high));
   }
 }
 
@@ -252,27 +297,33 @@ function drawBusy(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours,
 }
 
 function drawSlices(canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, slots: Slots): void {
-  const { profile, span, width } = scene;
+  const { profile, span } = scene;
   for (const slice of slices(profile, span, slots.of, slots.lines.length)) {
     const line = slots.lines[slice.slot]!;
-    const top = HEAD + line.top - scene.scrolled + 1;
-    const left = Math.max(-2, pixelOf(span, width, slice.from));
-    const right = Math.min(width + 2, pixelOf(span, width, slice.to));
-    const frame = profile.frames[profile.frame[slice.path]!]!;
-    const pointed = scene.focus?.has(slice.path);
-    const colour = colourOf(profile, slice.path);
-    canvas.fillStyle = look.of(colour) || look.faint;
-    canvas.globalAlpha = scene.focus && !pointed ? 0.4 : 1;
-    const box = Math.max(0.5, right - left - (right - left > 3 ? 1 : 0));
-    canvas.fillRect(left, top, box, line.height - 2);
-    canvas.globalAlpha = 1;
-    if (pointed) {
-      canvas.fillStyle = look.accent;
-      canvas.fillRect(left, top + line.height - 4, box, 2);
-    }
-    const ink = colouredByUse(profile, slice.path) ? inkName(useOf(profile, slice.path)) : "on-box";
-    if (right - left > 24) label(canvas, look.of(ink), frame.name, left, right, top + line.height / 2 - 0.5);
+    box(canvas, scene, look, slice, HEAD + line.top - scene.scrolled + 1, line.height - 2);
   }
+}
+
+/** An activation as a box, with its name where that fits. */
+function box(
+  canvas: CanvasRenderingContext2D, scene: Scene, look: Colours, slice: { path: number; from: number; to: number }, top: number, high: number,
+  name = scene.profile.frames[scene.profile.frame[slice.path]!]!.name,
+): void {
+  const { profile, span, width } = scene;
+  const left = Math.max(-2, pixelOf(span, width, slice.from));
+  const right = Math.min(width + 2, pixelOf(span, width, slice.to));
+  const pointed = scene.focus?.has(slice.path);
+  canvas.fillStyle = look.of(colourOf(profile, slice.path)) || look.faint;
+  canvas.globalAlpha = scene.focus && !pointed ? 0.4 : 1;
+  const size = Math.max(0.5, right - left - (right - left > 3 ? 1 : 0));
+  canvas.fillRect(left, top, size, high);
+  canvas.globalAlpha = 1;
+  if (pointed) {
+    canvas.fillStyle = look.accent;
+    canvas.fillRect(left, top + high - 2, size, 2);
+  }
+  const ink = colouredByUse(profile, slice.path) ? inkName(useOf(profile, slice.path)) : "on-box";
+  if (right - left > 24) label(canvas, look.of(ink), name, left, right, top + high / 2 + 0.5);
 }
 
 function label(

@@ -12,6 +12,8 @@ export interface Lane {
   series: Series | null;
   /** The track whose account it shows, -1 for none. */
   track: number;
+  /** It shows the critical path. */
+  critical?: boolean;
 }
 
 /** Lanes that open and close together. */
@@ -136,6 +138,10 @@ export function arrange(profile: Profile): Lanes {
     lanes.push({ label: `${series.name}${unit}`, kind: "counter", level: 0, series, track: -1 });
     (register ? folder(group, "control registers") : group).lanes.push(lanes.length - 1);
   }
+  if (profile.critical?.path?.what.length) {
+    top.unshift({ key: "\0critical", label: "critical path", depth: 0, own: lanes.length, lanes: [], groups: [] });
+    lanes.push({ label: "critical path", kind: "critical", level: 0, series: null, track: -1, critical: true });
+  }
   return { lanes, of, groups: top };
 }
 
@@ -183,7 +189,8 @@ export function shownLines(arranged: Lanes, open: ReadonlySet<string>): Line[] {
   };
   const visit = (group: Group): void => {
     const is = open.has(group.key);
-    add({ lane: group.own, label: group.label, depth: group.depth, group, open: is });
+    const empty = !group.lanes.length && !group.groups.length;
+    add({ lane: group.own, label: group.label, depth: group.depth, group: empty ? null : group, open: is });
     if (!is) return;
     let last = "";
     const lane = (which: number): void => {

@@ -55,6 +55,9 @@ export const find = signal("");
 /** Where links of the page led last: the id of an element. */
 export const anchor = signal("");
 
+/** What if: cycles that each activation of a definition takes instead, by the definition's number. */
+export const changes = signal<ReadonlyMap<number, number>>(new Map());
+
 export const lanes = computed<Lanes>(() => arrange(profile.value));
 /** The groups of lanes that are open. */
 export const open = signal<ReadonlySet<string>>(new Set());
@@ -88,6 +91,7 @@ export function choose(index: number): void {
     flame.value = firstFlame(profile.value);
     flameZoom.value = "";
     scheduled.value = -1;
+    changes.value = new Map();
     view.value = whole.value;
     open.value = firstOpen(lanes.value);
   });

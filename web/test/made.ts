@@ -48,7 +48,7 @@ export function made(
     uses: [use("work"), use("control: other")],
     account: { unit: "cycles", tracks: [], units, over, ofTrees: null },
     useOfPath, trackOf: tracksOf(Int32Array.from(parent), []), stacks: null, team: false,
-    rows: [], tables: {}, series: [], ladder: [], otherBounds: [], network: null, schedules: [], advice: [], sources: [],
+    rows: [], tables: {}, series: [], ladder: [], otherBounds: [], network: null, schedules: [], critical: null, advice: [], sources: [],
   };
 }
 

@@ -13,12 +13,14 @@ from ._account import (
     uses_of_tracks,
     uses_over_time,
 )
+from ._activation_graph import ActivationGraph, activation_graph
 from ._activations import Activations, Key, activations
 from ._areas import BLOCK_COST, AreaRow, area_table
 from ._check import Finding, Limit, check, parse_limit
 from ._contents import SameResults, same_results
 from ._critical import critical
 from ._critical_path import Critical, CriticalFrame, PhaseWait
+from ._critical_time import CriticalTime, critical_over_time
 from ._diff import Change, Diff, diff
 from ._efficiencies import Efficiencies, efficiencies, ideal_cycles
 from ._evidence import exclusive_blocks, fixed_lengths
@@ -46,7 +48,7 @@ from ._summary import HotPath, Summary, is_hot, summarise
 from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
 from ._track_stacks import TrackUnits, track_units
-from ._whatif import OtherLength, Retimed, Step, best_changes, parse_lengths, retimed
+from ._whatif import OtherLength, Retimed, Step, best_changes, definition_of, parse_lengths, retimed
 from ._whatif_threads import LATENCY, START_COST, memory_latency
 from .rules import RULES, Advice, Place, Rule, advise
 
@@ -60,6 +62,7 @@ __all__ = [
     "START_COST",
     "WORK",
     "Account",
+    "ActivationGraph",
     "Activations",
     "Advice",
     "Answer",
@@ -67,6 +70,7 @@ __all__ = [
     "Change",
     "Critical",
     "CriticalFrame",
+    "CriticalTime",
     "Diff",
     "Efficiencies",
     "Finding",
@@ -97,6 +101,7 @@ __all__ = [
     "Wait",
     "account",
     "accounts_of_instances",
+    "activation_graph",
     "activations",
     "advise",
     "area_table",
@@ -106,7 +111,9 @@ __all__ = [
     "calyx_ladder",
     "check",
     "critical",
+    "critical_over_time",
     "decisive_leaves",
+    "definition_of",
     "diff",
     "efficiencies",
     "exclusive_blocks",

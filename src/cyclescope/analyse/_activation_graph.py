@@ -172,6 +172,8 @@ def activation_graph(profile: Profile) -> ActivationGraph:
         )
     if not profile.cycles:
         raise InputError(f"{profile.meta.title}: it has no cycle")
+    if not len(profile.call_paths):
+        raise InputError(f"{profile.meta.title}: nothing was active in it")
     graph: ActivationGraph = profile.once(_graph)
     return graph
 

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from cyclescope.analyse._activations import Key
     from cyclescope.model import Profile
 
-__all__ = ["OtherLength", "Retimed", "Step", "best_changes", "parse_lengths", "retimed"]
+__all__ = [
+    "OtherLength",
+    "Retimed",
+    "Step",
+    "best_changes",
+    "definition_of",
+    "parse_lengths",
+    "retimed",
+]
 
 _FORM = re.compile(r"(.+?)\s*=\s*(\d[\d_,]{0,17})\s*(?:\.\.\s*(\d[\d_,]{0,17}))?", re.DOTALL)
 _MOST = 10_000  # lengths of one curve
@@ -131,7 +139,7 @@ def _length(profile: Profile, known: dict[str, list[Key]], text: str) -> OtherLe
     title = profile.meta.title
     if not keys:
         raise InputError(f"{shown}: nothing called {name} ran in {title}; {hint(name, known)}")
-    if len({_definition(profile, key) for key in keys}) > 1:
+    if len({definition_of(profile, key) for key in keys}) > 1:
         there = ", ".join(sorted(f"{i}/{profile.catalog[f].name}" for f, i in keys)[:5])
         raise InputError(
             f"{shown}: {len(keys)} frames of {title} are called {name}: {there} …; name one with"
@@ -140,7 +148,7 @@ def _length(profile: Profile, known: dict[str, list[Key]], text: str) -> OtherLe
     return OtherLength(name, tuple(keys), first, last)
 
 
-def _definition(profile: Profile, key: Key) -> Key | tuple[str, str]:
+def definition_of(profile: Profile, key: Key) -> Key | tuple[str, str]:
     """The text that runs: enables of one group in one instance are of one length.
 
     All threads run one text.
@@ -213,5 +221,5 @@ def _groups(profile: Profile, graph: ActivationGraph) -> list[list[int]]:
     found: dict[object, list[int]] = {}
     for index, key in enumerate(graph.keys):
         if profile.catalog[key[0]].kind is Kind.GROUP and index not in calling:
-            found.setdefault(_definition(profile, key), []).append(index)
+            found.setdefault(definition_of(profile, key), []).append(index)
     return list(found.values())

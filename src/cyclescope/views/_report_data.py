@@ -33,6 +33,7 @@ from cyclescope.analyse import (
     uses_over_time,
 )
 from cyclescope.model import Ints, Kind, Profile, Series
+from cyclescope.views._critical_data import critical_data
 from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
 from cyclescope.views._network_data import network_data
@@ -173,6 +174,7 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         "otherBounds": _rungs(meta.other_bounds),
         "network": network_data(profile),
         "schedules": schedule_data(profile),
+        "critical": critical_data(profile, arrays.add, arrays.runs),
         "advice": [_finding(finding) for finding in advice],
         "sources": _sources(profile, embed, advice),
     }  # fmt: skip

@@ -1,0 +1,189 @@
+"""The critical path in the report: figures, the lane, and sliders that say what if."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cyclescope.analyse import OtherLength, critical, critical_over_time, definition_of, retimed
+from cyclescope.bounds import estimate, profile_of
+from cyclescope.model import Profile, load
+from cyclescope.views import _critical_data
+
+from ..strategies import large_profile
+from .browser import CHROMIUM
+from .page import whole
+from .switch import switch_profile
+from .test_report_network import chain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .page import Seen
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None,
+    reason="needs a Chromium (Debian: apt install chromium); web/test covers what the page counts",
+)
+
+ROWS = Path(__file__).parent / "data" / "rows.cyc"
+
+
+def _cells(seen: Seen, part: str) -> list[dict[str, str]]:
+    heads, *rows = seen.page.locator(f'[data-part="{part}"] tr').evaluate_all(
+        "all => all.map(row => [...row.cells].map(cell => cell.innerText.trim()))"
+    )
+    names = [head.rstrip(" \u25be\u25b4") for head in heads]
+    return [dict(zip(names, row, strict=False)) for row in rows]
+
+
+@pytest.mark.parametrize("profile", [large_profile(20), load(ROWS)], ids=["calyx", "hls"])
+def test_figures_are_those_of_the_command(profile: Profile, show: Callable[..., Seen]) -> None:
+    seen = show(("p", profile))
+    found = critical(profile)
+    rows = _cells(seen, "critical")
+    shown = [row for row in rows if not row["critical"].startswith("and ")]
+    assert sum(frame.critical for frame in found.frames) == profile.cycles
+    for row, frame in zip(shown, found.frames, strict=False):
+        assert whole(row["critical"]) == frame.critical
+        assert whole(row["times"]) > 0
+    names = {
+        (profile.catalog[f.key[0]].label, f.key[1]): f for f in found.frames
+    }  # the same names may be in several instances
+    for row in shown:
+        frame = names[row["name"], row["instance"]]
+        assert (whole(row["slack"]), row["leverage"]) == (
+            frame.slack,
+            f"{100 * float(frame.leverage):.1f} %",
+        )
+    assert whole(
+        re.findall(r": ([\d,]+) of", seen.page.locator("#critical .gist").inner_text())[0]
+    ) == (found.frames[0].critical)
+    # Beside each block, too.
+    kinds = seen.page.locator("#tables .choice button").all()
+    seen_figures = 0
+    for kind in kinds:
+        kind.click()
+        for row in _cells(seen, "table"):
+            frame = names.get((row["name"], row["instance"]))
+            if frame is not None:
+                assert whole(row["critical"]) == frame.critical
+                assert whole(row["slack"]) == frame.slack
+                seen_figures += 1
+    assert seen_figures
+    assert seen.quiet()
+
+
+def test_lines_have_figures(show: Callable[..., Seen]) -> None:
+    profile = switch_profile()
+    seen = show(("p", profile))
+    rows = _cells(seen, "lines")
+    assert sum(whole(row["critical"]) for row in rows if row["critical"]) <= profile.cycles
+    by_line: dict[int, list[tuple[int, int]]] = {}
+    for frame in critical(profile).frames:
+        for at in profile.catalog[frame.key[0]].positions:
+            by_line.setdefault(at.line, []).append((frame.critical, frame.slack))
+    for row in rows:
+        figures = by_line.get(whole(row["line"]), [])
+        assert row["critical"] == (f"{total:,}" if (total := sum(c for c, _ in figures)) else "")
+        assert row["slack"] == (f"{min(s for _, s in figures):,}" if figures else "")
+
+
+def test_the_lane_shows_the_path(show: Callable[..., Seen]) -> None:
+    profile = switch_profile()
+    seen = show(("p", profile))
+    surface = seen.page.locator('[data-part="surface"]')
+    surface.scroll_into_view_if_needed()
+    box = surface.bounding_box()
+    assert box is not None
+    assert seen.page.locator(".names li").first.inner_text() == "critical path"
+    found = critical_over_time(profile)
+    start = 0
+    for cycles, path in zip(found.cycles.tolist(), found.path.tolist(), strict=True):
+        for cycle in range(start, start + cycles):
+            x = box["x"] + (cycle + 0.5) * box["width"] / profile.cycles
+            seen.page.mouse.move(x, box["y"] + 22 + 46 + 8)
+            chain = [profile.frame_of(p).label for p in (*profile.lineage(path), path)]
+            chain = list(dict.fromkeys(chain))
+            told = seen.text("at")
+            assert told.startswith(f"cycle {cycle} ")
+            assert set(told.rsplit(" \u00b7 ", 1)[1].split(" \u203a ")) == set(chain)
+        start += cycles
+    assert start == profile.cycles
+    # Its name highlights all that is on it.
+    seen.page.get_by_role("button", name="critical path: highlight").click()
+    assert "highlighted: critical path" in seen.text("chosen")
+
+
+def test_sliders_say_what_the_command_says(show: Callable[..., Seen]) -> None:
+    profile = large_profile(20)
+    seen = show(("p", profile))
+    found = critical(profile)
+    keys = [frame.key for frame in found.frames]
+    page = seen.page
+
+    def alike(key: tuple[int, str]) -> tuple[tuple[int, str], ...]:
+        wanted = definition_of(profile, key)
+        return tuple(one for one in keys if definition_of(profile, one) == wanted)
+
+    changes = []
+    for row, length in ((0, 0), (3, 40), (5, 1)):
+        slider = page.locator('[data-part="critical"] tbody tr').nth(row).locator("input")
+        most = int(slider.get_attribute("max") or 0)
+        length = min(length, most)
+        slider.evaluate(
+            "(e, value) => { e.value = value;"
+            " e.dispatchEvent(new Event('input', { bubbles: true })) }",
+            length,
+        )
+        changes.append(OtherLength("", alike(keys[row]), length, length))
+        (expected,) = retimed(profile, changes).totals
+        assert whole(seen.text("whatif-cycles").split()[0]) == expected
+        (alone,) = retimed(profile, changes[-1:]).totals
+        by = f"{alone - profile.cycles:+,}".replace("-", "\u2212")
+        told = page.locator('[data-part="critical"] tbody tr').nth(row).locator(".told")
+        assert told.inner_text() == f"{length:,}: {by if alone != profile.cycles else 'no change'}"
+    before = seen.text("whatif")
+    page.wait_for_timeout(60)
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert seen.text("whatif") == before
+    # The same slider where the block is highlighted.
+    page.locator('[data-part="critical"] tbody button.link').first.click()
+    assert page.locator(".focused .whatif input").input_value() == "0"
+    page.get_by_role("button", name="Take back").click()
+    assert "Move its slider" in seen.text("whatif")
+    assert not seen.complaints
+
+
+def test_where_nothing_is_known_nothing_is_said(
+    show: Callable[..., Seen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = estimate(
+        "k.c", text="void k(int a[4]) { for (int i = 0; i < 4; i++) a[i] = i; }", detail=True
+    )
+    seen = show(("p", profile_of(found, found.absolute)))
+    assert seen.page.locator("#critical").count() == 0
+    assert seen.page.get_by_text("critical path", exact=True).count() == 0
+    # A graph too large for a page: figures without sliders.
+    monkeypatch.setattr(_critical_data, "MOST_NODES", 3)
+    seen = show(("p", switch_profile()))
+    assert seen.page.locator("#critical").count() == 1
+    assert seen.page.locator('input[type="range"]').count() == 0
+    assert not seen.complaints
+
+
+def test_processes_have_cycles_alone(show: Callable[..., Seen]) -> None:
+    """Of a network in hardware the path is known, not slack, and not when."""
+    profile = chain()
+    seen = show(("p", profile))
+    rows = _cells(seen, "critical")
+    assert [whole(row["critical"]) for row in rows] == [
+        frame.critical for frame in critical(profile).frames
+    ]
+    assert {(row["slack"], row["leverage"]) for row in rows} == {("", "")}
+    assert seen.page.locator(".names li").filter(has_text="critical path").count() == 0
+    assert not seen.complaints

@@ -1,0 +1,63 @@
+/** The run timed anew with other lengths of its blocks, from the graph of its activations. */
+
+import { computed } from "@preact/signals";
+import type { ActivationGraph, CriticalKey, Profile } from "./data.ts";
+import { changes, profile } from "./state.ts";
+
+/** The cycles of the run with lengths for some keys instead of their own. */
+export function retimed(graph: ActivationGraph, fixed: (key: number) => number | undefined): number {
+  const { own, least, key, phases, phase, times, members, member, lead } = graph;
+  const length = new Float64Array(own.length);
+  const first = new Float64Array(members.length + 1);
+  for (let i = 0; i < members.length; i++) first[i + 1] = first[i]! + members[i]!;
+  const of = new Float64Array(members.length).fill(-1);
+  const lengthOf = (which: number): number => {
+    if (of[which]! < 0) {
+      for (let at = first[which]!; at < first[which + 1]!; at++) of[which] = Math.max(of[which]!, length[member[at]!]! + lead[at]!);
+    }
+    return of[which]!;
+  };
+  let at = 0;
+  for (let node = 0; node < own.length; node++) {
+    let sum = own[node]!;
+    for (const end = at + phases[node]!; at < end; at++) sum += times[at]! * lengthOf(phase[at]!);
+    length[node] = fixed(key[node]!) ?? Math.max(sum, least[node]!);
+  }
+  return length[own.length - 1] ?? 0;
+}
+
+/** The run's cycles with some definitions' lengths changed. */
+export function cyclesWith(shown: Profile, lengths: ReadonlyMap<number, number>): number {
+  const { critical } = shown;
+  if (!critical?.graph || !lengths.size) return shown.cycles;
+  return retimed(critical.graph, (key) => lengths.get(critical.keys[key]!.definition));
+}
+
+/** The run's cycles with all that is changed. */
+export const changedCycles = computed(() => cyclesWith(profile.value, changes.value));
+
+/** What runs under one definition, all its places together; null if there is no graph to time it with. */
+export function definitionOf(shown: Profile, keys: CriticalKey[]): number | null {
+  const found = new Set(keys.map((one) => one.definition));
+  const [only] = found;
+  return shown.critical?.graph && found.size === 1 && only !== undefined ? only : null;
+}
+
+/** Change the length of a definition; null: as it was. */
+export function change(definition: number, length: number | null): void {
+  const next = new Map(changes.value);
+  if (length === null) next.delete(definition);
+  else next.set(definition, length);
+  changes.value = next;
+}
+
+/** Lengths as an address has them: `3-10,7-1`. */
+export function textOfLengths(lengths: ReadonlyMap<number, number>): string {
+  return [...lengths].sort(([a], [b]) => a - b).map(([definition, length]) => `${definition}-${length}`).join(",");
+}
+
+export function lengthsOf(text: string, shown: Profile): ReadonlyMap<number, number> {
+  const known = new Set(shown.critical?.keys.map((one) => one.definition));
+  const pairs = text.split(",").map((part) => part.split("-").map(Number) as [number, number]);
+  return new Map(pairs.filter(([definition, length]) => known.has(definition) && Number.isSafeInteger(length) && length >= 0));
+}
