@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,6 +98,16 @@ def test_what_cannot_be_foretold_is_told(
 ) -> None:
     with pytest.raises(InputError, match=says):
         foretold(profiles["critical_sections"], change)
+
+
+def test_who_counts_no_reads_cannot_tell_of_another_memory(profiles: dict[str, Profile]) -> None:
+    profile = profiles["chase"]
+    sites = tuple(
+        replace(site, times=(), waited=()) if isinstance(site, Loop) else site
+        for site in profile.sites
+    )
+    with pytest.raises(InputError, match="measure it anew, without --profile"):
+        foretold(replace(profile, sites=sites), "memory latency = 9")
 
 
 def test_what_cannot_be_made_is_told(profiles: dict[str, Profile]) -> None:

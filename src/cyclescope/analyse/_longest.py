@@ -7,6 +7,7 @@ as one long edge, so few are left that have to be looked at.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,7 +73,16 @@ class LongestWays:
         Args:
             length: of each chain in each case, shape (chains, cases).
         """
-        time, _ = self._walk(length, keep=False)
+        nodes = len(self._at) - 1
+        time = np.zeros((nodes, length.shape[1]), dtype=np.int64)
+        rows, lengths, from_ = list(time), list(length), self._from.tolist()
+        add, maximum = np.add, np.maximum
+        for node in range(1, nodes):
+            first, after = self._at[node], self._at[node + 1]
+            row = rows[node]
+            add(rows[from_[first]], lengths[first], out=row)
+            for chain in range(first + 1, after):
+                maximum(row, rows[from_[chain]] + lengths[chain], out=row)
         return np.asarray(time[-1])
 
     def critical(self, length: Ints) -> NDArray[np.bool_]:
@@ -81,28 +91,17 @@ class LongestWays:
         Args:
             length: of each chain, shape (chains,).
         """
-        _, decisive = self._walk(length[:, None], keep=True)
+        lengths, from_ = length.tolist(), self._from.tolist()
+        time, decisive = [0], [0]
+        for first, after in pairwise(self._at[1:]):
+            ends = [time[from_[chain]] + lengths[chain] for chain in range(first, after)]
+            time.append(max(ends))
+            # Of several that end last the first one is as good as any.
+            decisive.append(first + ends.index(time[-1]))
         found = np.zeros(self.chains, dtype=np.bool_)
-        node = len(self._at) - 2
+        node = len(time) - 1
         while node:
             chain = decisive[node]
             found[chain] = True
-            node = int(self._from[chain])
+            node = from_[chain]
         return found
-
-    def _walk(self, length: Ints, *, keep: bool) -> tuple[Ints, list[int]]:
-        nodes = len(self._at) - 1
-        time = np.zeros((nodes, length.shape[1]), dtype=np.int64)
-        rows, lengths, from_ = list(time), list(length), self._from.tolist()
-        decisive = [0] * nodes
-        add, maximum = np.add, np.maximum
-        for node in range(1, nodes):
-            first, after = self._at[node], self._at[node + 1]
-            row = rows[node]
-            add(rows[from_[first]], lengths[first], out=row)
-            if keep:
-                ends = [int((rows[from_[c]] + lengths[c])[0]) for c in range(first, after)]
-                decisive[node] = first + ends.index(max(ends))
-            for chain in range(first + 1, after):
-                maximum(row, rows[from_[chain]] + lengths[chain], out=row)
-        return time, decisive

@@ -314,7 +314,10 @@ class _Builder:
 
     def _after(self, time: int, before: list[int], kind: int, ends: int = 0) -> int:
         """An event so long after the last of some others, and as long after each of them."""
-        lag = time - max(self.time[b] for b in before)
+        if len(before) == 1:
+            lag = time - self.time[before[0]]
+            return self._event(time, [(before[0], lag, kind, ends)])
+        lag = time - max([self.time[b] for b in before])
         return self._event(time, [(b, lag, kind, ends) for b in before])
 
     def run(self, first: int, last: int) -> None:
@@ -423,12 +426,17 @@ class _Builder:
 
     def _parent(self, one: _Interval, spans_: dict[int, _Open]) -> _Open | None:
         """The span of its thread in which one begins."""
+        if one.what == _LOOP:
+            if one.frame in self._in_section:
+                section = next((spans_[f] for f in self._held if f in spans_), None)
+                if section is not None:
+                    return section
+            around = spans_.get(self._around[one.frame])
+            if around is not None:
+                return around
         root = next((s for s in spans_.values() if s.around is None), None)
         if one.what == _LOOP:
-            section = next((spans_[f] for f in self._held if f in spans_), None)
-            if one.frame in self._in_section and section is not None:
-                return section
-            return spans_.get(self._around[one.frame], root)
+            return root
         if one.what == _BARRIER:
             return max(
                 (s for f, s in spans_.items() if f in self._loops), key=_by_depth, default=root

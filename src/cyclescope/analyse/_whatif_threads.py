@@ -167,6 +167,8 @@ class _Reads:
         takes: cycles from one iteration to the next that these reads alone would make; 0 if that
             is not known.
         others: the same of everything else: another stage, the schedule.
+        piped: the reads that `takes` is of, where they are others than those waited for one after
+            the other.
     """
 
     occurs: int
@@ -176,6 +178,7 @@ class _Reads:
     besides: int = 0
     takes: float = 0.0
     others: float = 0.0
+    piped: float | None = None
 
 
 def _with_latency(profile: Profile, graph: ThreadGraph, more: int) -> Ints:
@@ -211,7 +214,10 @@ def _factor(own: int, reads: _Reads, more: int, refresh: tuple[int, int]) -> flo
     last = min(reads.executions, reads.occurs)
     follow = longer
     if reads.takes:
-        follow = max(reads.takes + longer, reads.others) - max(reads.takes, reads.others)
+        later = longer if reads.piped is None else more * reads.piped
+        follow = max(reads.takes + later, reads.others) - max(reads.takes, reads.others)
+        if reads.piped is not None:
+            follow += longer
     total = besides + more * reads.beside * reads.executions
     for count, change in ((last, longer), (reads.occurs - last, follow)):
         wanted = found = max(period * (1 - _lost(period, refresh)) + change, 0.0)
@@ -234,7 +240,18 @@ def _lost(period: float, refresh: tuple[int, int]) -> float:
 
 
 def _reads(profile: Profile, graph: ThreadGraph, more: int) -> list[tuple[list[int], _Reads]]:
-    """The reads of each sort of span, with the kinds of it in all threads."""
+    """The reads of each sort of span, with the kinds of it in all threads.
+
+    Raises:
+        InputError: it does not say how often loops read.
+    """
+    loops = {n: site for n, site in enumerate(profile.sites) if isinstance(site, Loop)}
+    reading = {s.loop for s in profile.sites if isinstance(s, Access)} - {-1}
+    if any(not loops[n].times for n in reading):
+        raise InputError(
+            f"{profile.meta.title}: it does not count how often loops read the memory; measure it"
+            " anew, without --profile"
+        )
     waited = {s.site: int(s.value.sum()) for s in profile.series if s.of_place}
     typical = memory_latency(profile) + _ASKING
     sections = [n for n, kind in enumerate(graph.kinds) if kind.section]
@@ -261,24 +278,27 @@ def _reads(profile: Profile, graph: ThreadGraph, more: int) -> list[tuple[list[i
         else:
             continue
         result.append((kinds, reads))
-    for number, loop in enumerate(profile.sites):
-        if isinstance(loop, Loop) and loop.reads:
+    for number, loop in loops.items():
+        if loop.reads:
             kinds = [n for n, kind in enumerate(graph.kinds) if kind.loop == number]
-            beside = _beside(profile, graph, number)
-            alone = {at: _alone(typical, more, hidden) for at, hidden in beside.items()}
-            result.append((kinds, _reads_of_loop(loop, alone, leaf=not beside)))
+            alone = _alone_beside(profile, graph, number, typical, more)
+            result.append((kinds, _reads_of_loop(loop, alone)))
     return result
 
 
-def _beside(profile: Profile, graph: ThreadGraph, loop: int) -> dict[int, float]:
-    """Stage of a loop → cycles that inner loops in it take, which read waits are beside."""
+def _alone_beside(
+    profile: Profile, graph: ThreadGraph, loop: int, latency: int, more: int
+) -> dict[int, float]:
+    """Stage of a loop with inner loops → the part of a change of latency that shows beside them."""
     found: dict[int, float] = {}
     for number, site in enumerate(profile.sites):
         if isinstance(site, Loop) and site.parent == loop:
             inner = [kind for kind in graph.kinds if kind.loop == number]
             if times := sum(kind.times for kind in inner):
                 mean = sum(kind.cycles for kind in inner) / times
-                found[site.stage] = max(found.get(site.stage, 0.0), mean)
+                # One that reads, too, becomes longer with the latency.
+                alone = 0.0 if site.reads and mean > latency else _alone(latency, more, mean)
+                found[site.stage] = min(found.get(site.stage, 1.0), alone)
     return found
 
 
@@ -289,32 +309,36 @@ def _alone(latency: int, more: int, hidden: float) -> float:
     return (max(latency + more - hidden, 0.0) - max(latency - hidden, 0.0)) / more
 
 
-def _reads_of_loop(loop: Loop, alone: dict[int, float], *, leaf: bool) -> _Reads:
-    """The reads of a loop, given the part of their latency that shows in some stages.
+def _reads_of_loop(loop: Loop, alone: dict[int, float]) -> _Reads:
+    """The reads of a loop, given the part of their latency that shows in stages with inner loops.
 
     From one iteration to the next it takes as long as the slowest of its stages with what is waited
     for there, and as those that an iteration must have left before.
     """
-    executions = loop.executions or 0
-    occurs = loop.iterations if loop.iterations is not None else executions * (loop.trips or 0)
+    executions, occurs = loop.executions or 0, loop.iterations or 0
     if not occurs:
         return _Reads(0, 0.0)
-    count = dict(zip(loop.stages, loop.times or [occurs] * len(loop.stages), strict=True))
-    each = {s: min(count.get(s, occurs) / occurs, 1.0) * alone.get(s, 1.0) for s in loop.reads}
+    count = dict(zip(loop.stages, loop.times, strict=True))
+    each = {s: min(count[s] / occurs, 1.0) * alone.get(s, 1.0) for s in loop.reads}
     chain = sum(each.get(stage, 0.0) for stage in loop.serial)
-    serial = max(chain, *each.values())
-    beside = sum(each.values()) - serial
     # One iteration more is begun, and found to be none.
-    besides = (loop.apart or 1) + (loop.depth or 0)
-    if not leaf or not loop.waited:
-        return _Reads(occurs, serial, beside, executions, besides if leaf else 0)
+    besides = 0 if alone else (loop.apart or 1) + (loop.depth or 0)
     waited = dict(zip(loop.stages, loop.waited, strict=True))
     before = dict(zip(loop.stages, (-1, *loop.stages), strict=False))
     takes = {s: s - before[s] + waited[s] / occurs + _LEAVING for s in loop.stages}
-    together = sum(takes[stage] for stage in loop.serial)
+    if alone:
+        # An iteration's inner loops are a span of their own; other stages are beside those.
+        piped = [s for s in loop.reads if s not in loop.serial and s not in alone]
+        mine = max((takes[s] for s in piped), default=0.0)
+        others = max((takes[s] for s in loop.stages if s not in piped), default=0.0)
+        most = max((each[s] for s in piped), default=0.0)
+        beside = sum(each.values()) - chain
+        return _Reads(occurs, chain, beside, executions, 0, mine, others, most)
+    serial = max(chain, *each.values())
     mine = max(takes[stage] for stage in loop.reads)
     if chain and chain >= serial:
-        mine = max(mine, together)
+        mine = max(mine, sum(takes[stage] for stage in loop.serial))
     rest = max((takes[s] for s in loop.stages if s not in loop.reads), default=0.0)
     others = max(rest, float(loop.apart or 1))
+    beside = sum(each.values()) - serial
     return _Reads(occurs, serial, beside, executions, besides, mine, others)
