@@ -4,8 +4,8 @@
 
 Takes the project's C examples (matrix products of 32 by 32), the programs of its tests (every Nth
 of them) and those that are given. Each is simulated with its own memory, and anew with one of each
-latency in `LATENCIES` and with each start cost in `COSTS`. Prints a table of the errors, and each
-change that was off by more than 10 %.
+latency in `LATENCIES`, with each start cost in `COSTS` and with each number of threads in `TEAMS`.
+Prints a table of the errors, and each change that was off by more than 10 %.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import median
 
-from cyclescope.analyse import LATENCY, START_COST, parse_lengths, retimed
+from cyclescope.analyse import LATENCY, START_COST, THREADS, parse_lengths, retimed
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import MemoryModel, compile_c, measure
 
 ROOT = Path(__file__).parents[1]
 LATENCIES = (4, 14, 50, 98)  # cycles; the memory has 26
 COSTS = (0,)  # cycles; it is 100
+TEAMS = (2, 4, 16)
 MACROS = {"gemm": {"DIM": "32"}}
 
 
@@ -53,6 +54,7 @@ def main() -> int:
             continue
         count += 1
         asked = [(LATENCY, n) for n in LATENCIES] + [(START_COST, n) for n in COSTS]
+        asked += [(THREADS, n) for n in TEAMS]
         for what, value in asked:
             try:
                 changes = parse_lengths(profile, [f"{what} = {value}"])
@@ -60,6 +62,8 @@ def main() -> int:
                 if what == LATENCY:
                     memory = MemoryModel(controller=value - MemoryModel().cas)
                     real = measure(compiled, memory=memory).profile.cycles
+                elif what == THREADS:
+                    real = measure(compile_c(program, defines=macros, threads=value)).profile.cycles
                 else:
                     real = measure(compiled, start_cost=value).profile.cycles
             except CyclescopeError as error:

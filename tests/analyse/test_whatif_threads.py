@@ -60,6 +60,38 @@ def test_another_host_is_as_simulated(profiles: dict[str, Profile]) -> None:
     assert abs(told - real) < 0.05 * real < 0.1 * (profile.cycles - real)
 
 
+def test_another_team_is_as_simulated(profiles: dict[str, Profile]) -> None:
+    """Each thread follows its own list: half of the team follows two lists each."""
+    profile, program = profiles["chase"], PROGRAMS / "chase.c"
+    changes = parse_lengths(profile, ["threads = 4"])
+    (real,) = simulated_hardware(profile, changes, program, {})
+    (told,) = retimed(profile, changes).totals
+    assert abs(told - real) < 0.05 * real
+    assert real > 1.2 * profile.cycles
+    assert foretold(profile, "threads = 8") == (profile.cycles,)
+
+
+def test_who_divides_nothing_cannot_tell_of_another_team(profiles: dict[str, Profile]) -> None:
+    profile = profiles["chase"]
+    sites = tuple(
+        replace(site, shared=False) if isinstance(site, Loop) else site for site in profile.sites
+    )
+    with pytest.raises(InputError, match="run cyclescope hls --threads 16"):
+        foretold(replace(profile, sites=sites), "threads = 16")
+
+
+def test_loops_that_the_team_divides_are_known(profiles: dict[str, Profile]) -> None:
+    shared = {
+        (name, site.position.line): site.shared
+        for name, profile in profiles.items()
+        for site in profile.sites
+        if isinstance(site, Loop) and site.position is not None
+    }
+    assert shared["chase", 6]
+    assert not shared["chase", 8]
+    assert shared["critical_sections", 6]
+
+
 def test_a_curve_falls_with_the_latency(profiles: dict[str, Profile]) -> None:
     totals = foretold(profiles["chase"], "memory latency = 3..26")
     assert list(totals) == sorted(totals)
@@ -89,7 +121,6 @@ def test_sections_of_a_lock_are_one_after_another(profiles: dict[str, Profile]) 
     [
         ("L6 = 5", "only loops without others inside"),
         ("nothing = 5", "nothing called nothing ran"),
-        ("threads = 16", "run cyclescope hls --threads 16"),
         ("memory latency", "not a length"),
     ],
 )

@@ -49,7 +49,7 @@ from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
 from ._track_stacks import TrackUnits, track_units
 from ._whatif import OtherLength, Retimed, Step, best_changes, definition_of, parse_lengths, retimed
-from ._whatif_threads import LATENCY, START_COST, memory_latency
+from ._whatif_threads import LATENCY, START_COST, THREADS, memory_latency
 from .rules import RULES, Advice, Place, Rule, advise
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "QUERY_TABLES",
     "RULES",
     "START_COST",
+    "THREADS",
     "WORK",
     "Account",
     "ActivationGraph",

@@ -57,6 +57,7 @@ class Span:
         key: its frame, and the thread's instance.
         loop: its site, of a loop; -1 of anything else.
         section: it is the passage of a critical section.
+        lock: it is the wait for a lock.
         times: how often there is one.
         cycles: of all of these.
     """
@@ -64,6 +65,7 @@ class Span:
     key: Key
     loop: int = -1
     section: bool = False
+    lock: bool = False
     times: int = 0
     cycles: int = 0
 
@@ -263,7 +265,7 @@ class _Builder:
     def _kind(self, key: Key, loop: int = -1, what: int = _THREAD) -> int:
         if key not in self._number:
             self._number[key] = len(self.kinds)
-            self.kinds.append(Span(key, loop, what == _SECTION))
+            self.kinds.append(Span(key, loop, what == _SECTION, what == _SPIN))
             self._sizes.append([0, 0])
         return self._number[key]
 

@@ -130,11 +130,6 @@ def _length(profile: Profile, known: dict[str, list[Key]], text: str) -> OtherLe
         raise InputError(f"{shown}: from the least to the most, at most {_MOST:,} lengths")
     if name in OPTIONS and has_threads(profile):
         return OtherLength(name, (), first, last, name)
-    if name == "threads" and has_threads(profile):
-        raise InputError(
-            f"{shown}: which iterations each thread has is the program's, not the profile's; run"
-            f" cyclescope hls --threads {first}"
-        )
     keys = known.get(name) or known.get("/".join(name.rsplit(".", 1))) or []
     title = profile.meta.title
     if not keys:

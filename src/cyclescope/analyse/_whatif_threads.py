@@ -4,6 +4,7 @@
     critical = 20           each passage of a critical section does
     memory latency = 10     the memory brings a line of an open row in 10 cycles
     start cost = 0          the host starts all threads at once
+    threads = 16            the team has so many
 
 Lengths are put into the graph of the threads (`_thread_graph`), whose events then happen as soon as
 what they wait for is over; locks go from thread to thread in the order of the run.
@@ -13,6 +14,11 @@ one after another: those of one stage are under way together, and so are those o
 for the ones that an iteration must have left before the next begins (`Loop.serial`). No iteration
 begins sooner after the one before it than the hardware lets it (`Loop.apart`). While the memory is
 refreshed, reads wait, too: the more of them there are in a time, the more begin meanwhile.
+
+Of another team each thread has more or fewer iterations of the loops that the team divides
+(`Loop.shared`), everything else as often as before; who waits for a lock then follows from how long
+all passages together take. It can be told where the team divides loops by numbers known before: not
+where threads take iterations as they come.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ import numpy as np
 from cyclescope.analyse._critical_threads import ways_of
 from cyclescope.analyse._thread_graph import thread_graph
 from cyclescope.errors import InputError
-from cyclescope.model import Access, Kind, Loop
+from cyclescope.model import Access, Kind, Lock, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,11 +40,12 @@ if TYPE_CHECKING:
     from cyclescope.analyse._whatif import OtherLength
     from cyclescope.model import Ints, Profile
 
-__all__ = ["LATENCY", "OPTIONS", "START_COST", "memory_latency", "thread_totals"]
+__all__ = ["LATENCY", "OPTIONS", "START_COST", "THREADS", "memory_latency", "thread_totals"]
 
 LATENCY = "memory latency"
 START_COST = "start cost"
-OPTIONS = (LATENCY, START_COST)
+THREADS = "threads"
+OPTIONS = (LATENCY, START_COST, THREADS)
 """What can be changed besides lengths."""
 
 _ASKING = 5  # cycles from a read's stage to the memory and back, besides the memory's own
@@ -57,7 +64,7 @@ def thread_totals(
             each other.
     """
     graph, ways = thread_graph(profile), ways_of(profile)
-    least = min(_busiest(profile), profile.cycles)
+    least = [_least(profile, graph, changes, length) for length in lengths]
     totals: list[int] = []
     for first in range(0, len(lengths), _CASES):
         cases = [
@@ -65,16 +72,113 @@ def thread_totals(
             for length in lengths[first : first + _CASES]
         ]
         totals += ways.last(np.stack(cases, axis=1)).tolist()
-    return tuple(max(total, least) for total in totals)
+    return tuple(map(max, totals, least))
 
 
-def _busiest(profile: Profile) -> int:
-    """The iterations of the loop that has most: its pipeline begins one in a cycle.
+def _least(
+    profile: Profile, graph: ThreadGraph, changes: Sequence[OtherLength], length: int
+) -> int:
+    """The cycles that what all threads share takes: the pipeline of a loop, a lock.
 
-    An execution has one more, which is found to be none.
+    A pipeline begins an iteration in a cycle; each execution has one more, found to be none.
     """
     loops = (site for site in profile.sites if isinstance(site, Loop))
-    return max(((s.iterations or 0) + (s.executions or 0) for s in loops), default=0)
+    busiest = max(((s.iterations or 0) + (s.executions or 0) for s in loops), default=0)
+    least = min(busiest, profile.cycles)
+    for change in changes:
+        team = length if change.first != change.last else change.first
+        if change.option == THREADS and team != _team(profile):
+            least = max(least, (team - 1) * int(profile.meta.options[START_COST]))
+            locks = [site for site in profile.sites if isinstance(site, Lock)]
+            sections = sum(kind.cycles + kind.times for kind in graph.kinds if kind.section)
+            if len(locks) == 1 and not _is_shared(profile, locks[0].loop):
+                least = max(least, sections * team // _team(profile))
+            elif len(locks) == 1:
+                least = max(least, sections)
+    return least
+
+
+def _team(profile: Profile) -> int:
+    """The threads of a run."""
+    return int(profile.meta.options[THREADS])
+
+
+def _is_shared(profile: Profile, loop: int) -> bool:
+    """Return whether the team divides a loop or one around it."""
+    while loop >= 0:
+        site = profile.sites[loop]
+        assert isinstance(site, Loop)
+        if site.shared:
+            return True
+        loop = site.parent
+    return False
+
+
+def _with_team(profile: Profile, graph: ThreadGraph, lag: Ints, team: int) -> Ints:
+    """Each edge's cycles in a team of so many threads, all of which are like those of the run.
+
+    Raises:
+        InputError: the team does not divide the loops by numbers known before.
+    """
+    now = _team(profile)
+    loops = {n: site for n, site in enumerate(profile.sites) if isinstance(site, Loop)}
+    if not any(site.shared for site in loops.values()) or team < 1:
+        raise InputError(
+            f"{THREADS} = {team}: no loop of {profile.meta.title} has iterations that follow from"
+            f" the thread's number; run cyclescope hls --threads {team}"
+        )
+    factor, busy = np.ones(len(graph.kinds)), 1  # threads that have something to do
+    for number, kind in enumerate(graph.kinds):
+        around = _outermost_shared(loops, _loop_of(profile, kind.loop, kind.section))
+        if around < 0:
+            continue
+        each = loops[around].iterations or 0, loops[around].executions or 0
+        if not all(each):
+            continue
+        # A division that does not come out even leaves some threads with one more.
+        whole = each[0] * now / each[1]
+        busy = max(busy, min(round(whole), team))
+        share = -(-round(whole) // team) / max(-(-round(whole) // now), 1)
+        factor[number] = share
+        if around == kind.loop and kind.times:
+            site, mean = loops[around], kind.cycles / kind.times
+            besides = min((site.apart or 1) + (site.depth or 0), mean)
+            if not any(inner.parent == around for inner in loops.values()):
+                factor[number] = (besides + (mean - besides) * share) / mean
+    scaled = np.rint(lag * factor[graph.kind]).astype(np.int64)
+    # Threads start one after the other: the last one later, or sooner.
+    thread = np.array([_is_thread(profile, kind.key[0]) for kind in graph.kinds])
+    starts = thread[graph.kind] & _from_begin(graph)
+    if now > 1:
+        scaled = np.where(starts, lag * (busy - 1) // (now - 1), scaled)
+    else:
+        scaled = np.where(starts, lag + (busy - 1) * int(profile.meta.options[START_COST]), scaled)
+    # Who waits for whom at a lock is not as it was: `_least` has what all passages take.
+    spins = np.array([kind.lock for kind in graph.kinds])[graph.kind]
+    names = [kind.key[1] for kind in graph.kinds]
+    of_edge = np.array([names.index(name) for name in names])[graph.kind]
+    ends = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
+    own = np.full(len(graph.time), -1, dtype=np.int64)
+    own[ends] = of_edge
+    passed_on = spins & (own[graph.source] != of_edge)
+    return np.where(passed_on, -2 * int(scaled.sum()), scaled)
+
+
+def _loop_of(profile: Profile, loop: int, section: bool) -> int:
+    """The loop in which a kind of span is, or that it is."""
+    if loop >= 0 or not section:
+        return loop
+    return next((site.loop for site in profile.sites if isinstance(site, Lock)), -1)
+
+
+def _outermost_shared(loops: dict[int, Loop], loop: int) -> int:
+    """The outermost loop around one, or the loop itself, that the team divides; -1 for none."""
+    found = -1
+    while loop >= 0:
+        if loops[loop].shared:
+            found = loop
+        loop = loops[loop].parent
+    return found
 
 
 def _lags(
@@ -92,6 +196,9 @@ def _lags(
             lag = _with_start_cost(profile, graph, lag, more)
         elif not change.option:
             lag = _with_length(profile, graph, lag, change, wanted[change])
+    for change in changes:
+        if change.option == THREADS and wanted[change] != _team(profile):
+            lag = _with_team(profile, graph, lag, wanted[change])
     return lag
 
 

@@ -82,8 +82,8 @@ def whatif(
     'main.queue/push = 1': each activation takes one cycle; '= 1..10': each of these in turn.
     Everything else happens as it did, and begins as soon as what it waits for is over. Of threads,
     'L14 = 100' and 'critical = 20': each execution of a loop, each passage of a critical section;
-    'memory latency = 10', 'start cost = 0'. With --check groups are made longer for real, or the
-    memory or the host another one, and the run is simulated.
+    'memory latency = 10', 'start cost = 0', 'threads = 16'. With --check groups are made longer for
+    real, or the memory, the host or the team another one, and the run is simulated.
     """
     from cyclescope.analyse import parse_lengths
     from cyclescope.views import best_changes_view, retimed_view

@@ -59,6 +59,7 @@ class Loop:
         iterations: of all executions in the run.
         stage: of an iteration of the loop around it, in which it is.
         apart: cycles from a thread's iteration to its next one at least, if nothing is waited for.
+        shared: its iterations follow from the thread's number: the team divides them.
         depth: the number of stages of an iteration.
         stages: those of variable latency, in which an iteration may wait.
         times: how often one did in each of these, in the whole run; empty if not counted.
@@ -81,6 +82,7 @@ class Loop:
     iterations: int | None = None
     stage: int = -1
     apart: int | None = None
+    shared: bool = False
     depth: int | None = None
     stages: tuple[int, ...] = ()
     times: tuple[int, ...] = ()

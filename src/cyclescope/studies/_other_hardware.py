@@ -1,11 +1,12 @@
-"""Changes of a C program's hardware tried for real: another memory, another host, simulated."""
+"""Changes of a C program's hardware tried for real: another memory, host or team, simulated."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
-from cyclescope.analyse import LATENCY, START_COST, memory_latency
+from cyclescope.analyse import LATENCY, START_COST, THREADS, memory_latency
 from cyclescope.errors import InputError, VerifyError
 from cyclescope.hls import MemoryModel, compile_c, measure
 
@@ -28,7 +29,7 @@ def simulated_hardware(
     include: Sequence[Path] = (),
     progress: Callable[[str], object] = lambda _: None,
 ) -> tuple[int, ...]:
-    """Simulate a C program's hardware with another memory or another host.
+    """Simulate a C program's hardware with another memory, another host or another team.
 
     Args:
         profile: its run.
@@ -51,15 +52,15 @@ def simulated_hardware(
         if not change.option:
             raise InputError(
                 f"{change.name}: the length of a loop or section follows from the program; --check"
-                f" tries {LATENCY} and {START_COST}"
+                f" tries {LATENCY}, {START_COST} and {THREADS}"
             )
-    compiled = compile_c(
-        program,
-        threads=int(profile.meta.options["threads"]),
-        defines=dict(defines),
-        include=include,
-    )
-    first = _run(compiled, profile, {})
+
+    @cache
+    def compiled(threads: int) -> Program:
+        return compile_c(program, threads=threads, defines=dict(defines), include=include)
+
+    team = int(profile.meta.options[THREADS])
+    first = _run(compiled(team), profile, {})
     if first.profile.cycles != profile.cycles:
         raise InputError(
             f"{program} takes {first.profile.cycles:,} cycles, the profile has"
@@ -71,7 +72,7 @@ def simulated_hardware(
     for number, value in enumerate(values):
         progress(f"run {number + 1} of {len(values)}")
         wanted = {c.option: value if c is curve else c.first for c in changes}
-        found = _run(compiled, profile, wanted)
+        found = _run(compiled(wanted.get(THREADS, team)), profile, wanted)
         if not found.run.complete or not found.agrees:
             names = ", ".join(change.name for change in changes)
             raise VerifyError(f"{program}: with another {names} it leaves other results")

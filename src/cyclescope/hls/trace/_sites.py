@@ -147,6 +147,7 @@ class Sites:
                 iterations=iterations,
                 stage=pipes[outer].schedule.stage[self._nest.node(graph)] if outer else -1,
                 apart=max(gate.apart for gate in pipe.gates),
+                shared=self._shared(graph),
                 depth=pipe.schedule.depth,
                 stages=stages,
                 times=tuple(times for times, _ in waits),
@@ -172,6 +173,26 @@ class Sites:
                     if other.op in (Op.LOOP, Op.COPY) and other in self._of_node:
                         found.add(self._of_node[other])
         return tuple(sorted(found))
+
+    def _shared(self, graph: Graph) -> bool:
+        """Return whether the thread's number decides when a loop is over."""
+        assert graph.continues is not None
+        waiting = [(graph, graph.continues.node)]
+        seen: set[Node] = set()
+        while waiting:
+            where, node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node.op in (Op.THREAD, Op.THREADS):
+                return True
+            waiting += [(where, value.node) for value in node.operands if node.op is not Op.LOOP]
+            outer = self._nest.outer(where)
+            if node.op is Op.PARAM and outer is not None:
+                params = [*(carried.param for carried in where.carried), *where.invariants]
+                given = self._nest.node(where).operands[params.index(node)]
+                waiting.append((outer, given.node))
+        return False
 
     def _reads(self, pipe: Pipeline) -> tuple[int, ...]:
         """The stages in which a loop reads the memory while it has no lock of its own."""
