@@ -111,6 +111,12 @@ class _Generator(Teams):
             return
         if r.random() < 0.2:
             targets = [n for n in scope.variables if n not in scope.fixed]
+            if scope.locals and r.random() < 0.3:
+                array = r.choice(list(scope.locals))
+                kind, size = scope.locals[array]
+                self.say(0, f"#pragma omp single copyprivate({array})")
+                self.say(indent, f"{array}[{r.randrange(size)}] = {self.same_for_all(kind)};")
+                return
             name = r.choice(targets)
             kind = scope.variables[name]
             self.say(0, f"#pragma omp single copyprivate({name})")

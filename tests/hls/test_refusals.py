@@ -85,8 +85,8 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             r"linear\(s\): only integers, with a constant step",
         ),
         (
-            "int s[3];\n#pragma omp single copyprivate(s)\na[0] = s[0] = 1;",
-            r"copyprivate\(s\): only",
+            "#pragma omp single copyprivate(n)\na[0] = n;",
+            r"copyprivate\(n\): all threads share it",
         ),
         ("#pragma omp for\nfor (int i = 1; i < n; i *= 2) a[i] = 1;", "steps by"),
         ("#pragma omp for\nwhile (n) a[0] = 1;", "needs a for loop"),

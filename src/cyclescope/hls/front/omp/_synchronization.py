@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Variable
+from cyclescope.hls.front._blocks import copy_object
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
@@ -17,7 +19,7 @@ from cyclescope.hls.front.omp._team import barrier, fence, locked, thread_number
 from cyclescope.hls.ir import Op, Place
 
 if TYPE_CHECKING:
-    from cyclescope.c import Stmt
+    from cyclescope.c import Range, Stmt
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
     from cyclescope.hls.ir import Value
@@ -64,7 +66,7 @@ def _broadcast(ctx: Context, directive: Directive, names: list[str], first: Valu
     """The first thread's values of variables that each thread has, for all of them.
 
     Raises:
-        SourceError: one is an array.
+        SourceError: one is not each thread's own.
     """
     where = directive.where
     given: list[tuple[Variable, Location]] = []
@@ -72,21 +74,36 @@ def _broadcast(ctx: Context, directive: Directive, names: list[str], first: Valu
         variable = named(ctx, directive, name)
         if variable is None:
             continue
-        if not is_held(ctx, variable) or variable in ctx.vars.fixed:
+        own = ctx.vars.memories.get(variable)
+        has_own = own.place is Place.LOCAL if own is not None else is_held(ctx, variable)
+        if not has_own or variable in ctx.vars.fixed:
             raise ctx.refuse(
-                where, f"copyprivate({name}): only of scalars and structs that each thread has"
+                where, f"copyprivate({name}): all threads share it; only of what each thread has"
             )
         size = size_of(variable.type, where)
         shown = Variable(f"{name}_of_L{where.line}", variable.type, where, "local")
         array = new_array(ctx, shown, Place.SHARED, size, to=False, back=False)
         given.append((variable, Location(array, ctx.b.const(64, 0), variable.type)))
     for variable, place in given:
-        value = held_value(ctx, variable)
-        branch(ctx, first, lambda p=place, v=value: store_object(ctx, p, v, where))  # type: ignore[misc]
+        branch(ctx, first, partial(_hand_over, ctx, variable, place, where))
     barrier(ctx, where)
     for variable, place in given:
-        hold(ctx, variable, load_object(ctx, place, where))
+        if variable in ctx.vars.memories:
+            copy_object(ctx, _own_place(ctx, variable), place, where)
+        else:
+            hold(ctx, variable, load_object(ctx, place, where))
     barrier(ctx, where)
+
+
+def _hand_over(ctx: Context, variable: Variable, place: Location, where: Range) -> None:
+    if variable in ctx.vars.memories:
+        copy_object(ctx, place, _own_place(ctx, variable), where)
+    else:
+        store_object(ctx, place, held_value(ctx, variable), where)
+
+
+def _own_place(ctx: Context, variable: Variable) -> Location:
+    return Location(ctx.vars.memories[variable], ctx.b.const(64, 0), variable.type)
 
 
 @lowers_alone("threadprivate")
