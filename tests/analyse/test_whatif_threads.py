@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.analyse import critical, memory_latency, parse_lengths, retimed
+from cyclescope.analyse import best_changes, critical, memory_latency, parse_lengths, retimed
 from cyclescope.cli import main
 from cyclescope.errors import InputError
 from cyclescope.hls import compile_c, measure
@@ -90,6 +90,17 @@ def test_loops_that_the_team_divides_are_known(profiles: dict[str, Profile]) -> 
     assert shared["chase", 6]
     assert not shared["chase", 8]
     assert shared["critical_sections", 6]
+
+
+def test_the_best_changes_come_one_after_another(profiles: dict[str, Profile]) -> None:
+    profile = profiles["critical_sections"]
+    steps = best_changes(profile, 5)
+    names = [profile.catalog[step.keys[0][0]].name for step in steps]
+    assert names[0] == "critical"
+    for number, step in enumerate(steps):
+        changes = [f"{name} = 1" for name in names[: number + 1]]
+        assert foretold(profile, *changes) == (step.cycles,)
+    assert [step.cycles for step in steps] == sorted((s.cycles for s in steps), reverse=True)
 
 
 def test_a_curve_falls_with_the_latency(profiles: dict[str, Profile]) -> None:

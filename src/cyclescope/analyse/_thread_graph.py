@@ -28,7 +28,7 @@ from cyclescope.errors import InputError
 from cyclescope.model import Activity, Cause, Kind, Lock, Loop, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from cyclescope.analyse._activations import Key
     from cyclescope.model import Ints, Profile
@@ -40,6 +40,7 @@ __all__ = [
     "has_exact_waits",
     "has_threads",
     "keys_of_spans",
+    "size_of_spans",
     "thread_graph",
 ]
 
@@ -158,6 +159,12 @@ def thread_graph(profile: Profile) -> ThreadGraph:
 def keys_of_spans(profile: Profile) -> list[Key]:
     """The frames in threads of all spans."""
     return [kind.key for kind in thread_graph(profile).kinds]
+
+
+def size_of_spans(profile: Profile, keys: Collection[Key]) -> tuple[int, int]:
+    """Count the spans of some frames in threads, and the cycles of all of these."""
+    mine = [kind for kind in thread_graph(profile).kinds if kind.key in keys]
+    return sum(kind.times for kind in mine), sum(kind.cycles for kind in mine)
 
 
 def _graph(profile: Profile) -> ThreadGraph:

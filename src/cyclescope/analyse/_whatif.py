@@ -17,8 +17,8 @@ import numpy as np
 
 from cyclescope.analyse._activation_graph import activation_graph
 from cyclescope.analyse._names import frames_by_name, hint
-from cyclescope.analyse._thread_graph import has_threads, keys_of_spans
-from cyclescope.analyse._whatif_threads import OPTIONS, thread_totals
+from cyclescope.analyse._thread_graph import has_threads, keys_of_spans, size_of_spans
+from cyclescope.analyse._whatif_threads import OPTIONS, own_lengths, thread_totals
 from cyclescope.errors import InputError
 from cyclescope.model import Kind
 
@@ -177,6 +177,8 @@ def retimed(profile: Profile, changes: Sequence[OtherLength]) -> Retimed:
 def best_changes(profile: Profile, most: int) -> tuple[Step, ...]:
     """Find the groups to shorten to one cycle, each the best next to those before it.
 
+    Of threads the loops without others inside and the critical sections, in all threads at once.
+
     Args:
         profile: the run.
         most: at most so many; fewer if nothing else makes the run shorter.
@@ -184,6 +186,8 @@ def best_changes(profile: Profile, most: int) -> tuple[Step, ...]:
     Raises:
         InputError: threads or processes run side by side, or nothing ran.
     """
+    if has_threads(profile):
+        return _best_of_threads(profile, most)
     graph = activation_graph(profile)
     groups = _groups(profile, graph)
     times, total = graph.sizes()
@@ -207,6 +211,23 @@ def best_changes(profile: Profile, most: int) -> tuple[Step, ...]:
                 cycles,
             )
         )
+    return tuple(steps)
+
+
+def _best_of_threads(profile: Profile, most: int) -> tuple[Step, ...]:
+    changes = [OtherLength(str(frame), keys, 1, 1) for frame, keys in own_lengths(profile)]
+    cycles, steps, made = profile.cycles, list[Step](), list[OtherLength]()
+    while len(steps) < most and changes:
+        totals = [thread_totals(profile, [*made, one], (0,))[0] for one in changes]
+        best = int(np.argmin(totals))
+        if totals[best] >= cycles:
+            break
+        cycles = totals[best]
+        made.append(changes.pop(best))
+        times, total = size_of_spans(profile, made[-1].keys)
+        # All threads together go by what they are threads of.
+        whole = tuple(dict.fromkeys((f, i.rpartition(".")[0]) for f, i in made[-1].keys))
+        steps.append(Step(whole, times, total, cycles))
     return tuple(steps)
 
 

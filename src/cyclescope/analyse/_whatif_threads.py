@@ -36,11 +36,20 @@ from cyclescope.model import Access, Kind, Lock, Loop
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cyclescope.analyse._activations import Key
     from cyclescope.analyse._thread_graph import ThreadGraph
     from cyclescope.analyse._whatif import OtherLength
     from cyclescope.model import Ints, Profile
 
-__all__ = ["LATENCY", "OPTIONS", "START_COST", "THREADS", "memory_latency", "thread_totals"]
+__all__ = [
+    "LATENCY",
+    "OPTIONS",
+    "START_COST",
+    "THREADS",
+    "memory_latency",
+    "own_lengths",
+    "thread_totals",
+]
 
 LATENCY = "memory latency"
 START_COST = "start cost"
@@ -220,6 +229,19 @@ def _with_length(
             f" of their own; {name} has none"
         )
     return np.where(of_edge & (graph.whole == 1), cycles, lag)
+
+
+def own_lengths(profile: Profile) -> list[tuple[int, tuple[Key, ...]]]:
+    """The frames whose spans have a length of their own, and each one's keys in all threads."""
+    graph = thread_graph(profile)
+    parts = np.zeros(len(graph.kinds), dtype=np.bool_)
+    parts[graph.kind[(graph.ends == 1) & (graph.whole == 0)]] = True
+    found: dict[int, list[Key]] = {}
+    inside = {kind.key[0] for kind, other in zip(graph.kinds, parts.tolist(), strict=True) if other}
+    for kind in graph.kinds:
+        if (kind.loop >= 0 or kind.section) and kind.key[0] not in inside:
+            found.setdefault(kind.key[0], []).append(kind.key)
+    return [(frame, tuple(keys)) for frame, keys in found.items()]
 
 
 def _with_start_cost(profile: Profile, graph: ThreadGraph, lag: Ints, more: int) -> Ints:
