@@ -111,11 +111,12 @@ class _Generator(Teams):
             return
         if r.random() < 0.2:
             targets = [n for n in scope.variables if n not in scope.fixed]
-            if scope.locals and r.random() < 0.3:
-                array = r.choice(list(scope.locals))
-                kind, size = scope.locals[array]
+            if r.random() < 0.3:
+                kind, array = r.choice(["int32_t", "uint64_t"]), self.name("a")
+                self.say(indent, f"{kind} {array}[3] = {{me, {self.same_for_all(kind)}}};")
                 self.say(0, f"#pragma omp single copyprivate({array})")
-                self.say(indent, f"{array}[{r.randrange(size)}] = {self.same_for_all(kind)};")
+                self.say(indent, f"{array}[{r.randrange(3)}] = {self.same_for_all(kind)};")
+                scope.locals[array] = (kind, 3)
                 return
             name = r.choice(targets)
             kind = scope.variables[name]
