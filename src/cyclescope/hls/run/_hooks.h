@@ -190,10 +190,8 @@ FILE *__wrap_fopen(const char *path, const char *mode) {
 /* There is one device: what asks for one before it comes to the region finds it. */
 int __wrap_omp_get_num_devices(void) { return 1; }
 
-/* The region runs on a device, also where threads of the host run it. */
+/* Threads are in the region. */
 static int cyclescope_inside;
-static int cyclescope_outside(void) { return !cyclescope_inside; }
-#define omp_is_initial_device cyclescope_outside
 
 /* What the region has printed, and its words as the arguments that they are. */
 static uint64_t cyclescope_printed[1 << 15];

@@ -141,7 +141,6 @@ _QUERIES: dict[str, Callable[[Context], Value]] = {
     # As a native run has them, whose one device is the host itself.
     **dict.fromkeys(
         (
-            "omp_is_initial_device",
             "omp_get_device_num",
             "omp_get_initial_device",
             "omp_get_default_device",
@@ -152,6 +151,7 @@ _QUERIES: dict[str, Callable[[Context], Value]] = {
         ),
         lambda ctx: ctx.b.const(32, 0),
     ),
+    "omp_is_initial_device": lambda ctx: ctx.b.const(32, 1),
     "omp_get_num_devices": lambda ctx: ctx.b.const(32, 1),
     "omp_get_thread_limit": lambda ctx: _thread_limit(ctx),
     "omp_get_level": lambda ctx: _level(ctx),
