@@ -99,12 +99,19 @@ def _least(
         if change.option == THREADS and team != _team(profile):
             least = max(least, (team - 1) * int(profile.meta.options[START_COST]))
             locks = [site for site in profile.sites if isinstance(site, Lock)]
-            sections = sum(kind.cycles + kind.times for kind in graph.kinds if kind.section)
-            if len(locks) == 1 and not _is_shared(profile, locks[0].loop):
-                least = max(least, sections * team // _team(profile))
-            elif len(locks) == 1:
-                least = max(least, sections)
+            sections = _on_path(profile, graph)
+            if not all(_is_shared(profile, lock.loop) for lock in locks):
+                sections = sections * team // _team(profile)
+            least = max(least, sections)
     return least
+
+
+def _on_path(profile: Profile, graph: ThreadGraph) -> int:
+    """The cycles of the critical path in sections, and in giving their locks on."""
+    ways = ways_of(profile)
+    on_path = ways.critical(ways.sums(graph.lag))[ways.chain]
+    locked = np.array([kind.section or kind.lock for kind in graph.kinds])[graph.kind]
+    return int(graph.lag[on_path & locked].sum())
 
 
 def _team(profile: Profile) -> int:
@@ -150,9 +157,9 @@ def _with_team(profile: Profile, graph: ThreadGraph, lag: Ints, team: int) -> In
         share = -(-round(whole) // team) / max(-(-round(whole) // now), 1)
         factor[number] = share
         if around == kind.loop and kind.times:
-            site, mean = loops[around], kind.cycles / kind.times
-            besides = min((site.apart or 1) + (site.depth or 0), mean)
+            mean, rounds = kind.cycles / kind.times, each[0] / each[1]
             if not any(inner.parent == around for inner in loops.values()):
+                besides = max(mean - rounds * _period(loops[around]), 0.0)
                 factor[number] = (besides + (mean - besides) * share) / mean
     scaled = np.rint(lag * factor[graph.kind]).astype(np.int64)
     # Threads start one after the other: the last one later, or sooner.
@@ -171,6 +178,24 @@ def _with_team(profile: Profile, graph: ThreadGraph, lag: Ints, team: int) -> In
     own[ends] = of_edge
     passed_on = spins & (own[graph.source] != of_edge)
     return np.where(passed_on, -2 * int(scaled.sum()), scaled)
+
+
+def _period(loop: Loop) -> float:
+    """Cycles from one iteration of a loop to the next, as its slowest stage has it."""
+    takes = _takes(loop)
+    chain = sum(takes[stage] for stage in loop.serial)
+    return max([float(loop.apart or 1), chain, *takes.values()])
+
+
+def _takes(loop: Loop) -> dict[int, float]:
+    """Stage of variable latency → cycles between iterations that it alone would make."""
+    before = dict(zip(loop.stages, (-1, *loop.stages), strict=False))
+    occurs = max(loop.iterations or 0, 1)
+    waited = loop.waited or (0,) * len(loop.stages)
+    return {
+        stage: stage - before[stage] + cycles / occurs + _LEAVING
+        for stage, cycles in zip(loop.stages, waited, strict=True)
+    }
 
 
 def _loop_of(profile: Profile, loop: int, section: bool) -> int:
@@ -452,9 +477,7 @@ def _reads_of_loop(loop: Loop, alone: dict[int, float]) -> _Reads:
     chain = sum(each.get(stage, 0.0) for stage in loop.serial)
     # One iteration more is begun, and found to be none.
     besides = 0 if alone else (loop.apart or 1) + (loop.depth or 0)
-    waited = dict(zip(loop.stages, loop.waited, strict=True))
-    before = dict(zip(loop.stages, (-1, *loop.stages), strict=False))
-    takes = {s: s - before[s] + waited[s] / occurs + _LEAVING for s in loop.stages}
+    takes = _takes(loop)
     if alone:
         # An iteration's inner loops are a span of their own; other stages are beside those.
         piped = [s for s in loop.reads if s not in loop.serial and s not in alone]
