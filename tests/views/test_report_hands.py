@@ -61,6 +61,8 @@ def _with_text(profile: Profile) -> Profile:
 
 
 def _profile(kind: str) -> Profile:
+    if kind == "small":
+        return _with_text(switch_profile())
     if kind == "calyx":
         return _with_text(large_profile(20))
     if kind == "hls":
@@ -87,8 +89,9 @@ def _opened(browser: Browser, file: Path, profile: Profile) -> Iterator[Page]:
 def pages(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Page]]:
     """A page for each kind of profile, made once."""
     folder = tmp_path_factory.mktemp("hands")
-    opened = [_opened(browser, folder / f"{kind}.html", _profile(kind)) for kind in KINDS]
-    yield {kind: one.__enter__() for kind, one in zip(KINDS, opened, strict=True)}
+    kinds = (*KINDS, "small")
+    opened = [_opened(browser, folder / f"{kind}.html", _profile(kind)) for kind in kinds]
+    yield {kind: one.__enter__() for kind, one in zip(kinds, opened, strict=True)}
     for one in opened:
         one.__exit__(None, None, None)
 
@@ -502,8 +505,10 @@ def test_a_hundred_and_twenty_levels_fit_a_screen(browser: Browser, tmp_path: Pa
         assert page.locator(".focused").evaluate("e => e.offsetHeight") < 400
 
 
-@pytest.mark.parametrize(("width", "dark"), SIZES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "width", "dark"),
+    [("calyx", 390, True), *((k, *s) for k in ("small", "bounds", "hls") for s in SIZES)],
+)
 def test_every_size_and_theme(pages: dict[str, Page], kind: str, width: int, dark: bool) -> None:
     page = _fresh(pages[kind], width=width, dark=dark)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

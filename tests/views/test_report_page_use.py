@@ -254,7 +254,9 @@ def barriers(page: Page) -> list[tuple[str, str, list[str]]]:
         details.evaluate("e => e.open = true")
     # The page's own policy would refuse the tool: it comes in beside the page, not as part of it.
     client = page.context.new_cdp_session(page)
-    source = AXE.read_text("utf-8") + ";axe.run().then(r => JSON.stringify(r.violations))"
+    source = AXE.read_text("utf-8") + (
+        ";axe.run({ resultTypes: ['violations'] }).then(r => JSON.stringify(r.violations))"
+    )
     found = client.send(
         "Runtime.evaluate",
         {"expression": source, "awaitPromise": True, "returnByValue": True},

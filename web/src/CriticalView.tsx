@@ -13,7 +13,7 @@ import { cycles, decimal, number, percent } from "./text.ts";
 import { WholeRun } from "./WholeRun.tsx";
 import { change, changedCycles, cyclesWith } from "./whatif.ts";
 
-const ROWS = 12;
+const ROWS = 6;
 
 /** What decides how long the run takes, and what if it took another time. */
 export function CriticalView() {
@@ -44,7 +44,7 @@ export function CriticalView() {
           const press = (): void => point(name, paths);
           return (
             <tr class={isPointed(paths) ? "pointed press" : "press"} onClick={pressed(press)}>
-              <td class="n"><span class="meter heat" style={{ width: `${(100 * one.critical) / shown.cycles}%` }} />{number(one.critical)}</td>
+              <td class="n"><span class="meter heat" style={{ width: `${(100 * one.critical) / (first.critical || 1)}%` }} />{number(one.critical)}</td>
               <td class="n">{percent(one.critical, shown.cycles)}</td>
               <td class="n">{slackText(figuresOf([one])!)}</td>
               <td class="n">{leverageText(figuresOf([one])!)}</td>
