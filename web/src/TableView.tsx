@@ -112,7 +112,7 @@ export function TableView() {
             {listed.map((row) => (
               <tr class={isMarked(row) ? "pointed press" : "press"} onClick={pressed(() => row.paths.length && point(row.name, row.paths))}>
                 {columns.map((one) => (
-                  <td class={one.numeric ? (selection.value && one.wholeRun ? "n dim" : "n") : one.title === "line" ? "place" : ""}>
+                  <td class={one.numeric ? (selection.value && one.wholeRun ? "n dim" : "n") : one.title === "line" ? "place" : one.title === "static?" ? "" : "named"}>
                     {one.title === "line" && row.line ? (
                       <LineLink {...row.line} />
                     ) : one.title === "name" && row.paths.length ? (
