@@ -33,7 +33,7 @@ __all__ = ["advise"]
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="At most so many places of each finding; JSON has all.",
+    help="Print at most this many places of each finding; JSON has all.",
 )
 @click.option(
     "--try",
@@ -46,31 +46,31 @@ __all__ = ["advise"]
     "--data",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="With --try: its memories; several times to check on more.",
+    help="With --try: its memories; may be repeated to check on more data.",
 )
 @click.option(
     "--better",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="With --try: write the better program here.",
+    help="With --try: write the improved program here.",
 )
 @click.option(
     "-D",
     "defines",
     multiple=True,
     metavar="NAME[=VALUE]",
-    help="With --try, of a C program: define a macro.",
+    help="With --try, for a C program: define a macro.",
 )
 @click.option(
     "--args",
     "arguments",
     default="",
-    help="With --try, of a C program: its arguments, as one text.",
+    help="With --try, for a C program: its arguments, as one string.",
 )
 @click.option(
     "--reassociate",
     is_flag=True,
-    help="With --try, of a C program: sums of floating point may be made in another order.",
+    help="With --try, for a C program: allow floating-point sums in another order.",
 )
 @output_option("File to write; the terminal if not given")
 @force_option
@@ -90,8 +90,8 @@ def advise(
 ) -> None:
     """Say what to change: patterns that cost cycles, and what they cost.
 
-    Each finding has its evidence, an estimate of the cycles that the change saves with a bound,
-    the change, and how to check it. With a level, the places are lines of that source.
+    Each finding has its evidence, an estimate of the cycles saved, with its bound, the change, and
+    how to check it. With --level, the places are lines of that source.
     """
     from cyclescope.analyse import advise as ask
     from cyclescope.analyse import located

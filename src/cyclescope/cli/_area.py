@@ -37,7 +37,7 @@ def area(
 ) -> None:
     """Show what parts of a design cost and how much they are used.
 
-    Large and rarely used first. For profiles that were made with --area or --area-report.
+    Large and rarely used parts come first. The profile must be made with --area or --area-report.
     """
     from cyclescope.model import Kind
     from cyclescope.views import area_svg, area_view

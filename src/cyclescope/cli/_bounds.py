@@ -89,7 +89,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
 @click.option("--kernel", metavar="FUNCTION", help="The function; needed if there are several.")
 @click.option(
     "--call", type=click.IntRange(min=1), default=None, metavar="N",
-    help="Profile only main's Nth call; else every call, with the details of the longest.",
+    help="Profile only main's Nth call; otherwise every call, with the details of the longest.",
 )  # fmt: skip
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option(
@@ -99,25 +99,27 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
     "--arg", "arguments", multiple=True, metavar="NAME=NUMBER",
     help="A scalar parameter's value, or how many elements a pointer points to.",
 )  # fmt: skip
-@click.option("--calibration", type=click.Path(path_type=Path), help="Latencies, sources … (TOML).")
-@click.option("--plain", is_flag=True, help="Leave the calibration's [tweak] out.")
+@click.option(
+    "--calibration", type=click.Path(path_type=Path), help="File of latencies, sources … (TOML)."
+)
+@click.option("--plain", is_flag=True, help="Ignore the calibration's [tweak].")
 @click.option(
     "--hls-report", type=click.Path(path_type=Path), help="Take depths from an HLS tool's log."
 )
 @click.option("--data", type=click.Path(path_type=Path), help="Contents of arrays (JSON).")
 @click.option(
     "--resources", type=_Numbers(), metavar="1,2,4,…",
-    help="Also estimate with so many resources a statement; ... at the end: double them until the "
-    "unbounded cycles are reached.",
+    help="Also estimate with this many resources for each statement; ... at the end doubles them "
+    "until the unbounded cycles are reached.",
 )  # fmt: skip
 @click.option(
     "--curve", type=click.Path(path_type=Path),
-    help="Draw cycles against resources (SVG), of 1,2,4,... if --resources names none.",
+    help="Draw cycles against resources (SVG), for 1,2,4,... without --resources.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, allow_dash=True),
-    help="Profile of the absolute estimate; the unbounded one goes beside it (.unbounded.cyc);"
-    " - for standard output: the absolute one alone.",
+    help="Profile of the absolute estimate; the unbounded one is written beside it"
+    " (.unbounded.cyc); - for standard output: only the absolute one.",
 )  # fmt: skip
 @click.option("--vcd", type=click.Path(path_type=Path), help="Write the absolute waveform.")
 @click.option("--network", type=click.Path(path_type=Path), help="Draw the process network (SVG).")
@@ -125,7 +127,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
 @told_option
 @click.option(
     "--detail/--no-detail", default=True, show_default=True,
-    help="Waits, critical path, edges; dropped beyond 4 million firings.",
+    help="Record waits, critical path and edges; left out beyond 4 million firings.",
 )  # fmt: skip
 @click.option(
     "--memory", type=click.IntRange(min=1), default=256, show_default=True, metavar="MB",
@@ -134,15 +136,15 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg] # generic only in new
 @click.option(
     "--rtl", type=FolderPath(), metavar="DIR",
     help="Build the process network as hardware, simulate it, and write its Verilog, a testbench "
-    "and this run's data to DIR; with -o its profile goes beside the others (.rtl.cyc).",
+    "and this run's data to DIR; with -o its profile is written beside the others (.rtl.cyc).",
 )  # fmt: skip
 @click.option(
     "--depths", is_flag=True,
-    help="With --rtl: cycles against the memory of the network's channels, too.",
+    help="With --rtl: also print cycles against the memory of the network's channels.",
 )  # fmt: skip
 @click.option(
     "--area", is_flag=True,
-    help="With --rtl and -o: synthesise the network with Yosys, too, for cyclescope area.",
+    help="With --rtl and -o: also synthesise the network with Yosys, for cyclescope area.",
 )  # fmt: skip
 @click.option("--verify", is_flag=True, help="Compare the kernel's values with a plain run.")
 @force_option
@@ -160,7 +162,7 @@ def bounds(
 
     Runs the kernel natively as a process network: with one resource for each statement
     (absolute), and with as many as there are firings (unbounded). If the files have a main, it
-    runs with the ARGUMENTS, and the kernel is profiled on what it is called with.
+    runs with the ARGUMENTS, and the kernel is profiled with the data of its calls.
     """
     from cyclescope.analyse import bounds_ladder, network_ladder
     from cyclescope.bounds import (

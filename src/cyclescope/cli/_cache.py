@@ -16,7 +16,7 @@ __all__ = ["cache"]
 
 @click.group(cls=Group)
 def cache() -> None:
-    """Show or clear what was built once and is kept: simulators, syntheses."""
+    """Show or clear the cache of earlier builds: simulators, syntheses."""
 
 
 @cache.command()
@@ -54,7 +54,7 @@ def info(form: str) -> None:
 
 @cache.command()
 def clear() -> None:
-    """Remove all that no running process uses; it is built again when it is needed."""
+    """Remove everything that no running process uses; it is built again when needed."""
     from cyclescope.sim import cache_entries, clear_cache
 
     before = sum(entry.bytes for entry in cache_entries())

@@ -64,7 +64,7 @@ def _passes() -> str:
     "disable",
     multiple=True,
     metavar="PASS",
-    help="Leave this pass out; may be repeated.",
+    help="Do not run this pass; may be repeated.",
 )
 @click.option(
     "-x",
@@ -85,48 +85,50 @@ def _passes() -> str:
     "embed",
     default=True,
     show_default=True,
-    help="Let the profile carry the program's text.",
+    help="Store the program's text in the profile.",
 )
-@click.option("--area", is_flag=True, help="Synthesise it with Yosys too: cyclescope area.")
+@click.option(
+    "--area", is_flag=True, help="Also synthesise the design with Yosys, for cyclescope area."
+)
 @click.option(
     "--area-report",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Costs from Vivado's report_utilization -hierarchical.",
+    help="Take costs from Vivado's report_utilization -hierarchical.",
 )
 @click.option(
     "--vary",
     metavar="PASS,PASS...",
-    help="Run it once more without each of these passes, and compare.",
+    help="Also run without each of these passes, and compare.",
 )
 @click.option(
     "--compiler",
     envvar="CALYX",
     metavar="PATH",
-    help="A Calyx compiler of your own, main branch for instance; else $CALYX, else the built-in.",
+    help="Your own Calyx compiler, e.g. of the main branch; default: $CALYX, else the built-in.",
 )
 @click.option(
     "--library",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Where that compiler's primitives/ is, if it does not find them itself.",
+    help="Folder with that compiler's primitives/, if it does not find them itself.",
 )
 @click.option(
     "--verify",
     is_flag=True,
-    help="Prove that neither measuring nor optimising changed what it does; no profile.",
+    help="Check that neither measuring nor optimising changes the results; write no profile.",
 )
 @click.option(
     "--expect",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Memories that the run must leave: as the data, or Calyx's .expect.",
+    help="Memories that the run must leave, in the form of the data or of Calyx's .expect.",
 )
 @click.option(
     "--judge/--no-judge",
     default=False,
     cls=StudySwitch,
-    help="Say which memories differ from those of a build without optimisation.",
+    help="Report memories that differ from those of a build without optimisation.",
 )
 @told_option
 @force_option

@@ -30,15 +30,18 @@ _FILE = click.Path(path_type=Path, allow_dash=True)
 @level_option
 @click.option(
     "--budget", "budgets", multiple=True, metavar="LIMIT",
-    help="Must hold: 'cycles<=1000', 'useful>=30%', 'longest(main.queue/push)<8'; repeatable.",
+    help="Condition that must hold: 'cycles<=1000', 'useful>=30%',"
+    " 'longest(main.queue/push)<8'; may be repeated.",
 )  # fmt: skip
-@click.option("--against", type=PROFILE, metavar="BASE.cyc", help="Compare with this one.")
+@click.option(
+    "--against", type=PROFILE, metavar="BASE.cyc", help="Compare with this earlier profile."
+)
 @click.option(
     "--fail-on", multiple=True, metavar="CHANGE",
-    help="Must not hold of the change since BASE: 'cycles>+2%', 'fsm>+100'; repeatable.  "
+    help="Change since BASE that must not occur: 'cycles>+2%', 'fsm>+100'; may be repeated.  "
     "[default, with --against: cycles>+0]",
 )  # fmt: skip
-@click.option("--strict", is_flag=True, help="Fail on lost data too.")
+@click.option("--strict", is_flag=True, help="Also fail on lost data.")
 @format_option("text", "json", "junit", "markdown")
 @output_option("File to write; the terminal if not given")
 @click.option("--json", "as_json", type=_FILE, metavar="FILE", hidden=True)
@@ -55,10 +58,11 @@ def check(
 ) -> None:  # fmt: skip
     """Check a profile: budgets, or a comparison with an earlier one.
 
-    Exits with 0 if all is as it should be, 1 if something is not, 2 if a limit is no limit.
-    Figures of the run: cycles, useful, overhead, fsm, par_done, both, other; of its threads:
-    running, critical, spinning, idle. Of one frame: cycles(…), times(…), shortest(…), longest(…).
-    A run that was stopped always fails.
+    The exit status is 0 if all limits hold, 1 if one does not, 2 if one cannot be read.
+    Figures of the run: cycles, useful, lost, work, waiting, control, idle, unknown, and single
+    causes such as fsm, par_done, memory, lock; states of threads: running, critical, spinning.
+    Figures of one frame: cycles(…), times(…), shortest(…), longest(…). A run that was stopped
+    always fails.
     """
     from cyclescope.analyse import check as examine
     from cyclescope.analyse import diff

@@ -117,7 +117,7 @@ def window_options(what: str) -> Callable[[Decorated], Decorated]:
             "last",
             type=click.IntRange(min=1),
             metavar="CYCLE",
-            help="Cycle to stop before: the first one that is left out; the end if not given.",
+            help="First cycle after the range; default: the end.",
         )
         first = click.option(
             "--from",
@@ -156,7 +156,7 @@ def format_option(*forms: str) -> Callable[[Decorated], Decorated]:
         "form",
         type=OneOf(forms),
         callback=chosen,
-        help=f"Else as the name of the output ends, else {forms[0]}.",
+        help=f"Default: by the extension of the output, else {forms[0]}.",
     )
 
 
@@ -237,7 +237,7 @@ memory_option = click.option(
     "--memory",
     type=click.Path(path_type=Path),
     metavar="NAME|MODEL.toml",
-    help="Timing of the external memory, of a file or by name: ddr4-2400 (as without this option),"
+    help="Timing of the external memory, a file or a name: ddr4-2400 (the default),"
     " ddr4-2400-detailed, ideal, shared.",
 )
 

@@ -12,7 +12,7 @@ __all__ = ["completion"]
 # \b keeps click from filling the lines that follow into a paragraph.
 _HELP = """Print what a shell needs to complete commands, options and files.
 
-For every shell that starts from now on:
+To enable it in every new shell:
 
 \b
   cyclescope completion bash >> ~/.bashrc

@@ -31,7 +31,7 @@ __all__ = ["critical"]
     "names",
     multiple=True,
     metavar="NAME",
-    help="waits: only of, for or inside this one, such as main.queue/push; several times.",
+    help="waits: only those of, for or inside this block, e.g. main.queue/push; may be repeated.",
 )
 @form_option
 @output_option("File to write; the terminal if not given")
@@ -45,12 +45,13 @@ def critical(
     output: Path | None,
     force: bool,
 ) -> None:
-    """Show the path that decides a run's cycles, slack and leverage of everything.
+    """Show the path that determines a run's cycles, and the slack and leverage of each block.
 
-    The own cycles on the path add up to the run. Slack: so many cycles each activation could take
-    more, and the run would be as long. Leverage: cycles of the run for each cycle of it. `threads`:
-    the same of each thread. `waits`: where things run side by side, who is over early, and for whom
-    it waits; which thread waits for a lock that which other one has.
+    The own cycles on the path add up to the run. Slack: the cycles that each activation could take
+    longer without making the run longer. Leverage: the cycles that the run becomes shorter for each
+    cycle that the block does. `threads`: the same for each thread. `waits`: where things run in
+    parallel, which one ends early and what it waits for; which thread waits for a lock that another
+    one has.
     """
     from cyclescope.analyse import frames_named
     from cyclescope.views import critical_view, phase_waits_view

@@ -30,7 +30,7 @@ __all__ = ["diff"]
 @click.option(
     "--top",
     type=click.IntRange(min=0),
-    help="At most so many changes.  [default: 20; html: 200; json: all, always]",
+    help="Print at most this many changes.  [default: 20; html: 200; json: all, always]",
 )
 @click.option(
     "--flamegraph",
@@ -53,7 +53,7 @@ def diff(
 ) -> None:
     """Compare two profiles: what became slower, what faster, by call path.
 
-    Renamed and moved blocks are recognised. Cycles at the end of a path add up to the
+    Renamed and moved blocks are recognised. The changes of the paths' own cycles add up to the
     difference of the totals.
     """
     from cyclescope.analyse import diff as compare

@@ -51,14 +51,14 @@ _SUFFIXES = {
     "--table",
     "which",
     type=OneOf(_TABLES),
-    help="Which of the profile's tables, for parquet, csv and json.  [default: runs]",
+    help="Table of the profile, for parquet, csv and json.  [default: runs]",
 )
 @window_options("write")
 @click.option(
     "--period",
     type=Period(),
     metavar="TIME",
-    help="Clock period (10ns, 100MHz), for paraver; the profile's if it has one of 1 ns or more,"
+    help="Clock period (10ns, 100MHz), for paraver; default: the profile's if it is at least 1 ns,"
     " else 1 cycle = 1 ns.",
 )
 @output_option("File to write; named after the profile if not given")
@@ -77,8 +77,8 @@ def export(
     """Write a profile in other tools' formats.
 
     Folded stacks, speedscope JSON, one of the profile's own tables, or a Paraver trace: OUT.prv
-    (or .prv.gz), with OUT.pcf, OUT.row and views OUT.*.cfg beside it. A window's first cycle is
-    cycle 0 of what is written.
+    (or .prv.gz), with OUT.pcf, OUT.row and views OUT.*.cfg beside it. The first cycle of a range
+    becomes cycle 0 of the output.
     """
     from cyclescope.model import between
 

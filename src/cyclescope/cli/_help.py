@@ -11,7 +11,7 @@ __all__ = ["help_"]
 @click.argument("words", nargs=-1, metavar="[COMMAND...]")
 @click.pass_context
 def help_(context: click.Context, words: tuple[str, ...]) -> None:
-    """Explain a command, as COMMAND --help does; without one, list all."""
+    """Show a command's help, as COMMAND --help does; without one, list all commands."""
     above = context.find_root()
     command = above.command
     for word in words:

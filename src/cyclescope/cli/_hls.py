@@ -63,25 +63,27 @@ def _taken() -> str:
     "--region",
     type=click.IntRange(min=1),
     metavar="LINE",
-    help="A line of the target region, if there are several; the host runs the others.",
+    help="A line of the target region to compile, if there are several; the host runs the others.",
 )
 @click.option(
     "--link",
     multiple=True,
     type=InputPath("a C file"),
     metavar="FILE.c",
-    help="Another file of the program; the region calls nothing of it.",
+    help="Another file of the program, which the region does not call; may be repeated.",
 )
-@click.option("--explain", is_flag=True, help="Print the schedule and what bounds it; run if -o.")
-@listing_option("--taken", _taken, "List the OpenMP and C that is taken and refused, and exit.")
+@click.option(
+    "--explain", is_flag=True, help="Print the schedule and what bounds it; run only with -o."
+)
+@listing_option("--taken", _taken, "List the OpenMP and C that is supported and refused, and exit.")
 @listing_option("--passes", _passes, "List the compiler's passes and exit.")
 @click.option(
     "--print-after",
     "printed",
     multiple=True,
     metavar="PASS",
-    help="Print the region's data-flow form after this pass (lowering: before the first); run if"
-    " -o.",
+    help="Print the region's data-flow form after this pass (lowering: before the first); run only"
+    " with -o.",
 )
 @click.option("--verify-ir", is_flag=True, help="Check the form's laws after each pass.")
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Arguments of the program.")
@@ -96,19 +98,20 @@ def _taken() -> str:
     "--start-cost",
     type=click.IntRange(0, 1 << 32),
     metavar="N",
-    help="Cycles from one thread's start to the next one's; else 100.",
+    help="Cycles from one thread's start to the next thread's.  [default: 100]",
 )
 @click.option(
     "--sample",
     "samples",
     multiple=True,
     metavar="[COUNTER=]N",
-    help="Cycles between two samples of the counters, else 1024; of one counter, with --profile.",
+    help="Cycles between two samples of the counters, or of one counter (with --profile)."
+    "  [default: 1024]",
 )
 @click.option(
     "--profile",
     is_flag=True,
-    help="Build a profiling unit into the hardware; the profile is what it writes to memory.",
+    help="Add a profiling unit to the hardware; the profile is what it writes to memory.",
 )
 @click.option(
     "--counters",
@@ -120,20 +123,19 @@ def _taken() -> str:
 @click.option(
     "--overhead",
     is_flag=True,
-    help="Print the profiling unit's cost: cycles, registers, LUTs, clock; write nothing else.",
+    help="Print only the profiling unit's cost: cycles, registers, LUTs, clock.",
 )
 @click.option(
     "--clock",
     is_flag=True,
-    help="Synthesise, place and route the hardware for an ECP5, which takes minutes: the profile"
-    " has the clock that it reaches and the longest path.",
+    help="Synthesise, place and route the hardware for an ECP5 (takes minutes); the profile then"
+    " has its clock and its longest path.",
 )
 @click.option(
     "--period",
     "clock_period",
     type=Period(),
-    help="Clock period (10ns, 100MHz), given in place of --clock; without either, times are in"
-    " cycles.",
+    help="Clock period (10ns, 100MHz), instead of --clock; without either, times are in cycles.",
 )
 @click.option(
     "--on-full",
@@ -146,7 +148,7 @@ def _taken() -> str:
     "--trace-lines",
     type=click.IntRange(2, 1 << 24),
     metavar="N",
-    help="Lines of 64 bytes in that region; else 16384.",
+    help="Lines of 64 bytes in that region.  [default: 16384]",
 )
 @click.option(
     "--dump",
@@ -158,12 +160,14 @@ def _taken() -> str:
     "--times",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Run the region in hardware N times at most, else 16, if the host comes to it more often;"
-    " then the host runs it.",
+    help="Run the region in hardware at most N times; further times it runs on the host."
+    "  [default: 16]",
 )
 @click.option("--cycle-limit", type=click.IntRange(min=1), metavar="N", help="Stop after N cycles.")
 @click.option(
-    "--unit-rtl", is_flag=True, help="Simulate arithmetic units by their RTL: much slower."
+    "--unit-rtl",
+    is_flag=True,
+    help="Simulate the RTL of arithmetic units instead of models: much slower.",
 )
 @click.option(
     "--rtl",
@@ -171,7 +175,7 @@ def _taken() -> str:
     metavar="DIR",
     help="Write the Verilog, a testbench and this run's data to DIR.",
 )
-@output_option("Profile of the region; without it none is written")
+@output_option("Profile of the region; none is written without this option")
 @told_option
 @force_option
 @trust_options
@@ -209,10 +213,10 @@ def hls(
     """Compile the target region of a C program to multithreaded hardware, and run it.
 
     The program runs natively; then its region runs as simulated hardware with the same data, the
-    results are compared, and the rest of the program continues with those of the hardware. If it
-    comes to the region again, that runs again; the profile has the runs one after another.
+    results are compared, and the program continues with the hardware's results. If it reaches the
+    region again, the hardware runs again; the profile has the runs one after another.
 
-    With --explain or --print-after alone nothing runs. The schedule has a list of stages for each
+    With only --explain or --print-after, nothing runs. The schedule has a list of stages for each
     loop; `interval` is the number of cycles between two iterations of one thread when nothing
     stalls them.
     """

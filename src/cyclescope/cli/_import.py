@@ -37,7 +37,7 @@ _work = click.option(
     "--work",
     multiple=True,
     metavar="NAMES",
-    help="States that are work, separated by commas; may be repeated.",
+    help="States that count as work, separated by commas; may be repeated.",
 )
 
 
@@ -56,15 +56,17 @@ def import_() -> None:
 @click.option(
     "--waveform",
     type=click.Path(path_type=Path),
-    help="VCD (.gz, .xz) or FST, if DIR contains several or none.",
+    help="VCD (.gz, .xz) or FST file, if DIR contains several or none.",
 )
-@click.option("--program", metavar="NAME", help="Calyx file for source lines; else DIR.futil.")
+@click.option(
+    "--program", metavar="NAME", help="Calyx file for source lines.  [default: DIR.futil]"
+)
 @click.option(
     "--source/--no-source",
     "embed",
     default=True,
     show_default=True,
-    help="Let the profile carry the source texts below DIR or here.",
+    help="Store the source texts under DIR or the current folder in the profile.",
 )
 @_output
 @_period
@@ -82,8 +84,8 @@ def petal(
 ) -> None:
     """Read what the original Petal's flow leaves in DIR.
 
-    That is the waveform of the instrumented design, and cells.json, path-descriptors.json and
-    fsm.json; if there, also ctrl-pos.json, shared-cells.json and adl-metadata.json.
+    That is the waveform of the instrumented design, cells.json, path-descriptors.json and
+    fsm.json, and, if they exist, ctrl-pos.json, shared-cells.json and adl-metadata.json.
     """
     from cyclescope.traces import import_petal
 
@@ -99,7 +101,7 @@ def petal(
     "--signals",
     multiple=True,
     metavar="NAMES",
-    help="Dotted names, separated by commas; may be repeated.",
+    help="Dotted names of signals, separated by commas; may be repeated.",
 )
 @click.option(
     "--list",
@@ -107,14 +109,14 @@ def petal(
     is_flag=False,
     flag_value="",
     metavar="[PATTERN]",
-    help="Show scopes and signals, those that match only: part of a name, or with * and ?.",
+    help="List scopes and signals, all or those that match: part of a name, or with * and ?.",
 )
 @click.option("--clock", metavar="NAME", help="Sample after each of its rising edges.")
 @click.option(
     "--work",
     multiple=True,
     metavar="VALUES",
-    help="Values that are work, as VALUE or SIGNAL=VALUE, separated by commas; may be repeated.",
+    help="Values that count as work, VALUE or SIGNAL=VALUE, separated by commas; may be repeated.",
 )
 @_output
 @_period
@@ -133,8 +135,8 @@ def vcd(
 ) -> None:
     """Read signals of a VCD (.gz, .xz), FST or GHW as states.
 
-    With a clock, a cycle is one of its periods; without, the waveform's unit of time. What a state
-    is for is unknown, but for those that --work names.
+    With a clock, a cycle is one of its periods; without, the waveform's unit of time. States count
+    as unknown, except those that --work names.
     """
     from cyclescope.traces import import_signals, list_signals
 
@@ -167,8 +169,8 @@ def paraver(
 ) -> None:
     """Read a Paraver trace: .prv, .prv.gz, .prv.xz.
 
-    Names come from the .pcf and .row beside it. What Paraver's own states are for is known;
-    of others it is unknown, but for those that --work names.
+    Names come from the .pcf and .row beside it. The meaning of Paraver's own states is known; other
+    states count as unknown, except those that --work names.
     """
     from cyclescope.traces import import_paraver
 
@@ -184,7 +186,7 @@ def paraver(
     type=click.Path(path_type=Path),
     required=True,
     metavar="L.json",
-    help="The layout of the profiling unit's records, as the run wrote it.",
+    help="Layout of the profiling unit's records, as the run wrote it.",
 )
 @_output
 @_period

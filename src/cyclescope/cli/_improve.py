@@ -45,28 +45,28 @@ __all__ = ["improve", "options_of", "rewrites_of", "run_improvement"]
     "--data",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Memories as Calyx data JSON; several times to check on more.",
+    help="Memories as Calyx data JSON; may be repeated to check on more data.",
 )
 @click.option(
     "--fuzz",
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Check on N more data of the same shape, made at random.",
+    help="Check on N more random data files of the same shape.",
 )
-@output_option("File of the better program; without it none is written")
+@output_option("File of the improved program; none is written without this option")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
     metavar="N",
-    help="Measure at most so many programs.",
+    help="Measure at most N programs.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Programs measured at a time; one for each processor if not given.",
+    help="Programs measured at a time; default: one for each processor.",
 )
 @click.option("--dask", metavar="ADDRESS", help="Measure on the Dask cluster at this address.")
 @click.option(
@@ -77,19 +77,21 @@ __all__ = ["improve", "options_of", "rewrites_of", "run_improvement"]
     "--state",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Keep measurements here, and go on from those that are there.",
+    help="Store measurements here, and continue from those that it has.",
 )
 @click.option("--diff", type=click.Path(path_type=Path), metavar="FILE", help="Write a diff here.")
 @click.option(
-    "-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of a C program: define a macro."
+    "-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="For a C program: define a macro."
 )
-@click.option("--args", "arguments", default="", help="Of a C program: its arguments, as one text.")
+@click.option(
+    "--args", "arguments", default="", help="For a C program: its arguments, as one string."
+)
 @click.option(
     "--reassociate",
     is_flag=True,
-    help="Of a C program: sums of floating point may be made in another order.",
+    help="For a C program: allow floating-point sums in another order.",
 )
-@click.option("--area", is_flag=True, help="Say what the steps cost: cycles against area.")
+@click.option("--area", is_flag=True, help="Print what the steps cost: cycles against area.")
 @told_option
 @force_option
 @trust_options
@@ -112,11 +114,11 @@ def improve(
     form: str,
     force: bool,
 ) -> None:
-    """Change a program so that it takes fewer cycles, and check that its results stay.
+    """Change a program so that it takes fewer cycles, and check its results.
 
-    Rewrites of the text are tried, each compiled and run: what saves cycles and leaves every
-    memory as it was is kept. Each rewrite claims to be right by construction, or was checked on
-    this data only, and says which. Ctrl-C ends the search with the best so far.
+    Each rewrite of the text is compiled and run, and kept if it saves cycles and leaves every
+    memory unchanged. A kept rewrite is either right by construction, or checked on this data only,
+    and the result says which. Ctrl-C ends the search with the best program so far.
     """
     check_outputs(output, diff, force=force)
     if not program.is_file():

@@ -54,15 +54,17 @@ __all__ = ["ladder"]
     "--data", type=click.Path(path_type=Path), metavar="FILE.json", help="Memories of the design."
 )
 @click.option(
-    "--kernel", metavar="FUNCTION", help="The kernel, if it is no program for cyclescope hls."
+    "--kernel",
+    metavar="FUNCTION",
+    help="The kernel, if the file is not a program for cyclescope hls.",
 )
 @click.option(
     "--arg", "values", multiple=True, metavar="NAME=NUMBER",
-    help="Of a kernel: a scalar parameter's value, or how many elements a pointer points to.",
+    help="For a kernel: a scalar parameter's value, or how many elements a pointer points to.",
 )  # fmt: skip
 @click.option(
     "--calibration", type=click.Path(path_type=Path), metavar="FILE.toml",
-    help="Of a kernel: latencies for the bounds; with --calyx else those of Calyx's primitives.",
+    help="For a kernel: latencies for the bounds; default with --calyx: Calyx's primitives'.",
 )  # fmt: skip
 @format_option("text", "markdown", "json")
 @output_option("File to write: a profile with the ladder (.cyc), a picture (.svg), a text")
@@ -80,8 +82,8 @@ def ladder(
     and with one for each operation (absolute), then the hardware: with a memory that answers at
     once, with its latency, with its limited bandwidth; with one thread, with all. PROGRAM.c is a
     program for `cyclescope hls`; one without a target region is a kernel for `cyclescope bounds`,
-    whose hardware is its process network, or with --calyx a design. Of a profile that has a ladder,
-    that is shown.
+    whose hardware is its process network, or with --calyx a design. For a profile that has a
+    ladder, the command shows it.
     """
     from cyclescope.views import ladder_json, ladder_markdown, ladder_svg, ladder_text
 

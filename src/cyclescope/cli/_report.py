@@ -38,7 +38,7 @@ __all__ = ["report_"]
     type=OneOf(("none", "used", "all")),
     default="used",
     show_default=True,
-    help="Source text to put into the report: none, the lines around those that ran or could have, "
+    help="Source text to include: none, the lines around those that ran or could have (used), or "
     "all that the profiles carry.",
 )
 @level_option
@@ -53,8 +53,8 @@ def report_(
 ) -> None:
     """Write a report: one HTML file to open in a browser, without a network.
 
-    Summary, timeline, flame graph, tables and source, linked with each other; several profiles
-    side by side.
+    It contains summary, timeline, flame graph, tables and source, linked to each other; several
+    profiles are shown side by side.
     """
     from cyclescope.views import write_report
 

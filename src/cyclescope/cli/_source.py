@@ -32,8 +32,8 @@ __all__ = ["source"]
 def source(profile: Path, level: str | None, output: Path | None, force: bool) -> None:
     """Show the program's text with cycles beside each line.
 
-    For each line: the cycles in which something from it was active, how many of these were
-    useful, and its own part of the run. All own parts sum to the run.
+    Each line has the cycles in which something from it was active, how many of these were useful,
+    and its own part of the run. All own parts add up to the run.
     """
     from cyclescope.views import print_source, source_svg, source_text
 

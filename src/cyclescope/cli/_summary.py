@@ -28,7 +28,7 @@ __all__ = ["summary"]
 @json_option
 @format_option("text", "json")
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True,
-              help="How many of the hottest paths.")  # fmt: skip
+              help="Print at most this many of the hottest paths.")  # fmt: skip
 @output_option("File to write; the terminal if not given")
 @force_option
 def summary(

@@ -42,14 +42,14 @@ __all__ = ["survey"]
 )
 @click.option(
     "--calibration", type=click.Path(path_type=Path),
-    help="Of every kernel; else NAME.toml beside NAME.c, where there is one.",
+    help="Calibration of every kernel; default: NAME.toml beside NAME.c, if it exists.",
 )  # fmt: skip
-@click.option("--plain", is_flag=True, help="Leave the calibrations' [tweak]s out.")
+@click.option("--plain", is_flag=True, help="Ignore the calibrations' [tweak]s.")
 @output_option("Draw maximum and average parallelism of all kernels (SVG)")
 @json_option
 @told_option
 @click.option(
-    "--detail/--no-detail", default=True, show_default=True, help="Tell what bounds each."
+    "--detail/--no-detail", default=True, show_default=True, help="Say what bounds each kernel."
 )
 @click.option(
     "--memory", type=click.IntRange(min=1), default=256, show_default=True, metavar="MB",
@@ -64,9 +64,9 @@ def survey(
 ) -> None:  # fmt: skip
     """Bound many C kernels, and show the design space of each.
 
-    A FOLDER stands for every C file in it, at any depth, with a kernel in each: the one function
-    with a body, or the one whose name begins with `kernel`. What cannot be read or run is named at
-    the end, and the exit status is 1.
+    A FOLDER means every C file in it, at any depth. Each has one kernel: its only function with a
+    body, or the one whose name begins with `kernel`. Files that cannot be read or run are named at
+    the end, and the exit status is then 1.
     """
     from cyclescope.bounds import Bounds, programs_in, survey_dict, survey_text
     from cyclescope.bounds import survey as surveyed

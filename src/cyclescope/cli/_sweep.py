@@ -39,27 +39,27 @@ _OWN = {"output", "force", "help", "form", "as_json", "quiet", "verbose"} | TRUS
 @click.argument("study", type=InputPath("a table of settings"), metavar="STUDY.toml")
 @click.option(
     "-o", "--output", type=FolderPath(), metavar="DIR",
-    help="Folder for results; STUDY.sweep if not given. What is there is not run again.",
+    help="Folder for results; default: STUDY.sweep. Runs that it contains are not repeated.",
 )  # fmt: skip
 @click.option(
     "--workers", type=click.IntRange(1, 1024), metavar="N",
-    help="Runs at a time; one a processor if not given.",
+    help="Runs at a time; default: one for each processor.",
 )  # fmt: skip
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
 @click.option("--retry", is_flag=True, help="Run again what failed before.")
 @click.option("--top", type=click.IntRange(min=0), default=20, show_default=True,
-              help="Print at most so many runs.")  # fmt: skip
+              help="Print at most this many runs.")  # fmt: skip
 @told_option
 @trust_options
 def sweep(
     study: Path, output: Path | None, workers: int | None, dask: str | None, retry: bool, top: int,
     form: str,
 ) -> None:  # fmt: skip
-    """Run a program at many points of a space of options, and show the best.
+    """Run a program with many combinations of options, and show the best.
 
-    Grid, random or Optuna; each run in a process of its own, here or on a Dask cluster. Writes
-    results.parquet, every profile, and with two objectives a picture of the runs that no other
-    beats. Run again after a stop, it continues where it was.
+    The search is grid, random or Optuna; each run is a separate process, here or on a Dask cluster.
+    Writes results.parquet, every profile, and with two objectives a picture of the runs that no
+    other beats. A sweep that was stopped continues when it is started again.
     """
     from cyclescope.errors import RunError
     from cyclescope.studies import Store, read_study, results_parquet, run_study

@@ -43,7 +43,7 @@ _OTHERS = ("team", "efficiency", "waits", "lines", "clock")
     type=OneOf(["cycles", "overhead"]),
     default="cycles",
     show_default=True,
-    help="overhead: by the cycles in which nothing below a frame was active.",
+    help="overhead: sort by the cycles in which nothing below a frame was active.",
 )
 @form_option
 @output_option("File to write; the terminal if not given")
@@ -59,12 +59,12 @@ def table(
 ) -> None:
     """Tabulate cells, groups, control blocks, primitives, hardware threads or source lines.
 
-    Times active, cycles, shortest, longest and average activation. Instances are told apart.
-    What always took equally long, wherever it is used, could be made static.
-    `control --sort overhead` answers which block costs most by itself.
-    `team`: a row for each hardware thread; `efficiency`: how even and how undisturbed they work;
-    `waits`: the lines where they wait; `clock`: the longest path of a design that was placed and
-    routed, a row a step.
+    Times active, cycles, shortest, longest and average activation, for each instance.
+    A block whose activations all took equally long, in every instance, could be made static.
+    `control --sort overhead` shows which block costs most by itself.
+    `team`: a row for each hardware thread; `efficiency`: load balance, serialisation and transfer;
+    `waits`: the lines where threads wait; `clock`: the longest path of a placed and routed design,
+    one row for each step.
     """
     from cyclescope.model import Kind
     from cyclescope.views import (

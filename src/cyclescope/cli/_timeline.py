@@ -36,10 +36,10 @@ __all__ = ["timeline"]
     "--period",
     type=Period(),
     metavar="TIME",
-    help="Clock period (10ns, 100MHz); the profile's if it has one, else 1 cycle = 1 ns.",
+    help="Clock period (10ns, 100MHz); default: the profile's, else 1 cycle = 1 ns.",
 )
 @click.option("--gzip", is_flag=True, help="Compress; Perfetto opens it as it is.")
-@output_option("Trace to write, or a still picture (.svg); PROFILE.pftrace if not given")
+@output_option("Trace to write, or a static picture (.svg); PROFILE.pftrace if not given")
 @force_option
 def timeline(
     profiles: tuple[Path, ...],
@@ -53,9 +53,9 @@ def timeline(
 ) -> None:
     """Write a timeline; open it at ui.perfetto.dev.
 
-    One track a cell; under it control blocks, updates of control registers, and groups by the
-    arm of the par in which they run. Several profiles share one axis of cycles. An output
-    that ends in .svg is a still picture.
+    There is one track for each cell; under it are control blocks, updates of control registers, and
+    groups by the arm of the par in which they run. Several profiles share one axis of cycles. An
+    output that ends in .svg is a static picture.
     """
     from cyclescope.views import timeline_svg, write_timeline
 

@@ -39,20 +39,22 @@ def trust_options(command: Decorated) -> Decorated:
             "--time-limit",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="End a simulation (else after a day) or a native run (an hour; hls: 2 minutes).",
+            help="Time limit of a simulation (default: a day) or a native run (an hour;"
+            " hls: 2 minutes).",
         ),
         click.option(
             "--trust",
             is_flag=True,
-            help="Let the program use $system, $fopen and files outside its folder, unconfined.",
+            help="Allow the program $system, $fopen and files outside its folder, and do not"
+            " confine it.",
         ),
         click.option(
             "--confine",
             type=OneOf(["auto", "require", "off"]),
             envvar="CYCLESCOPE_CONFINE",
             show_envvar=True,
-            help="Run what the program becomes without network, writing in its own folder only:"
-            " as far as the system can (auto, the default), wholly or not at all (require), off.",
+            help="Run the program without network, with writes only in its own folder:"
+            " as far as the system supports it (auto, the default), fully or fail (require), off.",
         ),
     ):
         with_trust = option(with_trust)

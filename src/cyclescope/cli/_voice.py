@@ -58,9 +58,9 @@ def with_voice(command: click.Command) -> click.Command:
         )  # fmt: skip
 
     command.params += [
-        flag("-q", "quiet", -1, "Print results and errors alone: no summary of a profile that is"
-             " written, no progress."),
-        flag("-v", "verbose", 1, "Tell each step and how long it took."),
+        flag("-q", "quiet", -1, "Print only results and errors: no summary of a written profile, no"
+             " progress."),
+        flag("-v", "verbose", 1, "Print each step and how long it took."),
     ]  # fmt: skip
     return command
 

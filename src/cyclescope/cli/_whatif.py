@@ -39,27 +39,27 @@ __all__ = ["whatif"]
     "--best",
     type=click.IntRange(min=1, max=1000),
     metavar="N",
-    help="In place of changes: the N groups to shorten first, to one cycle each.",
+    help="Instead of changes: name the N groups to shorten first, to one cycle each.",
 )
 @click.option(
     "--check",
     "program",
     type=InputPath("a Calyx program", "a C program"),
     metavar="PROGRAM",
-    help="Make the change in this program, simulate it, and say how far the answer was off.",
+    help="Make the change in this program, simulate it, and compare with the prediction.",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="With --check: its memories, Calyx data JSON."
+    "--data", type=click.Path(path_type=Path), help="With --check: memories as Calyx data JSON."
 )
 @click.option(
-    "-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="With --check: a macro of C."
+    "-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="With --check: define a C macro."
 )
 @click.option(
     "-I",
     "include",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="With --check: a folder of headers of C.",
+    help="With --check: look for C headers here.",
 )
 @form_option
 @output_option("File to write; the terminal if not given")
@@ -77,13 +77,13 @@ def whatif(
     output: Path | None,
     force: bool,
 ) -> None:
-    """Time a run anew with other lengths, without simulating it.
+    """Predict a run's cycles with other latencies, without simulating it.
 
-    'main.queue/push = 1': each activation takes one cycle; '= 1..10': each of these in turn.
-    Everything else happens as it did, and begins as soon as what it waits for is over. Of threads,
-    'L14 = 100' and 'critical = 20': each execution of a loop, each passage of a critical section;
-    'memory latency = 10', 'start cost = 0', 'threads = 16'. With --check groups are made longer for
-    real, or the memory, the host or the team another one, and the run is simulated.
+    'main.queue/push = 1': each activation takes one cycle; '= 1..10': each of these values.
+    Everything else happens as it did, and starts as soon as what it waits for has ended. For
+    threads, 'L14 = 100' sets each execution of a loop, 'critical = 20' each passage of a critical
+    section; 'memory latency = 10', 'start cost = 0', 'threads = 16' set the memory, the host and
+    the team. With --check the program, memory, host or team is really changed, and simulated.
     """
     from cyclescope.analyse import parse_lengths
     from cyclescope.views import best_changes_view, retimed_view
