@@ -58,6 +58,10 @@ export function textOfLengths(lengths: ReadonlyMap<number, number>): string {
 
 export function lengthsOf(text: string, shown: Profile): ReadonlyMap<number, number> {
   const known = new Set(shown.critical?.keys.map((one) => one.definition));
-  const pairs = text.split(",").map((part) => part.split("-").map(Number) as [number, number]);
-  return new Map(pairs.filter(([definition, length]) => known.has(definition) && Number.isSafeInteger(length) && length >= 0));
+  const found = new Map<number, number>();
+  for (const part of text.split(",")) {
+    const [, definition, length] = /^(\d{1,9})-(\d{1,15})$/.exec(part) ?? [];
+    if (known.has(Number(definition))) found.set(Number(definition), Number(length));
+  }
+  return found;
 }
