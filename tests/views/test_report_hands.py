@@ -401,6 +401,15 @@ def test_one_search_for_all_views(page: Page) -> None:
     assert _inside(page, "#source tr.hit", "#source .code") or page.locator(".focused").count()
     hits.get_by_role("button").last.click()
     assert page.locator("#source tr.pointed").count()
+    # The summary, the advice and the critical path are searched, too.
+    for row, button in (
+        ('[data-part="hottest"] tbody tr', "button.link b"),
+        ("#advice > ol > li", "summary b"),
+        ('[data-part="critical"] tbody tr', "button.link"),
+    ):
+        for one in page.locator(row).all()[:1]:
+            page.get_by_role("searchbox").fill(one.locator(button).first.inner_text())
+            assert "hit" in (one.get_attribute("class") or "").split()
     # What is no expression is text.
     page.get_by_role("searchbox").fill("a[(")
     assert "0 places" in hits.inner_text()

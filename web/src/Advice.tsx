@@ -1,5 +1,6 @@
 import type { Profile, Saving, Site } from "./data.ts";
 import { Help } from "./Help.tsx";
+import { hitClass } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
 import { goToCycles, point } from "./reveal.ts";
 import { profile } from "./state.ts";
@@ -17,7 +18,7 @@ export function Advice() {
       <WholeRun what="What each change saves" />
       <ol class="advice" data-part="advice">
         {shown.advice.map((one, rank) => (
-          <li>
+          <li class={hitClass(one.title, one.change)}>
             <details open={rank === 0}>
               <summary>
                 <b>{capital(one.title)}</b>, saves {about(one.saving)} ({percent(one.saving[0], shown.cycles)}), {between(one.saving)}
@@ -54,7 +55,7 @@ function Place(props: { shown: Profile; site: Site; alone: boolean }) {
   const paths = pathsAt(shown, site);
   const inside = site.component && ` in ${site.component}`;
   return (
-    <li class={isPointed(paths) ? "pointed" : ""}>
+    <li class={`${isPointed(paths) ? "pointed" : ""}${hitClass(site.name, site.evidence)}`}>
       {paths.length ? <button type="button" class="link" onClick={() => point(site.name, paths)}>{site.name}</button> : site.name}
       {inside}
       {site.place && <>, <LineLink file={site.place[0]} line={site.place[1]} /></>}

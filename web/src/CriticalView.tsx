@@ -3,6 +3,7 @@ import { figuresOf, leverageText, slackText } from "./critical.ts";
 import type { CriticalKey, Profile } from "./data.ts";
 import { stroke } from "./gesture.ts";
 import { Help } from "./Help.tsx";
+import { hitClass } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
 import { pressed } from "./press.ts";
 import { point } from "./reveal.ts";
@@ -43,7 +44,7 @@ export function CriticalView() {
           const paths = pathsOf(shown, one);
           const press = (): void => point(name, paths);
           return (
-            <tr class={isPointed(paths) ? "pointed press" : "press"} onClick={pressed(press)}>
+            <tr class={`${isPointed(paths) ? "pointed press" : "press"}${hitClass(name)}`} onClick={pressed(press)}>
               <td class="n"><span class="meter heat" style={{ width: `${(100 * one.critical) / (first.critical || 1)}%` }} />{number(one.critical)}</td>
               <td class="n">{percent(one.critical, shown.cycles)}</td>
               <td class="n">{slackText(figuresOf([one])!)}</td>

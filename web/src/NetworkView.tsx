@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Channel, Network, NetworkLine, Profile } from "./data.ts";
 import { Help } from "./Help.tsx";
+import { hitClass } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
 import { pressed } from "./press.ts";
 import { point } from "./reveal.ts";
@@ -184,7 +185,7 @@ function Box(props: { shown: Profile; network: Network; index: number; hot: bool
   const press = (): void => point(process.name, paths);
   const marked = isPointed([process.path]);
   return (
-    <g class={`process${hot ? " hot" : ""}${marked ? " pointed" : ""}`} role="button" tabindex={0} aria-pressed={marked}
+    <g class={`process${hot ? " hot" : ""}${marked ? " pointed" : ""}${hitClass(process.name)}`} role="button" tabindex={0} aria-pressed={marked}
       onClick={press}
       onKeyDown={(event: KeyboardEvent) => {
         if (event.key !== "Enter" && event.key !== " ") return;
@@ -231,7 +232,7 @@ function Channels(props: { shown: Profile; network: Network; channels: End[] }) 
     <Table part="channels" kind="channels" caption="Its channels: those on the critical path first, then those that were waited for longest"
       heads={[["critical cycles", "n"], ["share", "n"], ["from"], ["to"], ["operand"], ["values", "n"], ["reads", "n"], ["kind"], ["depth", "n"], ["bits", "n"], ["waited for", "n"], ["was full", "n"]]}>
       {channels.slice(0, CHANNELS).map(({ line, channel }) => (
-        <tr class={isPointed(endsOf(line)) ? "pointed press" : "press"} onClick={pressed(() => show(line, channel))}>
+        <tr class={`${isPointed(endsOf(line)) ? "pointed press" : "press"}${hitClass(channel.operand, name(line.from), name(line.to))}`} onClick={pressed(() => show(line, channel))}>
           <td class="n">
             <span class="meter heat" style={{ width: `${(100 * (channel.critical ?? 0)) / (shown.cycles || 1)}%` }} />
             {channel.critical === null ? "" : number(channel.critical)}

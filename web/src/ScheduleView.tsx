@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { unitsIn } from "./account.ts";
 import type { Bound, Graph, Position, Profile } from "./data.ts";
+import { hitClass } from "./find.ts";
 import { Help } from "./Help.tsx";
 import { LineLink } from "./LineLink.tsx";
 import { pathsOfLine, point } from "./reveal.ts";
@@ -204,7 +205,7 @@ function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number)
   const title = `${what}${position ? `, line ${position.line}` : ""}: ${lasts}${bits}${row.limits ? ", bounds the interval" : ""}${waited && `, waited ${waited}`}${operation.text && `\n${operation.text}`}`;
   const room = Math.max(4, Math.floor((TEXT - 50 - LETTER * (what.length + 2)) / LETTER));
   return (
-    <g class={`operation${marked ? " pointed" : ""}`} role="button" tabindex={0} aria-pressed={marked} onClick={press}
+    <g class={`operation${marked ? " pointed" : ""}${hitClass(what, operation.text)}`} role="button" tabindex={0} aria-pressed={marked} onClick={press}
       onKeyDown={(event: KeyboardEvent) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         press();

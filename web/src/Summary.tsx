@@ -6,6 +6,7 @@ import type { Profile, ProgramSite, Use } from "./data.ts";
 import { type Hot, type Stall, hottest, stalls } from "./derive.ts";
 import { Help } from "./Help.tsx";
 import { fill } from "./paint.ts";
+import { hitClass } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
 import { pressed } from "./press.ts";
 import { goToLine, point } from "./reveal.ts";
@@ -90,7 +91,7 @@ export function Summary() {
             const label = names.join(" › ");
             const press = (): void => point(label, one.paths);
             return (
-              <tr class={isPointed(one.paths) ? "pointed press" : "press"} onClick={pressed(press)}>
+              <tr class={`${isPointed(one.paths) ? "pointed press" : "press"}${hitClass(names[names.length - 1] ?? "")}`} onClick={pressed(press)}>
                 <td class="n">{number(one.cycles)}</td>
                 <td class="n">{percent(one.cycles, hotAll)}</td>
                 <td class="whole"><i class="swatch" style={fill(use)} />{use.name}{sum > 0 && percent(spent[most]!, sum) !== percent(1, 1) && <span class="dim"> {percent(spent[most]!, sum)}</span>}</td>
@@ -250,7 +251,7 @@ function Waits(props: { rows: Stall[]; who: string; all: number; unit: string })
     <Table part="places" caption={`Where ${props.who} waited (several places at once each count)`}
       heads={[[props.unit, "n"], ["share", "n"], ["place"], ...(causes ? [["for"] as [string]] : []), ["line"]]}>
       {props.rows.map((one) => (
-        <tr class={isThere(one.site) ? "pointed press" : "press"} onClick={pressed(() => visit(one.site))}>
+        <tr class={`${isThere(one.site) ? "pointed press" : "press"}${hitClass(one.name)}`} onClick={pressed(() => visit(one.site))}>
           <td class="n">
             <span class="meter heat" style={{ width: `${(100 * one.cycles) / (props.all || 1)}%` }} />
             {one.exact ? "" : "≈ "}{number(one.cycles)}
@@ -279,7 +280,7 @@ function Tracks(props: { shown: Profile; units: Units; total: number }) {
         const row = units.of.subarray(track * width, (track + 1) * width);
         const press = (): void => point(name, inside(shown, track));
         return (
-          <tr class={isPointed([path]) ? "pointed press" : "press"} onClick={pressed(press)}>
+          <tr class={`${isPointed([path]) ? "pointed press" : "press"}${hitClass(name)}`} onClick={pressed(press)}>
             <th scope="row"><button type="button" class="link" onClick={press}>{name}</button></th>
             <td class="n">{about(units, work)}{number(row[work]!)}</td>
             <td class="n">{percent(row[work]!, total)}</td>

@@ -73,3 +73,8 @@ export const found = computed<Found | null>(() => {
   const series = shown.series.filter((one) => matches(one.name));
   return { frames, lines, series, paths: new Set(frames.flatMap((one) => one.paths)) };
 });
+
+/** The class of what is found by one of its texts; empty while nothing is searched. */
+export function hitClass(...texts: string[]): string {
+  return matcher.value && texts.some(matcher.value) ? " hit" : "";
+}
