@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cyclescope.model import Profile
 
 PROGRAMS = Path(__file__).parents[1] / "hls" / "programs"
-CHOSEN = ("critical_sections", "barriers", "chase")
+CHOSEN = ("critical_sections", "barriers", "chase", "breadth_first")
 
 
 @pytest.fixture(scope="module")
