@@ -48,7 +48,7 @@ def critical_processes(profile: Profile) -> Critical:
     if not frames:
         raise InputError(
             f"{profile.meta.title}: bounds have no critical path but what bounds them, which"
-            " cyclescope summary shows; that of the hardware: cyclescope bounds --rtl DIR"
+            " cyclescope bounds prints; that of the hardware: cyclescope bounds --rtl DIR"
         )
     waits: list[PhaseWait] = []
     for edge in profile.sites:
