@@ -138,7 +138,7 @@ def test_lost_data_fails_if_asked_to() -> None:
         ("times <= 9", "no figure times"),
         ("useful(main) <= 9", "no figure useful of a frame"),
         ("cycles() <= 9", "name a frame"),
-        ("times(main/read) <= 9%", "no share"),
+        ("times(main/read) <= 9%", "not a share"),
         ("times(main/raed) <= 9", "main/read"),
         ("times(s1) <= 9", "main.s1"),
     ],

@@ -76,7 +76,7 @@ def test_parquet_keeps_the_types() -> None:
     ],
 )
 def test_what_is_refused(sql: str) -> None:
-    with pytest.raises(InputError, match="the query is not taken") as caught:
+    with pytest.raises(InputError, match="the query is not accepted") as caught:
         query(switch_profile(), sql)
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError):
@@ -84,7 +84,7 @@ def test_what_is_refused(sql: str) -> None:
 
 
 def test_nothing_asked_is_wrong_use() -> None:
-    with pytest.raises(InputError, match="asks for nothing"):
+    with pytest.raises(InputError, match="query is empty"):
         query(switch_profile(), "")
 
 

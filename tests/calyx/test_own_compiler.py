@@ -171,8 +171,8 @@ def test_a_constant_moves_no_place(compiler: OwnCompiler, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("echo hello", "is no Calyx compiler"),
-        ("exit 3", "is no Calyx compiler"),
+        ("echo hello", "is not a Calyx compiler"),
+        ("exit 3", "is not a Calyx compiler"),
         ("[ $1 = --version ] && echo Calyx compiler version 0.9.0", "pass-help"),
     ],
 )
@@ -183,7 +183,7 @@ def test_a_program_that_is_no_calyx_is_refused(tmp_path: Path, text: str, says: 
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="no program that can be run"):
+    with pytest.raises(ToolError, match="not a program that can be run"):
         find_own_compiler(tmp_path / "calyx")
     path = script(tmp_path / "calyx", "echo Calyx compiler version 0.7.1")
     with pytest.raises(ToolError, match="no such folder"):

@@ -196,12 +196,12 @@ def test_a_word_that_is_no_choice_is_answered_with_a_near_one(
             word = str(next(iter(option.type.choices)))
             wrong = f"{word[:-1]}x{word[-1]}"
             assert main([*words.split(), option.opts[0], wrong]) == 2
-            assert f"do you mean {word}?" in capsys.readouterr().err
+            assert f"did you mean {word}?" in capsys.readouterr().err
 
 
 def test_a_near_command_is_suggested_in_groups_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "vdc", "x"]) == 2
-    assert "no command vdc; do you mean vcd?" in capsys.readouterr().err
+    assert "no command vdc; did you mean vcd?" in capsys.readouterr().err
     assert main(["s.cyc"]) == 2
     assert "the command comes first: cyclescope report s.cyc" in capsys.readouterr().err
 
@@ -256,7 +256,7 @@ def test_help_without_a_command_and_of_none(capsys: pytest.CaptureFixture[str]) 
     assert main(["help"]) == 0
     assert "Commands:" in capsys.readouterr().out
     assert main(["help", "sumary"]) == 2
-    assert "do you mean summary?" in capsys.readouterr().err
+    assert "did you mean summary?" in capsys.readouterr().err
     assert main(["help", "summary", "more"]) == 2
 
 

@@ -49,7 +49,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, st
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["sumary", "p.cyc"], "no command sumary; do you mean summary?; see cyclescope --help"),
+        (["sumary", "p.cyc"], "no command sumary; did you mean summary?; see cyclescope --help"),
         (["p.cyc", "summary"], "the command comes first: cyclescope report p.cyc"),
         (["qqqq"], "no command qqqq; there are calyx, bounds"),
         (["summary"], "missing argument 'PROFILE.cyc'; see cyclescope summary --help"),
@@ -60,7 +60,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, st
         (["export", "p.cyc", "--format", "folded", "--table", "runs"], "--table is for parquet"),
         (["export", "p.cyc", "--format", "csv", "--period", "1ns"], "--period is for paraver"),
         (["timeline", "p.cyc", "--gzip", "-o", "t.svg"], "--gzip is for traces"),
-        (["query", "p.cyc", ""], "the query asks for nothing"),
+        (["query", "p.cyc", ""], "the query is empty"),
         (["query", "p.cyc", "SELECT nothing FROM frames"], '"nothing" not found'),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -238,7 +238,7 @@ BAD = {
     "cancellation point for": "cancellation point", "tile sizes(2)": "tile", "scope": "scope",
     "unroll partial(2)": "unroll", "error": "error", "assume": "assume",
     "threadprivate(s)": "threadprivate", "declare reduction(x: int: omp_out)": "declare",
-    "metadirective when(kind(host): for)": "is no selector",
+    "metadirective when(kind(host): for)": "is not a selector",
     "dispatch": "dispatch", "bogus": "bogus", "": "",
     "For": "For", "for simdx": "simdx", "paralel for": "paralel", "atomic foo(": "`(` is not",
     "for private(s))": "`)` closes nothing", "for private(s])": "`(` is not closed",

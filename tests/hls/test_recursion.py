@@ -161,7 +161,7 @@ def test_a_call_beyond_the_stack_stops_the_region() -> None:
         ),
         (
             "int f(int n) { int x[n]; x[0] = n; return n ? f(n - 1) + x[0] : 0; }",
-            "x, in a function that calls itself, has a size that only the run knows",
+            "x, in a function that calls itself, has a size known only at run time",
         ),
         (
             "int f(int n) { int s = 0;\n#pragma omp parallel for reduction(+: s)\n"

@@ -50,12 +50,12 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "#pragma omp for\nfor (int i = 0; i < n; i++) if (a[i]) goto out;\nout: a[0] = 1;",
             "can't be left by break, return or goto",
         ),
-        ("static long s = (long)table; a[0] = s;", "is no number that is known here"),
+        ("static long s = (long)table; a[0] = s;", "is not a number known here"),
         ("char x[1 << 27]; x[n] = 1; a[0] = x[0];", "have 536,870,912 bytes, all threads together"),
         ("int x[n]; a[0] = x[0];", "the size of .* isn't known"),
         ("struct view v; a[0] = *v.at;", r"it isn't known what is read by `\*v.at`: the pointer"),
         ("struct view own; a[0] = own.at[n];", r"it isn't known what is read by `own.at\[n\]`"),
-        ("struct wide w; w = same(w); a[0] = w.at[n];", "has more than 256 parts; hand over its"),
+        ("struct wide w; w = same(w); a[0] = w.at[n];", "has more than 256 parts; pass its"),
         ("a[0] = same((struct wide){1}).at[0];", "has no place; give it to a variable first"),
         (
             "struct __attribute__((packed)) { char c; struct pair p; } u; a[0] = u.p.a;",
@@ -131,7 +131,7 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ),
         (
             "omp_set_lock(locks); omp_set_lock(locks + 1); omp_unset_lock(locks);",
-            r"lock\(locks\) inside itself waits for ever; use another lock",
+            r"lock\(locks\) inside itself waits forever; use another lock",
         ),
         ("omp_lock_t l; omp_init_lock(&l);", r"omp_init_lock\(\) isn't .*; call it on the host"),
         ("#pragma omp sections\na[0] = 1;", "omp sections needs a block of sections"),
@@ -168,7 +168,7 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ("extern int later; a[0] = later;", "later is declared in the region; do so before"),
         (
             "#pragma omp critical (x)\n{\n#pragma omp critical (x)\na[0] = 1;\n}",
-            r"critical\(x\) inside itself waits for ever; give the inner one another name",
+            r"critical\(x\) inside itself waits forever; give the inner one another name",
         ),
         ("int *p; a[0] = *p;", r"it isn't known what is read by `\*p`: the pointer is null or"),
         ("a[0] =\n#pragma omp critical\n1;", "belongs to no statement"),
@@ -207,7 +207,7 @@ def test_what_is_not_supported_is_named(body: str, message: str) -> None:
         (
             "int x, a[2]; int f(void) { return x; } void k(void) { int x = 5;\n"
             "#pragma omp target\n{ a[0] = x; a[1] = f(); } }",
-            "k.c:1: x is another variable in front of the region, where it is handed over; rename",
+            "k.c:1: x is another variable before the region, where it is passed; rename",
         ),
         ("void f(int *a) {\n#pragma omp target map(a[0:1]\na[0] = 1; }", "not closed"),
         ("void f(int *a) {\n#pragma omp target\na[0 = 1; }", "k.c:3"),

@@ -77,7 +77,9 @@ int main(void) {
 
 def test_a_pointer_to_no_block_is_refused_by_name() -> None:
     with Host(compile_c("k.c", text=NOWHERE)) as host:
-        message = r"k.c:2: p is a pointer to no block of malloc: say .* map\(tofrom: p\[0:count\]\)"
+        message = (
+            r"k.c:2: p does not point to a block of malloc: say .* map\(tofrom: p\[0:count\]\)"
+        )
         with pytest.raises(RunError, match=message):
             host.run()
 

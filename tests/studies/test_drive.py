@@ -179,7 +179,7 @@ def test_a_run_that_takes_too_long_is_ended() -> None:
 
 def test_an_objective_that_runs_do_not_have() -> None:
     Path("s.toml").write_text(STUDY.replace('"unbounded"', '"area"'))
-    with pytest.raises(InputError, match="objective area is no figure"):
+    with pytest.raises(InputError, match="objective area is not a figure"):
         run_study(study(), Store(Path("r")), call=quick())
 
 

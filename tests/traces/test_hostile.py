@@ -86,8 +86,8 @@ def test_any_text_after_the_head_is_read_or_refused(
 REFUSED = {
     "empty": (b"", "empty"),
     "zeros": (bytes(1000), "cannot be read|damaged|lacks"),
-    "noise": (random.Random(3).randbytes(5000), "is no VCD|damaged|cannot"),
-    "text": (b"hello, world\n" * 50, "is no VCD"),
+    "noise": (random.Random(3).randbytes(5000), "is not a VCD|damaged|cannot"),
+    "text": (b"hello, world\n" * 50, "is not a VCD"),
     "gzip of nothing": (b"\x1f\x8b\x08\x00", "damaged|empty"),
     "no end of head": (TEXT[:200], "cut"),
     "deep": (b"$scope module a $end\n" * 200_000 + b"$enddefinitions $end\n", "deep"),
@@ -103,7 +103,7 @@ REFUSED = {
     "too many bits": (TEXT.replace(b"\nb10 &~", b"\nb10101 &~"), "more bits"),
     "no bits": (TEXT.replace(b"\nb10 &~", b"\nb &~"), "no bits"),
     "foreign digit": (TEXT.replace(b"\nb10 &~", b"\nb12 &~"), "foreign digit"),
-    "real number": (TEXT.replace(b"\nb10 &~", b"\nr0.5 &~"), "no bits"),
+    "real number": (TEXT.replace(b"\nb10 &~", b"\nr0.5 &~"), "not bits"),
     "control character in an identifier": (
         TEXT.replace(b" ! ", b" \x02! ", 1),
         "control character",

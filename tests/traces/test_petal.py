@@ -240,8 +240,8 @@ def test_names_may_contain_what_joins_them(tmp_path: Path) -> None:
     [
         ("cells.json", "{}", "an object|a list"),
         ("cells.json", "[]", "main"),
-        ("cells.json", "[{", "no JSON"),
-        ("cells.json", "[" * 100_000, "no JSON"),
+        ("cells.json", "[{", "not JSON"),
+        ("cells.json", "[" * 100_000, "not JSON"),
         ("fsm.json", '[{"Fsm": {"component": 3}}]', "a string"),
         ("path-descriptors.json", '{"main": {"enables": []}}', "an object"),
         ("ctrl-pos.json", '{"main": [{"pos_num": "1"}]}', "an integer|a string"),
@@ -260,7 +260,7 @@ def test_damaged_side_files_are_named(tmp_path: Path, name: str, content: str, s
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no folder"):
+    with pytest.raises(DataError, match="is not a folder"):
         import_petal(tmp_path / "absent")
     with pytest.raises(DataError, match="contains 0 waveforms"):
         import_petal(tmp_path)

@@ -122,7 +122,7 @@ def parse_limit(text: str, *, relative: bool = False) -> Limit:
         raise InputError(f"{shown}: a change needs a sign; write it like '{example}'")
     percent = bool(value[3])
     if percent and not relative and form[2] is not None and metric in _FRAME:
-        raise InputError(f"{shown}: {metric} is no share of the run; write a number without %")
+        raise InputError(f"{shown}: {metric} is not a share of the run; write a number without %")
     try:
         number = parse_number(value[2].replace("_", "").replace(",", ""))
     except OverflowError as error:

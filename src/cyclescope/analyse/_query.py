@@ -162,9 +162,9 @@ class _Database:
             columns = tuple(str(column[0]) for column in described or ())
             rows = cursor.fetchall() if columns else []
         except self._error as error:
-            raise InputError(f"the query is not taken: {_line(error)}") from None
+            raise InputError(f"the query is not accepted: {_line(error)}") from None
         if not columns:
-            raise InputError("the query asks for nothing; write SELECT … FROM …")
+            raise InputError("the query is empty; write SELECT … FROM …")
         return Answer(columns, tuple(tuple(_plain(value) for value in row) for row in rows))
 
     def parquet(self, sql: str) -> bytes:
@@ -173,7 +173,7 @@ class _Database:
             # The only file that DuckDB may write; see `allowed_directories`.
             self._connection.execute(f"COPY ({sql.rstrip().rstrip(';')}) TO '{file}'")
         except self._error as error:
-            raise InputError(f"the query is not taken: {_line(error)}") from None
+            raise InputError(f"the query is not accepted: {_line(error)}") from None
         return file.read_bytes()
 
 
@@ -211,7 +211,7 @@ def _database(profile: Profile, sql: str) -> Iterator[_Database]:
             "queries need DuckDB, which is not installed: pip install 'cyclescope[query]'"
         ) from None
     if any(0xD800 <= ord(char) < 0xE000 for char in sql):
-        raise InputError("the query is not taken: it has characters that are no text")
+        raise InputError("the query is not accepted: it has characters that are not text")
     words = {word.lower() for word in _WORD.findall(sql)}
     with (
         scratch("query") as folder,

@@ -112,7 +112,7 @@ def parse_lengths(profile: Profile, texts: Iterable[str]) -> tuple[OtherLength, 
     for one in found:
         for key in one.keys:
             if key in changed:
-                raise InputError(f"{one.name}: changed twice, as {changed[key]} too; say it once")
+                raise InputError(f"{one.name}: changed twice, as {changed[key]} too; give it once")
             changed[key] = one.name
     return found
 

@@ -425,7 +425,7 @@ class Program:
             which = f"call {self.call} of {kernel}" if self.call else kernel
             raise RunError(
                 f"{kernel}: main ended (status {status}) without {which}; "
-                f"give what it needs behind --"
+                f"give what it needs after --"
             )
         calls = tuple(Call(*row) for row in rows)
         chosen = max(calls, key=lambda c: (c.absolute, -c.number))
@@ -535,7 +535,7 @@ class Program:
                 f"`{site.text}` needs more than one; give it with --arg {name}=…", array
             )  # fmt: skip
         raise OutsideError(
-            f"{site.where}: {what} in `{site.text}` leaves the array; mend the bounds", array
+            f"{site.where}: {what} in `{site.text}` leaves the array; correct the bounds", array
         )
 
 

@@ -39,7 +39,7 @@ _NO_MODEL = "no operator of the model has such operands"
 _NO_UNIT = "there is no arithmetic unit for it"
 _NO_STACK = "hardware has no stack"
 _NO_TARGET = "the callee isn't known before it runs"
-_LAYOUT = "a number may lie where another one does, in part"
+_LAYOUT = "two numbers may overlap in part"
 _NO_NODE = "the front end's tree has no node for it"
 _UNKNOWN = "it isn't known what it does"
 

@@ -94,7 +94,7 @@ class OneOf(click.Choice):  # type: ignore[type-arg] # generic only in newer cli
     @staticmethod
     def _answer(value: str, words: list[str]) -> str:
         near = difflib.get_close_matches(value.lower(), words, n=1, cutoff=0.5)
-        hint = f"; do you mean {near[0]}?" if near else ""
+        hint = f"; did you mean {near[0]}?" if near else ""
         return f"'{value}' is not one of {', '.join(words)}{hint}"
 
 
@@ -301,7 +301,7 @@ def _standard_input() -> BinaryIO:
     meta[f"{__name__}.read"] = True
     stream = sys.stdin
     if stream is None or stream.isatty():
-        raise InputError("standard input (-) is no profile; pipe one to it, or name a file")
+        raise InputError("standard input (-) is not a profile; pipe one to it, or name a file")
     data = stream.buffer.read(_LARGEST_INPUT + 1)
     if len(data) > _LARGEST_INPUT:
         raise InputError(f"standard input is larger than {_LARGEST_INPUT >> 20:,} MB; use a file")
@@ -510,7 +510,7 @@ class Period(click.ParamType):  # type: ignore[type-arg] # generic only in newer
         except OverflowError:
             number = Fraction(0)
         if match is None or match[2] not in _UNITS or number == 0:
-            self.fail(f"{value} is no period; write 10ns, 500ps or 100MHz", param, ctx)
+            self.fail(f"{value} is not a period; write 10ns, 500ps or 100MHz", param, ctx)
         exact = _UNITS[match[2]](number)
         if exact.denominator != 1 and not match[2].endswith("hz"):
             self.fail(f"{value} is finer than a picosecond", param, ctx)

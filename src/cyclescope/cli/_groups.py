@@ -23,7 +23,7 @@ class Group(click.Group):
         known = self.list_commands(ctx)
         if word not in known and not word.startswith("-"):
             near = difflib.get_close_matches(word, known, n=1)
-            hint = f"do you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             kind = kind_of(Path(word))
             if kind is not None and kind.verbs:
                 hint = f"the command comes first: cyclescope {kind.verbs[0]} {word}"

@@ -289,7 +289,7 @@ def load_stream(stream: BinaryIO, name: str) -> Profile:
 
 
 _NO_ZIP = (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError)
-_CUT = "not a profile, or cut short; make it anew"
+_CUT = "not a profile, or cut short; make it again"
 
 
 def _load(archive: zipfile.ZipFile, source: str) -> Profile:
@@ -303,12 +303,12 @@ def _load(archive: zipfile.ZipFile, source: str) -> Profile:
                 profile = with_meaning(profile)
             check_laws(profile)
         except LawError as error:
-            raise ProfileFileError(f"{source}: damaged ({error}); make it anew") from error
+            raise ProfileFileError(f"{source}: damaged ({error}); make it again") from error
         except Exception as error:
             reason = type(error).__name__
-            raise ProfileFileError(f"{source}: damaged ({reason}); make it anew") from error
+            raise ProfileFileError(f"{source}: damaged ({reason}); make it again") from error
     if profile.cycles != head.get("cycles"):
-        raise ProfileFileError(f"{source}: damaged (runs do not sum to the total); make it anew")
+        raise ProfileFileError(f"{source}: damaged (runs do not sum to the total); make it again")
     return profile
 
 
@@ -329,9 +329,9 @@ def _check_members(archive: zipfile.ZipFile, source: str) -> None:
             continue
         stored = member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & 1
         if not stored or member.file_size != member.compress_size or name in seen:
-            raise ProfileFileError(f"{source}: damaged (its member {name}); make it anew")
+            raise ProfileFileError(f"{source}: damaged (its member {name}); make it again")
         if name == "head.json" and member.file_size > _LARGEST_HEAD:
-            raise ProfileFileError(f"{source}: its head is larger than any that is written")
+            raise ProfileFileError(f"{source}: its header is larger than any that is written")
         seen.add(name)
 
 
@@ -341,12 +341,12 @@ def _head(archive: zipfile.ZipFile, source: str) -> dict[str, Any]:
     except KeyError:
         raise ProfileFileError(f"{source}: a zip file, but not a profile") from None
     except Exception as error:
-        raise ProfileFileError(f"{source}: damaged (its head); make it anew") from error
+        raise ProfileFileError(f"{source}: damaged (its head); make it again") from error
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ProfileFileError(f"{source}: a zip file, but not a profile")
     version = head.get("version")
     if type(version) is not int or version < 1:
-        raise ProfileFileError(f"{source}: damaged (its format version); make it anew")
+        raise ProfileFileError(f"{source}: damaged (its format version); make it again")
     if version > FORMAT_VERSION:
         raise ProfileFileError(
             f"{source}: written in format version {version}, this cyclescope reads up to "

@@ -179,7 +179,7 @@ def _widths(bounds: Bounds, trace: ProcessTrace) -> list[int]:
     found = [node.type.bits for node in process.function.results if node is not None]
     if not found or len(found) < len(process.targets):
         raise SourceError(
-            f"{process.where}: what {process.name} computes is no expression of values here; "
+            f"{process.where}: what {process.name} computes is not an expression of values here; "
             "assign numbers, one at a time"
         )
     return found

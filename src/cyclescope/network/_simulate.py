@@ -93,7 +93,7 @@ def simulate(
                 raise VerifyError(_wrong(network, *map(int, wrong.groups())))
             if "CYC deadlock" in result.output:
                 raise RunError(
-                    f"{network.kernel}: the network comes to a standstill after {result.cycles:,} "
+                    f"{network.kernel}: the network deadlocks after {result.cycles:,} "
                     "cycles: a channel is too small; please report this"
                 )
             if not result.complete:

@@ -130,7 +130,7 @@ class _Driver:
         if odd:
             known = ", ".join(result.figures)
             raise InputError(
-                f"{self._study.path}: objective {odd[0]} is no figure of these runs; "
+                f"{self._study.path}: objective {odd[0]} is not a figure of these runs; "
                 f"there are {known}"
             )
         return [float(result.figures[name]) for name in wanted]

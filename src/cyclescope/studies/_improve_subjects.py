@@ -42,7 +42,7 @@ def _kernel(path: Path, data: Sequence[Path], options: Mapping[str, Any]) -> Sub
     from cyclescope.hls.rewrites import kernel_subject
 
     if data:
-        raise InputError(f"{path}: a C program has its data itself; leave --data and --fuzz out")
+        raise InputError(f"{path}: a C program has its own data; leave out --data and --fuzz")
     return kernel_subject(path, path.read_bytes(), **options)
 
 

@@ -124,7 +124,9 @@ def _name(frame: Frame) -> str:
 def _cycles(outcome: Outcome, first: Outcome, changes: Sequence[OtherLength]) -> int:
     names = ", ".join(change.name for change in changes)
     if outcome.stopped:
-        raise VerifyError(f"with other lengths of {names} the program ends not: {outcome.stopped}")
+        raise VerifyError(
+            f"with other lengths of {names} the program does not end: {outcome.stopped}"
+        )
     if outcome.memories != first.memories:
         raise VerifyError(f"with other lengths of {names} the program leaves other memories")
     return outcome.cycles

@@ -61,7 +61,7 @@ def write_paraver(
             "period out, then a cycle is a nanosecond"
         )
     if profile.cycles == 0:
-        raise InputError("the run has no cycles, and Paraver opens no empty trace")
+        raise InputError("the run has no cycles, and Paraver cannot open an empty trace")
     end = profile.cycles * (period_ps or 1000) // 1000
     if profile.cycles * (period_ps or 1000) >= 1 << 63:
         raise InputError(f"times up to {end:,} ns with picoseconds exceed 63 bits; pass no period")

@@ -113,17 +113,17 @@ def find_own_compiler(name: str | os.PathLike[str], library: Path | None = None)
     found = shutil.which(name)
     if found is None:
         raise ToolError(
-            f"{name}: no program that can be run; give the path of a Calyx compiler"
+            f"{name}: not a program that can be run; give the path of a Calyx compiler"
             " (--compiler, or CALYX in the environment)"
         )
     path = Path(found).absolute()
     if library is not None and not library.is_dir():
-        raise ToolError(f"{library}: no such folder; name the one in which `primitives/` lies")
+        raise ToolError(f"{library}: no such folder; name the one that contains `primitives/`")
     done = _call([str(path), "--version"], path)
     said = done.stdout.decode(errors="replace").strip().splitlines()
     version = re.search(r"[Cc]alyx.*?\b(\d+\.\d+[\w.+-]*)", said[0]) if said else None
     if done.end.status or version is None:
-        raise ToolError(f"{path}: is no Calyx compiler (asked for --version); name another")
+        raise ToolError(f"{path}: is not a Calyx compiler (by its --version); name another")
     return OwnCompiler(path, version[1], library.absolute() if library else None)
 
 

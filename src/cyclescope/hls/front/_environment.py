@@ -78,7 +78,7 @@ def outer(ctx: Context, variable: Variable) -> None:
     kind, name, where = variable.type, variable.name, ctx.shared.where
     if visible(ctx.unit, ctx.host.target.directive.where).get(name, variable) is not variable:
         raise ctx.refuse(
-            where, f"{name} is another variable in front of the region, where it is handed over; "
+            where, f"{name} is another variable before the region, where it is passed; "
             f"rename one of them"
         )  # fmt: skip
     item = ctx.host.items.get(name)

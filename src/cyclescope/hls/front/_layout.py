@@ -76,8 +76,8 @@ def leaves(kind: CType, where: Range) -> list[tuple[int, CType]]:
         found += [(offset + inner, leaf) for inner, leaf in leaves(part, where)]
         if len(found) > _MOST_LEAVES:
             raise SourceError(
-                f"{where}: a value of type {kind} has more than {_MOST_LEAVES} parts; hand "
-                f"over its address, or copy it on its own"
+                f"{where}: a value of type {kind} has more than {_MOST_LEAVES} parts; pass "
+                f"its address, or copy it separately"
             )
     if not found:
         raise SourceError(f"{where}: a value of type {kind} has no parts; leave it out")

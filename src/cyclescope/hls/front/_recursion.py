@@ -261,7 +261,7 @@ class _Group:
         if (isinstance(kind, Array) and _is_open(kind)) or len(variable.extents) > 1:
             raise SourceError(
                 f"{variable.where}: {variable.name}, in a function that calls itself, has a size "
-                f"that only the run knows; give it a constant one"
+                f"known only at run time; give it a constant one"
             )
         self.names.levels[variable] = Variable(
             f"{variable.name}_of_{function}", Array(kind, LEVELS), variable.where, STACK,

@@ -100,7 +100,7 @@ def _text(ctx: Context, expr: Text) -> Location:
             text: bytes = ast.literal_eval(f"b{expr.spelling.removeprefix('u8')}")
         except (SyntaxError, ValueError):
             raise ctx.refuse(
-                expr.where, f"the string {expr.spelling[:40]} is no array of char; write one"
+                expr.where, f"the string {expr.spelling[:40]} is not an array of char; write one"
             ) from None
         first = text.ljust(size_of(expr.type, expr.where), b"\0")
         stands = Variable(
@@ -130,7 +130,7 @@ def _place(ctx: Context, data: bytearray, at: int, kind: CType, init: Expr) -> N
     if given is None or not isinstance(kind, Scalar):
         text = ctx.unit.text(init.where)
         raise ctx.refuse(
-            init.where, f"`{text}` is no number that is known here; let the static local begin "
+            init.where, f"`{text}` is not a number known here; let the static local start "
             f"with one"
         )  # fmt: skip
     bits = kind.bits

@@ -171,7 +171,7 @@ def _chosen(
         if made:
             raise SourceError(
                 f"{made[0]}: a macro contains both this target region's _Pragma and its "
-                f"statements; write the pragma in front of the macro"
+                f"statements; write the pragma before the macro"
             )
         raise RegionError(
             f"{unit.file}: no statement has `#pragma omp target` before it; mark the region"

@@ -185,7 +185,7 @@ def kernel_subject(
     with Host(program) as host:
         native = host.run(tuple(arguments), unmodified=True, times=16)
     if not native.reaches:
-        raise SourceError(f"{file}: its host does not come to the region")
+        raise SourceError(f"{file}: its host does not reach the region")
     return KernelSubject(
         str(file), text, native, tuple(arguments), known, folders, region, reassociate, limit
     )

@@ -474,7 +474,7 @@ class Host:
         if status == _NOWHERE:
             pointer = self._arrays[int(file.read_bytes().split()[0])]
             raise RunError(
-                f"{self._program.region.where}: {pointer} is a pointer to no block of malloc: say "
+                f"{self._program.region.where}: {pointer} does not point to a block of malloc: say "
                 f"what it points to, map(tofrom: {pointer}[0:count])"
             )
         if status in (_NO_FILE, _BAD_FILE):

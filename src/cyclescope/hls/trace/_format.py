@@ -384,9 +384,9 @@ def read_layout(path: Path) -> TraceLayout:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: is no JSON; give the layout that the run wrote") from error
+        raise DataError(f"{path}: is not JSON; give the layout that the run wrote") from error
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
-        raise DataError(f"{path}: is no trace layout; give the one that the run wrote")
+        raise DataError(f"{path}: is not a trace layout; give the one that the run wrote")
     if head.get("version") not in _READ:
         raise DataError(
             f"{path}: version {head.get('version')} of the layout; this cyclescope reads "

@@ -63,7 +63,7 @@ def import_petal(
         DataError: a file is missing or damaged, or they do not belong together.
     """
     if not folder.is_dir():
-        raise DataError(f"{folder}: is no folder; name the one with the waveform and cells.json")
+        raise DataError(f"{folder}: is not a folder; name the one with the waveform and cells.json")
     path = waveform or _only_waveform(folder)
     side = read_side_files(folder)
     given, program = program, program or f"{folder.resolve().name}.futil"
@@ -160,7 +160,7 @@ def _record(wave: Waveform, design: Design) -> _Recording:
     for signal, labels in zip(signals, changes.labels, strict=True):
         if labels is not None:
             raise DataError(
-                f"{wave.path}: {signal.full_name} has values that are no bits ({labels[0]}); the "
+                f"{wave.path}: {signal.full_name} has values that are not bits ({labels[0]}); the "
                 "file is damaged"
             )
     clock = columns[design.clock.key]

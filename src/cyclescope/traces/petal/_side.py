@@ -143,7 +143,7 @@ class _Files:
         except OSError as error:
             raise DataError(f"{path}: cannot be read: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}: is no JSON: {error}; write it again") from error
+            raise DataError(f"{path}: is not JSON: {error}; write it again") from error
         self.digests[path.name] = hashlib.sha256(content).hexdigest()
 
     def table(self, name: str) -> dict[str, Any]:

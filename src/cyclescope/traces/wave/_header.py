@@ -68,7 +68,7 @@ def read_header(path: Path, text: bytes, limits: Limits) -> Header:
             return Header(reader.whole(), reader.tick_fs, at)
         section = _SECTION.match(text, at)
         if section is None and text[at:].lstrip()[:1] not in (b"", b"$"):
-            reader.refuse(at, "is no VCD declaration; give a VCD, FST or GHW file")
+            reader.refuse(at, "is not a VCD declaration; give a VCD, FST or GHW file")
         if section is None:
             reader.refuse(at, "the declarations do not end ($enddefinitions); the file was cut")
         keyword, body = section[1], section[2] or b""
@@ -117,7 +117,7 @@ class _Reader:
             self._close()
         if keyword == b"scope":
             if len(self.scopes) >= self._limits.depth:
-                self.refuse(at, f"scopes lie more than {self._limits.depth:,} deep")
+                self.refuse(at, f"scopes are nested more than {self._limits.depth:,} deep")
             # The kind of a scope comes before its name; some have no name.
             self.scopes.append(b" ".join(body.split()[1:]).decode(errors="replace"))
             self._scope = tuple(self.scopes)
@@ -130,14 +130,14 @@ class _Reader:
         elif keyword == b"timescale" and body:
             scale = _TIMESCALE.fullmatch(b"".join(body.split()))
             if scale is None or not (number := Fraction(scale[1].decode())):
-                self.refuse(at, "the time scale is no number of s, ms, us, ns, ps or fs")
+                self.refuse(at, "the time scale is not a number of s, ms, us, ns, ps or fs")
             self.tick_fs = number * Fraction(10) ** _EXPONENT[scale[2]]
 
     def _variable(self, words: list[bytes], at: int) -> None:
         if len(words) < 4:
             self.refuse(at, "a variable lacks its width, identifier or name")
         if not (words[1].isdigit() and len(words[1]) <= 10):
-            self.refuse(at, "a variable's width is no number")
+            self.refuse(at, "a variable's width is not a number")
         width = int(words[1])
         if width > self._limits.width:
             self.refuse(

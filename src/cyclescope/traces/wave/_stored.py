@@ -48,7 +48,7 @@ class StoredFile:
         scopes = [tuple(names) for names in head["scopes"]]
         states = [dict(rows) for rows in head["enumerations"]]
         if any(len(names) > limits.depth for names in scopes):
-            raise DataError(f"{path}: scopes lie more than {limits.depth:,} deep")
+            raise DataError(f"{path}: scopes are nested more than {limits.depth:,} deep")
         self.signals: Sequence[Signal] = tuple(
             Signal(
                 scopes[scope],

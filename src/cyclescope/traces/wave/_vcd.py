@@ -224,7 +224,7 @@ class _Joined:
             known = [self._texts.setdefault(t, len(self._texts)) for t in piece.texts]
             if len(known) > self._limits.texts or len(self._texts) > self._limits.texts:
                 raise DataError(
-                    f"{self._path}: more than {self._limits.texts:,} values that are no small "
+                    f"{self._path}: more than {self._limits.texts:,} values that are not small "
                     "numbers; choose signals that are states, not data"
                 )
             code = -2 - np.array(known, dtype=np.int64)

@@ -89,7 +89,7 @@ def check(directive: Directive) -> None:
     name = f"omp {' '.join(words)}"
     if directive.rest:
         shown = " ".join(directive.rest)
-        raise SourceError(f"{where}: {name}: `{shown}` is no clause; remove it")
+        raise SourceError(f"{where}: {name}: `{shown}` is not a clause; remove it")
     allowed = frozenset[str]().union(*(_ALLOWED.get(word, frozenset()) for word in words))
     seen: set[str] = set()
     for clause in directive.clauses:

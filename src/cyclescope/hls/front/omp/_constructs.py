@@ -133,7 +133,7 @@ def construct(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     words = directive.words
     if not words:
         written = _shown(directive)
-        raise ctx.refuse(directive.where, f"omp {written} is no directive known here".strip())
+        raise ctx.refuse(directive.where, f"omp {written} is not a known directive".strip())
     if words not in _CONSTRUCTS:
         name = " ".join(words)
         instead = INSTEAD.get(name) or INSTEAD.get(words[0], "write its parts as constructs")

@@ -67,7 +67,7 @@ def selector_of(words: Sequence[str], where: Range) -> Selector:
         if not part:
             continue
         if len(part) < 4 or part[1:3] != ("=", "{") or part[-1] != "}":
-            raise SourceError(f"{where}: `{' '.join(part)}` is no selector; write device={{…}}")
+            raise SourceError(f"{where}: `{' '.join(part)}` is not a selector; write device={{…}}")
         kind, inside = part[0], split(part[3:-1], ",")
         if kind == "construct":
             constructs = tuple(p[0] for p in inside if p)
@@ -81,7 +81,7 @@ def selector_of(words: Sequence[str], where: Range) -> Selector:
                 holds = holds and all(" ".join(v).strip('"') in known for v in split(values, ","))
                 score += {"kind": 1, "arch": 2, "isa": 4}.get(name, 0)
             else:
-                raise SourceError(f"{where}: `{kind}` is no selector; write device={{…}}")
+                raise SourceError(f"{where}: `{kind}` is not a selector; write device={{…}}")
     return Selector(constructs, holds, score)
 
 

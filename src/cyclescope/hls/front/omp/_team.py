@@ -62,7 +62,7 @@ def acquire(
     if number in ctx.team.held and not is_one:
         instead = "give the inner one another name" if kind != "lock" else "use another lock"
         raise ctx.refuse(
-            ctx.shared.where, f"{kind}{name and f'({name})'} inside itself waits for ever; "
+            ctx.shared.where, f"{kind}{name and f'({name})'} inside itself waits forever; "
             f"{instead}"
         )  # fmt: skip
     ctx.b.effect(Op.ACQUIRE, when=ctx.flow.pred, constant=number, name=ctx.team.locks[number])
