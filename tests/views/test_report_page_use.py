@@ -64,7 +64,7 @@ def test_the_graph_turns_over_and_hides_what_a_compiler_made(show: Callable[...,
     )
     seen = show(("p", profile))
     assert seen.page.locator(".flame .box").count() == 3
-    seen.page.get_by_label("hide what the compiler made").check()
+    seen.page.get_by_label("hide generated groups").check()
     assert seen.page.locator(".flame .box").count() == 2
     seen.page.get_by_role("button", name="inverted").click()
     tops = seen.page.locator('.flame [aria-level="2"]')

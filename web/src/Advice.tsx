@@ -36,7 +36,7 @@ export function Advice() {
       <Help>
         <p>
           Rules looked for what is known to cost cycles. Each finding says what its change is estimated to save of the whole run, between what
-          bounds, what to change, and where: press a place to highlight it in all views, its line to see the text, its cycles to see them on
+          bounds, what to change, and where: click a place to highlight it in all views, its line to see the text, its cycles to see them on
           the timeline. Findings may overlap: make one change, measure again, compare with <code>cyclescope diff</code>.
         </p>
       </Help>

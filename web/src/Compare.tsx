@@ -31,7 +31,7 @@ export function Compare() {
   return (
     <section id="compare" aria-labelledby="compare-title">
       <h2 id="compare-title">Side by side</h2>
-      <Table part="compare" kind="compare" caption={`${mixed ? "What cycles are for, in each profile's own unit" : `What ${all[0]!.account.unit} are for`}; bars have one scale, in cycles; changes are against the first profile`}
+      <Table part="compare" kind="compare" caption={`${mixed ? "Uses of cycles, in each profile's unit of measure" : `What ${all[0]!.account.unit} are for`}; bars have one scale, in cycles; changes are against the first profile`}
         heads={[["profile"], ["cycles", "n"], ["change", "n"], ["what for", "barcell"], ...used.map((index): Head => [<><i class="swatch" style={fill(uses[index]!)} />{uses[index]!.name}</>, "n"])]}>
         {all.map((profile, index) => (
           <tr class={index === current.value ? "pointed" : ""}>

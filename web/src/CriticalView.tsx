@@ -94,7 +94,7 @@ function Changed(props: { shown: Profile }) {
           with {number(changes.value.size)} {changes.value.size === 1 ? "change" : "changes"}.{" "}
           <button type="button" onClick={() => (changes.value = new Map())}>Take back</button>
         </>
-      ) : "What if a block took another time? Move its slider."}
+      ) : "Move a slider to predict the cycles with another latency."}
     </p>
   );
 }

@@ -49,7 +49,7 @@ export function FlameView() {
         )}
         <Choice label="Colour" value={byUse} options={[[true, "what for"], [false, "kind"]]} choose={(value) => set({ byUse: value })} />
         {anyGenerated && (
-          <label><input type="checkbox" checked={hideGenerated} onChange={(e) => set({ hideGenerated: e.currentTarget.checked })} /> hide what the compiler made</label>
+          <label><input type="checkbox" checked={hideGenerated} onChange={(e) => set({ hideGenerated: e.currentTarget.checked })} /> hide generated groups</label>
         )}
         <output data-part="found">
           {found && `found: ${number(found.found.size)} ${found.found.size === 1 ? "box" : "boxes"}, ${percent(found.weight, graph.root.total)}`}
@@ -77,16 +77,16 @@ export function FlameView() {
         back={() => (flameZoom.value = "")}
       />
       <p class="details" data-part="details">{about(shown, graph, told ?? zoomed, total, scaled && !tracked)}</p>
-      {layout.leftOut > 0 && <p class="note">Not drawn: {number(layout.leftOut)} boxes too narrow to see; zoom in for them.</p>}
+      {layout.leftOut > 0 && <p class="note">Not drawn: {number(layout.leftOut)} boxes too narrow to see; zoom in to see them.</p>}
       <Help>
         <p>
-          Each box is on top of its caller; its width is cycles. Where no box is above a box, it called
+          Each box is on top of its caller; its width is cycles. Where nothing is above a box, it called
           nothing.{" "}
           {tracked
             ? `The last box of each stack of calls and loops says what the ${run.account.unit} there were for; the one before it is the place in the source, where that is known. Colours say the same.`
             : byUse
             ? "A box's colour says what its own cycles are for; what always calls something has none."
-            : "Above a control block or a cell, that is overhead of that very box: ask first which of these are wide with nothing above them."}
+            : "Above a control block or a cell, that is the box's own overhead: look first for wide ones with nothing above."}
           {hasSplits(run) && ` Of work and waiting counters tell how much was which in each of their samples; in a sample it is divided among the places of its ${kindName(trackKind(run))} in proportion.`}
         </p>
         <p>
@@ -94,7 +94,7 @@ export function FlameView() {
           <b>Inverted</b>: what was at the end of the stacks comes first, its callers on it;
           that gathers what is called from many places.{" "}
           {run.stacks?.apart && <><b>Merged</b>: a box is that of all {kindName(trackKind(run))}; <b>apart</b>: each has its own. </>}
-          Press a box to zoom and to highlight it on the timeline; arrow keys move, Enter zooms, Escape goes back.
+          Click a box to zoom and to highlight it on the timeline; arrow keys move, Enter zooms, Escape goes back.
         </p>
       </Help>
     </section>
@@ -121,7 +121,7 @@ function about(profile: Profile, graph: Flame, node: Node, total: number, scaled
     if (frame.positions.length) parts.push(frame.positions.map((at) => `${at.file}:${at.line}`).join(", "));
   }
   if (node.active) parts.push(`active ${decimal(node.active)} of ${inUnit(total, profile.account.unit)} (${percent(node.active, total)})`);
-  if (scaled || !node.active) parts.push(`its width: ${decimal(weight)} (${percent(node.total, graph.root.total)})`);
-  if (node.own && node.own !== node.total) parts.push(`calling nothing: ${decimal(node.own / graph.unit)}`);
+  if (scaled || !node.active) parts.push(`width: ${decimal(weight)} (${percent(node.total, graph.root.total)})`);
+  if (node.own && node.own !== node.total) parts.push(`own cycles: ${decimal(node.own / graph.unit)}`);
   return parts.join(" · ");
 }

@@ -97,7 +97,7 @@ export function Ladders() {
   if (known.length < 2) return null;
   const longest = Math.max(1, ...known.map(([one]) => one.cycles));
   return (
-    <Table part="ladders" caption="What their cycles are due to, from each one's ladder; bars have one scale"
+    <Table part="ladders" caption="Causes of the cycles, from each ladder; all bars have the same scale"
       heads={[["profile"], ...DUE.map(([due, name]): Head => [<><i class={`swatch l-${due}`} />{name}</>, "n"]), ["cycles", "barcell"]]}>
       {known.map(([one, index]) => {
         const cycles = dues(one.ladder);

@@ -34,7 +34,7 @@ export function NetworkView() {
       <Limit shown={shown} network={network} channels={channels} />
       <Picture shown={shown} network={network} />
       <p class="legend">
-        <span><i class="line warm" />critical path, the wider the more cycles</span>
+        <span><i class="line warm" />critical path (wider: more cycles)</span>
         <span><i class="line" />other channels</span>
         <span><i class="line dashed" />reordering buffer</span>
         <span><i class="shade" />share of the critical path</span>
@@ -229,7 +229,7 @@ function Channels(props: { shown: Profile; network: Network; channels: End[] }) 
   const endsOf = (line: NetworkLine): number[] => [line.from, line.to].map((index) => network.processes[index]!.path);
   const show = (line: NetworkLine, channel: Channel): void => point(`${channel.operand} ${ends(network, line)}`, endsOf(line));
   return (
-    <Table part="channels" kind="channels" caption="Its channels: those on the critical path first, then those that were waited for longest"
+    <Table part="channels" kind="channels" caption="Its channels: those on the critical path first, then then those with the longest waits"
       heads={[["critical cycles", "n"], ["share", "n"], ["from"], ["to"], ["operand"], ["values", "n"], ["reads", "n"], ["kind"], ["depth", "n"], ["bits", "n"], ["waited for", "n"], ["was full", "n"]]}>
       {channels.slice(0, CHANNELS).map(({ line, channel }) => (
         <tr class={`${isPointed(endsOf(line)) ? "pointed press" : "press"}${hitClass(channel.operand, name(line.from), name(line.to))}`} onClick={pressed(() => show(line, channel))}>

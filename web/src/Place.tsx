@@ -32,7 +32,7 @@ export function Place() {
   const definition = definitionOf(shown, keys);
   const views: [id: string, name: string][] = [["timeline", "Timeline"], ["flame", "Flame graph"], ["tables", "Table"], ["source", "Source"]];
   return (
-    <aside class="focused" ref={element} aria-label="What is highlighted" data-part="focused">
+    <aside class="focused" ref={element} aria-label="Highlighted" data-part="focused">
       <div class="about">
         <b class="clipped" title={at.label}>{at.label}</b>{" "}
         {one && <span class="dim">{one.kind}{one.detail && ` (${one.detail})`}{instances.length === 1 && instances[0] ? ` in ${instances[0]}` : instances.length > 1 ? ` in ${number(instances.length)} instances` : ""}</span>}{" "}
@@ -40,7 +40,7 @@ export function Place() {
         {figures && <span data-part="focus-critical">critical {number(figures.critical)}{figures.slack !== null && `, slack ${slackText(figures)}`}{figures.leverage !== null && `, leverage ${leverageText(figures)}`}{selection.value && " (whole run)"}</span>}
         {definition !== null && <span>What if each took <WhatIf definition={definition} /></span>}
         {[...lines.values()].slice(0, 3).map((line) => <> <LineLink {...line} /></>)}
-        <nav aria-label="To what is highlighted">
+        <nav aria-label="Go to the highlighted place">
           {views.map(([id, name]) => <a href={`#${id}`} onClick={(event) => { event.preventDefault(); go(id); }}>{name}</a>)}
           <button type="button" onClick={() => (focus.value = null)}>Clear</button>
         </nav>

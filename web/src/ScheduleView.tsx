@@ -1,4 +1,4 @@
-/** The schedule of a loop: its operations in the stages of an iteration, what bounds the interval, where threads waited. */
+/** The schedule of a loop: its operations in the stages of an iteration, what bounds the initiation interval, where threads waited. */
 
 import { useMemo } from "preact/hooks";
 import { unitsIn } from "./account.ts";
@@ -43,22 +43,21 @@ export function ScheduleView() {
       <p class="legend">
         <span><i class="stage" />operation</span>
         <span><i class="stage logic" />logic inside a stage</span>
-        <span><i class="stage limits" />bounds the interval</span>
-        <span><i class="stage waits" />lasts until it is over: memory, lock, loop inside</span>
+        <span><i class="stage limits" />bounds the initiation interval</span>
+        <span><i class="stage waits" />variable latency: memory, lock, inner loop</span>
         <span><i class="line dashed" />next iteration of the same thread</span>
       </p>
       <Help>
         <p>
-          A row is an operation, from the stage in which it begins to the one in front of its result; below it come those that
-          use it. A stage is a cycle of an iteration that nothing stalls. In a <b>striped</b> stage an iteration waits, its thread
-          gives way to others: the bars on top, and the figures beside the operations, say how many {shown.account.unit} that took in the cycles
-          that are counted. Who waits for several things at once counts at each.
+          Each row is an operation, from its first stage to the last one before its result; the operations that use the result are
+          below it. A stage is one cycle of an iteration that never stalls. In a <b>striped</b> stage an iteration waits and other threads
+          overtake it: the bars at the top and the figures beside the operations count the {shown.account.unit} lost there, in the
+          selected cycles. A thread that waits for several things counts at each.
         </p>
         <p>
-          Each unit is there once and does the operation for all threads, one a cycle: several threads fill the stages that the interval
-          leaves empty. The share beside a loop's name is that of the {shown.account.unit} spent in it and in no loop inside it; of loops
-          that run side by side each counts. Press an
-          operation to highlight its line in all views, a loop inside to see its schedule.
+          Each functional unit exists once and serves all threads, one operation a cycle: other threads fill the stages that
+          the initiation interval leaves empty. The share beside a loop's name counts the {shown.account.unit} spent in it and in no inner loop;
+          parallel loops each count. Click an operation to highlight its line in all views, an inner loop to see its schedule.
         </p>
       </Help>
     </section>
@@ -102,7 +101,7 @@ function Interval(props: { shown: Profile; graph: Graph }) {
             </li>
           ))}
           {serial.length > 0 && (
-            <li>The next iteration begins when this one has left {stagesOf(serial)}: what is waited for there adds up from iteration to iteration.</li>
+            <li>The next iteration starts when this one has left {stagesOf(serial)}, so waits there add up.</li>
           )}
         </ul>
       )}
@@ -202,7 +201,7 @@ function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number)
   const waited = operation.series.length ? `${row.exact ? "" : "\u2248 "}${number(row.waited)} (${percent(row.waited, total)})` : "";
   const lasts = operation.waits ? `waits in stage ${from}` : operation.stages ? `stages ${from} to ${to - 1}` : `logic in stage ${from}`;
   const bits = operation.bits === null ? "" : `, ${operation.bits} bits`;
-  const title = `${what}${position ? `, line ${position.line}` : ""}: ${lasts}${bits}${row.limits ? ", bounds the interval" : ""}${waited && `, waited ${waited}`}${operation.text && `\n${operation.text}`}`;
+  const title = `${what}${position ? `, line ${position.line}` : ""}: ${lasts}${bits}${row.limits ? ", bounds the initiation interval" : ""}${waited && `, waited ${waited}`}${operation.text && `\n${operation.text}`}`;
   const room = Math.max(4, Math.floor((TEXT - 50 - LETTER * (what.length + 2)) / LETTER));
   return (
     <g class={`operation${marked ? " pointed" : ""}${hitClass(what, operation.text)}`} role="button" tabindex={0} aria-pressed={marked} onClick={press}

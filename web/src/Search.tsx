@@ -56,7 +56,7 @@ function Hits() {
   const { frames, lines, series } = found.value!;
   const leave = (): void => (document.activeElement as HTMLElement | null)?.blur();
   return (
-    <div class="hits" data-part="hits" role="region" aria-label="What the search finds" aria-live="polite">
+    <div class="hits" data-part="hits" role="region" aria-label="Search results" aria-live="polite">
       <p class="note" data-part="hit-count">
         {number(frames.length)} {frames.length === 1 ? "place" : "places"}, {number(lines.length)} {lines.length === 1 ? "line" : "lines"},{" "}
         {number(series.length)} {series.length === 1 ? "counter" : "counters"}

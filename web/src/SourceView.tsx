@@ -49,7 +49,7 @@ export function SourceView() {
     return (
       <section id="source" aria-labelledby="source-title">
         <h2 id="source-title">Source</h2>
-        <p class="note">This profile names no source lines.</p>
+        <p class="note">This profile has no source lines.</p>
       </section>
     );
   }
@@ -122,14 +122,14 @@ export function SourceView() {
       </Table>
       <Help>
         <p>
-          Beside each line: the cycles in which something from this line was active, their share, and in how many of
-          them it was <b>not at work</b>: neither it nor what it called did any. Lines overlap (a block is active while what it
+          Beside each line: the cycles in which something from this line was active, their share, and those of
+          them in which neither it nor its callees did work (<b>not at work</b>). Lines overlap (a block is active while what it
           contains is), so the column does not add up to the run.{" "}
           {shown.account.tracks.length > 0 && <>Each of the {number(shown.account.tracks.length)} {kindName(trackKind(shown))} counts for itself. </>}
           {shown.critical && <><b>Critical</b> are own cycles on the path that decides the run, <b>slack</b> and <b>leverage</b> the least and the
           greatest of what the line has, all of the whole run. </>}
           {waits.length > 0 && <><b>Waiting</b> is for what and how long the line waits; who waits in several places at once counts in each. Counters tell it apart from the line's work: it is not among what is not at work. </>}
-          Press a line's number to highlight it in all views.
+          Click a line's number to highlight it in all views.
         </p>
       </Help>
     </section>

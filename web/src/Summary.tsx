@@ -122,7 +122,7 @@ export function Summary() {
         <p>
           {tracks.length
             ? `Each of the ${number(tracks.length)} ${kindsOf(shown)} has one use in every cycle, so all uses add up to ${number(tracks.length)} times the cycles: ${unit}.`
-            : "Every cycle has one use, so all uses add up to the cycles. Of what happens at once, work counts first."}{" "}
+            : "Every cycle has one use, so all uses add up to the cycles. If several things happen at once, work counts first."}{" "}
           Useful is work; everything else is lost, by its cause:
         </p>
         <dl class="uses">
@@ -141,7 +141,7 @@ export function Summary() {
         )}
         <p>
           Ask first whether the useful share is small, then which loss is largest, then where: in the hottest
-          paths{waits.length > 0 ? " and the places of waiting" : ""}. Press a path to highlight it in all views.
+          paths{waits.length > 0 ? " and the places of waiting" : ""}. Click a path to highlight it in all views.
         </p>
       </Help>
     </section>

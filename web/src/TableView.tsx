@@ -137,12 +137,12 @@ export function TableView() {
       )}
       <Help>
         <p>
-          One row for each, by instance: cycles in which it was active, how often it ran, and its shortest, longest and
+          One row for each instance: cycles in which it was active, how often it ran, and its shortest, longest and
           average activation. What never ran is listed with 0. While cycles are selected on the timeline, cycles and share are of
           those.{" "}
-          {rows.some((row) => row.useful) && "Useful is work, as a part of the cycles that it is accounted for. "}
+          {rows.some((row) => row.useful) && "Useful: the share of the accounted cycles that are work. "}
           {rows.some((row) => row.couldBeStatic) &&
-            "What could be static took equally long each time, if not by chance. "}
+            "Could be static: every activation took equally long; check that this is not a coincidence. "}
           {rows.some((row) => row.figures) &&
             "Critical are own cycles on the path that decides the run, slack is what each activation could take more for nothing, leverage what the run gains for each cycle less. "}
           {rows.some((row) => row.area) &&

@@ -206,7 +206,7 @@ export function Timeline() {
         <p>
           Drag to select cycles: flame graph, tables, source and summary then count those only. Drag with Shift, or on the ruler,
           to move; Ctrl and the wheel zoom. Keys: + and − zoom, arrows move, Home shows all, Enter selects what is shown,
-          Escape selects all. Press a box to highlight it in all views.
+          Escape selects all. Click a box to highlight it in all views.
         </p>
       </Help>
     </section>
@@ -254,7 +254,7 @@ function Tools() {
       <button type="button" onClick={() => zoom(2)}>Zoom out</button>
       <button type="button" data-part="all" onClick={() => look(whole.value)}>Show all</button>
       {selection.value && <button type="button" data-part="show-selected" onClick={showSelection}>Show the selection</button>}
-      <button type="button" data-part="select-shown" onClick={() => select(span)}>Select what is shown</button>
+      <button type="button" data-part="select-shown" onClick={() => select(span)}>Select visible range</button>
       <label>Range: cycles from <input type="number" min={0} max={whole.value.to - 1} value={counted.from} data-part="from" onChange={(e) => edit("from", e.currentTarget.value)} /></label>
       <label>to before <input type="number" min={1} max={whole.value.to} value={counted.to} data-part="to" onChange={(e) => edit("to", e.currentTarget.value)} /></label>
       <span class="note" data-part="view">shown: {number(Math.floor(span.from))}–{number(Math.ceil(span.to) - 1)}</span>

@@ -39,7 +39,7 @@ export interface Placed {
   /** Its first stage, and the one behind its last. */
   from: number;
   to: number;
-  /** On a recurrence that bounds the interval. */
+  /** On a recurrence that bounds the initiation interval. */
   limits: boolean;
   /** Cycles that were waited there, all threads together. */
   waited: number;
