@@ -12,7 +12,7 @@ from cyclescope.errors import SourceError
 # Families of constructs: each registers what it lowers.
 from cyclescope.hls.front import _expressions, _library, _loops, _objects, _statements  # noqa: F401
 from cyclescope.hls.front._addresses import addressed
-from cyclescope.hls.front._assigned import lanes_written
+from cyclescope.hls.front._assigned import lanes_written, may_write
 from cyclescope.hls.front._choices import Plan
 from cyclescope.hls.front._context import (
     Context,
@@ -194,7 +194,8 @@ def _copied(ctx: Context) -> tuple[Variable, ...]:
     if not host.target.is_parallel:
         named = {*directive.names("private"), *directive.names("firstprivate")}
         given |= {v for v in host.hosts.values() if v.name in named}
-        found |= dict.fromkeys(v for v in host.written if v in given)
+        written = host.written | may_write(host.target.body)
+        found |= dict.fromkeys(v for v in written if v in given)
     return tuple(in_text_order(found))
 
 
