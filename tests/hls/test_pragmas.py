@@ -269,7 +269,7 @@ REGIONS = {
     "default(private)": "default", "default(firstprivate)": "default", "proc_bind(far)": "proc",
     "depend(s)": "depend", "is_device_ptr()": "is_device_ptr", "in_reduction(s)": "in_",
     "has_device_addr()": "has_device", "uses_allocators(x)": "uses_all", "allocate()": "alloc",
-    "defaultmap(firstprivate: aggregate)": "defaultmap", "defaultmap(bogus:scalar)": "defaultmap",
+    "defaultmap(own: aggregate)": "defaultmap", "defaultmap(bogus:scalar)": "defaultmap",
     "map(release: s)": "map", "map(delete: s)": "map", "map(present, to: s)": "map",
     "map(mapper(m), to: s)": "map", "map(iterator(i=0:2), to: s)": "map", "map(s.1)": "map",
     "map(tofrom: a)": "a is in map twice", "map(tofrom: *s)": "map", "map(to: s[0:1:2])": "map",
@@ -289,6 +289,14 @@ def test_so_is_what_a_region_says(words: str) -> None:
     assert said.startswith("p.c:6: ")
     assert "\n" not in said
     assert REGIONS[words] in said
+
+
+def test_a_team_does_not_share_what_each_region_has_a_copy_of() -> None:
+    target = "#pragma omp target parallel num_threads(2) defaultmap(firstprivate)"
+    program(target, "{ int own = a[1]; own++; }")
+    with pytest.raises(SourceError, match=r"p.c:6: .*of a, which the team writes; name it in map"):
+        program(target)
+    program(f"{target} map(tofrom: a)")
 
 
 LEVELS = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from cyclescope.c import Array, Block, Pointer, statements
+from cyclescope.c import Array, Block, Name, Pointer, Struct, expressions, statements
 from cyclescope.errors import RegionError, SourceError
+from cyclescope.hls.front._assigned import may_write
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front.omp._clauses import check, check_file_level
 from cyclescope.hls.front.omp._constructs import within
@@ -123,6 +124,7 @@ def find_target(unit: Unit, line: int | None = None) -> Target:
     words = tuple(w for d in own for w in d.words)
     clauses = tuple(c for d in own for c in d.clauses)
     clauses += tuple(_mapped_before(unit, function, own))
+    clauses += tuple(_own_by_default(Directive(words, clauses, own[0].where), body))
     merged = Directive(words, clauses, own[0].where)
     if any(pragma.is_operator for pragma in pragmas):
         raise SourceError(
@@ -226,6 +228,33 @@ def _thread_private(unit: Unit, at_file_level: Sequence[Directive]) -> Iterator[
                     (one,) = directives([pragma])
                     named = (seen[n] for n in one.names("list") if n in seen)
                     yield from (v for v in named if v.scope == "static")
+
+
+def _own_by_default(directive: Directive, body: Stmt) -> Iterator[Clause]:
+    """The copies that `defaultmap(firstprivate)` gives a region of arrays and structs.
+
+    Raises:
+        SourceError: a region with a team writes into one, which its threads would share.
+    """
+    said = [c.words or () for c in directive.clauses if c.name == "defaultmap"]
+    if not any(w[0] == "firstprivate" and w[2:] in ((), ("aggregate",)) for w in said):
+        return
+    listed = {word for c in directive.clauses for word in c.words or ()}
+    named = dict.fromkeys(e.variable for e in expressions(body) if isinstance(e, Name))
+    written = may_write(body)
+    for variable in named:
+        is_aggregate = isinstance(variable.type, Array | Struct) and variable.scope != "param"
+        inside = body.where.start <= variable.where.start < body.where.end
+        if not is_aggregate or variable.name in listed or inside:
+            continue
+        if directive.has("parallel") or directive.has("teams"):
+            if variable in written:
+                raise SourceError(
+                    f"{directive.where}: omp target: defaultmap(firstprivate) of {variable.name}, "
+                    f"which the team writes; name it in map or firstprivate"
+                )
+            continue
+        yield Clause("firstprivate", (variable.name,))
 
 
 def _is_memory(directive: Directive) -> bool:

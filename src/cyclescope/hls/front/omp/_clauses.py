@@ -264,11 +264,10 @@ def _depend(clause: Clause) -> str:
 
 def _default_map(clause: Clause) -> str:
     behaviour, *category = split(clause.words or (), ":")
-    kept = ("default", "none", "tofrom", "to", "from", "alloc", "present")
-    scalars = category == [("scalar",)]
+    kept = ("default", "none", "tofrom", "to", "from", "alloc", "present", "firstprivate")
     good = len(category) < 2 and behaviour in [(kind,) for kind in kept]
     good = good and (not category or category[0] in (("scalar",), ("aggregate",), ("pointer",)))
-    if good or (scalars and behaviour == ("firstprivate",)):
+    if good:
         return ""
     return "defaultmap(tofrom: scalar) or defaultmap(default)"
 

@@ -9,10 +9,10 @@ from cyclescope.c import Array as CArray
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import counted
 from cyclescope.hls.front._environment import outer
-from cyclescope.hls.front._layout import is_flat, leaves, size_of
+from cyclescope.hls.front._layout import is_flat, size_of
 from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._scopes import visible
-from cyclescope.hls.front._structs import hold, is_held, load_object, release, store_object
+from cyclescope.hls.front._structs import hold, is_held, load_object, release
 from cyclescope.hls.ir import Op, Place
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def own_copy(
 ) -> None:
     """A thread's own copy of a variable in memory."""
     # They lower expressions, which ask for what constructs there are.
+    from cyclescope.hls.front._blocks import copy_object
     from cyclescope.hls.front._pointers import copy_parts, has_pointers
 
     kind = variable.type
@@ -90,20 +91,16 @@ def own_copy(
     own = ctx.vars.memories[variable] = new_array(
         ctx, variable, Place.LOCAL, size, to=False, back=False
     )
-    if is_given:
+    if is_given and not has_pointers(innermost(kind)):
+        copy_object(ctx, Location(own, zero, kind), Location(array, zero, kind), where)
+    elif is_given:
         one = innermost(kind)
         each = size_of(one, where)
-        parts = leaves(one, where) if not has_pointers(one) else []
 
         def copy(number: Value) -> None:
             start = ctx.b.op(Op.MUL, number, ctx.b.const(64, each), width=64, exact=True)
-            if has_pointers(one):
-                given = Location(array, start, one)
-                copy_parts(ctx, Location(own, start, one), given, one, where)
-            for offset, sort in parts:
-                at = ctx.b.op(Op.ADD, start, ctx.b.const(64, offset), width=64, exact=True)
-                value = load_object(ctx, Location(array, at, sort), where)
-                store_object(ctx, Location(own, at, sort), value, where)
+            given = Location(array, start, one)
+            copy_parts(ctx, Location(own, start, one), given, one, where)
 
         counted(ctx, where, ctx.b.const(64, size // each), copy)
 
