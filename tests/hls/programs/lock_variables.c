@@ -32,7 +32,7 @@ int main(void) {
                 top = me;
             omp_unset_lock(&mine);
             while (!omp_test_lock(&l))
-                tested = -1000;
+                ;
             tested++;
             omp_unset_lock(&l);
             int got = 0;

@@ -33,8 +33,7 @@ int main(void) {
         hr[i].value++; hr[i].x += hr[i].tag; hr[i].y -= 9;
         struct record r = hr[i]; r.y++; hr[(i + 0) & 7].tag = r.y;
         out[i + 32] = r.value;
-        hm[i & 3].kind += i < 4;
-        if (i < 4) { hm[i].as.i ^= 5; hm[i].g.c = i; hm[i].g.b = 9 - i; }
+        if (i < 4) { hm[i & 3].kind += i < 4; hm[i].as.i ^= 5; hm[i].g.c = i; hm[i].g.b = 9 - i; }
         out[i + 40] = f.f++ + f.f + (g.c > 0 ? g.a : g.b);
         out[i + 48] = 0; out[i + 56] = sizeof(struct record);
     }

@@ -53,7 +53,8 @@ RULES: tuple[Rule, ...] = (
 def advise(profile: Profile, rules: Iterable[Rule] = RULES) -> tuple[Advice, ...]:
     """Advise changes, most cycles first; nothing that saves less than a hundredth of the run.
 
-    No place saves more than the run has without its block, where the critical path says so.
+    No place is expected to save more than the run would without its block, where the critical path
+    is known.
 
     Args:
         profile: what to look at.

@@ -1,8 +1,9 @@
-"""The most that a finding can save: what the run would be without its block at all.
+"""What a finding may be expected to save: no more than the run would without its block at all.
 
 A block that others hide saves nothing, however short it becomes. Where the critical path of a run
 is known, that of a Calyx program, the run is timed anew with the place's block of no length. Only
-rules whose changes save cycles of the block itself have this bound.
+rules whose changes save cycles of the block itself expect no more. It is no upper bound: what is
+around a block that is written in another way may become shorter, too.
 """
 
 from __future__ import annotations
@@ -24,13 +25,12 @@ __all__ = ["bounded", "bounds_of_blocks"]
 
 
 def bounded(place: Place, most: Callable[[Place], int]) -> Place:
-    """A place that saves no more than its block can."""
+    """A place that is expected to save no more than its block takes."""
     bound = most(place)
     return replace(
         place,
         saving=min(place.saving, bound),
         at_least=min(place.at_least, bound),
-        at_most=min(place.at_most, bound),
     )
 
 
