@@ -1,4 +1,4 @@
-"""What a finding may be expected to save: no more than the run would without its block at all.
+"""The saving that can be expected: no more than the run without the block at all.
 
 A block that others hide saves nothing, however short it becomes. Where the critical path of a run
 is known, that of a Calyx program, the run is timed anew with the place's block of no length. Only
