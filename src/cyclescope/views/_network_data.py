@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.model import Edge, Process
 from cyclescope.views._network_plan import network_plan
+from cyclescope.views._page_text import page_label
 from cyclescope.views._text import visible
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["network_data"]
 
-_LABEL = 300  # characters of a name
 _NAME = 24  # of it in a picture
 _SHOWN = 3  # channels of the critical path between two processes that are written at their line
 _LETTER, _ROW = 6.6, 12  # pixels of a label's letter, of a row
@@ -50,7 +50,7 @@ def network_data(profile: Profile) -> dict[str, Any] | None:
         "node": plan.node,
         "processes": [
             {
-                "name": visible(site.name)[:_LABEL],
+                "name": page_label(site.name),
                 "path": site.path,
                 "port": site.port,
                 "firings": site.firings,
@@ -102,8 +102,8 @@ def _of_channel(edge: Edge) -> str:
 
 def _channel(edge: Edge) -> dict[str, Any]:
     return {
-        "operand": visible(edge.operand)[:_LABEL],
-        "array": visible(edge.array or edge.operand)[:_LABEL],
+        "operand": page_label(edge.operand),
+        "array": page_label(edge.array or edge.operand),
         "tokens": edge.tokens,
         "reads": edge.reads,
         "reordered": edge.reordered,

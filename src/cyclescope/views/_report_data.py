@@ -37,6 +37,7 @@ from cyclescope.views._critical_data import critical_data
 from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
 from cyclescope.views._network_data import network_data
+from cyclescope.views._page_text import LABEL, page_file, page_label
 from cyclescope.views._schedule_data import schedule_data
 from cyclescope.views._stacks import stacks
 from cyclescope.views._text import visible
@@ -59,7 +60,6 @@ EMBED = ("none", "used", "all")
 
 _AROUND = 3  # lines of context before and after a line that is named
 _SITES = 5  # places of a finding
-_LABEL = 300  # characters of a name: no view shows more
 _EXACT = 1 << 53  # the browser's numbers are exact below this
 
 
@@ -131,24 +131,24 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
     uses = uses_of_tracks(profile)
     return {
         "version": 3,
-        "title": _shown(meta.title),
+        "title": page_label(meta.title),
         "source": meta.source,
         "cycles": profile.cycles,
         "complete": meta.complete,
-        "stopReason": _shown(meta.stop_reason),
+        "stopReason": page_label(meta.stop_reason),
         "periodPs": meta.period_ps,
         "clock": None if meta.clock is None else _clock(profile, meta.clock),
         "tools": _texts(meta.tools),
         "inputs": _texts(meta.inputs),
         "options": _texts(meta.options),
         "anomalies": [
-            {"name": _shown(a.name), "severity": a.severity.value, "count": a.count,
-             "detail": _shown(a.detail)}
+            {"name": page_label(a.name), "severity": a.severity.value, "count": a.count,
+             "detail": page_label(a.detail)}
             for a in meta.anomalies
         ],
-        "levels": [_shown(level) for level in levels(profile)],
+        "levels": [page_label(level) for level in levels(profile)],
         "frames": [_frame(frame) for frame in profile.catalog],
-        "instances": [_shown(name) for name in instances],
+        "instances": [page_label(name) for name in instances],
         "paths": {
             # A root's parent is -1, which would cost the whole array a wider type.
             "parent": arrays.add(paths.parent + 1),
@@ -161,12 +161,12 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
         **_account(profile, uses, arrays),
         "stacks": _stacks(profile, uses, arrays) if uses.tracks else None,
         "rows": [
-            {"instance": instances[row.instance], "kind": _shown(row.kind), "lane": row.lane,
+            {"instance": instances[row.instance], "kind": page_label(row.kind), "lane": row.lane,
              "extra": row.extra, "paths": list(row.paths)}
             for row in rows(profile)
         ],
         "tables": {
-            _shown(kind): [_row(number, row, areas) for row in table(profile, kind)]
+            page_label(kind): [_row(number, row, areas) for row in table(profile, kind)]
             for kind in _kinds(profile)
         },
         **_counters(profile, uses, arrays),
@@ -182,9 +182,9 @@ def _head(profile: Profile, arrays: _Arrays, embed: str) -> dict[str, Any]:
 
 def _rungs(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
     return [
-        {"name": _shown(rung.name), "cycles": rung.cycles, "about": _shown(rung.about),
+        {"name": page_label(rung.name), "cycles": rung.cycles, "about": page_label(rung.about),
          "gaps": [
-             {"name": _shown(gap.name), "cycles": gap.cycles, "about": _shown(gap.about),
+             {"name": page_label(gap.name), "cycles": gap.cycles, "about": page_label(gap.about),
               "due": GAP_CLASSES.get(gap.name, "")}
              for gap in rung.gaps
          ]}
@@ -192,16 +192,8 @@ def _rungs(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _shown(text: str) -> str:
-    return visible(text)[:_LABEL]
-
-
-def _place(text: str) -> str:
-    return visible(text)[-_LABEL:]
-
-
 def _texts(items: Mapping[str, str]) -> list[list[str]]:
-    return [[_shown(name), _shown(value)] for name, value in items.items()]
+    return [[page_label(name), page_label(value)] for name, value in items.items()]
 
 
 def _numbers(values: Any) -> Ints:
@@ -209,11 +201,11 @@ def _numbers(values: Any) -> Ints:
 
 
 def _frame(frame: Frame) -> list[Any]:
-    positions = [[_shown(p.level), _place(p.file), p.line] for p in frame.positions]
-    name = _shown(frame.label) or "(no name)"
-    detail = _shown(frame.detail)
+    positions = [[page_label(p.level), page_file(p.file), p.line] for p in frame.positions]
+    name = page_label(frame.label) or "(no name)"
+    detail = page_label(frame.detail)
     meaning = [int(frame.generated), int(frame.track), int(frame.activity is not None)]
-    return [_shown(frame.kind), name, detail, positions, frame.latency, *meaning]
+    return [page_label(frame.kind), name, detail, positions, frame.latency, *meaning]
 
 
 def _clock(profile: Profile, clock: Clock) -> dict[str, Any]:
@@ -224,15 +216,15 @@ def _clock(profile: Profile, clock: Clock) -> dict[str, Any]:
             "kind": str(step.kind),
             "delayPs": step.delay_ps,
             "cell": step.cell,
-            "net": _shown(step.net),
+            "net": page_label(step.net),
             "part": str(step.part),
-            "level": _shown(levels.get(step.file, "")),
-            "file": _place(step.file),
+            "level": page_label(levels.get(step.file, "")),
+            "file": page_file(step.file),
             "line": step.line,
         }
         for step in clock.path
     ]
-    return {"device": _shown(clock.device), "path": path}
+    return {"device": page_label(clock.device), "path": path}
 
 
 def _kinds(profile: Profile) -> list[Kind | str]:
@@ -252,9 +244,9 @@ def _finding(finding: Advice) -> dict[str, Any]:
         "see": rule.reference,
         "saving": _bounds(finding),
         "sites": [
-            {"name": _shown(site.name), "component": _shown(site.component),
-             "place": [_place(at.file), at.line] if (at := site.position) else None,
-             "evidence": visible(site.evidence)[: 4 * _LABEL], "saving": _bounds(site),
+            {"name": page_label(site.name), "component": page_label(site.component),
+             "place": [page_file(at.file), at.line] if (at := site.position) else None,
+             "evidence": visible(site.evidence)[: 4 * LABEL], "saving": _bounds(site),
              "cycles": site.cycles}
             for site in shown
         ],
@@ -336,8 +328,8 @@ def _tree(found: TrackStacks, number: Mapping[Use, int], arrays: _Arrays) -> dic
 def _use(use: Use) -> dict[str, Any]:
     style = use_style(use)
     return {
-        "label": _shown(use.label),
-        "name": _shown(style.name),
+        "label": page_label(use.label),
+        "name": page_label(style.name),
         "about": about_use(use),
         "work": use == WORK,
         "hot": is_hot(use),
@@ -381,7 +373,7 @@ def _row(number: dict[Frame, int], row: Row, areas: dict[tuple[bool, str], _Cost
     name = row.instance if row.frame.kind is Kind.CELL else f"{row.instance}.{row.frame.name}"
     return [
         number[row.frame],
-        _shown(row.instance),
+        page_label(row.instance),
         row.times,
         row.cycles,
         row.shortest,
@@ -399,16 +391,16 @@ def _counters(profile: Profile, uses: UsesOfTracks, arrays: _Arrays) -> dict[str
     series = []
     for number, one in enumerate(profile.series):
         entry: dict[str, Any] = {
-            "track": _shown(one.track),
-            "name": _shown(one.name),
-            "metric": _shown(one.metric),
-            "unit": _shown(one.unit),
+            "track": page_label(one.track),
+            "name": page_label(one.name),
+            "metric": page_label(one.metric),
+            "unit": page_label(one.unit),
             "path": one.path,
         }
         if one.labels:
-            entry["labels"] = {str(v): _shown(label) for v, label in one.labels.items()}
+            entry["labels"] = {str(v): page_label(label) for v, label in one.labels.items()}
         if one.cause:
-            entry["cause"] = _shown(one.cause)
+            entry["cause"] = page_label(one.cause)
         if one.site >= 0:
             entry["site"] = _site(profile.sites[one.site])
         if number in split:
@@ -443,8 +435,10 @@ def _waits(series: Series, uses: UsesOfTracks) -> bool:
 def _site(site: Site) -> dict[str, Any]:
     """The facts that are shown of a place of the program."""
     at = site.position
-    where = {"level": _shown(at.level), "file": _place(at.file), "line": at.line} if at else {}
-    return {"label": _shown(site.label), **where}
+    where = (
+        {"level": page_label(at.level), "file": page_file(at.file), "line": at.line} if at else {}
+    )
+    return {"label": page_label(site.label), **where}
 
 
 def _intervals(series: Series, arrays: _Arrays) -> dict[str, Any]:
@@ -502,6 +496,6 @@ def _sources(profile: Profile, embed: str, advice: Sequence[Advice]) -> list[dic
                 parts.append((number, []))
             # Of the control characters a text needs tabs only.
             line_text = lines[number - 1].rstrip("\r").expandtabs(4)
-            parts[-1][1].append(visible(line_text)[: 4 * _LABEL])
-        result.append({"file": _place(file), "lines": len(lines), "parts": parts})
+            parts[-1][1].append(visible(line_text)[: 4 * LABEL])
+        result.append({"file": page_file(file), "lines": len(lines), "parts": parts})
     return result

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.model import Bound, Loop, Operation
-from cyclescope.views._text import visible
+from cyclescope.views._page_text import page_file, page_label
 
 if TYPE_CHECKING:
     from cyclescope.model import Position, Profile
 
 __all__ = ["schedule_data"]
-
-_LABEL = 300  # characters of a text
 
 
 def schedule_data(profile: Profile) -> list[dict[str, Any]]:
@@ -55,7 +53,7 @@ def _graph(
         rows.append(_operation(one, within, place, series))
     return {
         "frame": found.frame,
-        "function": _shown(found.function),
+        "function": page_label(found.function),
         "position": _position(found.position),
         "stages": found.depth or max(ends),
         "interval": found.interval,
@@ -66,7 +64,7 @@ def _graph(
         "bounds": [
             {
                 "limit": bound.limit,
-                "name": _shown(bound.name),
+                "name": page_label(bound.name),
                 "interval": bound.interval,
                 "position": _position(bound.position),
                 "operations": [within[n] for n in bound.operations if n in within],
@@ -82,15 +80,15 @@ def _operation(
     one: Operation, within: dict[int, int], place: dict[int, int], series: list[int]
 ) -> dict[str, Any]:
     return {
-        "name": _shown(one.name),
-        "text": _shown(one.text),
+        "name": page_label(one.name),
+        "text": page_label(one.text),
         "position": _position(one.position),
         "stage": one.stage,
         "stages": one.stages,
         "waits": int(one.waits),
         "after": [within[n] for n in one.after if n in within],
-        "array": _shown(one.array),
-        "unit": _shown(one.unit),
+        "array": page_label(one.array),
+        "unit": page_label(one.unit),
         "bits": one.bits,
         "count": one.count,
         "graph": place.get(one.of, -1) if one.of >= 0 else -1,
@@ -101,8 +99,4 @@ def _operation(
 def _position(position: Position | None) -> list[Any] | None:
     if position is None:
         return None
-    return [_shown(position.level), visible(position.file)[-_LABEL:], position.line]
-
-
-def _shown(text: str) -> str:
-    return visible(text)[:_LABEL]
+    return [page_label(position.level), page_file(position.file), position.line]
