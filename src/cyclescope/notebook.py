@@ -182,28 +182,18 @@ class Advices(_Shown):
         `saving` is an estimate between `at_least` and `at_most` cycles.
         """
         from cyclescope._polars import pl
+        from cyclescope.views import place_record
 
         schema: dict[str, Any] = {
-            **dict.fromkeys(("rank",), pl.Int64),
+            "rank": pl.Int64,
             **dict.fromkeys(("rule", "title", "name", "component", "file"), pl.String),
             "line": pl.Int64,
             "evidence": pl.String,
             **dict.fromkeys(("saving", "at_least", "at_most"), pl.Int64),
         }
         rows = [
-            {
-                "rank": finding.rank,
-                "rule": finding.rule.name,
-                "title": finding.rule.title,
-                "name": place.name,
-                "component": place.component,
-                "file": place.position.file if place.position else None,
-                "line": place.position.line if place.position else None,
-                "evidence": place.evidence,
-                "saving": place.saving,
-                "at_least": place.at_least,
-                "at_most": place.at_most,
-            }
+            {"rank": finding.rank, "rule": finding.rule.name, "title": finding.rule.title}
+            | place_record(place)
             for finding in self
             for place in finding.places
         ]

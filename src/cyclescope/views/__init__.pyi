@@ -1,6 +1,6 @@
 # The names of the package, for type checkers and for `__init__.py`, which imports on first use.
 
-from ._advise import advice_json, advice_markdown, advice_text
+from ._advise import advice_json, advice_markdown, advice_text, place_record
 from ._area import area_svg, area_view
 from ._check import check_json, check_junit, check_markdown, check_text
 from ._clock import clock_text, clock_view
@@ -80,6 +80,7 @@ __all__ = [
     "paraver_companions",
     "pareto_svg",
     "phase_waits_view",
+    "place_record",
     "print_source",
     "print_summary",
     "retimed_view",

@@ -8,7 +8,7 @@ import textwrap
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from cyclescope.views._text import clip, markdown_cell, number, percent, place, visible
+from cyclescope.views._text import clip, counted, markdown_cell, number, percent, place, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cyclescope.analyse import Advice, Place
     from cyclescope.model import Profile
 
-__all__ = ["advice_json", "advice_markdown", "advice_text", "bounded", "where"]
+__all__ = ["advice_json", "advice_markdown", "advice_text", "bounded", "place_record", "where"]
 
 _WIDTH = 100
 _NAME = 48
@@ -125,19 +125,23 @@ def _record(finding: Advice) -> dict[str, Any]:
         "at_least": finding.at_least,
         "at_most": finding.at_most,
         "sites": [
-            {
-                "name": site.name,
-                "component": site.component,
-                "file": site.position.file if site.position else None,
-                "line": site.position.line if site.position else None,
-                "evidence": site.evidence,
-                "saving": site.saving,
-                "at_least": site.at_least,
-                "at_most": site.at_most,
-                "cycles": list(site.cycles) if site.cycles else None,
-            }
+            place_record(site) | {"cycles": list(site.cycles) if site.cycles else None}
             for site in finding.places
         ],
+    }
+
+
+def place_record(site: Place) -> dict[str, Any]:
+    """A place of a finding as plain values, by the names of its columns."""
+    return {
+        "name": site.name,
+        "component": site.component,
+        "file": site.position.file if site.position else None,
+        "line": site.position.line if site.position else None,
+        "evidence": site.evidence,
+        "saving": site.saving,
+        "at_least": site.at_least,
+        "at_most": site.at_most,
     }
 
 
@@ -150,8 +154,7 @@ def _saving(finding: Advice, cycles: int) -> str:
 def bounded(what: Advice | Place, share: str = "") -> str:
     """The cycles that a change saves, with their bounds."""
     between = f"between {number(what.at_least)} and {number(what.at_most)}"
-    cycles = "cycle" if what.saving == 1 else "cycles"
-    return f"saves about {number(what.saving)} {cycles}{share}, {between}"
+    return f"saves about {counted(what.saving)}{share}, {between}"
 
 
 def where(site: Place) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclescope.analyse import summarise
 from cyclescope.views._advise import bounded, where
 from cyclescope.views._html_table import html_table
-from cyclescope.views._text import clip, duration, number, percent, place, visible
+from cyclescope.views._text import clip, counted, duration, number, percent, place, visible
 from cyclescope.views._uses import use_style
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def summary_html(profile: Profile, *, hottest: int = 10) -> str:
 
 def _heading(summary: Summary) -> Iterator[str]:
     meta = summary.meta
-    text = f"<b>{_cycles(summary.cycles)}</b> {_escaped(meta.title)}"
+    text = f"<b>{counted(summary.cycles)}</b> {_escaped(meta.title)}"
     if meta.period_ps:
         period = meta.period_ps
         text += f", {duration(summary.cycles * period)} at {duration(period)} a cycle"
@@ -97,7 +97,7 @@ def advice_html(profile: Profile, advice: Sequence[Advice], *, sites: int = _SIT
         advice: what `analyse.advise` found.
         sites: at most so many places of a finding.
     """
-    parts = [f"<p><b>{_cycles(profile.cycles)}</b> {_escaped(profile.meta.title)}</p>"]
+    parts = [f"<p><b>{counted(profile.cycles)}</b> {_escaped(profile.meta.title)}</p>"]
     if not advice:
         return _whole([*parts, "<p>No rule has anything to say about it.</p>"])
     rows = [[" ", " saves about", " share", " at least", " at most", "change", "rule", "where"]]
@@ -128,10 +128,6 @@ def _finding(finding: Advice, sites: int) -> str:
 
 def _whole(parts: Sequence[str]) -> str:
     return f'{_STYLE}<div class="cyclescope">{"".join(parts)}</div>'
-
-
-def _cycles(count: int) -> str:
-    return f"{number(count)} {'cycle' if count == 1 else 'cycles'}"
 
 
 def _escaped(text: str) -> str:

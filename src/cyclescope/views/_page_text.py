@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from cyclescope.views._text import visible
 
-__all__ = ["LABEL", "page_file", "page_label"]
+if TYPE_CHECKING:
+    from cyclescope.model import Position
+
+__all__ = ["LABEL", "page_file", "page_label", "page_position"]
 
 LABEL = 300
 """Characters of a name: no view shows more."""
@@ -18,3 +23,8 @@ def page_label(text: str) -> str:
 def page_file(text: str) -> str:
     """The name of a file, cut at its beginning."""
     return visible(text)[-LABEL:]
+
+
+def page_position(position: Position) -> list[Any]:
+    """A place in a text: level, file, line."""
+    return [page_label(position.level), page_file(position.file), position.line]

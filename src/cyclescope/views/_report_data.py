@@ -37,7 +37,7 @@ from cyclescope.views._critical_data import critical_data
 from cyclescope.views._ladder import GAP_CLASSES
 from cyclescope.views._lanes import rows
 from cyclescope.views._network_data import network_data
-from cyclescope.views._page_text import LABEL, page_file, page_label
+from cyclescope.views._page_text import LABEL, page_file, page_label, page_position
 from cyclescope.views._schedule_data import schedule_data
 from cyclescope.views._stacks import stacks
 from cyclescope.views._text import visible
@@ -201,7 +201,7 @@ def _numbers(values: Any) -> Ints:
 
 
 def _frame(frame: Frame) -> list[Any]:
-    positions = [[page_label(p.level), page_file(p.file), p.line] for p in frame.positions]
+    positions = [page_position(p) for p in frame.positions]
     name = page_label(frame.label) or "(no name)"
     detail = page_label(frame.detail)
     meaning = [int(frame.generated), int(frame.track), int(frame.activity is not None)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.model import Bound, Loop, Operation
-from cyclescope.views._page_text import page_file, page_label
+from cyclescope.views._page_text import page_label, page_position
 
 if TYPE_CHECKING:
     from cyclescope.model import Position, Profile
@@ -54,7 +54,7 @@ def _graph(
     return {
         "frame": found.frame,
         "function": page_label(found.function),
-        "position": _position(found.position),
+        "position": _place(found.position),
         "stages": found.depth or max(ends),
         "interval": found.interval,
         "apart": found.apart,
@@ -66,7 +66,7 @@ def _graph(
                 "limit": bound.limit,
                 "name": page_label(bound.name),
                 "interval": bound.interval,
-                "position": _position(bound.position),
+                "position": _place(bound.position),
                 "operations": [within[n] for n in bound.operations if n in within],
                 "distance": bound.distance,
                 "ports": bound.ports,
@@ -82,7 +82,7 @@ def _operation(
     return {
         "name": page_label(one.name),
         "text": page_label(one.text),
-        "position": _position(one.position),
+        "position": _place(one.position),
         "stage": one.stage,
         "stages": one.stages,
         "waits": int(one.waits),
@@ -96,7 +96,5 @@ def _operation(
     }
 
 
-def _position(position: Position | None) -> list[Any] | None:
-    if position is None:
-        return None
-    return [page_label(position.level), page_file(position.file), position.line]
+def _place(position: Position | None) -> list[Any] | None:
+    return None if position is None else page_position(position)

@@ -10,7 +10,7 @@ from cyclescope.analyse import Summary, summarise
 from cyclescope.model import Kind, Profile, Severity
 from cyclescope.views._clock import clock_json, clock_text
 from cyclescope.views._team import team_json, team_text
-from cyclescope.views._text import clip, duration, number, percent, place, visible
+from cyclescope.views._text import clip, counted, duration, number, percent, place, visible
 from cyclescope.views._uses import SHADES, use_style
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ def _render(console: Console, profile: Profile, hottest: int) -> None:
 def _head(summary: Summary) -> RenderableType:
     from rich.text import Text
 
-    unit = "cycle" if summary.cycles == 1 else "cycles"
-    text = Text(f"{number(summary.cycles)} {unit}", style="bold")
+    text = Text(counted(summary.cycles), style="bold")
     text.append(f"  {clip(visible(summary.meta.title), _LABEL)}", style="not bold")
     if summary.meta.period_ps:
         period = summary.meta.period_ps

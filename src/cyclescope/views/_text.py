@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "clip",
+    "counted",
     "cycles_text",
     "duration",
     "markdown_cell",
@@ -77,6 +78,11 @@ def place(position: Position | None, columns: int) -> str:
 def number(value: int) -> str:
     """An integer with separators: `1,489,329`."""
     return f"{value:,}"
+
+
+def counted(cycles: int) -> str:
+    """A number of cycles with its word: `1 cycle`, `12 cycles`."""
+    return f"{number(cycles)} {'cycle' if cycles == 1 else 'cycles'}"
 
 
 def cycles_text(value: Fraction | int) -> str:
