@@ -23,13 +23,13 @@ from cyclescope.hls.front._context import Environment
 from cyclescope.hls.front._heaps import HEAP, leads_to_itself, root_of
 from cyclescope.hls.front._layout import is_flat, is_stream, size_of, width_of
 from cyclescope.hls.front._memory import new_array
-from cyclescope.hls.front._scopes import visible
+from cyclescope.hls.front._scopes import is_inside, visible
 from cyclescope.hls.front._structs import hold, is_held, on_wires, wires_of
 from cyclescope.hls.front.omp._directives import MapItem, directives
 from cyclescope.hls.ir import Array, Op, Place
 
 if TYPE_CHECKING:
-    from cyclescope.c import CType, Range, Unit
+    from cyclescope.c import CType, Unit
     from cyclescope.hls.front._choices import Plan
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front._target import Target
@@ -48,7 +48,7 @@ def variables_outside(ctx: Context, body: Stmt) -> list[Variable]:
     for expr in expressions(body):
         if isinstance(expr, Name) and is_stream(expr.type):
             continue
-        if isinstance(expr, Name) and not _inside(expr.variable.where, body.where):
+        if isinstance(expr, Name) and not is_inside(expr.variable.where, body.where):
             found.setdefault(expr.variable)
     for variable in found:
         if variable.name in listed and on_wires(ctx, variable):
@@ -62,7 +62,7 @@ def outer(ctx: Context, variable: Variable) -> None:
     Raises:
         SourceError: it cannot be handed over.
     """
-    if _inside(variable.where, ctx.host.target.body.where):
+    if is_inside(variable.where, ctx.host.target.body.where):
         if variable.scope == "global":
             raise ctx.refuse(
                 variable.where, f"{variable.name} is declared in the region; do so before"
@@ -234,12 +234,6 @@ def _is_open(kind: object) -> bool:
             return True
         kind = kind.element
     return False
-
-
-def _inside(inner: Range, outer: Range) -> bool:
-    start = (outer.line, outer.column) <= (inner.line, inner.column)
-    end = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
-    return inner.file == outer.file and start and end
 
 
 def _maps_scalars(directive: Directive) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from cyclescope.c import Range, Stmt, Unit, Variable
 
-__all__ = ["in_text_order", "visible"]
+__all__ = ["in_text_order", "is_inside", "visible"]
 
 
 def visible(unit: Unit, where: Range) -> dict[str, Variable]:
@@ -32,6 +32,13 @@ def visible(unit: Unit, where: Range) -> dict[str, Variable]:
 def in_text_order(variables: Iterable[Variable]) -> list[Variable]:
     """Variables in the order of the text; those of one declaration, which begin alike, by name."""
     return sorted(variables, key=lambda v: (v.where.file, v.where.start, v.name))
+
+
+def is_inside(inner: Range, outer: Range) -> bool:
+    """Return whether a part of the text is in another one."""
+    start = (outer.line, outer.column) <= (inner.line, inner.column)
+    end = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    return inner.file == outer.file and start and end
 
 
 def _declared(stmt: Stmt, where: Range, found: dict[str, Variable]) -> None:

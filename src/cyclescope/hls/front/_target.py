@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cyclescope.c import Array, Block, Name, Pointer, Struct, expressions, statements
 from cyclescope.errors import RegionError, SourceError
 from cyclescope.hls.front._assigned import may_write
-from cyclescope.hls.front._scopes import visible
+from cyclescope.hls.front._scopes import is_inside, visible
 from cyclescope.hls.front.omp._clauses import check, check_file_level
 from cyclescope.hls.front.omp._constructs import within
 from cyclescope.hls.front.omp._directives import Clause, Directive, directives, is_name
@@ -244,8 +244,7 @@ def _own_by_default(directive: Directive, body: Stmt) -> Iterator[Clause]:
     written = may_write(body)
     for variable in named:
         is_aggregate = isinstance(variable.type, Array | Struct) and variable.scope != "param"
-        inside = body.where.start <= variable.where.start < body.where.end
-        if not is_aggregate or variable.name in listed or inside:
+        if not is_aggregate or variable.name in listed or is_inside(variable.where, body.where):
             continue
         if directive.has("parallel") or directive.has("teams"):
             if variable in written:
