@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import fields, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -94,7 +95,7 @@ def _run(program: Program, profile: Profile, wanted: Mapping[str, int]) -> Measu
         memory = replace(memory, controller=controller)
     return measure(
         program,
-        options.get("arguments", "").split(),
+        shlex.split(options.get("arguments", "")),
         memory=memory,
         in_order=options["reorder"] == "no",
         start_cost=wanted.get(START_COST, int(options[START_COST])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -417,7 +418,7 @@ def _options(
     }
     options |= {f"memory {name}": str(value) for name, value in memory.values().items()}
     if arguments:
-        options["arguments"] = " ".join(arguments)
+        options["arguments"] = shlex.join(arguments)
     return options
 
 
