@@ -416,7 +416,7 @@ def _reads(profile: Profile, graph: ThreadGraph, more: int) -> list[tuple[list[i
             continue
         held = profile.sites[site.lock] if site.lock >= 0 else None
         # A section's own reads are its; those of a loop inside it are the loop's.
-        where = -2 if held is not None and getattr(held, "loop", None) == site.loop else site.loop
+        where = -2 if isinstance(held, Lock) and held.loop == site.loop else site.loop
         found = stages.setdefault(where, {})
         stage = site.lock if where == -2 else -1, site.stage
         found[stage] = max(found.get(stage, 0.0), waited.get(number, 0) / typical)
