@@ -6,7 +6,7 @@ import { Help } from "./Help.tsx";
 import { hitClass } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
 import { pressed } from "./press.ts";
-import { point } from "./reveal.ts";
+import { pathsOfFrame, point } from "./reveal.ts";
 import { changes, profile } from "./state.ts";
 import { isPointed } from "./Summary.tsx";
 import { type Head, Table } from "./Table.tsx";
@@ -128,7 +128,7 @@ function signed(value: number): string {
 }
 
 function pathsOf(shown: Profile, key: CriticalKey): number[] {
-  const here = [...shown.frame.keys()].filter((path) => shown.frame[path] === key.frame);
+  const here = pathsOfFrame(shown, key.frame);
   const inside = here.filter((path) => shown.instances[shown.instance[path]!] === key.instance);
   return inside.length ? inside : here;
 }

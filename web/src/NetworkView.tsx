@@ -5,13 +5,13 @@ import type { Channel, Network, NetworkLine, Profile } from "./data.ts";
 import { Help } from "./Help.tsx";
 import { hitClass } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
-import { pressed } from "./press.ts";
+import { pressed, pressedByKey } from "./press.ts";
 import { point } from "./reveal.ts";
 import { profile } from "./state.ts";
 import { isPointed } from "./Summary.tsx";
 import { WholeRun } from "./WholeRun.tsx";
 import { Table } from "./Table.tsx";
-import { cycles, number, percent } from "./text.ts";
+import { cycles, fitting, number, percent } from "./text.ts";
 
 const CHANNELS = 20;
 const SMALLEST = 0.7; // of its size, for a picture to fit
@@ -187,11 +187,7 @@ function Box(props: { shown: Profile; network: Network; index: number; hot: bool
   return (
     <g class={`process${hot ? " hot" : ""}${marked ? " pointed" : ""}${hitClass(process.name)}`} role="button" tabindex={0} aria-pressed={marked}
       onClick={press}
-      onKeyDown={(event: KeyboardEvent) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        press();
-        event.preventDefault();
-      }}>
+      onKeyDown={pressedByKey(press)}>
       <title>{`${process.name} ${note}${hot ? "; it limits" : ""}: ${number(process.firings)} firings, ${cycles(process.interval)} apart at best, ${cycles(process.latency)} each`}</title>
       <rect x={x} y={y} width={width} height={height} rx={process.port ? height / 2 : 4} class="ground" />
       {share > 0 && <rect x={x} y={y} width={width} height={height} rx={process.port ? height / 2 : 4} class="heat" fill-opacity={0.1 + 0.5 * share} />}
@@ -217,10 +213,6 @@ function titleOf(network: Network, line: NetworkLine): string {
 function kindOf(channel: Channel): string {
   if (channel.reordered) return "reordering buffer";
   return channel.reads > channel.tokens ? "FIFO, read again" : "FIFO";
-}
-
-function fitting(text: string, space: number): string {
-  return text.length <= space ? text : `${text.slice(0, space - 1)}…`;
 }
 
 function Channels(props: { shown: Profile; network: Network; channels: End[] }) {

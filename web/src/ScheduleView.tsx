@@ -2,14 +2,15 @@
 
 import { useMemo } from "preact/hooks";
 import { unitsIn } from "./account.ts";
-import type { Bound, Graph, Position, Profile } from "./data.ts";
+import type { Bound, Graph, Profile } from "./data.ts";
 import { hitClass } from "./find.ts";
 import { Help } from "./Help.tsx";
 import { LineLink } from "./LineLink.tsx";
-import { pathsOfLine, point } from "./reveal.ts";
+import { pressedByKey } from "./press.ts";
+import { isSame, pathsOfFrame, pathsOfLine, point } from "./reveal.ts";
 import { type Placed, hottest, named, placed, spentIn } from "./schedule.ts";
 import { counted, focus, profile, scheduled, weights } from "./state.ts";
-import { cycles, number, percent } from "./text.ts";
+import { cycles, fitting, number, percent } from "./text.ts";
 
 const TEXT = 330; // pixels of what an operation is
 const WAITED = 160; // and behind it of how long was waited
@@ -67,7 +68,7 @@ export function ScheduleView() {
 /** Show a loop's schedule, and highlight it in the other views. */
 function choose(shown: Profile, index: number): void {
   const { frame } = shown.schedules[index]!;
-  const paths = [...shown.frame.keys()].filter((path) => shown.frame[path] === frame);
+  const paths = pathsOfFrame(shown, frame);
   if (paths.length && !(focus.value && paths.every((path) => focus.value!.paths.has(path)))) point(titleOf(shown, shown.schedules[index]!), paths);
   scheduled.value = index;
 }
@@ -190,14 +191,15 @@ function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number)
   const { shown, row, y, x, width, total } = props;
   const { operation, from, to } = row;
   const { position } = operation;
-  const marked = isMarked(position);
+  const marked = isSame(focus.value?.line, position);
   const step = x(1) - x(0);
   const press = (): void => {
     if (operation.graph >= 0) choose(shown, operation.graph);
     else if (position) point(`${position.file}:${position.line}`, pathsOfLine(shown, position), position);
   };
   const what = named(operation);
-  const kind = `bit${operation.stages || operation.waits ? "" : " logic"}${operation.waits ? " waits" : ""}${row.limits ? " limits" : ""}`;
+  const lasting = operation.stages > 0 || operation.waits;
+  const kind = `bit${lasting ? "" : " logic"}${operation.waits ? " waits" : ""}${row.limits ? " limits" : ""}`;
   const waited = operation.series.length ? `${row.exact ? "" : "\u2248 "}${number(row.waited)} (${percent(row.waited, total)})` : "";
   const lasts = operation.waits ? `waits in stage ${from}` : operation.stages ? `stages ${from} to ${to - 1}` : `logic in stage ${from}`;
   const bits = operation.bits === null ? "" : `, ${operation.bits} bits`;
@@ -205,27 +207,14 @@ function Row(props: { shown: Profile; row: Placed; y: number; x: (stage: number)
   const room = Math.max(4, Math.floor((TEXT - 50 - LETTER * (what.length + 2)) / LETTER));
   return (
     <g class={`operation${marked ? " pointed" : ""}${hitClass(what, operation.text)}`} role="button" tabindex={0} aria-pressed={marked} onClick={press}
-      onKeyDown={(event: KeyboardEvent) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        press();
-        event.preventDefault();
-      }}>
+      onKeyDown={pressedByKey(press)}>
       <title>{title}</title>
       <rect x={0} y={y} width={width} height={ROW} class="ground" />
       <text x={32} y={y + 14} class="number end">{position?.line ?? ""}</text>
-      <text x={42} y={y + 14}><tspan class="what">{what}</tspan> <tspan class="dim">{clipped(operation.text, room)}</tspan></text>
-      <rect x={operation.stages || operation.waits ? x(from) : x(from) + 0.1 * step} y={operation.stages || operation.waits ? y + 4 : y + 6}
-        width={operation.stages || operation.waits ? (to - from) * step - 1 : 0.8 * step} height={operation.stages || operation.waits ? ROW - 8 : ROW - 12} rx={2} class={kind} />
+      <text x={42} y={y + 14}><tspan class="what">{what}</tspan> <tspan class="dim">{fitting(operation.text, room)}</tspan></text>
+      <rect {...(lasting ? { x: x(from), y: y + 4, width: (to - from) * step - 1, height: ROW - 8 } : { x: x(from) + 0.1 * step, y: y + 6, width: 0.8 * step, height: ROW - 12 })}
+        rx={2} class={kind} />
       {waited && <text x={x(0) - 8} y={y + 14} class="waited">{waited}</text>}
     </g>
   );
-}
-
-function isMarked(position: Position | null): boolean {
-  const line = focus.value?.line;
-  return !!line && !!position && line.level === position.level && line.file === position.file && line.line === position.line;
-}
-
-function clipped(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room - 1)}\u2026`;
 }

@@ -6,3 +6,12 @@ export function pressed(act: () => void): (event: MouseEvent) => void {
     act();
   };
 }
+
+/** Enter or the space bar on something that is pressed like a button. */
+export function pressedByKey(act: () => void): (event: KeyboardEvent) => void {
+  return (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    act();
+    event.preventDefault();
+  };
+}

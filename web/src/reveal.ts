@@ -72,10 +72,20 @@ function levelOf(shown: Profile, file: string): string {
   return shown.levels[0] ?? "";
 }
 
+/** Whether two places are one line. */
+export function isSame(one: Position | null | undefined, other: Position | null | undefined): boolean {
+  return !!one && !!other && one.level === other.level && one.file === other.file && one.line === other.line;
+}
+
+/** The call paths that end in a frame. */
+export function pathsOfFrame(shown: Profile, frame: number): number[] {
+  return [...shown.frame.keys()].filter((path) => shown.frame[path] === frame);
+}
+
 /** The call paths that end in what comes from a line. */
 export function pathsOfLine(shown: Profile, line: Position): number[] {
   const here = shown.frames.map(({ positions }) =>
-    positions.some((at) => at.level === line.level && at.file === line.file && at.line === line.line));
+    positions.some((at) => isSame(at, line)));
   return [...shown.frame.keys()].filter((path) => here[shown.frame[path]!]);
 }
 
@@ -124,7 +134,7 @@ function showSchedule(found: Focus): void {
 export function graphOf(shown: Profile, found: Focus, now: number): number {
   const { line } = found;
   const has = shown.schedules.map(({ operations }) =>
-    operations.some(({ position }) => line && position && position.level === line.level && position.file === line.file && position.line === line.line));
+    operations.some(({ position }) => isSame(position, line)));
   if (line && has.some(Boolean)) return has[now] ? now : has.lastIndexOf(true);
   const frames = new Set([...found.paths].map((path) => shown.frame[path]!));
   const own = shown.schedules.map(({ frame }) => frames.has(frame));

@@ -79,6 +79,11 @@ export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
+/** As much of a text as there is space for, in letters. */
+export function fitting(text: string, space: number): string {
+  return text.length <= space ? text : `${text.slice(0, space - 1)}…`;
+}
+
 const OUTER = 3; // of a long stack the outermost that are told
 const INNER = 4;
 
