@@ -142,9 +142,7 @@ class Constructs(Structs):
         start = f"{self.condition(scope, 1)} ? {first} : {r.choice(['(uint32_t *)0', second])}"
         self.say(indent, f"uint32_t *{p} = {start}, *{q} = {second} + {self.index(scope, 4, 1)};")
         self.say(indent, f"for (int32_t {i} = 0; {i} < {r.randint(1, 4)}; {i}++) {{")
-        inner = scope.inner()
-        inner.variables[i] = "int32_t"
-        inner.fixed.add(i)
+        inner = scope.counting(i)
         for _ in range(r.randint(1, 4)):
             what = r.randrange(4)
             test = self.condition(inner, 1)
@@ -176,9 +174,7 @@ class Constructs(Structs):
         pool, head, n, p, i, value = (self.name(x) for x in ("a", "q", "q", "q", "i", "v"))
         self.say(indent, f"struct n0 {pool}[4], *{head} = 0;")
         self.say(indent, f"for (int32_t {i} = 0; {i} < 4; {i}++) {{")
-        inner = scope.inner()
-        inner.variables[i] = "int32_t"
-        inner.fixed.add(i)
+        inner = scope.counting(i)
         self.say(indent + 1, f"struct n0 *{n} = &{pool}[{r.choice([i, f'3 - {i}'])}];")
         self.say(indent + 1, f"{n}->v = {self.expr(inner, 'uint32_t', 2)};")
         more = f"in_i + {self.index(inner, 8, 1)}" if not self.in_function else "(const int32_t *)0"

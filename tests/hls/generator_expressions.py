@@ -37,6 +37,13 @@ class Scope:
             dict(self.tables), dict(self.structs), dict(self.records),
         )  # fmt: skip
 
+    def counting(self, name: str) -> Scope:
+        """The scope of a loop's body, in which nothing changes the loop's variable."""
+        inner = self.inner()
+        inner.variables[name] = "int32_t"
+        inner.fixed.add(name)
+        return inner
+
 
 class Expressions:
     """Write expressions of the variables in a scope."""

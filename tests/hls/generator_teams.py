@@ -150,9 +150,7 @@ class Teams(Constructs):
     def task_loop(self, scope: Scope, indent: int) -> None:
         r = self.r
         kind, name, i = r.choice(INTEGERS), self.name("a"), self.name("i")
-        inner = scope.inner()
-        inner.variables[i] = "int32_t"
-        inner.fixed.add(i)
+        inner = scope.counting(i)
         clauses = r.choice(["", " grainsize(3)", " num_tasks(2)"])
         self.say(indent, f"{kind} {name}[8];")
         self.say(0, f"#pragma omp taskloop shared({name}){clauses}")
@@ -168,9 +166,7 @@ class Teams(Constructs):
         )  # fmt: skip
         self.say(indent, f"{kind} {name} = 1, {array}[4];")
         self.say(indent, f"for (int32_t {i} = 0; {i} < 4; {i}++)")
-        inner = scope.inner()
-        inner.variables[i] = "int32_t"
-        inner.fixed.add(i)
+        inner = scope.counting(i)
         self.say(indent + 1, f"{array}[{i}] = {self.expr(inner, kind, 1)};")
         self.say(0, f"#pragma omp task shared({name}){r.choice(['', f' firstprivate({array})'])}")
         self.say(indent, "{")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FloatRect, Page
 
-__all__ = ["Seen", "whole"]
+__all__ = ["Seen", "timeline_box", "whole"]
 
 
 @dataclass
@@ -41,6 +41,15 @@ class Seen:
             cells = dict(zip(names, row, strict=True))
             found[f"{cells['instance']} {cells['name']}"] = whole(cells["cycles"])
         return found
+
+
+def timeline_box(page: Page) -> FloatRect:
+    """The place of the timeline's surface in the window, scrolled to."""
+    surface = page.locator('[data-part="surface"]')
+    surface.scroll_into_view_if_needed()
+    box = surface.bounding_box()
+    assert box is not None
+    return box
 
 
 def whole(text: str) -> int:

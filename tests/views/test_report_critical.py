@@ -15,7 +15,7 @@ from cyclescope.views import _critical_data
 
 from ..strategies import large_profile
 from .browser import CHROMIUM
-from .page import whole
+from .page import timeline_box, whole
 from .switch import switch_profile
 from .test_report_network import chain
 
@@ -95,10 +95,7 @@ def test_lines_have_figures(show: Callable[..., Seen]) -> None:
 def test_the_lane_shows_the_path(show: Callable[..., Seen]) -> None:
     profile = switch_profile()
     seen = show(("p", profile))
-    surface = seen.page.locator('[data-part="surface"]')
-    surface.scroll_into_view_if_needed()
-    box = surface.bounding_box()
-    assert box is not None
+    box = timeline_box(seen.page)
     assert seen.page.locator(".names li").first.inner_text() == "critical path"
     found = critical_over_time(profile)
     start = 0

@@ -19,7 +19,7 @@ from meaning import Frame
 
 from ..strategies import large_profile
 from .browser import CHROMIUM
-from .page import whole
+from .page import timeline_box, whole
 from .switch import switch_profile
 from .test_report_page_use import AXE, barriers
 
@@ -217,10 +217,7 @@ def test_a_site_of_advice_leads_to_all_views(pages: dict[str, Page]) -> None:
 
 
 def test_a_span_leads_to_all_views(page: Page) -> None:
-    surface = page.locator('[data-part="surface"]')
-    surface.scroll_into_view_if_needed()
-    box = surface.bounding_box()
-    assert box is not None
+    box = timeline_box(page)
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 22 + 46 + 8)
     page.wait_for_selector(".focused")
     _marked_everywhere(page, line=False)
@@ -312,10 +309,7 @@ def test_the_address_keeps_all_and_back_undoes(page: Page) -> None:
 
 def test_a_drag_and_a_word_are_one_step_each(pages: dict[str, Page]) -> None:
     page = _fresh(pages["calyx"])
-    surface = page.locator('[data-part="surface"]')
-    surface.scroll_into_view_if_needed()
-    box = surface.bounding_box()
-    assert box is not None
+    box = timeline_box(page)
     page.mouse.move(box["x"] + 100, box["y"] + 90)
     page.mouse.down()
     for x in range(110, 600, 25):

@@ -16,6 +16,7 @@ from meaning import Frame
 
 from ..strategies import HOSTILE, large_profile
 from .browser import CHROMIUM
+from .page import timeline_box
 from .switch import switch_profile
 
 if TYPE_CHECKING:
@@ -77,10 +78,7 @@ def test_selecting_on_the_timeline_counts_those_cycles_everywhere(
 ) -> None:
     profile = switch_profile()
     seen = show(("p", profile))
-    surface = seen.page.locator('[data-part="surface"]')
-    surface.scroll_into_view_if_needed()
-    box = surface.bounding_box()
-    assert box is not None
+    box = timeline_box(seen.page)
     step = box["width"] / profile.cycles
     seen.page.mouse.move(box["x"] + 2 * step, box["y"] + 80)
     seen.page.mouse.down()
