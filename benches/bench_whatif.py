@@ -13,13 +13,14 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
+
+from foretold import Errors, median_and_worst  # noqa: E402
 
 from calyx.corpus import data_of, made_up_data  # noqa: E402
 from cyclescope.analyse import activations, parse_lengths, retimed  # noqa: E402
@@ -55,7 +56,7 @@ def main() -> int:
     parser.add_argument("--groups", type=int, default=3)
     parser.add_argument("--cycles", type=int, default=20_000)
     chosen = parser.parse_args()
-    errors: dict[str, list[float]] = defaultdict(list)
+    errors = Errors()
     left_out: Counter[str] = Counter()
     programs = 0
     for folder in (ROOT / "examples" / "calyx", *chosen.folders):
@@ -86,18 +87,11 @@ def main() -> int:
                         except CyclescopeError:
                             left_out["changes: not compiled"] += 1
                             continue
-                        off = (foretold - real) / real
-                        errors[how].append(abs(off))
-                        if abs(off) > 0.1:
-                            said = f"{program.stem}: {name} + {more}: {foretold:,}, is {real:,}"
-                            print(said, file=sys.stderr, flush=True)
+                        errors.add(how, f"{program.stem}: {name} + {more}", foretold, real)
     print("| groups | changes | exact | median error | worst |\n|---|---:|---:|---:|---:|")
-    for how, found in sorted(errors.items()):
+    for how, found in sorted(errors.by.items()):
         exact = sum(not error for error in found)
-        print(
-            f"| {how} | {len(found)} | {exact} | {100 * median(found):.1f} %"
-            f" | {100 * max(found):.1f} % |"
-        )
+        print(f"| {how} | {len(found)} | {exact} | {median_and_worst(found)}")
     print(f"{programs} programs; left out: {dict(left_out)}")
     return 0
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
-from statistics import median
+
+from foretold import Errors, median_and_worst
 
 from cyclescope.analyse import LATENCY, START_COST, THREADS, parse_lengths, retimed
 from cyclescope.errors import CyclescopeError
-from cyclescope.hls import MemoryModel, compile_c, measure
+from cyclescope.hls import compile_c, measure
+from cyclescope.studies import simulated_hardware
 
 ROOT = Path(__file__).parents[1]
 LATENCIES = (4, 14, 50, 98)  # cycles; the memory has 26
@@ -41,14 +43,13 @@ def main() -> int:
     parser.add_argument("programs", nargs="*", type=Path)
     parser.add_argument("--every", type=int, default=1)
     chosen = parser.parse_args()
-    errors: dict[str, list[float]] = defaultdict(list)
+    errors = Errors()
     left_out: Counter[str] = Counter()
     count = 0
     for program in programs(chosen.programs, chosen.every):
         macros = MACROS.get(program.parent.name, {})
         try:
-            compiled = compile_c(program, defines=macros)
-            profile = measure(compiled).profile
+            profile = measure(compile_c(program, defines=macros)).profile
         except CyclescopeError as error:
             left_out[f"programs: {type(error).__name__}"] += 1
             continue
@@ -59,31 +60,19 @@ def main() -> int:
             try:
                 changes = parse_lengths(profile, [f"{what} = {value}"])
                 (foretold,) = retimed(profile, changes).totals
-                if what == LATENCY:
-                    memory = MemoryModel(controller=value - MemoryModel().cas)
-                    real = measure(compiled, memory=memory).profile.cycles
-                elif what == THREADS:
-                    real = measure(compile_c(program, defines=macros, threads=value)).profile.cycles
-                else:
-                    real = measure(compiled, start_cost=value).profile.cycles
+                (real,) = simulated_hardware(profile, changes, program, macros)
             except CyclescopeError as error:
                 left_out[f"changes: {type(error).__name__}"] += 1
                 print(program.stem, error, sep=": ", file=sys.stderr, flush=True)
                 continue
-            off = (foretold - real) / real
-            errors[f"{what} = {value}"].append(abs(off))
-            if abs(off) > 0.1:
-                said = f"{program.stem}: {what} = {value}: {foretold:,}, is {real:,} ({off:+.1%})"
-                print(f"{said}, was {profile.cycles:,}", file=sys.stderr, flush=True)
+            change = f"{what} = {value}"
+            errors.add(change, f"{program.stem}: {change}", foretold, real)
     print("| change | runs | within 1 % | within 10 % | median error | worst |")
     print("|---|---:|---:|---:|---:|---:|")
-    every = [error for found in errors.values() for error in found]
-    for what, found in [*errors.items(), ("all", every)]:
+    every = [error for found in errors.by.values() for error in found]
+    for what, found in [*errors.by.items(), ("all", every)]:
         within = [sum(error <= most for error in found) for most in (0.01, 0.1)]
-        print(
-            f"| {what} | {len(found)} | {within[0]} | {within[1]} | {100 * median(found):.1f} %"
-            f" | {100 * max(found):.1f} % |"
-        )
+        print(f"| {what} | {len(found)} | {within[0]} | {within[1]} | {median_and_worst(found)}")
     print(f"{count} programs; left out: {dict(left_out)}")
     return 0
 
