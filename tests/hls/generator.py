@@ -115,7 +115,9 @@ class _Generator(Teams):
                 kind, array = r.choice(["int32_t", "uint64_t"]), self.name("a")
                 self.say(indent, f"{kind} {array}[3] = {{me, {self.same_for_all(kind)}}};")
                 self.say(0, f"#pragma omp single copyprivate({array})")
-                self.say(indent, f"{array}[{r.randrange(3)}] = {self.same_for_all(kind)};")
+                # Its first element is each thread's own, and any thread may be the one.
+                put = f"{array}[{r.randrange(3)}] = {self.same_for_all(kind)};"
+                self.say(indent, f"{{ {array}[0] = {array}[1]; {put} }}")
                 scope.locals[array] = (kind, 3)
                 return
             name = r.choice(targets)
